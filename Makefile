@@ -1,0 +1,141 @@
+# gtmark's build. `make help` lists targets and variables.
+#
+# Sources are found by their place: a new file in a room is built, bench/bench_*.c and tests/test_*.c are programs.
+# What the machine has is found out by tests/machine.sh, which writes config.mk. Each compiler, and SAN=1, has its
+# own directory: build (gcc), build/clang, build/gcc-san, build/clang-san.
+
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+.SUFFIXES:
+.SECONDEXPANSION:
+.DELETE_ON_ERROR:
+.PHONY: all bench bench-full test tests tests-small no-cmocka soak style probe help FORCE
+all:
+
+## Variables
+##   CC=clang                the compiler (gcc)
+##   BLAS=none or "-lname"   the CBLAS (openblas): none, or the flags that link another
+##   CUDA=0                  leave CUDA out
+##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
+##   CFLAGS, LDFLAGS         added to ours
+##   V=1                     show the commands
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+BLAS ?= openblas
+CUDA ?= 1
+san  := $(if $(filter-out 0,$(SAN)),-san)
+Q    := $(if $(V),,@)
+
+# `clean` and `setup` change what the other goals start from: they run first, the others in a second make.
+ifneq ($(filter clean setup,$(MAKECMDGOALS)),)
+goals := $(filter-out clean setup,$(MAKECMDGOALS))
+.PHONY: $(MAKECMDGOALS) in-order
+$(MAKECMDGOALS): in-order ; @:
+in-order:
+	$(if $(filter clean,$(MAKECMDGOALS)),rm -rf build)
+	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' tests/machine.sh setup)
+	$(if $(filter setup,$(MAKECMDGOALS)),@rm -f build/probed build/*/probed)
+	$(if $(goals),@$(MAKE) $(goals))
+else ifneq ($(MAKECMDGOALS),help)
+
+BUILD    := $(patsubst build/gcc,build,build/$(notdir $(lastword $(CC)))$(san))
+OBJ      := $(BUILD)/obj
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+warnings := -Wall -Wextra -Werror -Wno-pass-failed
+flags    := $(if $(san),-O1 $(sanitize),-O2) -g $(warnings) -fopenmp -ffp-contract=off $(CFLAGS)
+
+# What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
+# then everything is built again.
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA))
+-include $(BUILD)/config.mk
+ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
+look_again := $(if $(MAKE_RESTARTS),,FORCE)
+endif
+$(BUILD)/config.mk: $(BUILD)/probed ;
+$(BUILD)/probed: tests/machine.sh $(look_again)
+	@mkdir -p $(@D)
+	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' REQUEST='$(request)' \
+	    tests/machine.sh probe $(BUILD)/config.mk
+	@touch $@
+
+# Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
+# set; all else once. FILE.WAY.o is FILE.c compiled that way.
+mains   := $(wildcard bench/bench_*.c analysis/plot.c)
+checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
+helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_%,$(wildcard tests/*.c)))
+once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs models analysis bench)))
+objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
+             $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
+             $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
+every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(checks:%=$(OBJ)/%.o)
+defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
+fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
+commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
+
+$(OBJ)/%:                language := -std=c11
+$(OBJ)/%.count.o:        language := -x c++
+$(OBJ)/%.f32.o:          way := -DREF_F32
+$(OBJ)/%.f64.o:          way := -DREF_F64
+$(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
+$(OBJ)/%.base.o:         way := $(fast) -DISA=base
+$(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
+$(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
+$(OBJ)/bench/machine.o:  way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
+$(OBJ)/bench/machine.o:  $(BUILD)/commit
+
+$(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)")
+	$(Q)$(CC) $(language) $(flags) $(defines) -I. $(filter -I%,$(PACKAGES)) $(way) -MMD -MP -c $< -o $@
+$(BUILD)/commit: FORCE
+	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
+-include $(every:.o=.d)
+
+# Programs: each takes from the library what it calls.
+programs := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
+tests    := $(checks:%=$(BUILD)/%)
+define link
+@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+$(Q)$(CC) $(flags) $(filter %.o,$^) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -lm -o $@
+endef
+
+$(BUILD)/libgtmark.a: $(objects)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+$(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot: $(OBJ)/analysis/plot.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
+
+## Targets
+##   all          every benchmark, and the plotter (what a bare `make` does)
+all: $(programs)
+##   bench        the quick set, in a few minutes: results and charts in results/local
+bench: all
+	$(BUILD)/bench_node_scaling --nodes 100,500,1000,2000
+##   bench-full   every benchmark over its whole default axis
+bench-full: all
+	$(BUILD)/bench_node_scaling
+##   test         all tests, then their small shapes again with clang and both sanitizers
+test: tests $(if $(CLANG),tests-small)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) $(if $(CLANG),\
+	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
+	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
+##   soak         the tests with their long seeded parts
+soak: tests
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests)
+tests: all $(if $(CMOCKA),$(tests),no-cmocka)
+tests-small:
+	@$(MAKE) CC=clang SAN=1 tests
+no-cmocka:
+	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
+##   style        are the sources formatted as .clang-format says?
+style:
+	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]')
+##   probe        look again what this machine has, and say what it means
+probe: ; @:
+
+endif
+##   setup        install what is missing, and only that (by apt; elsewhere print the names)
+##   clean        remove build/; results stay
+##   help         this text
+help:
+	@sed -n 's/^## //p' Makefile

@@ -1,0 +1,230 @@
+#!/bin/sh
+# What this machine has of what the build, the tests and the charts use.
+#
+#   tests/machine.sh probe FILE   say what is here, what is not and what that means; write FILE, in make's syntax
+#   tests/machine.sh setup        install what is not here by apt-get; on other systems print the packages' names
+#
+# Nothing counts as here because a file of some name exists: a library is here when a program that calls it
+# compiles and links. From the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, and REQUEST, which
+# FILE repeats, so that make sees when it was written for other settings.
+set -u
+: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${REQUEST:=}"
+
+# key|name|required or optional|packages of Debian|of Fedora|of Arch|what it means not to have it
+needs()
+{
+    cat <<'END'
+cc|C compiler|required|gcc libc6-dev|gcc|gcc|nothing can be built
+cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
+openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
+jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
+pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are looked for in the usual places only
+cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by our own loops, many times slower
+simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
+cuda|CUDA toolkit|optional||||no CUDA
+cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
+gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
+clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang compiler-rt openmp|`make test` leaves the sanitizers out
+clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
+valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted by it
+END
+}
+
+# try PROGRAM LANGUAGE FLAG...: does it compile and link?
+try()
+{
+    program=$1 language=$2
+    shift 2
+    printf '#include <stdio.h>\n%b' "$program" | $CC $FLAGS -x "$language" - -x none "$@" -o "$work/program"
+} 2>/dev/null
+
+# link PROGRAM FLAGS...: with which of these sets of flags does it link? The first goes to `found`.
+link()
+{
+    caller=$1
+    shift
+    for found; do
+        [ -n "$found" ] && try "$caller" c $found && return
+    done
+    return 1
+}
+
+pkg()
+{
+    pkg-config --cflags --libs "$1" 2>/dev/null
+}
+
+# find_KEY: is it here? Sets `found`, and what config.mk is to know of it.
+
+find_cc()
+{
+    try 'int main(void) { return 0; }' c && found=$($CC --version | head -n 1)
+}
+
+find_cxx()
+{
+    # One option more for clang before 17, whose function sanitizer needs the C++ library.
+    for cxx in '' ' -fno-sanitize=function'; do
+        cxx="-std=c++17 -fno-exceptions -fno-rtti$cxx"
+        try 'struct real {};\nint main() { return sizeof(real) != 1; }' c++ $cxx && found="$CC $cxx" && return
+    done
+    return 1
+}
+
+find_openmp()
+{
+    link '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }' -fopenmp
+}
+
+find_jansson()
+{
+    link '#include <jansson.h>\nint main(void) { json_decref(json_object()); return 0; }' \
+        "$(pkg jansson)" -ljansson && packages="$packages $found"
+}
+
+find_pkgconfig()
+{
+    found=$(pkg-config --version 2>/dev/null)
+}
+
+find_cblas()
+{
+    case $BLAS in
+    none) found="left out: $lack" && return ;;
+    openblas) set -- "$(pkg openblas)" -lopenblas '-I/usr/include/openblas -lopenblas' ;;
+    *) set -- "$BLAS" ;;
+    esac
+    link '#include <cblas.h>\nint main(void) { float x = 1; cblas_sscal(1, x, &x, 1); return 0; }' "$@" &&
+        packages="$packages $found" have_cblas=1
+}
+
+find_simd()
+{
+    found='portable code'
+    case $($CC -dumpmachine) in x86_64*) ;; *) return ;; esac
+    try 'int main(void) { return 0; }' c -march=x86-64-v3 -march=x86-64-v4 -mprefer-vector-width=512 &&
+        isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
+}
+
+find_cuda()
+{
+    [ "$CUDA" = 0 ] && found="left out: $lack" && return
+    echo '__global__ void kernel() {} int main() { kernel<<<1, 1>>>(); return 0; }' >"$work/kernel.cu"
+    for found in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc; do
+        "$found" -o "$work/kernel" "$work/kernel.cu" >/dev/null 2>&1 && have_cuda=1 && return
+    done
+    return 1
+}
+
+find_cmocka()
+{
+    link '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>
+int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return 0; }' "$(pkg cmocka)" -lcmocka && cmocka=$found
+}
+
+find_gnuplot()
+{
+    found=$(gnuplot --version 2>/dev/null)
+}
+
+find_clang()
+{
+    (CC=clang FLAGS='-fopenmp -fsanitize=address,undefined' find_openmp) &&
+        found=$(clang --version | head -n 1) clang=clang
+}
+
+find_clangformat()
+{
+    found=$(clang-format --version 2>/dev/null)
+}
+
+find_valgrind()
+{
+    found=$(valgrind --version 2>/dev/null)
+}
+
+probe()
+{
+    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_cuda=0 missing=''
+    echo "What this machine has for $CC:"
+    while IFS='|' read -r key name level debian fedora arch lack; do
+        if ! find_"$key"; then
+            found="NOT FOUND: $lack"
+            [ "$level" = optional ] || missing="$missing $name,"
+        fi
+        printf '  %-13s %s\n' "$name" "$found"
+    done <"$work/needs"
+    problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
+    case $BLAS:$have_cblas in
+    openblas:* | none:* | *:1) ;;
+    *) missing=cblas problem="BLAS=$BLAS: nothing that calls CBLAS links with it. Allowed: openblas, none, or link flags" ;;
+    esac
+    if [ -n "$missing" ]; then
+        # For the make that starts again after this probe, and no later one: that looks again.
+        echo "\$(if \$(MAKE_RESTARTS),\$(error $problem))" >"$1"
+        return
+    fi
+    cat >"$work/config.mk" <<END
+CONFIGURED  := $REQUEST
+PACKAGES    :=$packages
+CXX_FLAGS   := $cxx
+ISAS        := $isas
+ISA_X86     := $isa_x86
+HAVE_CBLAS  := $have_cblas
+HAVE_CUDA   := $have_cuda
+CMOCKA      := $cmocka
+CLANG       := $clang
+END
+    cmp -s "$work/config.mk" "$1" || cp "$work/config.mk" "$1"
+}
+
+installed()
+{
+    dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+setup()
+{
+    packages='' debian_all='' fedora_all='' arch_all='' required=''
+    while IFS='|' read -r key name level debian fedora arch lack; do
+        { [ -z "$debian" ] || find_"$key"; } && continue
+        debian_all="$debian_all $debian" fedora_all="$fedora_all $fedora" arch_all="$arch_all $arch"
+        [ "$level" = required ] && required="$required $name"
+    done <"$work/needs"
+    [ -z "$debian_all" ] && echo 'Nothing is missing.' && return
+    if ! command -v apt-get >/dev/null; then
+        printf 'Please install\n  Debian:%s\n  Fedora:%s\n  Arch:%s\n' "$debian_all" "$fedora_all" "$arch_all"
+        [ -z "$required" ] || fail "needed, and not found:$required"
+        return
+    fi
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    command -v ${sudo:-env} >/dev/null || fail "please install, as root:$debian_all"
+    apt='env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300'
+    $sudo $apt update || echo 'The package lists could not be renewed: trying those at hand.' >&2
+    install=
+    for package in $debian_all; do
+        installed "$package" && continue
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            install="$install $package"
+        else
+            echo "This system has no package $package: going on without it." >&2
+        fi
+    done
+    [ -z "$install" ] || $sudo $apt install --no-install-recommends $install || fail "apt-get could not install$install"
+}
+
+fail()
+{
+    echo "gtmark: $*" >&2
+    exit 1
+}
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+needs >"$work/needs"
+case ${1:-} in
+probe) probe "$2" ;;
+setup) setup ;;
+*) fail "machine.sh: '${1:-}' is neither probe nor setup" ;;
+esac
