@@ -1,0 +1,46 @@
+/*
+ * The reference backends' tables, generated from ops.def, and the search through a chain of backends.
+ */
+#include "kernels/backend.h"
+
+#include "kernels/ref/ref.h"
+
+#include <string.h>
+
+static const struct kernel ref_kernels[] = {
+#define OP(name, doc)                                                                                        \
+    {OP_##name, "ref", F32, ref_##name##_f32, ref_##name##_f32_scratch},                                     \
+        {OP_##name, "ref", F64, ref_##name##_f64, ref_##name##_f64_scratch},
+#include "kernels/ops_list.h"
+};
+
+/* What is counted does not depend on the dtype. */
+static const struct kernel count_kernels[] = {
+#define OP(name, doc)                                                                                        \
+    {OP_##name, "count", F32, ref_##name##_count, NULL}, {OP_##name, "count", F64, ref_##name##_count, NULL},
+#include "kernels/ops_list.h"
+};
+
+const struct backend backend_ref = {
+    .name = "ref",
+    .doc = "scalar loops, the definition of every op",
+    .kernels = ref_kernels,
+    .count = sizeof ref_kernels / sizeof *ref_kernels,
+};
+
+const struct backend backend_count = {
+    .name = "count",
+    .doc = "ref's loops over a type that only counts FLOPs",
+    .kernels = count_kernels,
+    .count = sizeof count_kernels / sizeof *count_kernels,
+};
+
+const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
+                                    const char *variant)
+{
+    for (; b; b = b->base)
+        for (const struct kernel *k = b->kernels; k < b->kernels + b->count; k++)
+            if (k->op == op && k->dtype == dtype && (!variant || strcmp(k->variant, variant) == 0))
+                return k;
+    return NULL;
+}

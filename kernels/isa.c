@@ -1,0 +1,51 @@
+/*
+ * The choice among the tables of kernels/cpu, which are compiled once for each instruction set (ISA_X86: plain
+ * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere the compiler's default alone).
+ */
+#include "kernels/backend.h"
+
+#include <stddef.h>
+
+extern const struct backend cpu_base_backend;
+
+#if ISA_X86
+extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+const struct backend *const *backend_cpu_all(void)
+{
+#if ISA_X86
+    static const struct backend *const all[] = {&cpu_avx512_backend, &cpu_avx2_backend, &cpu_base_backend, NULL};
+    return all + (has_avx512() ? 0 : has_avx2() ? 1 : 2);
+#else
+    static const struct backend *const all[] = {&cpu_base_backend, NULL};
+    return all;
+#endif
+}
+
+#if HAVE_CBLAS
+/* Of OpenBLAS alone, hence weak. Other libraries run serially inside a parallel region by default. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+#endif
+
+const struct backend *backend_cpu(void)
+{
+#if HAVE_CBLAS
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
+#endif
+    return *backend_cpu_all();
+}

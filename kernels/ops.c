@@ -1,0 +1,319 @@
+/*
+ * Metadata tables and cost functions generated from ops.def, and the binder that reads them.
+ *
+ * Formulas are evaluated in 128-bit integers, so no product of realistic sizes can wrap before it is checked.
+ */
+#include "kernels/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+/* FLOPs per element of act(x), and of dy * act'(x): each operation in the formulas of ref/activation.h
+ * counts. */
+static wide act_flops(int act)
+{
+    static const int cost[ACT_KINDS] = {[ACT_GELU] = 5, [ACT_GELU_TANH] = 9, [ACT_RELU] = 0};
+    return cost[act];
+}
+
+static wide act_backward_flops(int act)
+{
+    static const int cost[ACT_KINDS] = {[ACT_GELU] = 11, [ACT_GELU_TANH] = 18, [ACT_RELU] = 0};
+    return cost[act];
+}
+
+/* clang-format off */
+#define SIZES                                                                                                   \
+    const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B];             \
+    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B;
+
+#define HAS(m) (mat_present(a->m) ? 1 : 0)
+#define ACC(m) (a->m.acc ? 1 : 0)
+#define PAIRS  ((wide)a->graphs.pairs)
+
+#define OP(name, doc)                                                                                           \
+    static wide flops_##name(const void *args, const int64_t dims[DIMS])                                        \
+    {                                                                                                           \
+        const struct name##_args *a = args;                                                                     \
+        SIZES
+#define END(name, formula) return formula; }
+#include "kernels/ops_list.h"
+
+#define OP(name, doc)                                                                                           \
+    static const char *check_##name(const void *args, const int64_t dims[DIMS])                                 \
+    {                                                                                                           \
+        const struct name##_args *a = args;                                                                     \
+        SIZES
+#define CHECK(condition, message) if (!(condition)) return message;
+#define END(name, formula) return NULL; }
+#include "kernels/ops_list.h"
+
+struct entry {
+    struct op_info info;
+    wide (*flops)(const void *args, const int64_t dims[DIMS]);
+    const char *(*check)(const void *args, const int64_t dims[DIMS]);
+};
+
+#define AT(name) #name, offsetof(args_type, name)
+#define MATRIX(name, role, rows, cols, dtype) {#name, role, offsetof(args_type, name), DIM_##rows, DIM_##cols, dtype, 0, NULL},
+
+#define OP(name, doc)                                                                                           \
+    static const struct entry *entry_##name(void)                                                               \
+    {                                                                                                           \
+        typedef struct name##_args args_type;                                                                   \
+        static const char text[] = doc;                                                                         \
+        static const struct operand operands[] = {
+#define OUT(name, rows, cols)           MATRIX(name, ROLE_OUT, rows, cols, DTYPE_NONE)
+#define GRAD(name, rows, cols)          MATRIX(name, ROLE_GRAD, rows, cols, DTYPE_NONE)
+#define SAVE(name, rows, cols)          MATRIX(name, ROLE_SAVE, rows, cols, DTYPE_NONE)
+#define SAVE_IF(name, rows, cols, attr) {#name, ROLE_SAVE, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, offsetof(args_type, attr), NULL},
+#define INOUT(name, rows, cols)         MATRIX(name, ROLE_INOUT, rows, cols, DTYPE_NONE)
+#define IN(name, rows, cols)            MATRIX(name, ROLE_IN, rows, cols, DTYPE_NONE)
+#define OPT(name, rows, cols)           MATRIX(name, ROLE_OPT, rows, cols, DTYPE_NONE)
+#define INOUT_F64(name, rows, cols)     MATRIX(name, ROLE_INOUT, rows, cols, F64)
+#define IN_F64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, F64)
+#define OFFSETS(name, size)             {#name, ROLE_OFFSETS, offsetof(args_type, name), DIM_##size, DIM_1, I64, 0, NULL},
+#define SIZE(name, size)                {#name, ROLE_SIZE, offsetof(args_type, name), DIM_##size, DIM_1, DTYPE_NONE, 0, "int"},
+#define ATTR(type, name)                {#name, ROLE_ATTR, offsetof(args_type, name), DIM_1, DIM_1, DTYPE_NONE, 0, #type},
+#define END(name, formula)                                                                                      \
+        };                                                                                                      \
+        static const struct entry entry = {                                                                     \
+            {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands)},         \
+            flops_##name, check_##name};                                                                        \
+        return &entry;                                                                                          \
+    }
+#include "kernels/ops_list.h"
+/* clang-format on */
+
+static const struct entry *entry(enum op op)
+{
+    static const struct entry *(*const entries[OPS])(void) = {
+#define OP(name, doc) entry_##name,
+#include "kernels/ops_list.h"
+    };
+    return entries[op]();
+}
+
+const struct op_info *op_info(enum op op)
+{
+    return &entry(op)->info;
+}
+
+enum op op_named(const char *name)
+{
+    enum op op = 0;
+    while (op < OPS && strcmp(op_info(op)->name, name) != 0)
+        op++;
+    return op;
+}
+
+const char *activation_name(int act)
+{
+    static const char *const names[ACT_KINDS] = {"none", "gelu", "gelu_tanh", "relu"};
+    return names[act];
+}
+
+const char *dim_name(enum dim d)
+{
+    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B"};
+    return names[d];
+}
+
+bool operand_is_mat(const struct operand *o)
+{
+    return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
+}
+
+/* The matrix of struct offsets is its first member, so both kinds are found at the same place. */
+struct mat *operand_mat(const struct operand *o, const void *args)
+{
+    return (struct mat *)((char *)(uintptr_t)args + o->at);
+}
+
+bool operand_writes(const struct operand *o)
+{
+    return o->role == ROLE_OUT || o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_INOUT;
+}
+
+bool operand_reads(const struct operand *o, const struct mat *m)
+{
+    return operand_is_mat(o) && (!operand_writes(o) || o->role == ROLE_INOUT || m->acc);
+}
+
+static int int_at(const void *args, size_t at)
+{
+    return *(const int *)((const char *)args + at);
+}
+
+bool operand_saved(const struct operand *o, const void *args)
+{
+    return o->role == ROLE_SAVE && (!o->saved_if || int_at(args, o->saved_if) != 0);
+}
+
+/* Binding: each operand in turn gives sizes to the symbols that its shape names, or contradicts an earlier
+ * one. */
+struct binding {
+    const struct op_info *info;
+    const void *args;
+    int64_t *dims;
+    const char *giver[DIMS]; /* the operand that fixed each symbol */
+    char *error;
+    size_t error_size;
+};
+
+static bool unify(struct binding *b, const struct operand *o, enum dim d, int64_t value)
+{
+    if (b->dims[d] < 0) {
+        b->dims[d] = value;
+        b->giver[d] = o->name;
+        return true;
+    }
+    if (b->dims[d] == value)
+        return true;
+    if (b->giver[d])
+        snprintf(b->error, b->error_size, "%s: %s has %s = %lld, but %s has %lld", b->info->name, o->name,
+                 dim_name(d), (long long)value, b->giver[d], (long long)b->dims[d]);
+    else
+        snprintf(b->error, b->error_size, "%s: %s has %lld where the shape says %s", b->info->name, o->name,
+                 (long long)value, dim_name(d));
+    return false;
+}
+
+static bool bind_shape(struct binding *b, const struct operand *o, struct mat m)
+{
+    int64_t rows = m.rows - (o->role == ROLE_OFFSETS ? 1 : 0);
+    return unify(b, o, o->rows, rows) && unify(b, o, o->cols, m.cols);
+}
+
+static bool bind_dtype(struct binding *b, const struct operand *o, struct mat m, enum dtype *common)
+{
+    enum dtype want = o->dtype;
+    if (want == DTYPE_NONE) {
+        if (*common == DTYPE_NONE)
+            *common = m.dtype;
+        want = *common;
+    }
+    if (m.dtype == want)
+        return true;
+    snprintf(b->error, b->error_size, "%s: %s is %s, but must be %s", b->info->name, o->name,
+             dtype_name(m.dtype), dtype_name(want));
+    return false;
+}
+
+static bool fail(struct binding *b, const char *operand, const char *message)
+{
+    snprintf(b->error, b->error_size, "%s: %s%s%s", b->info->name, operand, *operand ? " " : "", message);
+    return false;
+}
+
+static bool required(const struct operand *o)
+{
+    return o->role == ROLE_IN || o->role == ROLE_INOUT || o->role == ROLE_OFFSETS;
+}
+
+static bool bind_operand(struct binding *b, const struct operand *o, enum dtype *common)
+{
+    if (o->role == ROLE_ATTR)
+        return true;
+    if (o->role == ROLE_SIZE) {
+        int value = int_at(b->args, o->at);
+        return value > 0 ? unify(b, o, o->rows, value) : fail(b, o->name, "must be positive");
+    }
+    struct mat m = *operand_mat(o, b->args);
+    if (!mat_present(m))
+        return !required(o) || fail(b, o->name, "is missing");
+    if (m.cols < 1 || (m.rows > 1 && m.ld < m.cols))
+        return fail(b, o->name, "is no valid matrix");
+    if (m.acc && o->role != ROLE_GRAD)
+        return fail(b, o->name, "cannot be accumulated into");
+    return bind_dtype(b, o, m, common) && bind_shape(b, o, m);
+}
+
+/* The same storage, or memory that belongs to no storage. */
+static bool same_memory(struct mat a, struct mat b)
+{
+    return a.storage == b.storage && (a.storage != 0 || (a.data && b.data));
+}
+
+static bool overlap(struct mat a, struct mat b)
+{
+    if (!mat_present(a) || !mat_present(b) || !same_memory(a, b))
+        return false;
+    int64_t size = (int64_t)dtype_size(a.dtype);
+    int64_t distance = a.storage ? b.offset - a.offset : (int64_t)((intptr_t)b.data - (intptr_t)a.data);
+    if (distance < 0) {
+        struct mat swap = a;
+        a = b, b = swap, distance = -distance;
+    }
+    int64_t span = ((a.rows - 1) * a.ld + a.cols) * size;
+    if (distance >= span)
+        return false;
+    if (a.ld != b.ld || a.ld < a.cols || a.dtype != b.dtype)
+        return true;
+    int64_t column = distance / size % a.ld; /* where b's columns begin, seen from a's */
+    return column < a.cols || column + b.cols > a.ld;
+}
+
+static bool outputs_disjoint(struct binding *b)
+{
+    const struct operand *o = b->info->operands, *end = o + b->info->operand_count;
+    for (; o < end; o++)
+        for (const struct operand *p = o + 1; operand_writes(o) && p < end; p++)
+            if (operand_writes(p) && overlap(*operand_mat(o, b->args), *operand_mat(p, b->args)))
+                return fail(b, p->name, "overlaps another output");
+    return true;
+}
+
+bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size_t error_size)
+{
+    const struct op_info *info = op_info(op);
+    struct binding b = {.info = info, .args = args, .dims = dims, .error = error, .error_size = error_size};
+    for (int d = 0; d < DIMS; d++)
+        dims[d] = d == DIM_1 ? 1 : d == DIM_2 ? 2 : -1;
+    enum dtype common = DTYPE_NONE;
+    for (int i = 0; i < info->operand_count; i++)
+        if (!bind_operand(&b, &info->operands[i], &common))
+            return false;
+    const char *message = entry(op)->check(args, dims);
+    return message ? fail(&b, "", message) : outputs_disjoint(&b);
+}
+
+bool op_complete(enum op op, const void *args, char *error, size_t error_size)
+{
+    int64_t dims[DIMS];
+    if (!op_bind(op, args, dims, error, error_size))
+        return false;
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].role == ROLE_OUT && !mat_present(*operand_mat(&info->operands[i], args))) {
+            snprintf(error, error_size, "%s: %s is missing", info->name, info->operands[i].name);
+            return false;
+        }
+    return true;
+}
+
+int64_t op_flops(enum op op, const void *args)
+{
+    int64_t dims[DIMS];
+    char error[1];
+    op_bind(op, args, dims, error, sizeof error);
+    wide flops = entry(op)->flops(args, dims);
+    return flops > INT64_MAX ? -1 : (int64_t)flops;
+}
+
+int64_t op_bytes(enum op op, const void *args)
+{
+    const struct op_info *info = op_info(op);
+    wide bytes = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o))
+            continue;
+        const struct mat *m = operand_mat(o, args);
+        wide times = (operand_reads(o, m) ? 1 : 0) + (operand_writes(o) ? 1 : 0);
+        bytes += times * m->rows * m->cols * (wide)dtype_size(m->dtype);
+    }
+    return bytes > INT64_MAX ? -1 : (int64_t)bytes;
+}

@@ -1,0 +1,67 @@
+/*
+ * Reads ops.def with whatever macros the includer defined; the rest expand to nothing and all are gone
+ * afterwards. Included once for each thing generated, hence no include guard.
+ */
+#ifndef OP
+#define OP(name, doc)
+#endif
+#ifndef OUT
+#define OUT(name, rows, cols)
+#endif
+#ifndef GRAD
+#define GRAD(name, rows, cols)
+#endif
+#ifndef SAVE
+#define SAVE(name, rows, cols)
+#endif
+#ifndef SAVE_IF
+#define SAVE_IF(name, rows, cols, attr)
+#endif
+#ifndef INOUT
+#define INOUT(name, rows, cols)
+#endif
+#ifndef IN
+#define IN(name, rows, cols)
+#endif
+#ifndef OPT
+#define OPT(name, rows, cols)
+#endif
+#ifndef INOUT_F64
+#define INOUT_F64(name, rows, cols)
+#endif
+#ifndef IN_F64
+#define IN_F64(name, rows, cols)
+#endif
+#ifndef OFFSETS
+#define OFFSETS(name, size)
+#endif
+#ifndef SIZE
+#define SIZE(name, size)
+#endif
+#ifndef ATTR
+#define ATTR(type, name)
+#endif
+#ifndef CHECK
+#define CHECK(condition, message)
+#endif
+#ifndef END
+#define END(name, formula)
+#endif
+
+#include "kernels/ops.def"
+
+#undef OP
+#undef OUT
+#undef GRAD
+#undef SAVE
+#undef SAVE_IF
+#undef INOUT
+#undef IN
+#undef OPT
+#undef INOUT_F64
+#undef IN_F64
+#undef OFFSETS
+#undef SIZE
+#undef ATTR
+#undef CHECK
+#undef END

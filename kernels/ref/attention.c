@@ -1,0 +1,98 @@
+/*
+ * Multi-head attention among the nodes of each graph (Vaswani et al. 2017). Head h sees its own D / H columns
+ * of q, k, v and y; for node i and all nodes j of i's graph:
+ *
+ *   s_ij = q_i . k_j / sqrt(D / H)    p_ij = exp(s_ij) / sum_j exp(s_ij)    y_i = sum_j p_ij v_j
+ *
+ * The largest score of the row is subtracted before exp, which changes no p and cannot overflow;
+ * lse_ih = log sum_j exp(s_ij) is what the backward needs to find p again without a second pass over j.
+ *
+ *   delta_i = dy_i . y_i    ds_ij = p_ij (dy_i . v_j - delta_i) / sqrt(D / H)         (Dao et al. 2022)
+ *   dv_j = sum_i p_ij dy_i    dq_i = sum_j ds_ij k_j    dk_j = sum_i ds_ij q_i
+ */
+#include "kernels/ref/loops.h"
+
+static double score_scale(int64_t width, int heads)
+{
+    return 1 / sqrt((double)(width / heads));
+}
+
+/* One node i as the query of one head, against the nodes of its graph; q, k, v and y are the head's columns.
+ */
+static void attend(const struct attention_args *a, int head, struct rows graph, int64_t i)
+{
+    int64_t dh = a->y.cols / a->heads, first = head * dh;
+    struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
+    struct mat v = mat_cols(a->v, first, dh), y = mat_cols(a->y, first, dh);
+    struct mat s = scratch_row(a->call, 0, graph.end - graph.first);
+    real scale = R(score_scale(a->y.cols, a->heads));
+
+    for (int64_t j = graph.first; j < graph.end; j++)
+        AT(s, 0, j - graph.first) = dot(q, i, k, j) * scale;
+    real top = AT(s, 0, 0);
+    for (int64_t j = graph.first; j < graph.end; j++)
+        top = r_max(top, AT(s, 0, j - graph.first));
+
+    real sum = R(0);
+    for (int64_t c = 0; c < dh; c++)
+        AT(y, i, c) = R(0);
+    for (int64_t j = graph.first; j < graph.end; j++) {
+        real p = r_exp(AT(s, 0, j - graph.first) - top);
+        sum += p;
+        add_scaled(y, i, p, v, j);
+    }
+    for (int64_t c = 0; c < dh; c++)
+        AT(y, i, c) = AT(y, i, c) / sum;
+    if (mat_present(a->lse))
+        AT(a->lse, i, head) = top + r_log(sum);
+}
+
+REF(attention, a->y.rows)
+{
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows graph = graph_rows(a->graphs, g);
+        struct rows wanted = rows_common(graph, rows_wanted(a->call, a->y));
+        for (int head = 0; head < a->heads; head++)
+            for (int64_t i = wanted.first; i < wanted.end; i++)
+                attend(a, head, graph, i);
+    }
+}
+
+/* The pairs of query i and the nodes of its graph, in one head, as far as a wanted row gains by them. */
+static void attend_backward(const struct attention_backward_args *a, int head, struct rows graph,
+                            struct rows wanted, int64_t i)
+{
+    int64_t dh = a->y.cols / a->heads, first = head * dh;
+    struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
+    struct mat y = mat_cols(a->y, first, dh), dy = mat_cols(a->dy, first, dh);
+    struct mat dq = mat_cols(a->dq, first, dh), dk = mat_cols(a->dk, first, dh);
+    struct mat dv = mat_cols(a->dv, first, dh);
+    real scale = R(score_scale(a->y.cols, a->heads));
+    real delta = dot(dy, i, y, i);
+    struct rows partners = rows_has(wanted, i) ? graph : wanted;
+
+    for (int64_t j = partners.first; j < partners.end; j++) {
+        real p = r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head));
+        real ds = p * (dot(dy, i, v, j) - delta) * scale;
+        if (rows_has(wanted, i))
+            add_scaled(dq, i, ds, k, j);
+        if (rows_has(wanted, j)) {
+            add_scaled(dk, j, ds, q, i);
+            add_scaled(dv, j, p, dy, i);
+        }
+    }
+}
+
+REF(attention_backward, 0)
+{
+    begin_sums(a->call, a->dq);
+    begin_sums(a->call, a->dk);
+    begin_sums(a->call, a->dv);
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows graph = graph_rows(a->graphs, g);
+        struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dq));
+        for (int head = 0; head < a->heads && rows_any(wanted); head++)
+            for (int64_t i = graph.first; i < graph.end; i++)
+                attend_backward(a, head, graph, wanted, i);
+    }
+}

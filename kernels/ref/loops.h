@@ -1,0 +1,155 @@
+/*
+ * What the loops of ref/ are written with: the opening of a kernel, the rows it is asked for, and elements.
+ *
+ * Over the counting type no operand's memory is touched, so that shapes alone can be counted; only the
+ * offsets of graphs are read, for they are the shape of the work.
+ */
+#ifndef GTMARK_KERNELS_REF_LOOPS_H
+#define GTMARK_KERNELS_REF_LOOPS_H
+
+#include "kernels/ops.h"
+#include "kernels/ref/real.h"
+#include "kernels/ref/ref.h"
+
+#define REF_PASTE(op, type, suffix)  ref_##op##_##type##suffix
+#define REF_EXPAND(op, type, suffix) REF_PASTE(op, type, suffix)
+#define REF_NAME(op, suffix)         REF_EXPAND(op, REF_TYPE, suffix)
+
+/* Opens the kernel of an op, whose arguments are `a`; scratch_reals may depend on them. */
+#define REF(op, scratch_reals)                                                                               \
+    static void op##_loops(const struct op##_args *a);                                                       \
+    void REF_NAME(op, )(const void *args)                                                                    \
+    {                                                                                                        \
+        op##_loops((const struct op##_args *)args);                                                          \
+    }                                                                                                        \
+    int64_t REF_NAME(op, _scratch)(const void *args)                                                         \
+    {                                                                                                        \
+        const struct op##_args *a = (const struct op##_args *)args;                                          \
+        (void)a;                                                                                             \
+        return (scratch_reals) * (int64_t)sizeof(real);                                                      \
+    }                                                                                                        \
+    static void op##_loops(const struct op##_args *a)
+
+/* Rows first .. end - 1; none where end <= first. */
+struct rows {
+    int64_t first, end;
+};
+
+static inline struct rows rows_common(struct rows r, struct rows s)
+{
+    struct rows common = {r.first > s.first ? r.first : s.first, r.end < s.end ? r.end : s.end};
+    return common;
+}
+
+static inline bool rows_any(struct rows r)
+{
+    return r.first < r.end;
+}
+
+static inline bool rows_has(struct rows r, int64_t i)
+{
+    return r.first <= i && i < r.end;
+}
+
+/* The rows of an output to compute: none of an absent one. */
+static inline struct rows rows_wanted(struct call call, struct mat out)
+{
+    struct rows all = {0, out.rows}, asked = {call.row0, call.row1};
+    return call.row1 ? rows_common(all, asked) : all;
+}
+
+static inline int64_t graph_count(struct offsets o)
+{
+    return o.at.rows - 1;
+}
+
+static inline struct rows graph_rows(struct offsets o, int64_t g)
+{
+    const int64_t *at = (const int64_t *)o.at.data;
+    struct rows rows = {at[g * o.at.ld], at[(g + 1) * o.at.ld]};
+    return rows;
+}
+
+#ifdef REF_COUNT
+
+static inline real *real_at(struct mat, int64_t, int64_t)
+{
+    static real nothing;
+    return &nothing;
+}
+
+static inline double *double_at(struct mat, int64_t)
+{
+    static double one;
+    one = 1;
+    return &one;
+}
+
+static inline struct mat scratch_row(struct call, int64_t, int64_t cols)
+{
+    struct mat m = mat();
+    m.rows = 1;
+    m.cols = m.ld = cols;
+    return m;
+}
+
+#else
+
+static inline real *real_at(struct mat m, int64_t i, int64_t k)
+{
+    return (real *)m.data + i * m.ld + k;
+}
+
+/* Entry k of a 1-row matrix that is double whatever `real` is. */
+static inline double *double_at(struct mat m, int64_t k)
+{
+    return (double *)m.data + k;
+}
+
+/* The 1 x cols matrix in scratch after `before` reals. */
+static inline struct mat scratch_row(struct call call, int64_t before, int64_t cols)
+{
+    struct mat m = {.data = (real *)call.scratch + before, .rows = 1, .cols = cols, .ld = cols};
+    return m;
+}
+
+#endif
+
+/* Element (i, k) of m, to be read or assigned. */
+#define AT(m, i, k) (*real_at((m), (i), (k)))
+
+/* m_ik = value, or m_ik += value where m is accumulated. */
+static inline void put(struct mat m, int64_t i, int64_t k, real value)
+{
+    if (m.acc)
+        AT(m, i, k) += value;
+    else
+        AT(m, i, k) = value;
+}
+
+/* Where the sums in the wanted rows of m begin: at zero, or at what an accumulated output holds. */
+static inline void begin_sums(struct call call, struct mat m)
+{
+    struct rows rows = rows_wanted(call, m);
+    for (int64_t i = rows.first; i < rows.end && !m.acc; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            AT(m, i, k) = R(0);
+}
+
+/* x_i . y_j */
+static inline real dot(struct mat x, int64_t i, struct mat y, int64_t j)
+{
+    real sum = R(0);
+    for (int64_t k = 0; k < x.cols; k++)
+        sum += AT(x, i, k) * AT(y, j, k);
+    return sum;
+}
+
+/* y_i += s x_j */
+static inline void add_scaled(struct mat y, int64_t i, real s, struct mat x, int64_t j)
+{
+    for (int64_t k = 0; k < y.cols; k++)
+        AT(y, i, k) += s * AT(x, j, k);
+}
+
+#endif

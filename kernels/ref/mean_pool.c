@@ -1,0 +1,33 @@
+/*
+ * Mean over the rows of each graph. Graph g owns n_g rows of x and row g of y.
+ *
+ *   y_g = sum of x_i over i in g / n_g    dx_i = dy_g / n_g for i in g
+ */
+#include "kernels/ref/loops.h"
+
+REF(mean_pool, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t g = rows.first; g < rows.end; g++) {
+        struct rows graph = graph_rows(a->graphs, g);
+        for (int64_t k = 0; k < a->y.cols; k++) {
+            real sum = R(0);
+            for (int64_t i = graph.first; i < graph.end; i++)
+                sum += AT(a->x, i, k);
+            AT(a->y, g, k) = sum / R(graph.end - graph.first);
+        }
+    }
+}
+
+REF(mean_pool_backward, 0)
+{
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows graph = graph_rows(a->graphs, g);
+        struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dx));
+        for (int64_t k = 0; k < a->dy.cols && rows_any(wanted); k++) {
+            real share = AT(a->dy, g, k) / R(graph.end - graph.first);
+            for (int64_t i = wanted.first; i < wanted.end; i++)
+                put(a->dx, i, k, share);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/*
+ * The number that the loops of ref/ compute with. Each file of ref/ is compiled over three types:
+ *
+ *   REF_F32, REF_F64   float and double, as C
+ *   REF_COUNT          an empty C++ class whose operators count FLOPs and do nothing else
+ *
+ * The counting type has no value, so it has neither comparisons nor conversions: control flow that depends on
+ * data does not compile over it, and compilers collapse a loop that only counts. An addition, subtraction,
+ * multiplication, division and each function below but r_max and r_gate counts 1; those two, negation, and
+ * making a constant by R() count 0.
+ *
+ * Scalars that a call computes once (a scale, a bias correction) are not counted: they are plain double and
+ * may use <math.h>, and enter the loops by R().
+ */
+#ifndef GTMARK_KERNELS_REF_REAL_H
+#define GTMARK_KERNELS_REF_REAL_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifdef REF_COUNT
+
+#define REF_TYPE count
+
+struct real {
+    static inline int64_t flops;
+
+    real() = default;
+    explicit real(double)
+    {
+    }
+    static real counted()
+    {
+        flops++;
+        return real();
+    }
+    void operator+=(real)
+    {
+        flops++;
+    }
+};
+
+static inline real operator+(real, real)
+{
+    return real::counted();
+}
+
+static inline real operator-(real, real)
+{
+    return real::counted();
+}
+
+static inline real operator*(real, real)
+{
+    return real::counted();
+}
+
+static inline real operator/(real, real)
+{
+    return real::counted();
+}
+
+static inline real operator-(real)
+{
+    return real();
+}
+
+static inline real r_exp(real)
+{
+    return real::counted();
+}
+
+static inline real r_log(real)
+{
+    return real::counted();
+}
+
+static inline real r_sqrt(real)
+{
+    return real::counted();
+}
+
+static inline real r_erf(real)
+{
+    return real::counted();
+}
+
+static inline real r_tanh(real)
+{
+    return real::counted();
+}
+
+static inline real r_max(real, real)
+{
+    return real();
+}
+
+static inline real r_gate(real, real)
+{
+    return real();
+}
+
+#define R(constant) real((double)(constant))
+
+#else
+
+#ifdef REF_F32
+#define REF_TYPE   f32
+#define LIBM(name) name##f
+typedef float real;
+#else
+#define REF_TYPE   f64
+#define LIBM(name) name
+typedef double real;
+#endif
+
+static inline real r_exp(real x)
+{
+    return LIBM(exp)(x);
+}
+
+static inline real r_log(real x)
+{
+    return LIBM(log)(x);
+}
+
+static inline real r_sqrt(real x)
+{
+    return LIBM(sqrt)(x);
+}
+
+static inline real r_erf(real x)
+{
+    return LIBM(erf)(x);
+}
+
+static inline real r_tanh(real x)
+{
+    return LIBM(tanh)(x);
+}
+
+static inline real r_max(real x, real y)
+{
+    return x > y ? x : y;
+}
+
+/* y where x is positive, else 0. */
+static inline real r_gate(real x, real y)
+{
+    return x > 0 ? y : 0;
+}
+
+#define R(constant) ((real)(constant))
+
+#endif
+#endif

@@ -1,0 +1,19 @@
+/*
+ * Counter-based uniform numbers on [-bound, bound).
+ *
+ *   y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23 rounded to float
+ *
+ * n and scale are exact in float and double, so one rounding is all that tells the types apart: the float is
+ * the double, rounded, on every machine.
+ */
+#include "kernels/ref/loops.h"
+#include "kernels/rng.h"
+
+REF(uniform, 0)
+{
+    real scale = R((float)(a->bound * 0x1p-23));
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t k = 0; k < a->y.cols; k++)
+            AT(a->y, i, k) = R(rng_int24(a->key, (uint64_t)(i * a->y.cols + k))) * scale;
+}

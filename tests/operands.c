@@ -1,0 +1,397 @@
+/* Random operands for any op: see operands.h. */
+#include "tests/operands.h"
+
+#include "kernels/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAP = 0xff };
+
+static bool optional(const struct operand *p)
+{
+    return p->role == ROLE_GRAD || p->role == ROLE_SAVE || p->role == ROLE_OPT;
+}
+
+static void *allocate(size_t size)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, size ? size : 1) != 0)
+        abort();
+    return memory;
+}
+
+double mat_get(struct mat m, int64_t i, int64_t k)
+{
+    int64_t at = i * m.ld + k;
+    return m.dtype == F32   ? ((float *)m.data)[at]
+           : m.dtype == F64 ? ((double *)m.data)[at]
+                            : (double)((int64_t *)m.data)[at];
+}
+
+void mat_set(struct mat m, int64_t i, int64_t k, double value)
+{
+    int64_t at = i * m.ld + k;
+    if (m.dtype == F32)
+        ((float *)m.data)[at] = (float)value;
+    else if (m.dtype == F64)
+        ((double *)m.data)[at] = value;
+    else
+        ((int64_t *)m.data)[at] = (int64_t)value;
+}
+
+double mat_norm(struct mat m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            sum += mat_get(m, i, k) * mat_get(m, i, k);
+    return sqrt(sum);
+}
+
+const struct operand *operand_named(enum op op, const char *name)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (strcmp(info->operands[i].name, name) == 0)
+            return &info->operands[i];
+    return NULL;
+}
+
+struct mat operand_of(const struct operands *o, const char *name)
+{
+    const struct operand *p = operand_named(o->sample.op, name);
+    return p ? *operand_mat(p, &o->args) : (struct mat){0};
+}
+
+/* Shapes, attributes and memory. */
+
+static void set_attribute(const struct sample *s, const struct operand *p, void *args)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } values[] = {{"eps", 1e-5},  {"value", 0.75}, {"bound", 0.3},
+                  {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}};
+    char *at = (char *)args + p->at;
+    if (strcmp(p->type, "int") == 0)
+        *(int *)at = p->role == ROLE_SIZE ? (int)s->dims[p->rows] : s->act;
+    else if (strcmp(p->type, "uint64_t") == 0)
+        *(uint64_t *)at = rng_key(s->seed, p->name);
+    for (size_t i = 0; strcmp(p->type, "double") == 0 && i < sizeof values / sizeof *values; i++)
+        if (strcmp(p->name, values[i].name) == 0)
+            *(double *)at = values[i].value;
+}
+
+static void set_shape(struct operands *o, int index, int64_t pad)
+{
+    const struct operand *p = &op_info(o->sample.op)->operands[index];
+    struct mat *m = operand_mat(p, &o->args);
+    bool offsets = p->role == ROLE_OFFSETS;
+    m->rows = o->sample.dims[p->rows] + offsets;
+    m->cols = o->sample.dims[p->cols];
+    m->ld = m->cols + (offsets ? 0 : pad);
+    m->dtype = p->dtype == DTYPE_NONE ? o->dtype : p->dtype;
+    m->acc = p->role == ROLE_GRAD && (o->sample.acc >> index & 1);
+
+    int64_t guard = 5 + 3 * pad;
+    struct block *b = &o->blocks[index];
+    b->size = (size_t)(2 * guard + m->rows * m->ld) * dtype_size(m->dtype);
+    b->bytes = allocate(b->size);
+    memset(b->bytes, TRAP, b->size);
+    m->data = b->bytes + (size_t)guard * dtype_size(m->dtype);
+}
+
+static bool shaped(struct operands *o, int64_t pad)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    int outputs = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p))
+            set_attribute(&o->sample, p, &o->args);
+        else if (!optional(p) || !(o->sample.absent >> i & 1)) {
+            set_shape(o, i, pad);
+            outputs += operand_writes(p);
+        }
+    }
+    char error[200];
+    return outputs > 0 && op_complete(o->sample.op, &o->args, error, sizeof error);
+}
+
+/* Values. */
+
+/* Graphs of random sizes, the first of them with one node. */
+static void fill_offsets(const struct sample *s, struct offsets *graphs)
+{
+    int64_t *at = graphs->at.data, B = s->dims[DIM_B], N = s->dims[DIM_N];
+    at[0] = 0;
+    graphs->pairs = 0;
+    for (int64_t g = 0; g < B; g++) {
+        int64_t left = N - at[g], after = B - g - 1; /* rows still to give, graphs after this one */
+        int64_t most = left - after;
+        int64_t size = after == 0 ? left
+                       : g == 0   ? 1
+                                  : 1 + (int64_t)(rng_bits(s->seed, (uint64_t)g) % (uint64_t)most);
+        at[g + 1] = at[g] + size;
+        graphs->pairs += size * size;
+    }
+}
+
+static void fill_random(const struct sample *s, const char *name, struct mat m)
+{
+    uint64_t key = rng_key(s->seed, name);
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            mat_set(m, i, k, rng_int24(key, (uint64_t)(i * m.cols + k)) * 0x1p-23);
+}
+
+static void copy_values(struct mat to, struct mat from)
+{
+    for (int64_t i = 0; i < to.rows; i++)
+        for (int64_t k = 0; k < to.cols; k++)
+            mat_set(to, i, k, mat_get(from, i, k));
+}
+
+/* Values that the mathematics restricts: a mean of squares, and [step, learning rate]. */
+static void restrict_values(struct operands *o)
+{
+    if (o->sample.op == OP_adamw) {
+        struct mat v = o->args.adamw.v, schedule = o->args.adamw.schedule;
+        for (int64_t i = 0; i < v.rows; i++)
+            for (int64_t k = 0; k < v.cols; k++)
+                mat_set(v, i, k, fabs(mat_get(v, i, k)));
+        mat_set(schedule, 0, 0, 3);
+        mat_set(schedule, 0, 1, 1e-2);
+    }
+}
+
+/* The op whose backward this is, or OPS. */
+static enum op forward_of(enum op op)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", op_info(op)->name);
+    char *suffix = strstr(name, "_backward");
+    if (!suffix)
+        return OPS;
+    *suffix = '\0';
+    return op_named(name);
+}
+
+/* Overwrites the inputs that the forward op writes by what it wrote. */
+static void fill_saved(struct operands *o)
+{
+    enum op forward = forward_of(o->sample.op);
+    if (forward == OPS)
+        return;
+    struct sample s = o->sample;
+    s.op = forward;
+    s.absent = s.acc = 0;
+    struct operands *f = operands_new(&s, F64);
+    if (!f || !operands_run(f, backend_kernel(&backend_ref, forward, F64, NULL), 1, 0, 0))
+        abort();
+    const struct op_info *info = op_info(forward);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = operand_named(o->sample.op, info->operands[i].name);
+        if (operand_writes(&info->operands[i]) && p && !operand_writes(p))
+            copy_values(*operand_mat(p, &o->args), *operand_mat(&info->operands[i], &f->args));
+    }
+    operands_free(f);
+}
+
+static void fill(struct operands *o)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        struct mat *m = operand_is_mat(p) ? operand_mat(p, &o->args) : NULL;
+        if (p->role == ROLE_OFFSETS)
+            fill_offsets(&o->sample, (struct offsets *)(void *)m);
+        else if (m && operand_reads(p, m))
+            fill_random(&o->sample, p->name, *m);
+    }
+    restrict_values(o);
+    fill_saved(o);
+}
+
+static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype, int64_t pad)
+{
+    struct operands *o = calloc(1, sizeof *o);
+    if (!o || op_info(s->op)->operand_count > OPERANDS_MAX)
+        abort();
+    o->sample = *s;
+    o->dtype = dtype;
+    if (shaped(o, pad))
+        return o;
+    operands_free(o);
+    return NULL;
+}
+
+struct operands *operands_new(const struct sample *s, enum dtype dtype)
+{
+    struct operands *o = shaped_or_null(s, dtype, s->pad);
+    if (o)
+        fill(o);
+    return o;
+}
+
+struct operands *operands_copy(const struct operands *from, enum dtype dtype, int64_t pad)
+{
+    struct operands *o = shaped_or_null(&from->sample, dtype, pad);
+    if (!o)
+        abort();
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p))
+            continue;
+        struct mat *m = operand_mat(p, &o->args);
+        if (operand_reads(p, m))
+            copy_values(*m, *operand_mat(p, &from->args));
+        if (p->role == ROLE_OFFSETS)
+            ((struct offsets *)(void *)m)->pairs =
+                ((struct offsets *)(void *)operand_mat(p, &from->args))->pairs;
+    }
+    return o;
+}
+
+void operands_free(struct operands *o)
+{
+    for (int i = 0; o && i < OPERANDS_MAX; i++)
+        free(o->blocks[i].bytes);
+    free(o);
+}
+
+/* Running and judging. */
+
+static bool trapped(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != TRAP)
+            return false;
+    return true;
+}
+
+bool operands_run(struct operands *o, const struct kernel *k, int threads, int64_t row0, int64_t row1)
+{
+    o->args.call = (struct call){.threads = threads, .row0 = row0, .row1 = row1};
+    size_t size = k->scratch ? (size_t)k->scratch(&o->args) : 0, guard = 64;
+    unsigned char *scratch = allocate(size + guard);
+    memset(scratch, TRAP, size + guard);
+    o->args.call.scratch = scratch;
+    k->run(&o->args);
+    bool intact = trapped(scratch + size, guard);
+    free(scratch);
+    o->args.call = (struct call){0};
+    return intact;
+}
+
+bool operands_guarded(const struct operands *o)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct block *b = &o->blocks[i];
+        if (!b->bytes)
+            continue;
+        struct mat m = *operand_mat(&info->operands[i], &o->args);
+        size_t element = dtype_size(m.dtype), row = (size_t)m.cols * element, step = (size_t)m.ld * element;
+        const unsigned char *at = b->bytes, *first = m.data;
+        for (int64_t r = 0; r < m.rows; at = first + (size_t)r * step + row, r++)
+            if (!trapped(at, (size_t)(first + (size_t)r * step - at)))
+                return false;
+        if (!trapped(at, (size_t)(b->bytes + b->size - at)))
+            return false;
+    }
+    return true;
+}
+
+static double difference_norm(struct mat a, struct mat r)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t k = 0; k < r.cols; k++) {
+            double d = mat_get(a, i, k) - mat_get(r, i, k);
+            sum += d * d;
+        }
+    return sqrt(sum);
+}
+
+double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
+{
+    const struct op_info *info = op_info(oracle->sample.op);
+    double gradients = 0, entries = 0, largest = 0;
+    *worst = "";
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].role == ROLE_GRAD) {
+            struct mat r = *operand_mat(&info->operands[i], &oracle->args);
+            gradients = hypot(gradients, mat_norm(r));
+            entries += (double)mat_size(r);
+        }
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p) || !operand_writes(p) || !mat_present(*operand_mat(p, &oracle->args)))
+            continue;
+        struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
+        double size = mat_norm(r);
+        if (p->role == ROLE_GRAD)
+            size = fmax(size, 1e-2 * gradients * sqrt((double)mat_size(r) / entries));
+        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? 1e-4 : 1e-5;
+        double difference = difference_norm(a, r);
+        double error = difference == 0 ? 0 : difference / size / limit;
+        if (!(error <= largest)) {
+            largest = error;
+            *worst = p->name;
+        }
+    }
+    return largest;
+}
+
+bool operands_same_bits(const struct operands *a, const struct operands *b)
+{
+    const struct op_info *info = op_info(a->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p) || !operand_writes(p))
+            continue;
+        struct mat x = *operand_mat(p, &a->args), y = *operand_mat(p, &b->args);
+        size_t element = dtype_size(x.dtype);
+        for (int64_t r = 0; r < x.rows; r++)
+            if (memcmp((char *)x.data + (size_t)(r * x.ld) * element,
+                       (char *)y.data + (size_t)(r * y.ld) * element, (size_t)x.cols * element) != 0)
+                return false;
+    }
+    return true;
+}
+
+int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX])
+{
+    const struct op_info *info = op_info(base->op);
+    unsigned choices = 0, gradients = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        choices |= all && optional(&info->operands[i]) ? 1u << i : 0;
+        gradients |= info->operands[i].role == ROLE_GRAD ? 1u << i : 0;
+    }
+    int acts = operand_named(base->op, "act") ? ACT_KINDS : 1, count = 0;
+    for (int act = 0; act < acts; act++)
+        for (int acc = 0; acc < (gradients ? 2 : 1); acc++) {
+            unsigned absent = 0;
+            do { /* all subsets of choices */
+                if (count == CASES_MAX)
+                    abort();
+                cases[count] = *base;
+                cases[count].act = act;
+                cases[count].acc = acc ? gradients : 0;
+                cases[count++].absent = absent;
+                absent = (absent - choices) & choices;
+            } while (absent);
+        }
+    return count;
+}
+
+bool env_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value && strcmp(value, "0") != 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * The FLOPs that ref's own loops count equal the formulas of ops.def, exactly: every op, several sizes, every
+ * choice of optional operands and activation, with and without accumulation. No operand has memory here,
+ * except the offsets of the graphs.
+ */
+#include "tests/operands.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int64_t counted(enum op op, const void *args)
+{
+    ref_count_take();
+    backend_kernel(&backend_count, op, F32, NULL)->run(args);
+    return ref_count_take();
+}
+
+/* The arguments of a sample with every matrix' data at some address that cannot be read. */
+static union any_args without_memory(const struct operands *o, void *address)
+{
+    union any_args args = o->args;
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i]) && info->operands[i].role != ROLE_OFFSETS)
+            operand_mat(&info->operands[i], &args)->data = address;
+    return args;
+}
+
+static void check_case(const struct sample *s)
+{
+    struct operands *o = operands_new(s, F32);
+    if (!o)
+        return;
+    union any_args null = without_memory(o, NULL), bad = without_memory(o, (void *)64);
+    int64_t formula = op_flops(s->op, &o->args);
+    int64_t at_null = counted(s->op, &null), at_bad = counted(s->op, &bad);
+    if (formula != at_null || formula != at_bad)
+        fail_msg("%s, N %d M %d D %d H %d B %d, act %s, absent %x, acc %x: formula %lld, counted %lld",
+                 op_info(s->op)->name, (int)s->dims[DIM_N], (int)s->dims[DIM_M], (int)s->dims[DIM_D],
+                 (int)s->dims[DIM_H], (int)s->dims[DIM_B], activation_name(s->act), s->absent, s->acc,
+                 (long long)formula, (long long)at_null);
+    operands_free(o);
+}
+
+static void test_op(void **state)
+{
+    static const int64_t shapes[][DIMS] = {
+        {1, 2, 1, 1, 1, 1, 1}, {1, 2, 2, 3, 4, 2, 1}, {1, 2, 29, 7, 15, 3, 4}, {1, 2, 64, 48, 32, 8, 2}};
+    static struct sample cases[CASES_MAX];
+    struct sample base = {.op = *(const enum op *)*state, .pad = 2};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int d = 0; d < DIMS; d++)
+            base.dims[d] = shapes[i][d];
+        base.seed = i + 1;
+        int count = operands_cases(&base, true, cases);
+        for (int c = 0; c < count; c++)
+            check_case(&cases[c]);
+    }
+}
+
+/* Costs that can be said in full: 2 x 3 outputs of 4 products and a bias; 3 nodes and 2, 2 heads of 2. */
+static void test_known_counts(void **state)
+{
+    (void)state;
+    struct sample s = {.op = OP_linear, .dims = {1, 2, 2, 3, 4, 1, 1}, .act = ACT_GELU, .seed = 1};
+    struct operands *o = operands_new(&s, F32);
+    assert_int_equal(counted(s.op, &o->args), 2 * 3 * (4 + 4 + 1 + 5));
+    operands_free(o);
+
+    s = (struct sample){.op = OP_attention, .dims = {1, 2, 3, 1, 4, 2, 2}, .seed = 1, .absent = 2};
+    o = operands_new(&s, F32);
+    assert_false(mat_present(o->args.attention.lse));
+    assert_int_equal(o->args.attention.graphs.pairs, 1 + 4);
+    assert_int_equal(counted(s.op, &o->args), 5 * 2 * (2 * 2 + 4 + 2 * 2) + 3 * 4);
+    operands_free(o);
+}
+
+static void test_taking_empties_the_counter(void **state)
+{
+    (void)state;
+    struct sample s = {.op = OP_add, .dims = {1, 2, 5, 3, 1, 1, 1}, .seed = 1};
+    struct operands *o = operands_new(&s, F64);
+    const struct kernel *k = backend_kernel(&backend_count, OP_add, F64, NULL);
+    ref_count_take();
+    k->run(&o->args);
+    k->run(&o->args);
+    assert_int_equal(ref_count_take(), 30);
+    assert_int_equal(ref_count_take(), 0);
+    operands_free(o);
+}
+
+/* The canonical layer on 2000 nodes: 4e9 and 1e10 FLOPs, which compilers reduce to the loops over pairs. */
+static void test_large_attention(void **state)
+{
+    (void)state;
+    int64_t N = env_set("GTMARK_SMALL") ? 200 : 2000, D = 256, H = 8;
+    int64_t at[] = {0, N};
+    struct mat x = {.rows = N, .cols = D, .ld = D, .dtype = F32};
+    struct mat lse = {.rows = N, .cols = H, .ld = H, .dtype = F32};
+    struct offsets graphs = {{.data = at, .rows = 2, .cols = 1, .ld = 1, .dtype = I64}, N * N};
+
+    struct attention_args forward = {
+        .y = x, .lse = lse, .q = x, .k = x, .v = x, .graphs = graphs, .heads = (int)H};
+    assert_int_equal(counted(OP_attention, &forward), 4 * N * N * (D + H) + N * D + 2 * N * H);
+
+    struct attention_backward_args backward = {.dq = x,
+                                               .dk = x,
+                                               .dv = x,
+                                               .dy = x,
+                                               .y = x,
+                                               .q = x,
+                                               .k = x,
+                                               .v = x,
+                                               .lse = lse,
+                                               .graphs = graphs,
+                                               .heads = (int)H};
+    assert_int_equal(counted(OP_attention_backward, &backward), N * N * (10 * D + 6 * H) + 2 * N * D);
+}
+
+int main(void)
+{
+    static enum op ops[OPS];
+    struct CMUnitTest tests[OPS + 3] = {
+        cmocka_unit_test(test_known_counts),
+        cmocka_unit_test(test_taking_empties_the_counter),
+        cmocka_unit_test(test_large_attention),
+    };
+    for (enum op op = 0; op < OPS; op++) {
+        ops[op] = op;
+        tests[3 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/*
+ * The ops as data: the metadata, the binder with its messages, and the formulas of FLOPs and bytes, which are
+ * exact to 63 bits and -1 beyond.
+ */
+#include "kernels/ops.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char memory[1 << 16];
+
+/* rows x cols floats somewhere in `memory`. */
+static struct mat at(size_t float_index, int64_t rows, int64_t cols)
+{
+    return (struct mat){
+        .data = memory + 4 * float_index, .rows = rows, .cols = cols, .ld = cols, .dtype = F32};
+}
+
+/* The same with the data yet to come: such views overlap nothing. */
+static struct mat shape(int64_t rows, int64_t cols)
+{
+    return (struct mat){.rows = rows, .cols = cols, .ld = cols, .dtype = F32};
+}
+
+static struct offsets graphs(int64_t count, int64_t pairs)
+{
+    return (struct offsets){{.rows = count + 1, .cols = 1, .ld = 1, .dtype = I64}, pairs};
+}
+
+static void expect_error(enum op op, const void *args, const char *message)
+{
+    int64_t dims[DIMS];
+    char error[200] = "";
+    assert_false(op_bind(op, args, dims, error, sizeof error));
+    assert_string_equal(error, message);
+}
+
+static void expect_bound(enum op op, const void *args)
+{
+    int64_t dims[DIMS];
+    char error[200] = "";
+    if (!op_bind(op, args, dims, error, sizeof error))
+        fail_msg("refused: %s", error);
+}
+
+/* y = x w' + b with N = 5, D = 12, M = 3. */
+static struct linear_args linear(void)
+{
+    return (struct linear_args){.y = shape(5, 3), .x = shape(5, 12), .w = shape(3, 12), .b = shape(1, 3)};
+}
+
+static struct attention_args attention(int heads)
+{
+    return (struct attention_args){.y = shape(6, 8),
+                                   .lse = shape(6, heads),
+                                   .q = shape(6, 8),
+                                   .k = shape(6, 8),
+                                   .v = shape(6, 8),
+                                   .graphs = graphs(2, 18),
+                                   .heads = heads};
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (enum op op = 0; op < OPS; op++) {
+        assert_int_equal(op_named(op_info(op)->name), op);
+        assert_true(strlen(op_info(op)->doc) > 0);
+    }
+    assert_int_equal(op_named("nope"), OPS);
+    assert_string_equal(op_info(OP_layer_norm_backward)->name, "layer_norm_backward");
+    assert_string_equal(op_info(OP_mse)->flops_formula, "3 * N * M + 1");
+}
+
+static void test_metadata(void **state)
+{
+    (void)state;
+    const struct op_info *info = op_info(OP_linear);
+    assert_int_equal(info->operand_count, 6);
+    assert_int_equal(info->args_size, sizeof(struct linear_args));
+    const struct operand *pre = &info->operands[1], *act = &info->operands[5];
+    assert_string_equal(pre->name, "pre");
+    assert_int_equal(pre->role, ROLE_SAVE);
+    assert_int_equal(pre->rows, DIM_N);
+    assert_int_equal(pre->cols, DIM_M);
+    assert_string_equal(act->type, "int");
+
+    struct linear_args a = {.act = ACT_NONE, .pre = {.rows = 7}};
+    assert_int_equal(operand_mat(pre, &a)->rows, 7);
+    assert_false(operand_saved(pre, &a));
+    a.act = ACT_RELU;
+    assert_true(operand_saved(pre, &a));
+    assert_true(operand_writes(pre) && !operand_writes(&info->operands[2]));
+    assert_false(operand_is_mat(act));
+}
+
+static void test_sizes_are_unified(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    a.y = (struct mat){0};
+    int64_t dims[DIMS];
+    char error[200];
+    assert_true(op_bind(OP_linear, &a, dims, error, sizeof error));
+    assert_int_equal(dims[DIM_N], 5);
+    assert_int_equal(dims[DIM_D], 12);
+    assert_int_equal(dims[DIM_M], 3);
+    assert_int_equal(dims[DIM_H], -1);
+
+    struct attention_args b = attention(4);
+    assert_true(op_bind(OP_attention, &b, dims, error, sizeof error));
+    assert_int_equal(dims[DIM_B], 2);
+    assert_int_equal(dims[DIM_H], 4);
+}
+
+static void test_shape_errors(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    a.w = shape(3, 16);
+    expect_error(OP_linear, &a, "linear: w has D = 16, but x has 12");
+    a = linear();
+    a.b = shape(1, 4);
+    expect_error(OP_linear, &a, "linear: b has M = 4, but y has 3");
+    a.b = shape(2, 3);
+    expect_error(OP_linear, &a, "linear: b has 2 where the shape says 1");
+    a = linear();
+    a.y.ld = 2;
+    expect_error(OP_linear, &a, "linear: y is no valid matrix");
+    struct attention_args b = attention(4);
+    b.lse = shape(6, 2);
+    expect_error(OP_attention, &b, "attention: heads has H = 4, but lse has 2");
+}
+
+static void test_missing_operands(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    a.x = (struct mat){0};
+    expect_error(OP_linear, &a, "linear: x is missing");
+    a = linear();
+    a.b = (struct mat){0};
+    expect_bound(OP_linear, &a);
+
+    char error[200] = "";
+    a.y = (struct mat){0};
+    expect_bound(OP_linear, &a);
+    assert_false(op_complete(OP_linear, &a, error, sizeof error));
+    assert_string_equal(error, "linear: y is missing");
+    a.y = shape(5, 3);
+    assert_true(op_complete(OP_linear, &a, error, sizeof error));
+
+    struct mean_pool_args p = {.y = shape(2, 3), .x = shape(5, 3)};
+    expect_error(OP_mean_pool, &p, "mean_pool: graphs is missing");
+}
+
+static void test_dtypes(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    a.w.dtype = F64;
+    expect_error(OP_linear, &a, "linear: w is f64, but must be f32");
+    a.y.dtype = a.x.dtype = a.b.dtype = F64;
+    expect_bound(OP_linear, &a);
+
+    struct adamw_args w = {.p = shape(2, 2), .m = shape(2, 2), .v = shape(2, 2), .g = shape(2, 2)};
+    w.schedule = shape(1, 2);
+    expect_error(OP_adamw, &w, "adamw: schedule is f32, but must be f64");
+    w.schedule.dtype = F64;
+    expect_bound(OP_adamw, &w);
+    struct attention_args b = attention(4);
+    b.graphs.at.dtype = F32;
+    expect_error(OP_attention, &b, "attention: graphs is f32, but must be i64");
+}
+
+static void test_attributes(void **state)
+{
+    (void)state;
+    struct attention_args a = attention(3);
+    expect_error(OP_attention, &a, "attention: heads do not divide the width");
+    a.heads = 0;
+    a.lse = (struct mat){0};
+    expect_error(OP_attention, &a, "attention: heads must be positive");
+
+    struct linear_backward_args b = {
+        .dx = shape(5, 12), .dy = shape(5, 3), .x = shape(5, 12), .w = shape(3, 12)};
+    expect_bound(OP_linear_backward, &b);
+    b.act = ACT_GELU;
+    expect_error(OP_linear_backward, &b, "linear_backward: an activation needs pre");
+
+    struct attention_backward_args c = {.dq = shape(6, 8),
+                                        .dk = shape(6, 8),
+                                        .dy = shape(6, 8),
+                                        .y = shape(6, 8),
+                                        .q = shape(6, 8),
+                                        .k = shape(6, 8),
+                                        .v = shape(6, 8),
+                                        .lse = shape(6, 2),
+                                        .graphs = graphs(1, 36),
+                                        .heads = 2};
+    expect_error(OP_attention_backward, &c, "attention_backward: dq, dk and dv go together");
+}
+
+static void test_only_gradients_accumulate(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    a.y.acc = true;
+    expect_error(OP_linear, &a, "linear: y cannot be accumulated into");
+    struct copy_args c = {.y = shape(2, 3), .x = shape(2, 3)};
+    c.y.acc = true;
+    expect_bound(OP_copy, &c);
+}
+
+static void expect_overlap(struct mat dx, struct mat dw, bool overlap)
+{
+    struct linear_backward_args a = {
+        .dx = dx, .dw = dw, .dy = shape(5, 3), .x = shape(5, 4), .w = shape(3, 4)};
+    if (overlap)
+        expect_error(OP_linear_backward, &a, "linear_backward: dw overlaps another output");
+    else
+        expect_bound(OP_linear_backward, &a);
+}
+
+static void test_overlapping_outputs(void **state)
+{
+    (void)state;
+    expect_overlap(at(0, 5, 4), at(0, 3, 4), true);
+    expect_overlap(at(0, 5, 4), at(19, 3, 4), true);
+    expect_overlap(at(0, 5, 4), at(20, 3, 4), false);
+    expect_overlap(at(12, 5, 4), at(0, 3, 4), false);
+    expect_overlap(at(11, 5, 4), at(0, 3, 4), true);
+
+    struct mat wide = at(0, 5, 12), both = wide; /* column ranges of one matrix */
+    both.rows = 3;
+    expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 4, 4), false);
+    expect_overlap(mat_cols(wide, 8, 4), mat_cols(both, 0, 4), false);
+    expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 3, 4), true);
+    expect_overlap(mat_cols(wide, 4, 4), mat_cols(both, 1, 4), true);
+}
+
+/* Before memory is laid out, the storage and the offset into it say what overlaps. */
+static void test_overlap_within_a_storage(void **state)
+{
+    (void)state;
+    struct mat wide = shape(5, 8), both = shape(3, 8);
+    wide.storage = both.storage = 7;
+    expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 4, 4), false);
+    expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 2, 4), true);
+    both.storage = 8;
+    expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 2, 4), false);
+
+    struct attention_backward_args a = {.dy = shape(6, 8),
+                                        .y = shape(6, 8),
+                                        .q = shape(6, 8),
+                                        .k = shape(6, 8),
+                                        .v = shape(6, 8),
+                                        .lse = shape(6, 2),
+                                        .graphs = graphs(1, 36),
+                                        .heads = 2};
+    struct mat qkv = shape(6, 24);
+    qkv.storage = 3;
+    a.dq = mat_cols(qkv, 0, 8), a.dk = mat_cols(qkv, 8, 8), a.dv = mat_cols(qkv, 16, 8);
+    expect_bound(OP_attention_backward, &a);
+    a.dv = mat_cols(qkv, 15, 8);
+    expect_error(OP_attention_backward, &a, "attention_backward: dv overlaps another output");
+}
+
+/* Rows of one vector have no stride to speak of. */
+static void test_overlap_of_single_rows(void **state)
+{
+    (void)state;
+    struct layer_norm_backward_args a = {.dgain = at(0, 1, 4),
+                                         .dbias = at(4, 1, 4),
+                                         .dy = shape(6, 4),
+                                         .x = shape(6, 4),
+                                         .gain = shape(1, 4),
+                                         .stats = shape(6, 2)};
+    expect_bound(OP_layer_norm_backward, &a);
+    a.dgain.ld = a.dbias.ld = 0;
+    expect_bound(OP_layer_norm_backward, &a);
+    a.dbias = at(3, 1, 4);
+    a.dbias.ld = 0;
+    expect_error(OP_layer_norm_backward, &a, "layer_norm_backward: dbias overlaps another output");
+}
+
+static void test_flops(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    assert_int_equal(op_flops(OP_linear, &a), 5 * 3 * (2 * 12 + 1));
+    a.b = (struct mat){0};
+    a.act = ACT_GELU_TANH;
+    assert_int_equal(op_flops(OP_linear, &a), 5 * 3 * (2 * 12 + 9));
+
+    struct mse_backward_args m = {
+        .dy = shape(5, 3), .dloss = shape(1, 1), .y = shape(5, 3), .target = shape(5, 3)};
+    assert_int_equal(op_flops(OP_mse_backward, &m), 45);
+    m.dy.acc = true;
+    assert_int_equal(op_flops(OP_mse_backward, &m), 60);
+}
+
+static void test_flops_of_large_graphs(void **state)
+{
+    (void)state;
+    int64_t N = 10000000;
+    struct attention_args a = {.y = shape(N, 256),
+                               .q = shape(N, 256),
+                               .k = shape(N, 256),
+                               .v = shape(N, 256),
+                               .graphs = graphs(1, N * N),
+                               .heads = 8};
+    assert_true(op_flops(OP_attention, &a) == INT64_C(105600002560000000));
+    a.lse = shape(N, 8);
+    assert_true(op_flops(OP_attention, &a) == INT64_C(105600002720000000));
+
+    N = 1000000000;
+    a = (struct attention_args){.y = shape(N, 256),
+                                .q = shape(N, 256),
+                                .k = shape(N, 256),
+                                .v = shape(N, 256),
+                                .graphs = graphs(1, N * N),
+                                .heads = 8};
+    assert_int_equal(op_flops(OP_attention, &a), -1);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct linear_args a = linear();
+    assert_int_equal(op_bytes(OP_linear, &a), 4 * (5 * 3 + 5 * 12 + 3 * 12 + 3));
+    struct attention_args b = attention(4);
+    assert_int_equal(op_bytes(OP_attention, &b), 4 * (4 * 6 * 8 + 6 * 4) + 8 * 3);
+
+    struct copy_args c = {.y = shape(5, 3), .x = shape(5, 3)};
+    assert_int_equal(op_bytes(OP_copy, &c), 120);
+    c.y.acc = true;
+    assert_int_equal(op_bytes(OP_copy, &c), 180);
+
+    struct adamw_args w = {.p = shape(2, 2), .m = shape(2, 2), .v = shape(2, 2), .g = shape(2, 2)};
+    w.schedule = (struct mat){.rows = 1, .cols = 2, .ld = 2, .dtype = F64};
+    assert_int_equal(op_bytes(OP_adamw, &w), 4 * 4 * 7 + 16);
+
+    int64_t huge = INT64_C(1) << 40;
+    struct fill_args f = {.y = {.rows = huge, .cols = huge, .ld = huge, .dtype = F32}};
+    assert_int_equal(op_bytes(OP_fill, &f), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_sizes_are_unified),
+        cmocka_unit_test(test_shape_errors),
+        cmocka_unit_test(test_missing_operands),
+        cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_only_gradients_accumulate),
+        cmocka_unit_test(test_overlapping_outputs),
+        cmocka_unit_test(test_overlap_within_a_storage),
+        cmocka_unit_test(test_overlap_of_single_rows),
+        cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_flops_of_large_graphs),
+        cmocka_unit_test(test_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
