@@ -1,0 +1,192 @@
+/*
+ * Backward of dense attention, with p recomputed from the saved lse (Dao et al. 2022):
+ *
+ *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta) scale
+ *   dq (+)= ds k    dk (+)= ds' q    dv (+)= p' dy
+ *
+ * A task is one head of one graph, and where heads and graphs are too few to occupy many cores, one of `parts`
+ * ranges of its keys: it passes over all queries, so dk and dv of its keys are its own, and dq has an accumulator
+ * for each part; these are added in order. Keys are taken KEYS at a time and queries QUERIES at a time, so that p
+ * and ds stay in the second-level cache.
+ */
+#include "kernels/cpu/blocks.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/vector_math.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum {
+    QUERIES = 64,
+    KEYS = 256,
+    LD = KEYS + 16, /* of p and ds: no power of two, since their columns are read as well */
+    TASKS = 32,     /* wanted, each of at least KEYS keys */
+};
+
+struct heads {
+    const struct attention_backward_args *a;
+    int64_t dh, width; /* columns of a head, and as packed */
+    int parts;
+    float scale, *delta, *dq_parts, *rooms; /* scratch: N x H, parts of N x D, one for each thread */
+    int64_t room;                           /* floats of a thread */
+};
+
+/* Scratch of a thread. */
+struct room {
+    float *kt, *vt, *k;   /* packed for q k', dy v' and ds k */
+    float *q, *dy;        /* packed for ds' q and p' dy */
+    float *dk, *dv;       /* KEYS x width */
+    float *p, *ds;        /* QUERIES x LD */
+};
+
+/* Lays a thread's scratch out and returns its floats; null for size alone. */
+static int64_t lay_out(int64_t width, float *at, struct room *r)
+{
+    struct room unused;
+    r = at ? r : &unused;
+    float **parts[] = {&r->kt, &r->vt, &r->k, &r->dk, &r->dv, &r->q, &r->dy, &r->p, &r->ds};
+    int64_t size = 0;
+    for (int i = 0; i < 9; i++) {
+        *parts[i] = at ? at + size : NULL;
+        size += i < 5 ? KEYS * width : i < 7 ? QUERIES * width : QUERIES * LD;
+    }
+    return size;
+}
+
+static struct heads heads_of(const struct attention_backward_args *a, int64_t *bytes)
+{
+    int64_t n = a->q.rows, dh = a->q.cols / a->heads;
+    struct heads s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
+    s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
+    s.room = lay_out(s.width, NULL, NULL);
+    int64_t sizes[] = {n * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.room * a->call.threads};
+    float **parts[] = {&s.delta, &s.dq_parts, &s.rooms};
+    *bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
+        *bytes += float_bytes(sizes[i]);
+    }
+    return s;
+}
+
+static void delta_row(const struct heads *s, int64_t i)
+{
+    for (int h = 0; h < s->a->heads; h++) {
+        const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t k = 0; k < s->dh; k++)
+            sum += y[k] * dy[k];
+        s->delta[i * s->a->heads + h] = sum;
+    }
+}
+
+/* s becomes p, and dp becomes ds, for one query. */
+static void soften(int64_t n, float *restrict s, float *restrict dp, float scale, float lse, float delta)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++) {
+        float p = vm_exp(s[j] * scale - lse);
+        s[j] = p;
+        dp[j] = p * (dp[j] - delta) * scale;
+    }
+}
+
+/* A head's block of rows of a matrix. */
+static struct gemm_in rows_in(struct mat m, int64_t first, int64_t column)
+{
+    return gemm_in(row_of(m, first) + column, m.ld);
+}
+
+/* Queries first .. against the keys whose products are in the room. */
+static void queries(const struct heads *s, const struct room *r, int64_t first, int64_t rows, int64_t keys,
+                    int64_t h, bool begin, struct mat dq)
+{
+    const struct attention_backward_args *a = s->a;
+    int64_t column = h * s->dh;
+    struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
+    CPU(gemm_packed)(rows, keys, s->dh, q, r->kt, r->p, LD, false);
+    CPU(gemm_packed)(rows, keys, s->dh, dy, r->vt, r->ds, LD, false);
+    for (int64_t i = 0; i < rows; i++)
+        soften(keys, r->p + i * LD, r->ds + i * LD, s->scale, row_of(a->lse, first + i)[h],
+               s->delta[(first + i) * a->heads + h]);
+    CPU(gemm_packed)(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
+    CPU(gemm_pack)(rows, s->dh, dy, r->dy);
+    CPU(gemm_packed)(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
+    CPU(gemm_pack)(rows, s->dh, q, r->q);
+    CPU(gemm_packed)(keys, s->dh, rows, gemm_transposed(r->ds, LD), r->q, r->dk, s->width, !begin);
+}
+
+static void put(struct mat to, int64_t first, int64_t column, int64_t rows, int64_t cols, const float *from,
+                int64_t ld)
+{
+    for (int64_t i = 0; i < rows; i++)
+        add_accumulators(cols, row_of(to, first + i) + column, to.acc, from + i * ld, 1, 0);
+}
+
+/* Keys first .. of graph g: all queries of the graph. */
+static void keys_block(const struct heads *s, const struct room *r, int64_t g, int64_t h, int64_t first,
+                       int64_t keys, struct mat dq)
+{
+    const struct attention_backward_args *a = s->a;
+    int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1), column = h * s->dh;
+    struct gemm_in k = rows_in(a->k, first, column), v = rows_in(a->v, first, column);
+    CPU(gemm_pack)(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
+    CPU(gemm_pack)(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
+    CPU(gemm_pack)(keys, s->dh, k, r->k);
+    for (int64_t i = begin; i < end; i += QUERIES)
+        queries(s, r, i, min_of(QUERIES, end - i), keys, h, i == begin, dq);
+    put(a->dk, first, column, keys, s->dh, r->dk, s->width);
+    put(a->dv, first, column, keys, s->dh, r->dv, s->width);
+}
+
+static void part(const struct heads *s, int64_t g, int64_t h, int p, float *room)
+{
+    const struct attention_backward_args *a = s->a;
+    struct room r;
+    lay_out(s->width, room, &r);
+    struct mat dq = a->dq;
+    if (s->parts > 1) {
+        dq = a->q;
+        dq.data = s->dq_parts + p * mat_size(a->q);
+        dq.ld = a->q.cols;
+    }
+    int64_t at = graph_first(a->graphs, g), n = graph_size(a->graphs, g);
+    int64_t begin = at + n * p / s->parts, end = at + n * (p + 1) / s->parts;
+    for (int64_t i = at; i < at + n && begin == end; i++)
+        memset(row_of(dq, i) + h * s->dh, 0, (size_t)s->dh * sizeof(float));
+    for (int64_t j = begin; j < end; j += KEYS, dq.acc = true)
+        keys_block(s, &r, g, h, j, min_of(KEYS, end - j), dq);
+}
+
+void CPU(attention_backward)(const void *args)
+{
+    const struct attention_backward_args *a = args;
+    int64_t bytes, n = a->q.rows, d = a->q.cols;
+    struct heads s = heads_of(a, &bytes);
+    int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < n; i++)
+            delta_row(&s, i);
+#pragma omp for collapse(3) schedule(dynamic)
+        for (int64_t g = 0; g < graph_count(a->graphs); g++)
+            for (int h = 0; h < a->heads; h++)
+                for (int p = 0; p < s.parts; p++)
+                    part(&s, g, h, p, s.rooms + omp_get_thread_num() * s.room);
+        if (s.parts > 1) {
+#pragma omp for schedule(static) nowait
+            for (int64_t i = 0; i < n; i++)
+                add_accumulators(d, row_of(a->dq, i), a->dq.acc, s.dq_parts + i * d, s.parts, n * d);
+        }
+    }
+}
+
+int64_t CPU(attention_backward_scratch)(const void *args)
+{
+    int64_t bytes;
+    heads_of(args, &bytes);
+    return bytes;
+}

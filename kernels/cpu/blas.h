@@ -1,0 +1,38 @@
+/*
+ * The serial CBLAS product in the terms of gemm.h. Rows of the table that call it exist where HAVE_CBLAS is 1.
+ */
+#ifndef GTMARK_KERNELS_CPU_BLAS_H
+#define GTMARK_KERNELS_CPU_BLAS_H
+
+#include "kernels/cpu/gemm.h"
+
+#if HAVE_CBLAS
+#include <cblas.h>
+
+static inline enum CBLAS_TRANSPOSE blas_order(struct gemm_in m)
+{
+    return m.col == 1 ? CblasNoTrans : CblasTrans;
+}
+
+/* The leading dimension; of a matrix with one row a view may say anything, but CBLAS wants its width. */
+static inline int blas_ld(struct gemm_in m, int64_t rows, int64_t cols)
+{
+    return (int)(m.col == 1 ? max_of(m.row, cols) : max_of(m.col, rows));
+}
+
+/* C (m x n) = A B, or C += A B if acc. Of each of A and B, row or col is 1. */
+static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
+                                int64_t ldc, bool acc)
+{
+    cblas_sgemm(CblasRowMajor, blas_order(a), blas_order(b), (int)m, (int)n, (int)k, 1, a.at, blas_ld(a, m, k),
+                b.at, blas_ld(b, k, n), acc ? 1 : 0, c, (int)max_of(ldc, n));
+}
+#else
+static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
+                                int64_t ldc, bool acc)
+{
+    (void)m, (void)n, (void)k, (void)a, (void)b, (void)c, (void)ldc, (void)acc;
+}
+#endif
+
+#endif

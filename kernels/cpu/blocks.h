@@ -1,0 +1,50 @@
+/*
+ * Rows of a ragged batch cut into blocks that each lie in one graph.
+ *
+ * Blocks are numbered without a table: those of graph g begin at number at[g] / size + g. A graph may have a
+ * number more than it has blocks, and that block is empty.
+ */
+#ifndef GTMARK_KERNELS_CPU_BLOCKS_H
+#define GTMARK_KERNELS_CPU_BLOCKS_H
+
+#include "kernels/cpu/cpu.h"
+
+struct block {
+    int64_t graph, first, rows; /* rows first .. first + rows - 1 of the batch */
+};
+
+static inline int64_t graph_first(struct offsets graphs, int64_t g)
+{
+    return ((const int64_t *)graphs.at.data)[g * graphs.at.ld];
+}
+
+static inline int64_t graph_size(struct offsets graphs, int64_t g)
+{
+    return graph_first(graphs, g + 1) - graph_first(graphs, g);
+}
+
+static inline int64_t graph_count(struct offsets graphs)
+{
+    return graphs.at.rows - 1;
+}
+
+static inline int64_t block_count(struct offsets graphs, int64_t rows, int64_t size)
+{
+    return rows / size + graph_count(graphs);
+}
+
+static inline struct block block_at(struct offsets graphs, int64_t size, int64_t number)
+{
+    int64_t low = 0, high = graph_count(graphs);
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (graph_first(graphs, middle) / size + middle <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    int64_t at = graph_first(graphs, low), first = at + (number - at / size - low) * size;
+    return (struct block){low, first, max_of(0, min_of(size, graph_first(graphs, low + 1) - first))};
+}
+
+#endif

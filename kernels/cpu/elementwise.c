@@ -1,0 +1,59 @@
+/*
+ * Addition, copy and fill. Matrices without gaps between their rows are one run of elements, cut into pieces
+ * of PIECE; others are cut by rows.
+ */
+#include "kernels/cpu/elementwise.h"
+
+void CPU(add)(const void *args)
+{
+    const struct add_args *r = args;
+    struct pieces p = pieces_of(r->y.rows, r->y.cols, (const struct mat[]){r->y, r->a, r->b}, 3);
+    int threads = threads_for(&r->call, mat_size(r->y), GRAIN);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < p.count; i++) {
+        float *y = piece(p, r->y, i);
+        const float *a = piece(p, r->a, i), *b = piece(p, r->b, i);
+        int64_t n = piece_size(p, i);
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++)
+            y[k] = a[k] + b[k];
+    }
+}
+
+void CPU(copy)(const void *args)
+{
+    const struct copy_args *r = args;
+    struct pieces p = pieces_of(r->y.rows, r->y.cols, (const struct mat[]){r->y, r->x}, 2);
+    int threads = threads_for(&r->call, mat_size(r->y), GRAIN);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < p.count; i++) {
+        float *y = piece(p, r->y, i);
+        const float *x = piece(p, r->x, i);
+        int64_t n = piece_size(p, i);
+        if (r->y.acc) {
+#pragma omp simd
+            for (int64_t k = 0; k < n; k++)
+                y[k] += x[k];
+        } else {
+#pragma omp simd
+            for (int64_t k = 0; k < n; k++)
+                y[k] = x[k];
+        }
+    }
+}
+
+void CPU(fill)(const void *args)
+{
+    const struct fill_args *r = args;
+    struct pieces p = pieces_of(r->y.rows, r->y.cols, (const struct mat[]){r->y}, 1);
+    int threads = threads_for(&r->call, mat_size(r->y), GRAIN);
+    float value = (float)r->value;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < p.count; i++) {
+        float *y = piece(p, r->y, i);
+        int64_t n = piece_size(p, i);
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++)
+            y[k] = value;
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * How elementwise kernels cut their matrices into serial pieces: runs of PIECE elements where no operand has gaps
+ * between its rows (leading dimension = columns), else rows.
+ */
+#ifndef GTMARK_KERNELS_CPU_ELEMENTWISE_H
+#define GTMARK_KERNELS_CPU_ELEMENTWISE_H
+
+#include "kernels/cpu/cpu.h"
+
+enum {
+    PIECE = 4096,  /* elements */
+    GRAIN = 1 << 13 /* elements that are worth a thread */
+};
+
+struct pieces {
+    int64_t count, size, total;
+    bool whole; /* without gaps */
+};
+
+static inline struct pieces pieces_of(int64_t rows, int64_t cols, const struct mat *operands, int count)
+{
+    bool whole = true;
+    for (int i = 0; i < count; i++)
+        whole = whole && (operands[i].ld == cols || rows == 1);
+    int64_t size = whole ? PIECE : cols, total = rows * cols;
+    return (struct pieces){blocks_of(total, size), size, total, whole};
+}
+
+static inline float *piece(struct pieces p, struct mat m, int64_t i)
+{
+    return (float *)m.data + i * (p.whole ? p.size : m.ld);
+}
+
+static inline int64_t piece_size(struct pieces p, int64_t i)
+{
+    return min_of(p.size, p.total - i * p.size);
+}
+
+#endif

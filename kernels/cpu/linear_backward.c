@@ -1,0 +1,203 @@
+/*
+ * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
+ * dy: N x M, x: N x D, w: M x D. Variants as in linear.c.
+ *
+ * With an activation, dz is made for SLAB rows at a time, so scratch does not grow with N. Tasks of dx are
+ * blocks of rows. Tasks of dw are blocks of its elements and, where these are too few to occupy many cores
+ * (tall matrices of small width), parts of the sum over rows as well: each part has an accumulator, and the
+ * accumulators are added in order. All sizes follow from the shape alone.
+ */
+#include "kernels/cpu/activation.h"
+#include "kernels/cpu/blas.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum {
+    SLAB = 4096,                     /* rows of dz at a time */
+    DX_ROWS = 96,                    /* rows of dx in a task, */
+    DW_ROWS = 64,                    /* rows and columns of dw in a task, */
+    DW_COLS = 256,                   /* */
+    DW_TASKS = 16, PART_ROWS = 256   /* and how many, each over at least so many rows of dz and x */
+};
+
+struct layer {
+    const struct linear_backward_args *a;
+    bool blas;
+    int parts;
+    int64_t slab;                                    /* rows of dz at a time */
+    float *dz, *packed, *accumulators, *thread_room; /* scratch */
+    int64_t room;                                    /* floats of a thread */
+};
+
+static int64_t dw_blocks(const struct linear_backward_args *a)
+{
+    return blocks_of(a->dy.cols, DW_ROWS) * blocks_of(a->x.cols, DW_COLS);
+}
+
+static int64_t sums(const struct linear_backward_args *a)
+{
+    return mat_size(a->w) + a->dy.cols;
+}
+
+/* Lays scratch out; `bytes` is how much there is of it. */
+static struct layer layer_of(const struct linear_backward_args *a, bool blas, int64_t *bytes)
+{
+    struct layer l = {.a = a, .blas = blas};
+    int64_t n = a->dy.rows, m = a->dy.cols;
+    l.slab = a->act ? min_of(n, SLAB) : n;
+    l.parts = (int)max_of(1, min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
+    l.room = blas ? 0 : round_up(gemm_outer_scratch(min_of(m, DW_ROWS), min_of(a->x.cols, DW_COLS)), 16);
+    int64_t sizes[] = {a->act ? l.slab * m : 0, blas ? 0 : gemm_packed_size(m, a->x.cols),
+                       l.parts > 1 ? l.parts * sums(a) : 0, l.room * a->call.threads};
+    float **parts[] = {&l.dz, &l.packed, &l.accumulators, &l.thread_room};
+    *bytes = 0;
+    for (int i = 0; i < 4; i++) {
+        *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
+        *bytes += float_bytes(sizes[i]);
+    }
+    return l;
+}
+
+/* dz of the slab that begins at row `first`: computed, or dy itself. */
+static struct mat slab_of(const struct layer *l, int64_t first)
+{
+    struct mat dz = l->a->dy;
+    dz.rows = min_of(l->slab, dz.rows - first);
+    dz.data = l->a->act ? l->dz : row_of(l->a->dy, first);
+    dz.ld = l->a->act ? dz.cols : dz.ld;
+    return dz;
+}
+
+static void dx_block(const struct layer *l, struct mat dz, int64_t first, int64_t i)
+{
+    const struct linear_backward_args *a = l->a;
+    int64_t rows = min_of(DX_ROWS, dz.rows - i), m = dz.cols, d = a->dx.cols;
+    struct gemm_in in = gemm_in(row_of(dz, i), dz.ld);
+    float *to = row_of(a->dx, first + i);
+    if (l->blas)
+        blas_product(rows, d, m, in, gemm_in(a->w.data, a->w.ld), to, a->dx.ld, a->dx.acc);
+    else
+        CPU(gemm_packed)(rows, d, m, in, l->packed, to, a->dx.ld, a->dx.acc);
+}
+
+static void column_sums(struct mat m, float *to, bool acc)
+{
+    if (!acc)
+        memset(to, 0, (size_t)m.cols * sizeof(float));
+    for (int64_t i = 0; i < m.rows; i++) {
+        const float *row = row_of(m, i);
+#pragma omp simd
+        for (int64_t j = 0; j < m.cols; j++)
+            to[j] += row[j];
+    }
+}
+
+/* One part of one block of dw, and of db beside the first columns. */
+static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_t i, int64_t j, int part,
+                     float *room)
+{
+    const struct linear_backward_args *a = l->a;
+    int64_t begin = dz.rows * part / l->parts, end = dz.rows * (part + 1) / l->parts;
+    int64_t rows = min_of(DW_ROWS, dz.cols - i), cols = min_of(DW_COLS, a->x.cols - j);
+    struct mat dw = a->dw, db = a->db;
+    if (l->parts > 1) {
+        dw = (struct mat){.data = l->accumulators + part * sums(a), .ld = a->x.cols};
+        db = (struct mat){.data = (float *)dw.data + mat_size(a->w)};
+    }
+    dw.acc = l->parts > 1 ? first > 0 : a->dw.acc || first > 0;
+    db.acc = l->parts > 1 ? first > 0 : a->db.acc || first > 0;
+    struct gemm_in left = gemm_transposed(row_of(dz, begin) + i, dz.ld);
+    struct gemm_in right = gemm_in(row_of(a->x, first + begin) + j, a->x.ld);
+    if (mat_present(a->dw) && l->blas)
+        blas_product(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc);
+    else if (mat_present(a->dw))
+        CPU(gemm_outer)(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc, room);
+    if (mat_present(a->db) && j == 0) {
+        struct mat columns = mat_cols(dz, i, rows);
+        columns.data = row_of(columns, begin);
+        columns.rows = end - begin;
+        column_sums(columns, row_of(db, 0) + i, db.acc);
+    }
+}
+
+/* Row i of dw, or db after the last: the parts' accumulators, added. */
+static void add_parts(const struct layer *l, int64_t i)
+{
+    const struct linear_backward_args *a = l->a;
+    bool is_db = i == a->w.rows;
+    struct mat out = is_db ? a->db : a->dw;
+    if (mat_present(out))
+        add_accumulators(out.cols, row_of(out, is_db ? 0 : i), out.acc, l->accumulators + i * a->x.cols, l->parts,
+                         sums(a));
+}
+
+static void run(const struct linear_backward_args *a, bool blas)
+{
+    int64_t bytes, n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
+    struct layer l = layer_of(a, blas, &bytes);
+    bool dx = mat_present(a->dx), dw = mat_present(a->dw) || mat_present(a->db);
+    int threads = threads_for(&a->call, n * m * d, 1 << 15);
+#pragma omp parallel num_threads(threads)
+    {
+        float *room = l.thread_room + omp_get_thread_num() * l.room;
+        if (dx && !blas) {
+#pragma omp for schedule(static)
+            for (int64_t j = 0; j < d; j += GEMM_COLS)
+                CPU(gemm_pack)(m, min_of(GEMM_COLS, d - j), gemm_in((float *)a->w.data + j, a->w.ld),
+                               l.packed + j * m);
+        }
+        for (int64_t first = 0; first < n; first += l.slab) {
+            struct mat dz = slab_of(&l, first);
+            if (a->act) {
+#pragma omp for schedule(static)
+                for (int64_t i = 0; i < dz.rows; i++)
+                    activate_backward(a->act, m, row_of(a->pre, first + i), row_of(a->dy, first + i), row_of(dz, i));
+            }
+            if (dx) {
+#pragma omp for schedule(dynamic) nowait
+                for (int64_t i = 0; i < dz.rows; i += DX_ROWS)
+                    dx_block(&l, dz, first, i);
+            }
+            if (dw) {
+#pragma omp for collapse(3) schedule(dynamic)
+                for (int part = 0; part < l.parts; part++)
+                    for (int64_t i = 0; i < m; i += DW_ROWS)
+                        for (int64_t j = 0; j < d; j += DW_COLS)
+                            dw_block(&l, dz, first, i, j, part, room);
+            }
+#pragma omp barrier
+        }
+        if (dw && l.parts > 1) {
+#pragma omp for schedule(static) nowait
+            for (int64_t i = 0; i <= m; i++)
+                add_parts(&l, i);
+        }
+    }
+}
+
+void CPU(linear_backward)(const void *args)
+{
+    run(args, false);
+}
+
+int64_t CPU(linear_backward_scratch)(const void *args)
+{
+    int64_t bytes;
+    layer_of(args, false, &bytes);
+    return bytes;
+}
+
+#if HAVE_CBLAS
+void CPU(linear_backward_blas)(const void *args)
+{
+    run(args, true);
+}
+
+int64_t CPU(linear_backward_blas_scratch)(const void *args)
+{
+    int64_t bytes;
+    layer_of(args, true, &bytes);
+    return bytes;
+}
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The rows of one instruction set; the first row of an op is its default.
+ */
+#include "kernels/cpu/cpu.h"
+
+#define TEXT_OF(name) #name
+#define TEXT(name)    TEXT_OF(name)
+
+#define ROW(op, variant, run)         {OP_##op, variant, F32, CPU(run), NULL}
+#define ROW_SCRATCH(op, variant, run) {OP_##op, variant, F32, CPU(run), CPU(run##_scratch)}
+
+static const struct kernel kernels[] = {
+    ROW_SCRATCH(linear, "simd", linear),
+    ROW_SCRATCH(linear_backward, "simd", linear_backward),
+#if HAVE_CBLAS
+    ROW(linear, "blas", linear_blas),
+    ROW_SCRATCH(linear_backward, "blas", linear_backward_blas),
+#endif
+    ROW(layer_norm, "simd", layer_norm),
+    ROW_SCRATCH(layer_norm_backward, "simd", layer_norm_backward),
+    ROW_SCRATCH(attention, "flash", attention),
+    ROW_SCRATCH(attention_backward, "flash", attention_backward),
+    ROW(add, "simd", add),
+    ROW(copy, "simd", copy),
+    ROW(fill, "simd", fill),
+    ROW(mean_pool, "simd", mean_pool),
+    ROW(mean_pool_backward, "simd", mean_pool_backward),
+    ROW_SCRATCH(mse, "simd", mse),
+    ROW(mse_backward, "simd", mse_backward),
+    ROW(adamw, "simd", adamw),
+    ROW(uniform, "simd", uniform),
+};
+
+const struct backend CPU(backend) = {
+    .name = "cpu-" TEXT(ISA),
+    .doc = "OpenMP and SIMD, compiled for " TEXT(ISA),
+    .kernels = kernels,
+    .count = sizeof kernels / sizeof *kernels,
+    .base = &backend_ref,
+};
