@@ -1,0 +1,62 @@
+/*
+ * Graphs as compressed sparse rows. Row i lists the in-neighbours of node i (who sends to i) in ascending
+ * order; an edge may occur several times, and each occurrence counts.
+ */
+#ifndef GTMARK_GRAPHS_CSR_H
+#define GTMARK_GRAPHS_CSR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csr {
+    int64_t nodes, edges; /* edges are directed */
+    int64_t *row_ptr;     /* nodes + 1: row i is col[row_ptr[i]] .. col[row_ptr[i + 1] - 1] */
+    int32_t *col;         /* edges: the senders */
+};
+
+/* Nodes are 32-bit, and each has a number. */
+#define CSR_MAX_NODES INT64_C(0x7fffffff)
+
+/* A directed edge in one word; words compare by receiver, then by sender, as the edges of a CSR stand. */
+static inline uint64_t csr_edge(int64_t from, int64_t to)
+{
+    return (uint64_t)to << 32 | (uint64_t)from;
+}
+
+static inline int64_t csr_edge_from(uint64_t edge)
+{
+    return (int64_t)(edge & UINT32_MAX);
+}
+
+static inline int64_t csr_edge_to(uint64_t edge)
+{
+    return (int64_t)(edge >> 32);
+}
+
+/*
+ * Builds g from `edges` packed edges in any order, which it leaves sorted; g holds the same arrays for any
+ * number of threads. Needs 8 bytes an edge beside the list while it sorts. On a node out of range or without
+ * memory: false, a line in error, and nothing to free.
+ */
+bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char *error, size_t error_size);
+
+/* Whether g is what this header says; if not, error names the first fault. Reads no array out of its bounds.
+ */
+bool csr_validate(const struct csr *g, char *error, size_t error_size);
+
+/* Frees the arrays and leaves an empty g; freeing it again does nothing. */
+void csr_free(struct csr *g);
+
+struct degrees {
+    int64_t min, max;
+    double mean;
+};
+
+/* In-degrees, over all nodes; g has at least one. */
+struct degrees csr_degrees(const struct csr *g);
+
+/* Bytes of both arrays; needs only the sizes. */
+int64_t csr_bytes(const struct csr *g);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * G(n, m): m pairs of nodes, drawn without replacement from the n (n - 1) / 2 there are.
+ *
+ * The pairs are numbered, and edge k of the graph is pair number P(k), P a random permutation of the numbers
+ * that is evaluated point by point: the edges are distinct by construction, no draw is ever rejected or
+ * remembered, and each is computed on its own. The number of pair (low, high) is high (high - 1) / 2 + low.
+ */
+#include "graphs/er.h"
+
+#include <math.h>
+
+#include "graphs/csr.h"
+#include "graphs/permutation.h"
+
+enum { PARALLEL_FROM = 4096 }; /* edges that outweigh the start of a team of threads */
+
+static int64_t pairs_below(int64_t nodes)
+{
+    return nodes * (nodes - 1) / 2;
+}
+
+int64_t er_edges(int64_t nodes, double degree)
+{
+    int64_t most = pairs_below(nodes);
+    double edges = (double)nodes * degree / 2 + 0.5;
+    return 2 * (edges < (double)most ? (int64_t)edges : most);
+}
+
+struct node_pair node_pair_at(uint64_t index)
+{
+    /* The root is right but for rounding; whole numbers settle it, so that the pair is the same everywhere.
+     */
+    int64_t rank = (int64_t)index, high = (int64_t)((1 + sqrt(1 + 8 * (double)index)) / 2);
+    while (pairs_below(high) > rank)
+        high--;
+    while (pairs_below(high + 1) <= rank)
+        high++;
+    return (struct node_pair){rank - pairs_below(high), high};
+}
+
+void er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+{
+    int64_t pairs = er_edges(nodes, degree) / 2;
+    struct permutation order = permutation_make(key, (uint64_t)pairs_below(nodes));
+#pragma omp parallel for if (pairs >= PARALLEL_FROM)
+    for (int64_t k = 0; k < pairs; k++) {
+        struct node_pair p = node_pair_at(permutation_at(&order, (uint64_t)k));
+        edge[2 * k] = csr_edge(first + p.low, first + p.high);
+        edge[2 * k + 1] = csr_edge(first + p.high, first + p.low);
+    }
+}

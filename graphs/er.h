@@ -1,0 +1,31 @@
+/*
+ * The uniform random graph G(n, m) of Erdos and Renyi: every simple undirected graph of n nodes and m edges
+ * is equally likely. The canonical workload of the suite.
+ */
+#ifndef GTMARK_GRAPHS_ER_H
+#define GTMARK_GRAPHS_ER_H
+
+#include <stdint.h>
+
+/*
+ * Directed edges of a graph of this mean degree: 2m, m = floor(nodes degree / 2 + 1/2), at most the complete
+ * graph's. nodes is 1 to 2^31 - 1, degree at least 0.
+ */
+int64_t er_edges(int64_t nodes, double degree);
+
+/*
+ * Draws the graph on nodes first .. first + nodes - 1 that `key` names, each edge in both directions: fills
+ * edge[0 .. er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads.
+ */
+void er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+
+/* A pair of nodes, low < high. */
+struct node_pair {
+    int64_t low, high;
+};
+
+/* The pair that stands at `index`, below 2^61, of the pairs ordered by high, then low: (0,1), (0,2), (1,2),
+ * ... */
+struct node_pair node_pair_at(uint64_t index);
+
+#endif

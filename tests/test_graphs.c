@@ -1,0 +1,340 @@
+/* Random graphs and batches of them. */
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graphs/csr.h"
+#include "graphs/er.h"
+#include "graphs/graph.h"
+#include "kernels/rng.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { ERROR_SIZE = 200 };
+
+/* Out of memory is a case to report, under AddressSanitizer too. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+static struct batch generate(int64_t nodes, double degree, int64_t graphs, uint64_t seed)
+{
+    struct graph_config c = {"er", nodes, degree, graphs, seed};
+    struct batch b;
+    char error[ERROR_SIZE] = "";
+    if (!batch_generate(&b, &c, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+static bool same_graph(const struct csr *a, const struct csr *b)
+{
+    return a->nodes == b->nodes && a->edges == b->edges &&
+           memcmp(a->row_ptr, b->row_ptr, ((size_t)a->nodes + 1) * sizeof *a->row_ptr) == 0 &&
+           memcmp(a->col, b->col, (size_t)a->edges * sizeof *a->col) == 0;
+}
+
+static bool has_edge(const struct csr *g, int64_t from, int64_t to)
+{
+    int64_t low = g->row_ptr[to], high = g->row_ptr[to + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (g->col[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->row_ptr[to + 1] && g->col[low] == from;
+}
+
+/* Valid, without loops and parallel edges, and with the reverse of every edge. */
+static void assert_simple(const struct csr *g)
+{
+    char error[ERROR_SIZE] = "";
+    if (!csr_validate(g, error, sizeof error))
+        fail_msg("%s", error);
+    for (int64_t i = 0; i < g->nodes; i++)
+        for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++) {
+            assert_int_not_equal(g->col[e], i);
+            if (e > g->row_ptr[i])
+                assert_true(g->col[e - 1] < g->col[e]);
+            assert_true(has_edge(g, i, g->col[e]));
+        }
+}
+
+static void er_has_the_edges_that_its_definition_says(void **state)
+{
+    (void)state;
+    struct {
+        int64_t nodes;
+        double degree;
+        int64_t edges;
+        bool clamped;
+    } want[] = {
+        {500, 5, 2500, false},   {100, 2.5, 250, false},   {3, 1, 4, false},   {7, 2.9, 20, false},
+        {1, 0, 0, false},        {1, 5, 0, true},          {2, 0.4, 0, false}, {2, 0.5, 2, false},
+        {2, 1, 2, false},        {2, 7, 2, true},          {40, 0, 0, false},  {60, 59, 60 * 59, false},
+        {60, 1e300, 3540, true}, {60, 59.001, 3540, true},
+    };
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        struct batch b = generate(want[i].nodes, want[i].degree, 1, 42);
+        assert_int_equal(b.adj.nodes, want[i].nodes);
+        assert_int_equal(b.adj.edges, want[i].edges);
+        assert_int_equal(b.clamped, want[i].clamped);
+        assert_int_equal(b.pairs, want[i].nodes * want[i].nodes);
+        assert_simple(&b.adj);
+        batch_free(&b);
+    }
+    assert_true(er_edges(CSR_MAX_NODES, 1e300) == CSR_MAX_NODES * (CSR_MAX_NODES - 1));
+}
+
+static void er_is_the_same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    omp_set_num_threads(1);
+    struct batch one = generate(30000, 5, 1, 42), other_seed = generate(30000, 5, 1, 43);
+    assert_simple(&one.adj);
+    assert_false(same_graph(&one.adj, &other_seed.adj));
+    for (int threads = 2; threads <= 3; threads++) {
+        omp_set_num_threads(threads);
+        struct batch many = generate(30000, 5, 1, 42);
+        assert_true(same_graph(&one.adj, &many.adj));
+        batch_free(&many);
+    }
+    batch_free(&one);
+    batch_free(&other_seed);
+}
+
+/* Over the numbers, not their bytes, so that it is the same on every machine. */
+static uint64_t checksum(const struct batch *b)
+{
+    uint64_t sum = 0;
+    for (int64_t g = 0; g <= b->graphs; g++)
+        sum = rng_mix(sum ^ (uint64_t)b->offset[g]) + 1;
+    for (int64_t i = 0; i <= b->adj.nodes; i++)
+        sum = rng_mix(sum ^ (uint64_t)b->adj.row_ptr[i]) + 1;
+    for (int64_t e = 0; e < b->adj.edges; e++)
+        sum = rng_mix(sum ^ (uint64_t)b->adj.col[e]) + 1;
+    return sum;
+}
+
+/* The canonical graph and a batch: results of every version and machine are of the same work. */
+static void bits_are_pinned(void **state)
+{
+    (void)state;
+    struct batch canonical = generate(500, 5, 1, 42), batch = generate(32, 5, 9, 42);
+    assert_true(checksum(&canonical) == UINT64_C(0x9186b3da7c70745a));
+    assert_true(checksum(&batch) == UINT64_C(0xbf490183e9c2ce0b));
+    batch_free(&canonical);
+    batch_free(&batch);
+}
+
+/* Pearson's statistic of counts that should be equal, less its mean under chance and over its deviation. */
+static double excess(const int64_t *count, int cells, double variance_share)
+{
+    double total = 0, statistic = 0, freedom = cells - 1;
+    for (int c = 0; c < cells; c++)
+        total += (double)count[c];
+    for (int c = 0; c < cells; c++) {
+        double off = (double)count[c] - total / cells;
+        statistic += off * off / (total / cells * variance_share);
+    }
+    return (statistic - freedom) / sqrt(2 * freedom);
+}
+
+/* Each pair of 24 nodes is an edge equally often. Edges of a graph exclude each other, hence the smaller
+ * variance. */
+static void every_pair_is_equally_likely(void **state)
+{
+    (void)state;
+    enum { NODES = 24, PAIRS = NODES * (NODES - 1) / 2, SEEDS = 4000 };
+    int64_t count[PAIRS] = {0}, edges = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct batch b = generate(NODES, 5, 1, seed);
+        edges = b.adj.edges / 2;
+        for (int64_t i = 0; i < NODES; i++)
+            for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1] && b.adj.col[e] < i; e++)
+                count[i * (i - 1) / 2 + b.adj.col[e]]++;
+        batch_free(&b);
+    }
+    double z = excess(count, PAIRS, (double)(PAIRS - edges) / (PAIRS - 1));
+    if (z < -4 || z > 4)
+        fail_msg("chi-square over pairs is %.1f deviations off", z);
+}
+
+/* Each of the 20 graphs of 4 nodes and 3 edges is drawn equally often: the hardest size for a permutation. */
+static void every_graph_is_equally_likely(void **state)
+{
+    (void)state;
+    enum { SEEDS = 20000 };
+    int64_t by_set[64] = {0}, count[20];
+    int cells = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct batch b = generate(4, 1.5, 1, seed);
+        int set = 0;
+        for (uint64_t pair = 0; pair < 6; pair++) {
+            struct node_pair p = node_pair_at(pair);
+            set |= has_edge(&b.adj, p.low, p.high) << pair;
+        }
+        by_set[set]++;
+        batch_free(&b);
+    }
+    for (int set = 0; set < 64; set++)
+        if (by_set[set] > 0) {
+            assert_int_equal(__builtin_popcount((unsigned)set), 3);
+            count[cells++] = by_set[set];
+        }
+    assert_int_equal(cells, 20);
+    double z = excess(count, cells, 1);
+    if (z < -3 || z > 4)
+        fail_msg("chi-square over graphs is %.1f deviations off", z);
+}
+
+static void batches_keep_their_sum_and_bounds(void **state)
+{
+    (void)state;
+    struct {
+        int64_t nodes, graphs;
+    } of[] = {{32, 64}, {32, 7}, {33, 8}, {1, 5}, {2, 6}, {3, 9}, {500, 2}, {1000, 1}};
+    for (size_t c = 0; c < LENGTH(of); c++) {
+        struct batch b = generate(of[c].nodes, 5, of[c].graphs, 11);
+        int64_t pairs = 0, edges = 0;
+        assert_int_equal(b.graphs, of[c].graphs);
+        assert_int_equal(b.offset[0], 0);
+        assert_int_equal(b.offset[b.graphs], of[c].nodes * of[c].graphs);
+        assert_int_equal(b.adj.nodes, of[c].nodes * of[c].graphs);
+        assert_simple(&b.adj);
+        for (int64_t g = 0; g < b.graphs; g++) {
+            int64_t first = b.offset[g], end = b.offset[g + 1], size = end - first;
+            assert_true(size >= 1 && 2 * size >= of[c].nodes && 2 * size <= 3 * of[c].nodes);
+            pairs += size * size;
+            edges += er_edges(size, 5);
+            assert_int_equal(b.adj.row_ptr[end], edges);
+            for (int64_t e = b.adj.row_ptr[first]; e < b.adj.row_ptr[end]; e++)
+                assert_true(b.adj.col[e] >= first && b.adj.col[e] < end);
+        }
+        assert_int_equal(b.pairs, pairs);
+        batch_free(&b);
+        assert_null(b.offset);
+        batch_free(&b);
+    }
+}
+
+/* Sizes 4 to 12 for mean 8, equally often, and others under another seed. */
+static void sizes_are_uniform(void **state)
+{
+    (void)state;
+    enum { GRAPHS = 18000 };
+    struct batch b = generate(8, 0, GRAPHS, 5), other = generate(8, 0, GRAPHS, 6);
+    int64_t count[9] = {0};
+    for (int64_t g = 0; g < GRAPHS; g++)
+        count[b.offset[g + 1] - b.offset[g] - 4]++;
+    for (int size = 0; size < 9; size++)
+        assert_in_range(count[size], 1800, 2200);
+    assert_memory_not_equal(b.offset, other.offset, (GRAPHS + 1) * sizeof *b.offset);
+    batch_free(&b);
+    batch_free(&other);
+}
+
+static bool same_block(const struct batch *b, int64_t g, int64_t h)
+{
+    int64_t g_first = b->offset[g], h_first = b->offset[h], size = b->offset[g + 1] - g_first;
+    if (b->offset[h + 1] - h_first != size)
+        return false;
+    for (int64_t to = 0; to < size; to++)
+        for (int64_t from = 0; from < size; from++)
+            if (has_edge(&b->adj, g_first + from, g_first + to) !=
+                has_edge(&b->adj, h_first + from, h_first + to))
+                return false;
+    return true;
+}
+
+static void graphs_of_a_batch_differ(void **state)
+{
+    (void)state;
+    struct batch b = generate(20, 5, 50, 42);
+    for (int64_t g = 0; g < b.graphs; g++)
+        for (int64_t h = 0; h < g; h++)
+            assert_false(same_block(&b, g, h));
+    assert_true(same_block(&b, 3, 3));
+    batch_free(&b);
+}
+
+static void shapes_are_known_without_a_graph(void **state)
+{
+    (void)state;
+    struct graph_config c = {"er", 32, 5, 65, 3};
+    struct batch shape, drawn;
+    char error[ERROR_SIZE];
+    assert_true(batch_shape(&shape, &c, error, sizeof error));
+    assert_true(batch_generate(&drawn, &c, error, sizeof error));
+    assert_null(shape.adj.row_ptr);
+    assert_null(shape.adj.col);
+    assert_int_equal(shape.adj.nodes, drawn.adj.nodes);
+    assert_int_equal(shape.adj.edges, drawn.adj.edges);
+    assert_int_equal(shape.pairs, drawn.pairs);
+    assert_memory_equal(shape.offset, drawn.offset, 66 * sizeof *shape.offset);
+    batch_free(&shape);
+    batch_free(&drawn);
+
+    struct graph_config large = {"er", CSR_MAX_NODES, 5, 1, 42};
+    assert_true(batch_shape(&shape, &large, error, sizeof error));
+    assert_true(shape.pairs == CSR_MAX_NODES * CSR_MAX_NODES);
+    assert_true(shape.adj.edges == 2 * ((5 * CSR_MAX_NODES + 1) / 2));
+    batch_free(&shape);
+}
+
+static void bad_configurations_are_named(void **state)
+{
+    (void)state;
+    struct {
+        struct graph_config config;
+        const char *error;
+    } bad[] = {
+        {{"nope", 500, 5, 1, 42}, "graph family 'nope' is unknown; there is er"},
+        {{"er", 0, 5, 1, 42}, "nodes is 0, must be from 1 to 2147483647"},
+        {{"er", INT64_C(1) << 31, 5, 1, 42}, "nodes is 2147483648, must be from 1 to 2147483647"},
+        {{"er", 500, -1, 1, 42}, "degree is -1, must be a number from 0 up"},
+        {{"er", 500, INFINITY, 1, 42}, "degree is inf, must be a number from 0 up"},
+        {{"er", 500, 5, 0, 42}, "graphs is 0, must be from 1 to 4294967 for 500 nodes each"},
+        {{"er", 500, 5, 4294968, 42}, "graphs is 4294968, must be from 1 to 4294967 for 500 nodes each"},
+        {{"er", CSR_MAX_NODES, 1 << 16, 1, 42},
+         "no memory to draw a graph of 2147483647 nodes and 140737488289792 edges"},
+        {{"er", CSR_MAX_NODES, CSR_MAX_NODES, 1, 42},
+         "no memory to draw a graph of 2147483647 nodes and 4611686011984936962 edges"},
+    };
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        char error[ERROR_SIZE] = "", cut[8] = "";
+        struct batch b;
+        assert_false(batch_generate(&b, &bad[i].config, error, sizeof error));
+        assert_string_equal(error, bad[i].error);
+        assert_null(b.offset);
+        assert_false(batch_generate(&b, &bad[i].config, cut, sizeof cut));
+        assert_memory_equal(cut, error, sizeof cut - 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(er_has_the_edges_that_its_definition_says),
+        cmocka_unit_test(er_is_the_same_for_any_number_of_threads),
+        cmocka_unit_test(bits_are_pinned),
+        cmocka_unit_test(every_pair_is_equally_likely),
+        cmocka_unit_test(every_graph_is_equally_likely),
+        cmocka_unit_test(batches_keep_their_sum_and_bounds),
+        cmocka_unit_test(sizes_are_uniform),
+        cmocka_unit_test(graphs_of_a_batch_differ),
+        cmocka_unit_test(shapes_are_known_without_a_graph),
+        cmocka_unit_test(bad_configurations_are_named),
+    };
+    return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
+}
