@@ -1,0 +1,94 @@
+/*
+ * Parameters and inputs: storages with a name, and the op of the init program that fills them.
+ *
+ * Each is keyed by its own full name, so that its values depend on nothing else that the model declares.
+ */
+#include <math.h>
+
+#include "kernels/rng.h"
+#include "models/tape_internal.h"
+
+static struct mat declare(struct tape *t, enum category category, const char *name, int64_t rows,
+                          int64_t cols)
+{
+    const char *full = pool_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
+    return tape_storage(t, category, t->config.dtype, rows, cols, full);
+}
+
+static struct mat declare_uniform(struct tape *t, enum category category, const char *name, int64_t rows,
+                                  int64_t cols, double bound)
+{
+    struct mat m = declare(t, category, name, rows, cols);
+    uint64_t key = rng_key(t->config.seed, t->storages[m.storage].name);
+    tape_record_in(t, &t->init, OP_uniform, &(struct uniform_args){.y = m, .key = key, .bound = bound});
+    return m;
+}
+
+struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in)
+{
+    return declare_uniform(t, MEMORY_PARAMETERS, name, rows, cols, 1 / sqrt((double)fan_in));
+}
+
+struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+{
+    struct mat m = declare(t, MEMORY_PARAMETERS, name, rows, cols);
+    tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m, .value = value});
+    return m;
+}
+
+struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols)
+{
+    return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
+}
+
+struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
+                      const void *from)
+{
+    struct mat m = tape_storage(t, MEMORY_GRAPH, dtype, rows, cols, pool_format(t->pool, "%s", name));
+    t->storages[m.storage].from = from;
+    return m;
+}
+
+void tape_keep(struct tape *t, struct mat m)
+{
+    t->storages[m.storage].keep = true;
+}
+
+static const struct storage *nth_parameter(const struct tape *t, int index, int *id)
+{
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias && index-- == 0) {
+            *id = i;
+            return &t->storages[i];
+        }
+    return NULL;
+}
+
+int tape_parameter_count(const struct tape *t)
+{
+    int count = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        count += t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias;
+    return count;
+}
+
+struct mat tape_parameter(const struct tape *t, int index, const char **name)
+{
+    int id;
+    const struct storage *s = nth_parameter(t, index, &id);
+    if (!s)
+        tape_contract("no parameter %d", index);
+    if (name)
+        *name = s->name;
+    struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
+    return tape_view(t, m);
+}
+
+int64_t tape_parameter_elements(const struct tape *t)
+{
+    int64_t elements = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias)
+            elements += t->storages[i].rows * t->storages[i].cols;
+    return elements;
+}

@@ -1,0 +1,169 @@
+/*
+ * The plan: lifetimes become offsets in one arena.
+ *
+ * What lives as long as the tape comes first, category by category, parameters and gradients without gaps so
+ * that the optimizer sees each as one vector. The rest is placed greedily by size: the largest storage first,
+ * each into the smallest gap that is free for all of its lifetime (Pisarchyk and Lee, "Efficient memory
+ * management for deep neural net inference", 2020, algorithm "greedy by size").
+ */
+#include "models/tape_internal.h"
+
+#include <stdlib.h>
+
+enum { ALIGN = 64 };
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* A dynamic storage with the entries between which it is alive, both included. */
+struct life {
+    int storage, first, last;
+    int64_t bytes, offset;
+};
+
+static void use(struct life *lives, const struct tape *t, struct mat m, int entry)
+{
+    struct life *l = &lives[m.storage];
+    if (!mat_present(m) || category_persistent(t->storages[m.storage].category))
+        return;
+    if (l->first < 0)
+        l->first = entry;
+    l->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
+}
+
+/* Lifetimes by storage; first = -1 for those that the program never touches. */
+static struct life *lifetimes(const struct tape *t)
+{
+    struct life *lives = pool_take(t->pool, (size_t)t->storage_count * sizeof *lives);
+    for (int i = 0; i < t->storage_count; i++)
+        lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t->storages[i].bytes)};
+    for (int e = 0; e < t->main.count; e++) {
+        const struct entry *entry = &t->main.entries[e];
+        const struct op_info *info = op_info(entry->op);
+        for (int i = 0; i < info->operand_count; i++)
+            if (operand_is_mat(&info->operands[i]))
+                use(lives, t, *operand_mat(&info->operands[i], entry->args), e);
+        use(lives, t, entry->scratch, e);
+    }
+    return lives;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct life *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->storage - y->storage;
+}
+
+/* Where the smallest sufficient gap begins among those placed (ordered by offset) that live at the same time.
+ */
+static int64_t smallest_gap(const struct life *l, struct life *const *placed, int count, bool reuse)
+{
+    int64_t end = 0, best = -1, best_size = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        const struct life *p = placed[i];
+        if (reuse && (p->last < l->first || l->last < p->first))
+            continue;
+        int64_t gap = p->offset - end;
+        if (gap >= l->bytes && gap < best_size)
+            best = end, best_size = gap;
+        if (p->offset + p->bytes > end)
+            end = p->offset + p->bytes;
+    }
+    return best >= 0 ? best : end;
+}
+
+/* Places the dynamic storages from `base` on and returns the end of the arena. */
+static int64_t place(struct tape *t, const struct life *lives, int64_t base)
+{
+    struct life *order = pool_take(t->pool, (size_t)t->storage_count * sizeof *order);
+    struct life **placed = pool_take(t->pool, (size_t)t->storage_count * sizeof *placed);
+    int count = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        if (lives[i].first >= 0)
+            order[count++] = lives[i];
+    qsort(order, (size_t)count, sizeof *order, larger_first);
+
+    int64_t end = 0;
+    for (int n = 0; n < count; n++) {
+        struct life *l = &order[n];
+        l->offset = smallest_gap(l, placed, n, !t->config.no_reuse);
+        t->storages[l->storage].offset = base + l->offset;
+        int at = n;
+        for (; at > 0 && placed[at - 1]->offset > l->offset; at--)
+            placed[at] = placed[at - 1];
+        placed[at] = l;
+        if (l->offset + l->bytes > end)
+            end = l->offset + l->bytes;
+    }
+    return base + end;
+}
+
+/* Lays out one persistent category from `offset` on and returns its end. */
+static int64_t place_category(struct tape *t, enum category c, int64_t offset)
+{
+    bool dense = c == MEMORY_PARAMETERS || c == MEMORY_GRADIENTS;
+    int64_t start = offset;
+    for (int i = 1; i < t->storage_count; i++) {
+        struct storage *s = &t->storages[i];
+        if (s->category != c)
+            continue;
+        s->offset = s->alias ? start : offset;
+        if (!s->alias)
+            offset += dense ? s->bytes : aligned(s->bytes);
+    }
+    return aligned(offset);
+}
+
+/* Bytes alive at each entry, their maximum, and how it divides into categories. */
+static void measure(struct tape *t, const struct life *lives)
+{
+    struct plan *p = &t->plan;
+    int64_t persistent = 0;
+    t->live = pool_take(t->pool, (size_t)(t->main.count + 1) * sizeof *t->live);
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (category_persistent(s->category) && !s->alias) {
+            persistent += s->bytes;
+            p->at_peak[s->category] += s->bytes;
+        }
+        for (int e = lives[i].first; lives[i].first >= 0 && e <= lives[i].last; e++)
+            t->live[e] += s->bytes;
+    }
+    p->peak_entry = -1;
+    p->peak = persistent;
+    for (int e = 0; e < t->main.count; e++) {
+        t->live[e] += persistent;
+        if (p->peak_entry < 0 || t->live[e] > p->peak)
+            p->peak = t->live[e], p->peak_entry = e;
+    }
+    for (int i = 1; i < t->storage_count; i++)
+        if (lives[i].first >= 0 && lives[i].first <= p->peak_entry && p->peak_entry <= lives[i].last)
+            p->at_peak[t->storages[i].category] += t->storages[i].bytes;
+}
+
+const struct plan *tape_plan(struct tape *t)
+{
+    t->plan = (struct plan){0};
+    int64_t end = 0;
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        if (category_persistent(c))
+            end = place_category(t, c, end);
+    const struct life *lives = lifetimes(t);
+    t->plan.arena = place(t, lives, end);
+    measure(t, lives);
+    return &t->plan;
+}
+
+const struct plan *tape_planned(const struct tape *t)
+{
+    return &t->plan;
+}
+
+int64_t tape_live_bytes(const struct tape *t, int entry)
+{
+    return t->live[entry];
+}

@@ -1,0 +1,101 @@
+/* Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "models/tape_internal.h"
+
+struct mat tape_view(const struct tape *t, struct mat m)
+{
+    if (t->arena && mat_present(m))
+        m.data = (char *)t->arena + t->storages[m.storage].offset + m.offset;
+    return m;
+}
+
+static void point_entry(struct tape *t, struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i])) {
+            struct mat *m = operand_mat(&info->operands[i], e->args);
+            *m = tape_view(t, *m);
+        }
+    e->scratch = tape_view(t, e->scratch);
+    ((struct call *)e->args)->scratch = e->scratch.data;
+}
+
+bool tape_layout(struct tape *t)
+{
+    if (!tape_plan(t)->arena)
+        return true;
+    void *arena =
+        mmap(NULL, (size_t)t->plan.arena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (arena == MAP_FAILED)
+        return false;
+    t->arena = arena;
+    for (int i = 0; i < t->init.count; i++)
+        point_entry(t, &t->init.entries[i]);
+    for (int i = 0; i < t->main.count; i++)
+        point_entry(t, &t->main.entries[i]);
+    return true;
+}
+
+void *tape_arena(const struct tape *t)
+{
+    return t->arena;
+}
+
+void tape_init(struct tape *t)
+{
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (s->from)
+            memcpy((char *)t->arena + s->offset, s->from, (size_t)s->bytes);
+    }
+    for (int i = 0; i < t->init.count; i++)
+        t->init.entries[i].kernel->run(t->init.entries[i].args);
+}
+
+void tape_run(struct tape *t)
+{
+    const struct entry *end = t->main.entries + t->main.count;
+    for (const struct entry *e = t->main.entries; e < end; e++)
+        e->kernel->run(e->args);
+}
+
+void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context)
+{
+    for (int i = 0; i < t->main.count; i++) {
+        t->main.entries[i].kernel->run(t->main.entries[i].args);
+        mark(context, i);
+    }
+}
+
+int tape_entry_count(const struct tape *t)
+{
+    return t->main.count;
+}
+
+const struct entry *tape_entry(const struct tape *t, int index)
+{
+    return &t->main.entries[index];
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t total;
+    return a < 0 || b < 0 || __builtin_add_overflow(a, b, &total) ? -1 : total;
+}
+
+struct cost cost_add(struct cost a, struct cost b)
+{
+    return (struct cost){.flops = sum(a.flops, b.flops), .bytes = sum(a.bytes, b.bytes)};
+}
+
+struct cost tape_cost(const struct tape *t, enum phase phase)
+{
+    struct cost cost = {0};
+    for (int i = 0; i < t->main.count; i++)
+        if (t->main.entries[i].phase == phase)
+            cost = cost_add(cost, (struct cost){t->main.entries[i].flops, t->main.entries[i].bytes});
+    return cost;
+}

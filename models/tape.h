@@ -1,0 +1,162 @@
+/*
+ * The tape: a model is a function that records ops on it, once; everything else is a reading of it.
+ *
+ *     struct tape *t = tape_new(&config);
+ *     struct mat loss = model(t, ...);          records; shapes are checked, missing outputs are made
+ *     tape_backward(t, loss);                   records the backward pass (rules.c)
+ *     tape_adamw(t, &adamw);                    records the optimizer
+ *     tape_plan(t);                             lifetimes become offsets in one arena
+ *     tape_layout(t);  tape_init(t);            memory, parameters and inputs
+ *     tape_run(t);                              replays; again and again
+ *
+ * Recording needs no memory for matrices, so a tape that is never laid out is an estimator for any size.
+ * Contract errors (shapes that do not fit, a missing rule) are programming errors: a message and abort.
+ */
+#ifndef GTMARK_MODELS_TAPE_H
+#define GTMARK_MODELS_TAPE_H
+
+#include "kernels/backend.h"
+
+struct tape;
+
+/* What memory is for. The first four live as long as the tape and are laid out densely, in order of
+ * declaration. */
+enum category {
+    MEMORY_PARAMETERS,
+    MEMORY_GRADIENTS,
+    MEMORY_OPTIMIZER,
+    MEMORY_GRAPH,
+    MEMORY_ACTIVATIONS,
+    MEMORY_WORKSPACE,
+    MEMORY_CATEGORIES
+};
+
+const char *category_name(enum category c);
+
+enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASES };
+
+const char *phase_name(enum phase p);
+
+struct tape_config {
+    const struct backend *backend;
+    enum dtype dtype; /* of parameters, inputs and all that follows from them */
+    bool training;    /* write what the backward pass needs */
+    bool no_reuse;    /* give every storage its own place in the arena */
+    int threads;
+    uint64_t seed;            /* of parameters and inputs, which are keyed by name */
+    const char *variant[OPS]; /* kernel variant per op; null: the backend's default */
+};
+
+struct tape *tape_new(const struct tape_config *config);
+void tape_free(struct tape *t);
+const struct tape_config *tape_config(const struct tape *t);
+
+/*
+ * Records an op: `op(t, add, .a = x, .b = y)->y`. Binds shapes, makes the outputs that were left out (and
+ * saved ones in training) and returns the completed arguments, which live as long as the tape.
+ */
+#define op(t, name, ...) ((struct name##_args *)tape_record(t, OP_##name, &(struct name##_args){__VA_ARGS__}))
+void *tape_record(struct tape *t, enum op op, const void *args);
+
+/* Spans nest and name what is recorded within: "layer1.attention.qkv". */
+void span_enter(struct tape *t, const char *name);
+void span_leave(struct tape *t);
+
+/*
+ * A parameter of the current span, uniform on +-1/sqrt(fan_in) or constant. Call it before the op that uses
+ * it, not in its initialiser: C evaluates initialisers in any order.
+ */
+struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in);
+struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value);
+
+/* Inputs, part of category GRAPH: uniform on [-1, 1) under the name, or copied from host memory at layout. */
+struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols);
+struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
+                      const void *from);
+
+/* Keeps a matrix' storage intact to the end of the program: results that are read after a replay. */
+void tape_keep(struct tape *t, struct mat m);
+
+/*
+ * Records the gradients of the scalar `loss` with respect to every parameter. The gradient of each parameter
+ * is a storage of category GRADIENTS, in the order of the parameters. tape_gradient finds the gradient of a
+ * matrix.
+ */
+void tape_backward(struct tape *t, struct mat loss);
+struct mat tape_gradient(const struct tape *t, struct mat m);
+
+/* AdamW over all parameters at once; schedule holds the step count and the learning rate. */
+struct adamw {
+    double lr, beta1, beta2, eps, decay;
+};
+void tape_adamw(struct tape *t, const struct adamw *c);
+
+/* --- parameters
+ * ------------------------------------------------------------------------------------------------ */
+
+int tape_parameter_count(const struct tape *t);
+struct mat tape_parameter(const struct tape *t, int index, const char **name);
+int64_t tape_parameter_elements(const struct tape *t);
+
+/* --- the plan: see plan.c
+ * --------------------------------------------------------------------------------------- */
+
+struct plan {
+    int64_t arena;                      /* bytes */
+    int64_t peak;                       /* most bytes alive at once */
+    int64_t at_peak[MEMORY_CATEGORIES]; /* by category, at that entry */
+    int peak_entry; /* the first entry at which the peak is reached; -1 for an empty tape */
+};
+
+const struct plan *tape_plan(struct tape *t);
+
+/* The plan made before. */
+const struct plan *tape_planned(const struct tape *t);
+
+/* Bytes alive while an entry runs. Needs a plan. */
+int64_t tape_live_bytes(const struct tape *t, int entry);
+
+/* --- running
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Takes the arena from the system and points every view into it; false if there is not enough memory. */
+bool tape_layout(struct tape *t);
+
+/* A view of the tape with its data; for matrices that were returned before the layout. */
+struct mat tape_view(const struct tape *t, struct mat m);
+
+/* The arena, for whoever measures it; null before the layout. */
+void *tape_arena(const struct tape *t);
+
+/* Fills parameters, inputs and optimizer state: the state before the first step. */
+void tape_init(struct tape *t);
+
+/* One replay of the program. */
+void tape_run(struct tape *t);
+
+/* The same, calling mark(context, entry) after each entry: profiles and traces. */
+void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
+
+/* --- entries and costs
+ * -------------------------------------------------------------------------------------------- */
+
+struct entry {
+    enum op op;
+    enum phase phase;
+    const char *span;
+    const struct kernel *kernel;
+    void *args;
+    struct mat scratch;
+    int64_t flops, bytes; /* by op_flops and op_bytes; -1 beyond 63 bits */
+};
+
+int tape_entry_count(const struct tape *t);
+const struct entry *tape_entry(const struct tape *t, int index);
+
+struct cost {
+    int64_t flops, bytes; /* -1 beyond 63 bits */
+};
+struct cost tape_cost(const struct tape *t, enum phase phase);
+struct cost cost_add(struct cost a, struct cost b);
+
+#endif
