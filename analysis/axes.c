@@ -1,0 +1,61 @@
+/* Which axes vary, and their values as texts. */
+#include "analysis/axes.h"
+
+#include "analysis/row.h"
+
+#include <string.h>
+
+static bool varies(const json_t *rows, const char *path)
+{
+    const json_t *first = row_get(json_array_get(rows, 0), path);
+    for (size_t i = 1; i < json_array_size(rows); i++)
+        if (!json_equal(first, row_get(json_array_get(rows, i), path)))
+            return true;
+    return false;
+}
+
+size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
+        if (schema_fields[i].symbol && varies(rows, schema_fields[i].path))
+            varying[n++] = &schema_fields[i];
+    return n;
+}
+
+const struct field *axes_default(const json_t *rows)
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying);
+    for (size_t i = 0; i < n; i++)
+        if (varying[i]->type != FIELD_TEXT)
+            return varying[i];
+    return schema_find("nodes");
+}
+
+void axes_text(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+{
+    const char *name;
+    int64_t count;
+    double real;
+    text[0] = '\0';
+    if (row_get_text(row, axis->path, &name))
+        snprintf(text, AXES_TEXT, "%s", name);
+    else if (row_get_count(row, axis->path, &count))
+        snprintf(text, AXES_TEXT, "%lld", (long long)count);
+    else if (row_get_real(row, axis->path, &real))
+        snprintf(text, AXES_TEXT, "%g", real);
+}
+
+void axes_describe(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+{
+    char value[AXES_TEXT];
+    axes_text(row, axis, value);
+    int unit_length = (int)strlen(axis->unit) - (strcmp(value, "1") == 0); /* "1 layer": units are plurals */
+    if (*value && *axis->unit)
+        snprintf(text, AXES_TEXT, "%.*s %.*s", AXES_TEXT / 2, value, unit_length, axis->unit);
+    else if (*value && axis->type != FIELD_TEXT)
+        snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);
+    else
+        memcpy(text, value, sizeof value);
+}

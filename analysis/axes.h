@@ -1,0 +1,31 @@
+/*
+ * The axes of a sweep, found in its rows.
+ */
+#ifndef GTMARK_ANALYSIS_AXES_H
+#define GTMARK_ANALYSIS_AXES_H
+
+#include "analysis/schema.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    AXES_MAX = 32, /* more than schema.def has axes */
+    AXES_TEXT = 256
+};
+
+/* Puts the axes with more than one value in `rows` into varying[AXES_MAX], in schema order; returns how many.
+ */
+size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX]);
+
+/* The axis that a chart runs over: the first with numbers that varies; nodes if none does. */
+const struct field *axes_default(const json_t *rows);
+
+/* An axis' value in a row as a text without unit: "500", "2.5", "gelu"; "" if it is null. */
+void axes_text(const json_t *row, const struct field *axis, char text[AXES_TEXT]);
+
+/* The value with its unit or name: "512 channels", "gelu", "seed 43"; "" if it is null. */
+void axes_describe(const json_t *row, const struct field *axis, char text[AXES_TEXT]);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * Charts. For each, a script of gnuplot is written with everything that depends on the rows;
+ * plots/scaling.gp, which it loads, is the look. One run of gnuplot draws them all.
+ */
+#include "analysis/chart.h"
+
+#include "analysis/axes.h"
+#include "analysis/chart_script.h"
+#include "analysis/gnuplot.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct chart charts[] = {
+    {.name = "time",
+     .axis = "time of one run",
+     .what = "time",
+     .base = UNITS_SI,
+     .unit = "s",
+     .note = "points: medians; bars: their 95 % intervals",
+     .count = 2,
+     .quantities = {{"step", "Training step", "step.time.median", "step.time.ci95_low",
+                     "step.time.ci95_high"},
+                    {"forward", "Forward pass", "forward.time.median", "forward.time.ci95_low",
+                     "forward.time.ci95_high"}}},
+    {.name = "memory",
+     .axis = "memory",
+     .what = "memory",
+     .base = UNITS_BINARY,
+     .unit = "B",
+     .note = "planned: the arena laid out before the run; resident: the whole process",
+     .count = 4,
+     .quantities = {{"step", "Training step", "step.memory.planned", NULL, NULL},
+                    {"forward", "Forward pass", "forward.memory.planned", NULL, NULL},
+                    {"step, resident", "Training step", "step.memory.resident", NULL, NULL},
+                    {"forward, resident", "Forward pass", "forward.memory.resident", NULL, NULL}}},
+    {.name = "flops",
+     .axis = "work of one run",
+     .what = "work",
+     .base = UNITS_SI,
+     .unit = "FLOP",
+     .note = "the mathematics' own count",
+     .count = 4,
+     .quantities = {{"step", "Training step", "step.flops.analytic", NULL, NULL},
+                    {"forward", "Forward pass", "forward.flops.analytic", NULL, NULL},
+                    {"step, executed", "Training step", "step.flops.executed", NULL, NULL},
+                    {"forward, executed", "Forward pass", "forward.flops.executed", NULL, NULL}}},
+};
+enum { CHARTS = sizeof charts / sizeof *charts };
+
+/* Finds scaling.gp's path: in plots_dir, or in analysis/plots of a directory above the program's or of ours.
+ */
+static bool find_look(const char *plots_dir, char look[PATH_MAX])
+{
+    static const char in_tree[] = "analysis/plots/scaling.gp";
+    char program[PATH_MAX];
+    if (plots_dir)
+        return snprintf(look, PATH_MAX, "%s/scaling.gp", plots_dir) < PATH_MAX && access(look, R_OK) == 0;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    for (char *slash; (slash = strrchr(program, '/'));) {
+        *slash = '\0';
+        if (snprintf(look, PATH_MAX, "%s/%s", program, in_tree) < PATH_MAX && access(look, R_OK) == 0)
+            return true;
+    }
+    snprintf(look, PATH_MAX, "%s", in_tree);
+    return access(look, R_OK) == 0;
+}
+
+/* Writes one chart's script to `path`; false with a message if that fails. */
+static bool write_script(const char *path, const struct chart *c, const struct series_set *set,
+                         const json_t *record, const struct field *axis, const char *prefix, const char *look,
+                         char *message)
+{
+    char pictures[PATH_MAX];
+    snprintf(pictures, sizeof pictures, "%s_%s", prefix, c->name);
+    FILE *out = fopen(path, "w");
+    bool good = out && chart_script_write(out, c, set, record, axis, pictures, look);
+    if (out && fclose(out) != 0)
+        good = false;
+    if (!good)
+        snprintf(message, MESSAGE_SIZE, "charts: %s: cannot be written: %s", path, strerror(errno));
+    return good;
+}
+
+struct scripts {
+    size_t count;
+    char paths[CHARTS][PATH_MAX];
+    const struct chart *charts[CHARTS];
+};
+
+/* Writes the scripts of all charts that have points. */
+static bool write_scripts(struct scripts *scripts, const json_t *record, const struct field *axis,
+                          const char *prefix, const char *look, char *message)
+{
+    for (size_t i = 0; i < CHARTS; i++) {
+        const struct chart *c = &charts[i];
+        char *path = scripts->paths[scripts->count];
+        struct series_set set =
+            series_collect(json_object_get(record, "rows"), axis, c->quantities, c->count);
+        bool good = true;
+        if (set.count > 0 && snprintf(path, PATH_MAX, "%s_%s.gp", prefix, c->name) < PATH_MAX) {
+            good = write_script(path, c, &set, record, axis, prefix, look, message);
+            scripts->charts[scripts->count++] = c;
+        }
+        series_free(&set);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static enum chart_result skip(char *message, const char *why)
+{
+    snprintf(message, MESSAGE_SIZE, "charts skipped: %s", why);
+    return CHART_SKIPPED;
+}
+
+static enum chart_result draw(const struct scripts *scripts, const char *prefix, char *message)
+{
+    const char *paths[CHARTS];
+    for (size_t i = 0; i < scripts->count; i++)
+        paths[i] = scripts->paths[i];
+    switch (gnuplot_run(paths, scripts->count)) {
+    case GNUPLOT_MISSING:
+        return skip(message, "gnuplot is not installed");
+    case GNUPLOT_FAILED:
+        snprintf(message, MESSAGE_SIZE, "charts: gnuplot failed on %s", paths[0]);
+        return CHART_FAILED;
+    case GNUPLOT_DONE:
+        break;
+    }
+    size_t used = (size_t)snprintf(message, MESSAGE_SIZE, "charts:");
+    for (size_t i = 0; i < scripts->count && used < MESSAGE_SIZE; i++)
+        used += (size_t)snprintf(message + used, MESSAGE_SIZE - used, " %s_%s.png", prefix,
+                                 scripts->charts[i]->name);
+    if (used < MESSAGE_SIZE)
+        snprintf(message + used, MESSAGE_SIZE - used, " (and .svg)");
+    return CHART_DRAWN;
+}
+
+enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
+                             const char *prefix, char *message)
+{
+    struct scripts scripts = {0};
+    char look[PATH_MAX];
+    if (!axis)
+        axis = axes_default(json_object_get(record, "rows"));
+    if (axis->type == FIELD_TEXT) {
+        snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not a number", axis->path);
+        return CHART_SKIPPED;
+    }
+    if (!find_look(plots_dir, look))
+        return skip(message, "analysis/plots/scaling.gp was not found");
+    if (!write_scripts(&scripts, record, axis, prefix, look, message))
+        return CHART_FAILED;
+    if (scripts.count == 0)
+        return skip(message, "no row has a value to draw");
+    return draw(&scripts, prefix, message);
+}

@@ -1,0 +1,16 @@
+/*
+ * Rows as comma-separated values (RFC 4180, lines end with a newline only): one column for each field of the
+ * schema, in its order. Null is empty, the empty text is "", samples are joined by semicolons.
+ */
+#ifndef GTMARK_ANALYSIS_CSV_H
+#define GTMARK_ANALYSIS_CSV_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* The line of column names. */
+void csv_header(FILE *out);
+
+void csv_row(FILE *out, const json_t *row);
+
+#endif

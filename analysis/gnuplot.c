@@ -1,0 +1,66 @@
+/*
+ * gnuplot as a child process, found along PATH, without a shell. Its standard output goes to our standard
+ * error, because ours belongs to the results.
+ */
+#include "analysis/gnuplot.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
+{
+    posix_spawn_file_actions_t files;
+    pid_t child;
+    int status;
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return GNUPLOT_FAILED;
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", 0, 0);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&files);
+    if (error != 0)
+        return error == ENOENT ? GNUPLOT_MISSING : GNUPLOT_FAILED;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return GNUPLOT_FAILED;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? GNUPLOT_DONE : GNUPLOT_FAILED;
+}
+
+enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
+{
+    char **arguments = calloc(n + 2, sizeof *arguments);
+    if (!arguments)
+        return GNUPLOT_FAILED;
+    arguments[0] = "gnuplot";
+    for (size_t i = 0; i < n; i++)
+        arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons only */
+    enum gnuplot_result result = spawn_and_wait(arguments, environ);
+    free(arguments);
+    return result;
+}
+
+void gnuplot_put_string(FILE *out, const char *text)
+{
+    putc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') /* in single quotes nothing else is special */
+            putc('\'', out);
+        putc(*text == '\n' ? ' ' : *text, out);
+    }
+    putc('\'', out);
+}
+
+void gnuplot_escape(char *escaped, size_t size, const char *text)
+{
+    size_t used = 0;
+    for (; *text && used + 2 < size; text++) {
+        if (strchr("_^{}@&~\\", *text))
+            escaped[used++] = '\\';
+        escaped[used++] = *text;
+    }
+    escaped[used] = '\0';
+}

@@ -1,0 +1,172 @@
+/*
+ * The record and its file.
+ *
+ * A save makes PATH.PID.tmp in the same directory (rename is atomic only within a file system), flushes it to
+ * the disk before the rename, and checks every step: a full disk shows only in fflush, fsync or fclose.
+ */
+#include "analysis/record.h"
+
+#include "analysis/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+json_t *record_new(const char *benchmark, const char *command, json_t *context)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char started[32];
+    gmtime_r(&now, &utc);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    json_t *record = json_pack("{s:i, s:s, s:s, s:s}", "schema", SCHEMA_VERSION, "benchmark", benchmark,
+                               "command", command, "started", started);
+    if (!record || json_object_update(record, context) != 0 ||
+        json_object_set_new(record, "rows", json_array()) != 0) {
+        fprintf(stderr, "record_new: no memory, or a text that is not UTF-8\n");
+        abort();
+    }
+    json_decref(context);
+    return record;
+}
+
+bool record_add(json_t *record, json_t *row, char *error)
+{
+    if (!row_validate(row, error)) {
+        json_decref(row);
+        return false;
+    }
+    json_array_append_new(json_object_get(record, "rows"), row);
+    return true;
+}
+
+static bool head_is_sound(const json_t *record, char *error)
+{
+    if (json_integer_value(json_object_get(record, "schema")) != SCHEMA_VERSION) {
+        snprintf(error, MESSAGE_SIZE, "schema: is not version %d", SCHEMA_VERSION);
+        return false;
+    }
+    for (size_t i = 0; i < schema_head_count; i++) {
+        const json_t *value = json_object_get(record, schema_head[i].name);
+        if (!value || json_typeof(value) != schema_head[i].type) {
+            snprintf(error, MESSAGE_SIZE, "%s: missing, or not of its type", schema_head[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool record_validate(const json_t *record, char *error)
+{
+    if (!json_is_object(record)) {
+        snprintf(error, MESSAGE_SIZE, "not a result file: no JSON object");
+        return false;
+    }
+    const json_t *rows = json_object_get(record, "rows");
+    if (!head_is_sound(record, error))
+        return false;
+    if (!json_is_array(rows)) {
+        snprintf(error, MESSAGE_SIZE, "rows: missing, or not an array");
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        char wrong[MESSAGE_SIZE];
+        if (!row_validate(json_array_get(rows, i), wrong)) {
+            snprintf(error, MESSAGE_SIZE, "row %zu: %.*s", i + 1, MESSAGE_SIZE / 2, wrong);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool record_write(const json_t *record, FILE *out)
+{
+    return json_dumpf(record, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && putc('\n', out) != EOF;
+}
+
+/* Says what the system refused; returns false for the caller to pass on. */
+static bool system_error(char *error, const char *path)
+{
+    snprintf(error, MESSAGE_SIZE, "%s: cannot be written: %s", path, strerror(errno));
+    return false;
+}
+
+/* Opens the file beside `path`, whose name is allocated into *beside; null with a message if that fails. */
+static FILE *open_beside(const char *path, char **beside, char *error)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        snprintf(error, MESSAGE_SIZE, "%s: is not a regular file",
+                 path); /* a rename would replace /dev/null */
+        return NULL;
+    }
+    if (asprintf(beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
+        return NULL;
+    }
+    int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) {
+        system_error(error, path);
+        free(*beside);
+    }
+    return file;
+}
+
+bool record_save(const json_t *record, const char *path, char *error)
+{
+    char *beside;
+    FILE *file = open_beside(path, &beside, error);
+    if (!file)
+        return false;
+    bool good = record_write(record, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    if (!good)
+        system_error(error, path);
+    if (fclose(file) != 0 && good)
+        good = system_error(error, path);
+    if (good && rename(beside, path) != 0)
+        good = system_error(error, path);
+    if (!good)
+        unlink(beside);
+    free(beside);
+    return good;
+}
+
+bool record_can_save(const char *path, char *error)
+{
+    char *beside;
+    FILE *file = open_beside(path, &beside, error);
+    if (!file)
+        return false;
+    fclose(file);
+    unlink(beside);
+    free(beside);
+    return true;
+}
+
+json_t *record_load(const char *path, char *error)
+{
+    json_error_t problem;
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        snprintf(error, MESSAGE_SIZE, "%s: cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *record = json_loadf(file, JSON_REJECT_DUPLICATES, &problem);
+    fclose(file);
+    if (!record) {
+        snprintf(error, MESSAGE_SIZE, "%s: not JSON: line %d: %s", path, problem.line, problem.text);
+        return NULL;
+    }
+    char wrong[MESSAGE_SIZE];
+    if (!record_validate(record, wrong)) {
+        snprintf(error, MESSAGE_SIZE, "%s: %.*s", path, MESSAGE_SIZE / 2, wrong);
+        json_decref(record);
+        return NULL;
+    }
+    return record;
+}

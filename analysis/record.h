@@ -1,0 +1,45 @@
+/*
+ * The record: one run of a benchmark, its context and its rows, as one JSON document and as a file.
+ *
+ *     {"schema": 1, "benchmark": ..., "command": ..., "started": ..., "host": {...}, ..., "rows": [...]}
+ *
+ * The fields beside the rows are the HEAD lines of schema.def; more of them are allowed. Functions that can
+ * fail return false (or null) and write one line that says why into error[MESSAGE_SIZE].
+ */
+#ifndef GTMARK_ANALYSIS_RECORD_H
+#define GTMARK_ANALYSIS_RECORD_H
+
+#include "analysis/row.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * A record without rows, started now. `context` is an object with all other fields (host, devices, ...); it
+ * is taken over.
+ */
+json_t *record_new(const char *benchmark, const char *command, json_t *context);
+
+/* Appends a row, which is taken over; refuses one that is not valid. */
+bool record_add(json_t *record, json_t *row, char *error);
+
+/* Whether schema version, fields and all rows are as they should be. */
+bool record_validate(const json_t *record, char *error);
+
+/* Writes the document to a stream. False if the stream failed. */
+bool record_write(const json_t *record, FILE *out);
+
+/*
+ * Saves to a file so that it holds a whole document at every moment: writes beside it, then renames. An
+ * error leaves the file as it was, and nothing beside it.
+ */
+bool record_save(const json_t *record, const char *path, char *error);
+
+/* Whether record_save could write there: tries it, and leaves nothing behind. */
+bool record_can_save(const char *path, char *error);
+
+/* The record in a file, validated; null on error. */
+json_t *record_load(const char *path, char *error);
+
+#endif

@@ -1,0 +1,91 @@
+/* The tables made from schema.def, and searches in them. */
+#include "analysis/schema.h"
+
+#include <string.h>
+
+const struct field schema_fields[] = {
+#define HEAD(name, type, meaning)
+#define FIELD(path, type, unit, meaning)        {path, FIELD_##type, unit, NULL, meaning},
+#define AXIS(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
+#include "analysis/schema.def"
+#undef HEAD
+#undef FIELD
+#undef AXIS
+};
+const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
+
+const struct head_field schema_head[] = {
+#define HEAD(name, type, meaning) {name, JSON_##type, meaning},
+#define FIELD(path, type, unit, meaning)
+#define AXIS(path, type, unit, symbol, meaning)
+#include "analysis/schema.def"
+#undef HEAD
+#undef FIELD
+#undef AXIS
+};
+const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
+
+const struct field *schema_find(const char *path)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (strcmp(schema_fields[i].path, path) == 0)
+            return &schema_fields[i];
+    return NULL;
+}
+
+bool schema_is_under(const char *path, const char *group)
+{
+    size_t length = strlen(group);
+    return strncmp(path, group, length) == 0 && (path[length] == '\0' || path[length] == '.');
+}
+
+bool schema_is_group(const char *path)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (schema_is_under(schema_fields[i].path, path))
+            return !schema_find(path);
+    return false;
+}
+
+const char *field_type_name(enum field_type type)
+{
+    static const char *const names[] = {
+        [FIELD_TEXT] = "a text",
+        [FIELD_COUNT] = "a 64-bit integer",
+        [FIELD_REAL] = "a number",
+        [FIELD_REALS] = "an array of numbers",
+    };
+    return names[type];
+}
+
+/* A field that another program has too is documented there. */
+static bool is_repeated(const char *path)
+{
+    char twin[SCHEMA_PATH];
+    if (!schema_is_under(path, "step"))
+        return false;
+    snprintf(twin, sizeof twin, "forward%s", path + strlen("step"));
+    return schema_find(twin);
+}
+
+void schema_write_markdown(FILE *out)
+{
+    fputs("| record | type | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_head_count; i++)
+        fprintf(out, "| `%s` | %s | %s |\n", schema_head[i].name,
+                schema_head[i].type == JSON_STRING    ? "text"
+                : schema_head[i].type == JSON_INTEGER ? "integer"
+                : schema_head[i].type == JSON_OBJECT  ? "object"
+                                                      : "array",
+                schema_head[i].meaning);
+    fputs("\n| row | unit | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const struct field *f = &schema_fields[i];
+        if (is_repeated(f->path))
+            continue;
+        bool shared = schema_is_under(f->path, "forward");
+        fprintf(out, "| `%s%s` | %s | %s |\n", shared ? "P" : "",
+                shared ? f->path + strlen("forward") : f->path, f->type == FIELD_TEXT ? "" : f->unit,
+                f->meaning);
+    }
+}

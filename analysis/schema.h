@@ -1,0 +1,55 @@
+/*
+ * The fields of a result file, read from schema.def: what a row must hold, of which type, in which unit.
+ */
+#ifndef GTMARK_ANALYSIS_SCHEMA_H
+#define GTMARK_ANALYSIS_SCHEMA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    SCHEMA_VERSION = 1, /* of the file format; raised when a reader of the old one would misread */
+    SCHEMA_PATH = 64,   /* bytes of the longest path with its end */
+};
+
+enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS };
+
+/* A field of a row. */
+struct field {
+    const char *path; /* dotted: "step.time.median" is row.step.time.median */
+    enum field_type type;
+    const char *unit;   /* empty: none */
+    const char *symbol; /* of an axis, empty if it is a text; null: no axis */
+    const char *meaning;
+};
+
+/* A field of the record, beside its rows. */
+struct head_field {
+    const char *name;
+    json_type type;
+    const char *meaning;
+};
+
+extern const struct field schema_fields[];
+extern const size_t schema_fields_count;
+extern const struct head_field schema_head[];
+extern const size_t schema_head_count;
+
+/* The field of this path, or null. */
+const struct field *schema_find(const char *path);
+
+/* Whether `path` is above fields: "step" and "step.time" are, "step.time.median" is not. */
+bool schema_is_group(const char *path);
+
+/* Whether the field or group `path` is `group` itself or stands beneath it. */
+bool schema_is_under(const char *path, const char *group);
+
+/* "a count", "a real number", ...: for messages. */
+const char *field_type_name(enum field_type type);
+
+/* Writes the fields as tables in Markdown; those of all programs stand once, as P.time.median. */
+void schema_write_markdown(FILE *out);
+
+#endif

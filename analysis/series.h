@@ -1,0 +1,49 @@
+/*
+ * The points of a chart: for every quantity drawn, and every combination of the axes that vary beside the
+ * one drawn over, a series of points with the power law through them.
+ */
+#ifndef GTMARK_ANALYSIS_SERIES_H
+#define GTMARK_ANALYSIS_SERIES_H
+
+#include "analysis/axes.h"
+#include "analysis/fit.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A quantity of a row; low and high, its interval, may be null. */
+struct quantity {
+    const char *label;   /* in the legend: "step, resident" */
+    const char *subject; /* in the title: "Training step" */
+    const char *path, *low, *high;
+};
+
+struct point {
+    double x, y, low, high; /* low = high = y without an interval */
+};
+
+enum { SERIES_MAX = 8 };
+
+struct series {
+    const struct quantity *quantity;
+    char group[AXES_TEXT]; /* the other axes' values; "" if none varies */
+    size_t count;
+    struct point *points; /* ascending x, all positive */
+    struct power_law fit;
+};
+
+struct series_set {
+    size_t count;
+    size_t points_dropped; /* points of series beyond SERIES_MAX */
+    struct series series[SERIES_MAX];
+};
+
+/* The series of quantities[n] over `axis`, from the rows that are ok; quantities that no row has make none.
+ */
+struct series_set series_collect(const json_t *rows, const struct field *axis,
+                                 const struct quantity *quantities, size_t n);
+
+void series_free(struct series_set *set);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Statistics of one array of samples, made for run times: few, skewed, positive, in any unit.
+ * What too few samples cannot tell is NAN, never a guess.
+ */
+#ifndef GTMARK_ANALYSIS_STATISTICS_H
+#define GTMARK_ANALYSIS_STATISTICS_H
+
+#include <stddef.h>
+
+enum {
+    SUMMARY_STD_MIN = 2,   /* fewest samples for a standard deviation */
+    SUMMARY_P95_MIN = 20,  /* fewest samples for a 95th percentile */
+    SUMMARY_P99_MIN = 100, /* fewest samples for a 99th percentile */
+};
+
+struct summary {
+    size_t n;
+    double mean, std; /* std divides by n - 1; NAN below SUMMARY_STD_MIN samples */
+    double min, max, median;
+    double p95, p99;            /* NAN below SUMMARY_P95_MIN and SUMMARY_P99_MIN samples */
+    double ci95_low, ci95_high; /* 95 % interval of the median; min and max below 6 samples */
+    double cv;                  /* std / |mean|; NAN where either is missing or the mean is 0 */
+    size_t outliers;            /* samples far from the median; still part of every figure above */
+};
+
+/* The summary of samples[n], in any order. Without samples everything but n and outliers is NAN. */
+struct summary summarize(const double *samples, size_t n);
+
+/* The p-quantile, 0 <= p <= 1, of ascending sorted[n], n >= 1, interpolated between neighbours. */
+double quantile(const double *sorted, size_t n, double p);
+
+/*
+ * The rank l, counted from 1, of the lower end of the median's 95 % interval of n samples: the interval is
+ * sorted[l - 1] .. sorted[n - l]. 0 if n is too small for any such interval (n < 6).
+ */
+size_t median_interval_rank(size_t n);
+
+#endif

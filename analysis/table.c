@@ -1,0 +1,150 @@
+/*
+ * The table. Widths are fixed by column, not by content, so that a line can be printed before the next one is
+ * known; a text that is too wide shifts its own line only.
+ */
+#include "analysis/table.h"
+
+#include "analysis/row.h"
+#include "analysis/units.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CELL = 2 * MESSAGE_SIZE };
+
+struct column {
+    const char *title;
+    int width; /* columns on a terminal, right-aligned; the last cell of a line is left as it is */
+    void (*format)(char cell[CELL], const json_t *row, const char *path);
+    const char *path;
+};
+
+static void format_count(char cell[CELL], const json_t *row, const char *path)
+{
+    int64_t count;
+    if (row_get_count(row, path, &count))
+        snprintf(cell, CELL, "%lld", (long long)count);
+}
+
+static void format_time(char cell[CELL], const json_t *row, const char *program)
+{
+    char path[SCHEMA_PATH], text[UNITS_TEXT];
+    double median, low, high, half = NAN;
+    snprintf(path, sizeof path, "%s.time.median", program);
+    if (!row_get_real(row, path, &median))
+        return;
+    snprintf(path, sizeof path, "%s.time.ci95_low", program);
+    if (row_get_real(row, path, &low)) {
+        snprintf(path, sizeof path, "%s.time.ci95_high", program);
+        if (row_get_real(row, path, &high))
+            half = (high - low) / 2;
+    }
+    units_format_interval(text, median, half, "s");
+    snprintf(cell, CELL, "%s", text);
+}
+
+static void format_rate(char cell[CELL], const json_t *row, const char *path)
+{
+    double rate;
+    if (row_get_real(row, path, &rate))
+        snprintf(cell, CELL, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
+}
+
+static void format_unit(char cell[CELL], const json_t *row, const char *path, enum unit_base base,
+                        const char *unit)
+{
+    char text[UNITS_TEXT];
+    double value;
+    if (row_get_real(row, path, &value)) {
+        units_format(text, value, base, unit);
+        snprintf(cell, CELL, "%s", text);
+    }
+}
+
+static void format_bytes(char cell[CELL], const json_t *row, const char *path)
+{
+    format_unit(cell, row, path, UNITS_BINARY, "B");
+}
+
+static void format_flops(char cell[CELL], const json_t *row, const char *path)
+{
+    format_unit(cell, row, path, UNITS_SI, "FLOP");
+}
+
+static void format_status(char cell[CELL], const json_t *row, const char *path)
+{
+    const char *status = "?", *reason = "";
+    row_get_text(row, path, &status);
+    row_get_text(row, "reason", &reason);
+    snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
+}
+
+static const struct column columns[] = {
+    {"edges", 9, format_count, "graph.edges"},
+    {"forward", 17, format_time, "forward"},
+    {"GFLOP/s", 7, format_rate, "forward.gflops"},
+    {"step", 17, format_time, "step"},
+    {"GFLOP/s", 7, format_rate, "step.gflops"},
+    {"step memory", 11, format_bytes, "step.memory.planned"},
+    {"step work", 10, format_flops, "step.flops.analytic"},
+    {"status", 0, format_status, "status"},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static int axis_width(const struct field *axis)
+{
+    int title = (int)strlen(axis->path), value = axis->type == FIELD_TEXT ? 10 : 6;
+    return title > value ? title : value;
+}
+
+/* Texts of others may hold line ends, and in Markdown the bar that ends a cell. */
+static void put_text(const struct table *t, const char *text)
+{
+    for (; *text; text++) {
+        if (t->style == TABLE_MARKDOWN && *text == '|')
+            putc('\\', t->out);
+        putc(*text == '\n' || *text == '\r' ? ' ' : *text, t->out);
+    }
+}
+
+static void put_cell(const struct table *t, const char *text, int width, bool first)
+{
+    if (t->style == TABLE_MARKDOWN) {
+        fputs(first ? "| " : " ", t->out);
+        put_text(t, text);
+        fputs(" |", t->out);
+        return;
+    }
+    int padding = width - (int)units_width(text);
+    fprintf(t->out, "%s%*s", first ? "" : "  ", padding > 0 ? padding : 0, "");
+    put_text(t, text);
+}
+
+void table_header(const struct table *t)
+{
+    for (size_t i = 0; i < t->axes_count; i++)
+        put_cell(t, t->axes[i]->path, axis_width(t->axes[i]), i == 0);
+    for (size_t i = 0; i < COLUMNS; i++)
+        put_cell(t, columns[i].title, columns[i].width, t->axes_count + i == 0);
+    putc('\n', t->out);
+    if (t->style == TABLE_MARKDOWN) {
+        for (size_t i = 0; i + 1 < t->axes_count + COLUMNS; i++)
+            fputs(i == 0 ? "|--:|" : "--:|", t->out);
+        fputs(":--|\n", t->out);
+    }
+}
+
+void table_row(const struct table *t, const json_t *row)
+{
+    char axis[AXES_TEXT];
+    for (size_t i = 0; i < t->axes_count; i++) {
+        axes_text(row, t->axes[i], axis);
+        put_cell(t, axis, axis_width(t->axes[i]), i == 0);
+    }
+    for (size_t i = 0; i < COLUMNS; i++) {
+        char cell[CELL] = "-"; /* of what was not measured */
+        columns[i].format(cell, row, columns[i].path);
+        put_cell(t, cell, columns[i].width, t->axes_count + i == 0);
+    }
+    putc('\n', t->out);
+}

@@ -1,0 +1,28 @@
+/*
+ * The table of a sweep, for a terminal or as Markdown: one line a row, printable as rows finish.
+ *
+ * Columns: the axes, edges, forward time and rate, step time and rate, the step's planned memory and FLOPs,
+ * status. Times are the median and the half-width of its 95 % interval.
+ */
+#ifndef GTMARK_ANALYSIS_TABLE_H
+#define GTMARK_ANALYSIS_TABLE_H
+
+#include "analysis/axes.h"
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
+
+struct table {
+    FILE *out;
+    enum table_style style;
+    size_t axes_count;
+    const struct field *axes[AXES_MAX]; /* the first columns, in order; the caller knows what it sweeps */
+};
+
+void table_header(const struct table *t);
+void table_row(const struct table *t, const json_t *row);
+
+#endif

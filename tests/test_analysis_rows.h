@@ -1,0 +1,84 @@
+/* Records made up for the tests of analysis/: complete, valid rows whose values follow simple formulas. */
+#ifndef GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
+#define GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
+
+#include "analysis/record.h"
+#include "analysis/schema.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline void set_axes(json_t *row, int64_t nodes)
+{
+    row_set_text(row, "work", "0123456789abcdef");
+    row_set_text(row, "model", "graph_transformer");
+    row_set_text(row, "device", "cpu");
+    row_set_text(row, "dtype", "f32");
+    row_set_count(row, "nodes", nodes);
+    row_set_real(row, "degree", 5);
+    row_set_count(row, "batch", 1);
+    row_set_count(row, "layers", 6);
+    row_set_count(row, "hidden", 256);
+    row_set_count(row, "heads", 8);
+    row_set_count(row, "ffn", 512);
+    row_set_text(row, "act", "gelu");
+    row_set_text(row, "norm", "layer");
+    row_set_count(row, "threads", 2);
+    row_set_count(row, "seed", 42);
+    row_set_count(row, "graph.edges", 5 * nodes);
+    row_set_count(row, "graph.pairs", nodes * nodes);
+    row_set_count(row, "parameters", 3165185);
+}
+
+static inline void set_program(json_t *row, const char *program, double seconds, int64_t flops, int64_t bytes)
+{
+    char path[SCHEMA_PATH];
+    double samples[10];
+    for (int i = 0; i < 10; i++)
+        samples[i] = seconds * (1 + 0.02 * (i * 7 % 10 - 4.5));
+    snprintf(path, sizeof path, "%s.time", program);
+    row_set_samples(row, path, samples, 10);
+    snprintf(path, sizeof path, "%s.flops.analytic", program);
+    row_set_count(row, path, flops);
+    snprintf(path, sizeof path, "%s.gflops", program);
+    row_set_real(row, path, (double)flops / seconds / 1e9);
+    snprintf(path, sizeof path, "%s.memory.planned", program);
+    row_set_count(row, path, bytes);
+}
+
+/* A measured row: a linear and a quadratic part in nodes, as a transformer with dense attention has. */
+static inline json_t *good_row(int64_t nodes)
+{
+    json_t *row = json_object();
+    int64_t flops = 6 * (4 * nodes * 256 * 1024 + 4 * nodes * nodes * 256 + 5 * 8 * nodes * nodes);
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "reason", "");
+    set_axes(row, nodes);
+    set_program(row, "forward", (double)flops / 55e9, flops, 2000000 + 4096 * nodes);
+    set_program(row, "step", (double)flops * 3.1 / 48e9, 3 * flops, 52000000 + 61440 * nodes);
+    row_set_count(row, "step.memory.resident", 95000000 + 70000 * nodes);
+    row_set_real(row, "loss", 0.25);
+    row_set_rest_null(row, "made up");
+    return row;
+}
+
+static inline json_t *failed_row(int64_t nodes, const char *status, const char *reason)
+{
+    json_t *row = json_object();
+    row_set_text(row, "status", status);
+    row_set_text(row, "reason", reason);
+    set_axes(row, nodes);
+    row_set_rest_null(row, "the row was not run");
+    return row;
+}
+
+/* A record without rows. */
+static inline json_t *empty_record(void)
+{
+    return record_new("bench_node_scaling", "bench_node_scaling --nodes 100,500",
+                      json_pack("{s:{s:s}, s:[s], s:{s:s}, s:s, s:s, s:s, s:i}", "host", "cpu",
+                                "AMD EPYC 7B13", "devices", "cpu", "libraries", "openblas", "0.3.21",
+                                "compiler", "gcc 12.2.0", "flags", "-O2", "commit", "unknown", "seed", 42));
+}
+
+#endif
