@@ -1,0 +1,13 @@
+/* How do time, memory and FLOPs grow with the number of nodes? */
+#include "bench/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const struct bench bench = {
+        .name = "bench_node_scaling",
+        .doc = "time, memory and FLOPs of a graph transformer over the number of nodes",
+        .axis = AXIS_NODES,
+        .values = "100,500,1000,2000,5000",
+    };
+    return bench_main(&bench, argc, argv);
+}

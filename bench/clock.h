@@ -1,0 +1,11 @@
+/* Time as the harness reads it. */
+#ifndef GTMARK_BENCH_CLOCK_H
+#define GTMARK_BENCH_CLOCK_H
+
+/* Seconds of the monotonic clock. */
+double clock_now(void);
+
+/* Seconds of CPU time of the whole process, all threads. */
+double clock_cpu(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* One configuration of a sweep: a value for every axis. */
+#ifndef GTMARK_BENCH_CONFIG_H
+#define GTMARK_BENCH_CONFIG_H
+
+#include "bench/options.h"
+
+struct config {
+    const struct model *model;
+    struct model_config sizes;
+    struct graph_config graph;
+    int threads;
+};
+
+/* How many configurations the options ask for: the product of their axes. */
+int64_t config_count(const struct options *o);
+
+/* The configuration at an index; the axes vary in the order of enum axis, the last fastest. */
+struct config config_at(const struct options *o, int64_t index);
+
+/* Whether every configuration makes sense; else a message that names the flags. */
+bool config_check_all(const struct options *o, struct message *error);
+
+/* The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.
+ */
+void config_work(const struct config *c, uint64_t seed, char hash[17]);
+
+#endif

@@ -1,0 +1,154 @@
+#include "bench/facts.h"
+
+#include <math.h>
+
+#include "analysis/statistics.h"
+
+enum { PATH_TEXT = 64 };
+
+static const char *path(char text[PATH_TEXT], enum program_kind kind, const char *field)
+{
+    snprintf(text, PATH_TEXT, "%s.%s", program_name(kind), field);
+    return text;
+}
+
+static void set_count(json_t *row, enum program_kind kind, const char *field, int64_t value)
+{
+    char p[PATH_TEXT];
+    path(p, kind, field);
+    if (value >= 0)
+        row_set_count(row, p, value);
+    else
+        row_set_null(row, p, "exceeds 63 bits");
+}
+
+static void set_real(json_t *row, enum program_kind kind, const char *field, double value)
+{
+    char p[PATH_TEXT];
+    row_set_real(row, path(p, kind, field), value);
+}
+
+void facts_config(json_t *row, const struct config *c, const struct options *o)
+{
+    char work[17];
+    config_work(c, o->seed, work);
+    row_set_text(row, "work", work);
+    row_set_text(row, "model", c->model->name);
+    row_set_text(row, "device", o->device);
+    row_set_text(row, "dtype", dtype_name(F32));
+    row_set_count(row, "nodes", c->graph.nodes);
+    row_set_real(row, "degree", c->graph.degree);
+    row_set_count(row, "batch", c->graph.graphs);
+    row_set_count(row, "layers", c->sizes.layers);
+    row_set_count(row, "hidden", c->sizes.hidden);
+    row_set_count(row, "heads", c->sizes.heads);
+    row_set_count(row, "ffn", c->sizes.ffn);
+    row_set_text(row, "act", activation_name((int)c->sizes.act));
+    row_set_text(row, "norm", "layer");
+    row_set_count(row, "threads", c->threads);
+    row_set_count(row, "seed", (int64_t)o->seed);
+    row_set_count(row, "parameters", c->model->parameters(&c->sizes));
+}
+
+void facts_batch(json_t *row, const struct batch *b, bool shape_only)
+{
+    row_set_count(row, "graph.edges", b->adj.edges);
+    row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
+    row_set_count(row, "graph.pairs", b->pairs);
+    row_set_count(row, "graph.bytes", csr_bytes(&b->adj) + (b->graphs + 1) * (int64_t)sizeof *b->offset);
+    if (shape_only)
+        return;
+    struct degrees d = csr_degrees(&b->adj);
+    row_set_count(row, "graph.degree_min", d.min);
+    row_set_count(row, "graph.degree_max", d.max);
+}
+
+static void facts_memory(json_t *row, enum program_kind kind, const struct tape *t, const struct plan *plan)
+{
+    set_count(row, kind, "memory.planned", plan->arena);
+    set_count(row, kind, "memory.peak_live", plan->peak);
+    set_real(row, kind, "memory.efficiency", (double)plan->peak / (double)plan->arena);
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
+        char field[40];
+        snprintf(field, sizeof field, "memory.%s", category_name(c));
+        set_count(row, kind, field, plan->at_peak[c]);
+    }
+    const struct entry *e = tape_entry(t, plan->peak_entry);
+    char text[128], p[PATH_TEXT];
+    snprintf(text, sizeof text, "%s %s", e->span, op_info(e->op)->name);
+    row_set_text(row, path(p, kind, "memory.peak_op"), text);
+}
+
+void facts_plan(json_t *row, enum program_kind kind, const struct tape *t)
+{
+    facts_memory(row, kind, t, tape_planned(t));
+    struct cost total = {0};
+    for (enum phase p = 0; p < PHASES; p++) {
+        struct cost cost = tape_cost(t, p);
+        total = cost_add(total, cost);
+        if (kind != PROGRAM_STEP || p == PHASE_FORWARD)
+            continue;
+        char field[40];
+        snprintf(field, sizeof field, "%s.flops", phase_name(p));
+        set_count(row, kind, field, cost.flops);
+        snprintf(field, sizeof field, "%s.bytes", phase_name(p));
+        set_count(row, kind, field, cost.bytes);
+    }
+    set_count(row, kind, "flops.analytic", total.flops);
+    set_count(row, kind, "bytes", total.bytes);
+    set_real(row, kind, "intensity",
+             total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
+}
+
+void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t resident,
+                   int64_t graphs)
+{
+    char p[PATH_TEXT];
+    row_set_samples(row, path(p, kind, "time"), s->seconds, (size_t)s->n);
+    set_count(row, kind, "time.warmup", s->warmup);
+    set_real(row, kind, "time.cpu", s->cpu);
+    set_count(row, kind, "memory.resident", s->resident > resident ? s->resident - resident : 0);
+    double median = summarize(s->seconds, (size_t)s->n).median;
+    int64_t flops;
+    if (row_get_count(row, path(p, kind, "flops.analytic"), &flops))
+        set_real(row, kind, "gflops", 1e-9 * (double)flops / median);
+    set_real(row, kind, "throughput", (double)graphs / median);
+    if (kind != PROGRAM_STEP)
+        return;
+    set_real(row, kind, "backward.time", summarize(s->phase[PHASE_BACKWARD], (size_t)s->n).median);
+    set_real(row, kind, "optimizer.time", summarize(s->phase[PHASE_OPTIMIZER], (size_t)s->n).median);
+}
+
+void facts_counted(json_t *row, enum program_kind kind, int64_t counted)
+{
+    char p[PATH_TEXT];
+    if (counted >= 0)
+        set_count(row, kind, "flops.counted", counted);
+    else
+        row_set_null(row, path(p, kind, "flops.counted"), "the loops of an op exceed 1e9 FLOPs");
+}
+
+/* A field that holds nothing yet, or a group of such fields, gets a reason. */
+static void unless_set(json_t *row, const char *field, const char *reason)
+{
+    if (!row_get(row, field))
+        row_set_null(row, field, reason);
+}
+
+void facts_unmeasured(json_t *row, bool meta)
+{
+    for (enum program_kind k = 0; k < PROGRAMS; k++) {
+        char p[PATH_TEXT];
+        unless_set(row, path(p, k, "flops.executed"), "not measured by this version");
+        unless_set(row, path(p, k, "flops.source"), "not measured by this version");
+    }
+    unless_set(row, "error.norm", "not checked by this version");
+    unless_set(row, "error.worst_row", "not checked by this version");
+    unless_set(row, "error.checked", "not checked by this version");
+    const char *reason = NULL;
+    if (row_is_ok(row))
+        reason = meta ? "planned only (--device meta)" : "not measured";
+    else
+        row_get_text(row, "reason", &reason);
+    row_set_rest_null(row, reason);
+}

@@ -1,0 +1,205 @@
+/*
+ * The harness: command line, sweep, report. Everything printed on stdout is the result; context, progress and
+ * warnings go to stderr.
+ */
+#include "bench/harness.h"
+
+#include <stdlib.h>
+
+#include "analysis/chart.h"
+#include "analysis/record.h"
+#include "bench/machine.h"
+#include "bench/measure.h"
+#include "bench/place.h"
+#include "bench/report.h"
+
+enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
+
+static void list_models(void)
+{
+    for (int i = 0; models[i]; i++)
+        printf("%-20s %s\n", models[i]->name, models[i]->doc);
+}
+
+static void list_ops(const struct backend *b)
+{
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op);
+        printf("%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
+        for (const struct backend *from = b; from; from = from->base)
+            for (int i = 0; i < from->count; i++)
+                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
+                    printf(" %s", from->kernels[i].variant);
+        putchar('\n');
+    }
+}
+
+static json_t *new_record(const struct bench *b, const struct options *o, int argc, char **argv)
+{
+    char command[4096] = "";
+    for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
+        used += snprintf(command + used, sizeof command - (size_t)used, "%s%s", i ? " " : "", argv[i]);
+    return record_new(b->name, command, machine_context(o->device, o->seed));
+}
+
+static void print_context(const struct bench *b, const struct options *o, const char *path)
+{
+    struct config c = config_at(o, 0);
+    char work[17];
+    config_work(&c, o->seed, work);
+    fprintf(stderr,
+            "%s: %s, %lld layers of width %lld, %lld heads, FFN %lld, %s, degree %g, f32, seed %llu; %s, %d "
+            "threads; "
+            "work of the first row %s\n",
+            b->name, c.model->name, (long long)c.sizes.layers, (long long)c.sizes.hidden,
+            (long long)c.sizes.heads, (long long)c.sizes.ffn, activation_name((int)c.sizes.act),
+            c.graph.degree, (unsigned long long)o->seed, o->meta ? "planned only" : o->backend->doc,
+            c.threads, work);
+    if (path)
+        fprintf(stderr, "results: %s\n", path);
+}
+
+/* Predicted costs of all programs of the sweep, two per configuration, and their sum. Null if there are too
+ * many. */
+static double *predict(const struct options *o, int64_t rows, double *total)
+{
+    double *cost = calloc((size_t)rows * PROGRAMS, sizeof *cost);
+    *total = 0;
+    for (int64_t i = 0; cost && i < rows; i++) {
+        struct config c = config_at(o, i);
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            if (o->programs[p])
+                *total += cost[i * PROGRAMS + (int)p] = predicted_cost(o, &c, p);
+    }
+    return cost;
+}
+
+/*
+ * The share of a program in the budget: half of the budget in equal parts, since the short ones are the noisy
+ * ones, and half in proportion to the predicted cost.
+ */
+static double share_of(const struct options *o, double cost, double total, int64_t rows)
+{
+    int programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP];
+    return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
+}
+
+static bool sweep(const struct bench *b, const struct options *o, struct report *r, bool *all_good,
+                  struct message *error)
+{
+    int64_t rows = config_count(o);
+    double total;
+    double *cost = predict(o, rows, &total);
+    if (!cost)
+        return complain(error, "no memory for %lld rows", (long long)rows);
+    struct progress progress;
+    progress_start(&progress, rows);
+    progress.axis = axis_info(b->axis)->name;
+    progress.remaining = o->budget;
+    FILE *profile = !o->profile ? NULL : o->format == FORMAT_TABLE ? stdout : stderr;
+    bool saved = true;
+    *all_good = true;
+    for (int64_t i = 0; saved && i < rows; i++) {
+        struct job job = {.options = o, .config = config_at(o, i), .progress = &progress, .profile = profile};
+        progress.row = i;
+        progress.value = (double)job.config.graph.nodes;
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            if (o->programs[p]) {
+                job.share[p] = share_of(o, cost[i * PROGRAMS + (int)p], total, rows);
+                progress.remaining -= job.share[p];
+            }
+        json_t *row = measure(&job);
+        *all_good &= row_is_ok(row);
+        saved = report_row(r, row, error);
+    }
+    free(cost);
+    return saved;
+}
+
+static void draw(const struct report *r)
+{
+    char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    place_prefix(r->path, prefix);
+    chart_draw(r->record, NULL, NULL, prefix, message);
+    fprintf(stderr, "%s\n", message);
+}
+
+static int fail(const struct bench *b, const struct message *error, int status)
+{
+    fprintf(stderr, "%s: %s\n", b->name, error->text);
+    return status;
+}
+
+static int run_sweep(const struct bench *b, const struct options *o, int argc, char **argv)
+{
+    struct message error;
+    struct report report;
+    char place[PATH_MAX];
+    const char *path = o->output;
+    if (!config_check_all(o, &error))
+        return fail(b, &error, EXIT_USAGE);
+    if (!path && !o->meta) {
+        if (!place_default(b->name, place, &error))
+            return fail(b, &error, EXIT_USAGE);
+        path = place;
+    }
+    if (path && !record_can_save(path, error.text)) {
+        fprintf(stderr, "%s: --output %s\n", b->name, error.text);
+        return EXIT_USAGE;
+    }
+    print_context(b, o, path);
+    json_t *record = new_record(b, o, argc, argv);
+    bool good = false;
+    bool done = report_start(&report, o, record, path, &error) && sweep(b, o, &report, &good, &error) &&
+                report_end(&report, &error);
+    if (done && path && config_count(o) > 1)
+        draw(&report);
+    json_decref(record);
+    return !done ? fail(b, &error, EXIT_MISSED) : good ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static int list_all_tapes(const struct bench *b, const struct options *o)
+{
+    struct message error;
+    if (!config_check_all(o, &error))
+        return fail(b, &error, EXIT_USAGE);
+    for (int64_t i = 0; i < config_count(o); i++) {
+        struct config c = config_at(o, i);
+        if (!list_tapes(o, &c, stdout, &error))
+            return fail(b, &error, EXIT_MISSED);
+    }
+    return EXIT_GOOD;
+}
+
+static int act(const struct bench *b, const struct options *o, int argc, char **argv)
+{
+    switch (o->action) {
+    case ACTION_HELP:
+        options_help(b, stdout);
+        return EXIT_GOOD;
+    case ACTION_VERSION:
+        machine_version(b->name, stdout);
+        return EXIT_GOOD;
+    case ACTION_LIST_MODELS:
+        list_models();
+        return EXIT_GOOD;
+    case ACTION_LIST_OPS:
+        list_ops(o->backend);
+        return EXIT_GOOD;
+    case ACTION_LIST_TAPE:
+        return list_all_tapes(b, o);
+    default:
+        return run_sweep(b, o, argc, argv);
+    }
+}
+
+int bench_main(const struct bench *b, int argc, char **argv)
+{
+    machine_prefer_blas(argv);
+    struct options o;
+    struct message error;
+    int status =
+        options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv) : fail(b, &error, EXIT_USAGE);
+    options_free(&o);
+    return status;
+}

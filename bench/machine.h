@@ -1,0 +1,32 @@
+/* Facts about the machine and the build that a result file carries. */
+#ifndef GTMARK_BENCH_MACHINE_H
+#define GTMARK_BENCH_MACHINE_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Cores granted to the process: its affinity, and its control group's quota where there is one. */
+int machine_cores(void);
+
+/* Bytes that the process can still take: what the kernel calls available, within its control group's limit.
+ */
+int64_t machine_memory_free(void);
+
+/* Resident bytes of the process now. */
+int64_t machine_resident(void);
+
+/* The record's context: host, devices, libraries, compiler, flags, commit, seed. */
+json_t *machine_context(const char *device, uint64_t seed);
+
+/* What --version prints. */
+void machine_version(const char *program, FILE *out);
+
+/*
+ * OpenBLAS picks its kernels when it is loaded, and a release older than the processor picks those of an
+ * older instruction set. Where it could do better, starts the program again with OPENBLAS_CORETYPE set; a
+ * user's own setting stands. Call first in main.
+ */
+void machine_prefer_blas(char **argv);
+
+#endif

@@ -1,0 +1,28 @@
+/* One row: record, plan, allocate, warm up, sample, and write down what was found. */
+#ifndef GTMARK_BENCH_MEASURE_H
+#define GTMARK_BENCH_MEASURE_H
+
+#include <jansson.h>
+
+#include "bench/config.h"
+#include "bench/progress.h"
+
+struct job {
+    const struct options *options;
+    struct config config;
+    double share[PROGRAMS]; /* seconds of the budget */
+    struct progress *progress;
+    FILE *profile; /* where --profile prints; null without it */
+};
+
+/* The row of a configuration: complete by the schema, whatever happened. */
+json_t *measure(const struct job *job);
+
+/* Relative cost of a program, for sharing the budget before anything ran: the larger of two lower bounds of
+ * its time. */
+double predicted_cost(const struct options *o, const struct config *c, enum program_kind kind);
+
+/* Prints the tape of each program asked for (--list-tape). False with a message. */
+bool list_tapes(const struct options *o, const struct config *c, FILE *out, struct message *error);
+
+#endif

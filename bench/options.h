@@ -1,0 +1,54 @@
+/* The command line, the same for every bench binary, read by one table of flags. */
+#ifndef GTMARK_BENCH_OPTIONS_H
+#define GTMARK_BENCH_OPTIONS_H
+
+#include "bench/axes.h"
+#include "kernels/backend.h"
+#include "models/model.h"
+
+/* A benchmark is a name, a sentence and the axis that it sweeps by default. */
+struct bench {
+    const char *name, *doc;
+    enum axis axis;
+    const char *values; /* in the language of axis_parse */
+};
+
+enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON };
+
+enum action {
+    ACTION_RUN,
+    ACTION_LIST_TAPE,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_LIST_MODELS,
+    ACTION_LIST_OPS
+};
+
+struct options {
+    enum action action;
+    struct axis_values axes[AXES];
+    const char *device;            /* cpu, ref or meta */
+    const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
+    bool meta;                     /* record and plan only */
+    const char *variant[OPS];
+    bool programs[PROGRAMS];
+    bool profile;
+    int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
+    int runs;   /* samples; 0: by the sampling rule */
+    int min_samples;
+    double budget;    /* seconds for the sweep */
+    double max_noise; /* half-width of the median's interval over the median */
+    double mem_limit; /* bytes; 0: what the machine has */
+    uint64_t seed;
+    enum format format;
+    const char *output; /* result file; null: the default place */
+};
+
+/* Fills in the defaults and reads the arguments; false with a message. Free with options_free. */
+bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);
+void options_free(struct options *o);
+
+/* What --help prints. */
+void options_help(const struct bench *b, FILE *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* Where results go when nobody says. */
+#ifndef GTMARK_BENCH_PLACE_H
+#define GTMARK_BENCH_PLACE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "bench/message.h"
+
+/*
+ * results/local/NAME.json in the checkout that the program stands in, or in the current directory where it
+ * stands in none; makes the directories. False with a message if that cannot be.
+ */
+bool place_default(const char *name, char path[PATH_MAX], struct message *error);
+
+/* The path without its ending ".json": what the names of charts begin with. */
+void place_prefix(const char *path, char prefix[PATH_MAX]);
+
+#endif

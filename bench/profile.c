@@ -1,0 +1,137 @@
+/*
+ * Each entry's time is the median over the runs; the rows of a table are sums over the entries that share a
+ * key. A clock reading after each entry costs tens of nanoseconds, so the sum is a little above the time of
+ * an unmarked run.
+ */
+#include "bench/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics.h"
+#include "analysis/units.h"
+#include "bench/clock.h"
+
+struct marks {
+    double last, *seconds; /* per entry */
+};
+
+static void mark(void *context, int entry)
+{
+    struct marks *m = context;
+    double now = clock_now();
+    m->seconds[entry] = now - m->last;
+    m->last = now;
+}
+
+/* Medians over the runs, per entry; to be freed. */
+static double *entry_times(struct tape *t, int runs)
+{
+    int entries = tape_entry_count(t);
+    double *all = malloc((size_t)runs * (size_t)entries * sizeof *all);
+    double *column = malloc((size_t)runs * sizeof *column),
+           *medians = malloc((size_t)entries * sizeof *medians);
+    if (!all || !column || !medians)
+        abort();
+    for (int r = 0; r < runs; r++) {
+        struct marks m = {.last = clock_now(), .seconds = all + (size_t)r * (size_t)entries};
+        tape_run_marked(t, mark, &m);
+    }
+    for (int e = 0; e < entries; e++) {
+        for (int r = 0; r < runs; r++)
+            column[r] = all[(size_t)r * (size_t)entries + (size_t)e];
+        medians[e] = summarize(column, (size_t)runs).median;
+    }
+    free(all);
+    free(column);
+    return medians;
+}
+
+struct group {
+    char key[64];
+    int calls;
+    double seconds;
+    struct cost cost;
+};
+
+typedef void (*key_function)(const struct entry *e, char key[64]);
+
+static void key_op(const struct entry *e, char key[64])
+{
+    snprintf(key, 64, "%s", op_info(e->op)->name);
+}
+
+/* The outermost span: layer1, input, head. */
+static void key_layer(const struct entry *e, char key[64])
+{
+    snprintf(key, 64, "%.*s", (int)strcspn(e->span, "."), e->span);
+}
+
+static void key_phase(const struct entry *e, char key[64])
+{
+    snprintf(key, 64, "%s", phase_name(e->phase));
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static struct group *group_of(struct group *groups, int *count, const char *key)
+{
+    int i = 0;
+    while (i < *count && strcmp(groups[i].key, key) != 0)
+        i++;
+    if (i == *count)
+        snprintf(groups[(*count)++].key, sizeof groups[i].key, "%s", key);
+    return &groups[i];
+}
+
+static void print_group(const struct group *g, double total, FILE *out)
+{
+    char time[UNITS_TEXT], flops[UNITS_TEXT], rate[UNITS_TEXT], bandwidth[UNITS_TEXT];
+    units_format(time, g->seconds, UNITS_SI, "s");
+    units_format(flops, (double)g->cost.flops, UNITS_SI, "FLOP");
+    units_format(rate, (double)g->cost.flops / g->seconds, UNITS_SI, "FLOP/s");
+    units_format(bandwidth, (double)g->cost.bytes / g->seconds, UNITS_SI, "B/s");
+    fprintf(out, "  %-22s %6d %12s %6.1f %% %14s %16s %14s\n", g->key, g->calls, time,
+            100 * g->seconds / total, flops, rate, bandwidth);
+}
+
+static void print_table(const struct tape *t, const double *seconds, const char *heading, key_function key_of,
+                        bool sorted, FILE *out)
+{
+    int entries = tape_entry_count(t), count = 0;
+    struct group *groups = calloc((size_t)entries, sizeof *groups);
+    if (!groups)
+        abort();
+    double total = 0;
+    for (int i = 0; i < entries; i++) {
+        const struct entry *e = tape_entry(t, i);
+        char key[64];
+        key_of(e, key);
+        struct group *g = group_of(groups, &count, key);
+        g->calls++;
+        g->seconds += seconds[i];
+        g->cost = cost_add(g->cost, (struct cost){e->flops, e->bytes});
+        total += seconds[i];
+    }
+    if (sorted)
+        qsort(groups, (size_t)count, sizeof *groups, slowest_first);
+    fprintf(out, "  %-22s %6s %12s %8s %14s %16s %14s\n", heading, "calls", "time", "share", "analytic",
+            "rate", "min. bytes");
+    for (int i = 0; i < count; i++)
+        print_group(&groups[i], total, out);
+    free(groups);
+}
+
+void profile_print(struct tape *t, int runs, const char *title, FILE *out)
+{
+    double *seconds = entry_times(t, runs);
+    fprintf(out, "\nprofile of %s, medians of %d runs\n", title, runs);
+    print_table(t, seconds, "op", key_op, true, out);
+    print_table(t, seconds, "layer", key_layer, false, out);
+    print_table(t, seconds, "phase", key_phase, false, out);
+    free(seconds);
+}

@@ -1,0 +1,30 @@
+#include "bench/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bench/clock.h"
+
+void progress_start(struct progress *p, int64_t rows)
+{
+    *p = (struct progress){.terminal = isatty(STDERR_FILENO), .rows = rows};
+}
+
+void progress_samples(void *context, int samples, double seconds)
+{
+    struct progress *p = context;
+    double now = clock_now();
+    if (!p->terminal || (samples > 0 && now - p->shown < 0.1))
+        return;
+    p->shown = now;
+    double left = p->remaining + (p->share > seconds ? p->share - seconds : 0);
+    fprintf(stderr, "\r\033[K[%lld/%lld] %s %.10g, %s: %d samples in %.1f s; at most %.0f s left",
+            (long long)p->row + 1, (long long)p->rows, p->axis, p->value, p->program, samples, seconds, left);
+    fflush(stderr);
+}
+
+void progress_clear(const struct progress *p)
+{
+    if (p->terminal)
+        fprintf(stderr, "\r\033[K");
+}

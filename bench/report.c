@@ -1,0 +1,53 @@
+#include "bench/report.h"
+
+#include "analysis/csv.h"
+#include "analysis/record.h"
+
+/* The columns of the table: the axes that the command line gives more than one value. */
+static void choose_axes(struct report *r)
+{
+    for (enum axis a = 0; a < AXES; a++)
+        if (r->options->axes[a].count > 1)
+            r->table.axes[r->table.axes_count++] = schema_find(axis_info(a)->name);
+    if (!r->table.axes_count)
+        r->table.axes[r->table.axes_count++] = schema_find("nodes");
+}
+
+bool report_start(struct report *r, const struct options *o, json_t *record, const char *path,
+                  struct message *error)
+{
+    *r = (struct report){.options = o, .record = record, .path = path};
+    r->table.out = stdout;
+    r->table.style = o->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
+    choose_axes(r);
+    if (path && !record_save(record, path, error->text))
+        return false;
+    if (o->format == FORMAT_CSV)
+        csv_header(stdout);
+    else if (o->format != FORMAT_JSON)
+        table_header(&r->table);
+    return true;
+}
+
+bool report_row(struct report *r, json_t *row, struct message *error)
+{
+    if (!record_add(r->record, json_incref(row), error->text)) {
+        json_decref(row);
+        return false;
+    }
+    if (r->options->format == FORMAT_CSV)
+        csv_row(stdout, row);
+    else if (r->options->format != FORMAT_JSON)
+        table_row(&r->table, row);
+    json_decref(row);
+    if (fflush(stdout) != 0)
+        return complain(error, "stdout: cannot be written");
+    return !r->path || record_save(r->record, r->path, error->text);
+}
+
+bool report_end(struct report *r, struct message *error)
+{
+    if (r->options->format == FORMAT_JSON && !record_write(r->record, stdout))
+        return complain(error, "stdout: cannot be written");
+    return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * Sampling: how long one program of a tape takes.
+ *
+ * Warm-up, then samples until there are min_samples and the half-width of the median's 95 % interval is at
+ * most max_noise of the median, or the share of the budget is spent and there are 3. A fixed number of runs
+ * overrides.
+ */
+#ifndef GTMARK_BENCH_SAMPLE_H
+#define GTMARK_BENCH_SAMPLE_H
+
+#include <stdint.h>
+
+#include "models/tape.h"
+
+struct sampling {
+    int warmup; /* runs; -1: for a tenth of a second, at least one */
+    int runs;   /* samples; 0: by the rule */
+    int min_samples;
+    double max_noise; /* of the median */
+    double budget;    /* seconds for the samples */
+    struct mat watch; /* 1 x 1: its value after the very first run is kept; may be absent */
+    void (*progress)(void *context, int samples, double seconds); /* after each sample; may be null */
+    void *context;
+};
+
+enum { SAMPLES_MAX = 1000, SAMPLES_MIN = 3 };
+
+struct samples {
+    int n, warmup;
+    double *seconds;       /* n */
+    double *phase[PHASES]; /* n each: the part of a sample spent in the phase */
+    double cpu;            /* CPU seconds of a sample, in the mean */
+    double first;          /* what was watched */
+    int64_t resident;      /* resident bytes of the process after the last sample */
+};
+
+/* Runs a tape that is laid out and initialised. */
+struct samples sample_tape(struct tape *t, const struct sampling *s);
+void samples_free(struct samples *s);
+
+#endif
