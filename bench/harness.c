@@ -84,8 +84,26 @@ static double share_of(const struct options *o, double cost, double total, int64
     return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
-static bool sweep(const struct bench *b, const struct options *o, struct report *r, bool *all_good,
-                  struct message *error)
+/* Measures one configuration and hands its row to the report; a profile is printed after the row that it
+ * explains. */
+static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
+{
+    char *profile = NULL;
+    size_t size = 0;
+    if (job->options->profile)
+        job->profile = open_memstream(&profile, &size);
+    json_t *row = measure(job);
+    *good = row_is_ok(row);
+    bool saved = report_row(r, row, error);
+    if (job->profile)
+        fclose(job->profile);
+    if (profile)
+        fputs(profile, job->options->format == FORMAT_TABLE ? stdout : stderr);
+    free(profile);
+    return saved;
+}
+
+static bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
 {
     int64_t rows = config_count(o);
     double total;
@@ -94,23 +112,21 @@ static bool sweep(const struct bench *b, const struct options *o, struct report 
         return complain(error, "no memory for %lld rows", (long long)rows);
     struct progress progress;
     progress_start(&progress, rows);
-    progress.axis = axis_info(b->axis)->name;
     progress.remaining = o->budget;
-    FILE *profile = !o->profile ? NULL : o->format == FORMAT_TABLE ? stdout : stderr;
     bool saved = true;
     *all_good = true;
     for (int64_t i = 0; saved && i < rows; i++) {
-        struct job job = {.options = o, .config = config_at(o, i), .progress = &progress, .profile = profile};
+        struct job job = {.options = o, .config = config_at(o, i), .progress = &progress};
         progress.row = i;
-        progress.value = (double)job.config.graph.nodes;
+        progress.nodes = job.config.graph.nodes;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             if (o->programs[p]) {
                 job.share[p] = share_of(o, cost[i * PROGRAMS + (int)p], total, rows);
                 progress.remaining -= job.share[p];
             }
-        json_t *row = measure(&job);
-        *all_good &= row_is_ok(row);
-        saved = report_row(r, row, error);
+        bool good;
+        saved = run_row(&job, r, &good, error);
+        *all_good &= good;
     }
     free(cost);
     return saved;
@@ -150,7 +166,7 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
     print_context(b, o, path);
     json_t *record = new_record(b, o, argc, argv);
     bool good = false;
-    bool done = report_start(&report, o, record, path, &error) && sweep(b, o, &report, &good, &error) &&
+    bool done = report_start(&report, o, record, path, &error) && sweep(o, &report, &good, &error) &&
                 report_end(&report, &error);
     if (done && path && config_count(o) > 1)
         draw(&report);
@@ -195,7 +211,6 @@ static int act(const struct bench *b, const struct options *o, int argc, char **
 
 int bench_main(const struct bench *b, int argc, char **argv)
 {
-    machine_prefer_blas(argv);
     struct options o;
     struct message error;
     int status =

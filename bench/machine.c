@@ -16,9 +16,8 @@
 #define BUILD_COMMIT "unknown"
 #endif
 
-/* OpenBLAS tells what it is; other BLAS libraries lack these and leave them null. */
+/* OpenBLAS tells what it is, and which kernels it chose; in other BLAS libraries this is null. */
 extern char *openblas_get_config(void) __attribute__((weak));
-extern char *openblas_get_corename(void) __attribute__((weak));
 
 /* The first two numbers of a small file; what cannot be read stays as it was. */
 static void read_numbers(const char *path, double *first, double *second)
@@ -117,24 +116,4 @@ void machine_version(const char *program, FILE *out)
 {
     fprintf(out, "%s of gtmark, commit %s\ncompiler %s\nflags %s\nBLAS %s\ncpu backend: %s\n", program,
             BUILD_COMMIT, __VERSION__, BUILD_FLAGS, blas_name(), backend_cpu()->doc);
-}
-
-/* The kernels of OpenBLAS that use all of AVX-512; those it names otherwise use at most AVX2. */
-static bool uses_avx512(const char *core)
-{
-    return strcmp(core, "SkylakeX") == 0 || strcmp(core, "Cooperlake") == 0 ||
-           strcmp(core, "SapphireRapids") == 0;
-}
-
-void machine_prefer_blas(char **argv)
-{
-#if defined __x86_64__
-    if (!openblas_get_corename || getenv("OPENBLAS_CORETYPE") || !__builtin_cpu_supports("avx512f") ||
-        !__builtin_cpu_supports("avx512vl") || uses_avx512(openblas_get_corename()))
-        return;
-    setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
-    execv("/proc/self/exe", argv); /* returns only if it failed: then the slower kernels serve as well */
-#else
-    (void)argv;
-#endif
 }

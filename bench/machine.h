@@ -22,11 +22,4 @@ json_t *machine_context(const char *device, uint64_t seed);
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);
 
-/*
- * OpenBLAS picks its kernels when it is loaded, and a release older than the processor picks those of an
- * older instruction set. Where it could do better, starts the program again with OPENBLAS_CORETYPE set; a
- * user's own setting stands. Call first in main.
- */
-void machine_prefer_blas(char **argv);
-
 #endif

@@ -115,6 +115,9 @@ json_t *measure(const struct job *job)
         return row;
     }
     facts_batch(row, &b, o->meta);
+    if (b.clamped)
+        fprintf(stderr, "note: %lld nodes cannot have a mean degree of %g: the graph is complete\n",
+                (long long)job->config.graph.nodes, job->config.graph.degree);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         if (o->programs[p])
             measure_program(row, job, &b, p);

@@ -18,8 +18,9 @@ void progress_samples(void *context, int samples, double seconds)
         return;
     p->shown = now;
     double left = p->remaining + (p->share > seconds ? p->share - seconds : 0);
-    fprintf(stderr, "\r\033[K[%lld/%lld] %s %.10g, %s: %d samples in %.1f s; at most %.0f s left",
-            (long long)p->row + 1, (long long)p->rows, p->axis, p->value, p->program, samples, seconds, left);
+    fprintf(stderr, "\r\033[K[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
+            (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,
+            left);
     fflush(stderr);
 }
 

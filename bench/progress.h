@@ -8,8 +8,7 @@
 struct progress {
     bool terminal;
     int64_t row, rows;
-    const char *axis; /* the benchmark's own axis and its value in this row */
-    double value;
+    int64_t nodes; /* of the row */
     const char *program;
     double remaining; /* seconds of the budget that belong to what comes after this program */
     double share;     /* seconds of the budget that belong to this program */
