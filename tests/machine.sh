@@ -24,7 +24,7 @@ simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 
 cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
-clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang compiler-rt openmp|`make test` leaves the sanitizers out
+clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted by it
 END
@@ -157,7 +157,10 @@ probe()
     problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
     case $BLAS:$have_cblas in
     openblas:* | none:* | *:1) ;;
-    *) missing=cblas problem="BLAS=$BLAS: nothing that calls CBLAS links with it. Allowed: openblas, none, or link flags" ;;
+    *)
+        missing=$BLAS
+        problem="BLAS=$BLAS: nothing that calls CBLAS links with it. Allowed: openblas, none, or link flags"
+        ;;
     esac
     if [ -n "$missing" ]; then
         # For the make that starts again after this probe, and no later one: that looks again.
@@ -211,7 +214,8 @@ setup()
             echo "This system has no package $package: going on without it." >&2
         fi
     done
-    [ -z "$install" ] || $sudo $apt install --no-install-recommends $install || fail "apt-get could not install$install"
+    [ -z "$install" ] || $sudo $apt install --no-install-recommends $install ||
+        fail "apt-get could not install$install"
 }
 
 fail()

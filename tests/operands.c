@@ -68,12 +68,14 @@ struct mat operand_of(const struct operands *o, const char *name)
 
 /* Shapes, attributes and memory. */
 
+/* With a smaller eps the gradient of layer_norm over one or two entries would be a difference that vanishes.
+ */
 static void set_attribute(const struct sample *s, const struct operand *p, void *args)
 {
     static const struct {
         const char *name;
         double value;
-    } values[] = {{"eps", 1e-5},  {"value", 0.75}, {"bound", 0.3},
+    } values[] = {{"eps", 0.1},   {"value", 0.75}, {"bound", 0.3},
                   {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}};
     char *at = (char *)args + p->at;
     if (strcmp(p->type, "int") == 0)

@@ -25,14 +25,28 @@ count()
         }'
 }
 
-# tell NAME PASSED FAILED SKIPPED
+# tell NAME SECONDS PASSED FAILED SKIPPED
 tell()
 {
-    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf '%-44s %4d passed' "$1" "$2"
-    [ "$3" -eq 0 ] || printf ', %d FAILED' "$3"
-    [ "$4" -eq 0 ] || printf ', %d skipped' "$4"
+    passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+    printf '%-44s %3d s %4d passed' "$1" "$2" "$3"
+    [ "$4" -eq 0 ] || printf ', %d FAILED' "$4"
+    [ "$5" -eq 0 ] || printf ', %d skipped' "$5"
     echo
+}
+
+run()
+{
+    start=$(date +%s)
+    timeout "$([ "${GTMARK_SOAK:-}" ] && echo 2h || echo 10m)" "$1" >"$output" 2>&1
+    status=$?
+    result=$(count $status <"$output")
+    # shellcheck disable=SC2086 # three numbers
+    tell "$1" $(($(date +%s) - start)) $result
+    case $result in
+    *' 0 '*) grep -a ' # SKIP' "$output" | sed 's/^/    /' ;;
+    *) sed 's/^/    /' "$output" && echo "    exit status $status (124: stopped, it ran too long)" ;;
+    esac
 }
 
 output=$(mktemp) || exit 1
@@ -41,21 +55,10 @@ while [ $# -gt 0 ]; do
     case $1 in
     --skipped)
         shift
-        tell "$1" 0 0 1
+        tell "$1" 0 0 0 1
         ;;
     *=*) export "${1?}" ;;
-    *)
-        timeout "$([ "${GTMARK_SOAK:-}" ] && echo 2h || echo 10m)" "$1" >"$output" 2>&1
-        status=$?
-        result=$(count $status <"$output")
-        # shellcheck disable=SC2086 # three numbers
-        tell "$1" $result
-        grep -a ' # SKIP' "$output" | sed 's/^/    /'
-        case $result in
-        *' 0 '*) ;;
-        *) sed 's/^/    /' "$output" && echo "    exit status $status (124: stopped, it ran too long)" ;;
-        esac
-        ;;
+    *) run "$1" ;;
     esac
     shift
 done

@@ -3,6 +3,7 @@
 # there are no other rooms. An arrow reaches as far as its chain goes: bench may include kernels too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 
 # The rooms that sources of room $1 may include.
 allowed()
@@ -36,20 +37,6 @@ breaks()
     done
 }
 
-# check NAME RESULT WANTED: one line of TAP; a difference is shown
-tests=0 bad=0
-check()
-{
-    tests=$((tests + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-        bad=1
-    fi
-}
-
 # plant ROOM LINE: what the rule says of a house in which one file of ROOM holds that line
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
@@ -73,5 +60,4 @@ check 'an include that names no room is found' "$(plant kernels '#include "mat.h
 check 'another room is found' "$(plant utils '')" 'utils: no such room'
 check 'an include downwards is none' "$(plant bench '#include "kernels/mat.h"')" ''
 check 'an include of a library is none' "$(plant analysis '#include <jansson.h>')" ''
-echo "1..$tests"
-exit $bad
+tap_end

@@ -1,0 +1,143 @@
+/* Compressed rows: what is built, what is refused, and what validation finds. */
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graphs/csr.h"
+#include "kernels/rng.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { ERROR_SIZE = 200 };
+
+static void build_keeps_duplicates_and_loops(void **state)
+{
+    (void)state;
+    uint64_t edge[] = {csr_edge(2, 1), csr_edge(0, 1), csr_edge(3, 3), csr_edge(0, 1), csr_edge(1, 0)};
+    int64_t row_ptr[] = {0, 1, 4, 4, 5};
+    int32_t col[] = {1, 0, 0, 2, 3};
+    char error[ERROR_SIZE];
+    struct csr g;
+    assert_true(csr_build(&g, 4, edge, 5, error, sizeof error));
+    assert_int_equal(g.nodes, 4);
+    assert_int_equal(g.edges, 5);
+    assert_memory_equal(g.row_ptr, row_ptr, sizeof row_ptr);
+    assert_memory_equal(g.col, col, sizeof col);
+    assert_int_equal(csr_bytes(&g), 5 * 8 + 5 * 4);
+    struct degrees d = csr_degrees(&g);
+    assert_int_equal(d.min, 0);
+    assert_int_equal(d.max, 3);
+    assert_true(d.mean == 1.25);
+    csr_free(&g);
+    assert_null(g.row_ptr);
+    csr_free(&g);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Against qsort, on sizes that need no, one, two and three digits a node and more than one thread. */
+static void build_sorts_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { EDGES = 40000 };
+    int64_t nodes[] = {1, 50, 2048, 2049, 5000000};
+    static uint64_t edge[EDGES], sorted[EDGES];
+    for (size_t n = 0; n < LENGTH(nodes); n++)
+        for (int threads = 1; threads <= 3; threads++) {
+            for (uint64_t e = 0; e < EDGES; e++)
+                edge[e] = csr_edge((int64_t)(rng_bits(1, e) % (uint64_t)nodes[n]),
+                                   (int64_t)(rng_bits(2, e) % (uint64_t)nodes[n]));
+            memcpy(sorted, edge, sizeof edge);
+            qsort(sorted, EDGES, sizeof *sorted, by_value);
+            struct csr g;
+            char error[ERROR_SIZE];
+            omp_set_num_threads(threads);
+            assert_true(csr_build(&g, nodes[n], edge, EDGES, error, sizeof error));
+            assert_memory_equal(edge, sorted, sizeof edge);
+            assert_true(csr_validate(&g, error, sizeof error));
+            for (int64_t i = 0; i < g.nodes; i++)
+                for (int64_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; e++)
+                    assert_true(sorted[e] == csr_edge(g.col[e], i));
+            csr_free(&g);
+        }
+}
+
+static void build_refuses_what_is_no_graph(void **state)
+{
+    (void)state;
+    char error[ERROR_SIZE];
+    struct csr g;
+    uint64_t edge[] = {csr_edge(0, 1), csr_edge(1, 3), csr_edge(9, 0)};
+    assert_false(csr_build(&g, 3, edge, 3, error, sizeof error));
+    assert_string_equal(error, "edge 1 goes from 1 to 3, but there are 3 nodes");
+    assert_null(g.row_ptr);
+    assert_false(csr_build(&g, INT64_C(1) << 31, edge, 3, error, sizeof error));
+    assert_string_equal(error, "a graph cannot have 2147483648 nodes and 3 edges");
+    assert_false(csr_build(&g, 0, edge, 1, error, sizeof error));
+    assert_true(csr_build(&g, 0, edge, 0, error, sizeof error));
+    assert_true(csr_validate(&g, error, sizeof error));
+    csr_free(&g);
+}
+
+/* A sound graph with one number changed: places 0 to 4 are row_ptr, 5 to 9 col, 10 nodes, 11 edges. */
+static void validation_names_each_damage(void **state)
+{
+    (void)state;
+    struct {
+        int place;
+        int64_t value;
+        const char *error;
+    } damage[] = {
+        {0, 1, "row_ptr[0] is 1, not 0"},
+        {2, 1, "row_ptr falls from 2 to 1 after row 1"},
+        {3, 1, "row_ptr falls from 2 to 1 after row 2"},
+        {4, 6, "row_ptr ends at 6, but there are 5 edges"},
+        {5, -1, "row 0 holds column -1, but there are 4 nodes"},
+        {9, 4, "row 3 holds column 4, but there are 4 nodes"},
+        {6, 1, "row 0 is not sorted: column 1 follows 2"},
+        {10, -1, "a graph cannot have -1 nodes and 5 edges"},
+        {10, INT64_C(1) << 31, "a graph cannot have 2147483648 nodes and 5 edges"},
+        {11, 6, "row_ptr ends at 5, but there are 6 edges"},
+        {11, -5, "a graph cannot have 4 nodes and -5 edges"},
+    };
+    char error[ERROR_SIZE];
+    for (size_t i = 0; i < LENGTH(damage); i++) {
+        int64_t row_ptr[] = {0, 2, 2, 3, 5};
+        int32_t col[] = {2, 3, 0, 1, 1};
+        struct csr g = {4, 5, row_ptr, col};
+        assert_true(csr_validate(&g, error, sizeof error));
+        if (damage[i].place < 5)
+            row_ptr[damage[i].place] = damage[i].value;
+        else if (damage[i].place < 10)
+            col[damage[i].place - 5] = (int32_t)damage[i].value;
+        else
+            *(damage[i].place == 10 ? &g.nodes : &g.edges) = damage[i].value;
+        assert_false(csr_validate(&g, error, sizeof error));
+        assert_string_equal(error, damage[i].error);
+    }
+    struct csr bare = {4, 5, NULL, NULL};
+    assert_false(csr_validate(&bare, error, sizeof error));
+    assert_string_equal(error, "row_ptr is missing");
+    bare.row_ptr = (int64_t[]){0, 0, 0, 0, 5};
+    assert_false(csr_validate(&bare, error, sizeof error));
+    assert_string_equal(error, "col is missing");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(build_keeps_duplicates_and_loops),
+        cmocka_unit_test(build_sorts_for_any_number_of_threads),
+        cmocka_unit_test(build_refuses_what_is_no_graph),
+        cmocka_unit_test(validation_names_each_damage),
+    };
+    return cmocka_run_group_tests_name("csr", tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/*
+ * The definitions themselves, against values found by other means: published ones, arithmetic by hand, and
+ * properties that the mathematics promises.
+ */
+#include "kernels/backend.h"
+#include "kernels/rng.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void run(enum op op, void *args)
+{
+    const struct kernel *k = backend_kernel(&backend_ref, op, F64, NULL);
+    struct call *call = args;
+    call->scratch = malloc((size_t)k->scratch(args) + 1);
+    call->threads = 1;
+    k->run(args);
+    free(call->scratch);
+}
+
+static struct mat dense(double *data, int64_t rows, int64_t cols)
+{
+    return (struct mat){.data = data, .rows = rows, .cols = cols, .ld = cols, .dtype = F64};
+}
+
+static void expect_near(const double *got, const double *want, int count, double tolerance)
+{
+    for (int i = 0; i < count; i++)
+        if (!(fabs(got[i] - want[i]) <= tolerance))
+            fail_msg("entry %d is %.17g, not %.17g", i, got[i], want[i]);
+}
+
+static void test_activations(void **state)
+{
+    (void)state;
+    /* 0.5 x erfc(-x / sqrt 2), and the tanh form, evaluated apart */
+    static const double want[ACT_KINDS][3] = {
+        [ACT_NONE] = {1, -2, 0.5},
+        [ACT_GELU] = {0.8413447460685429, -0.04550026389635844, 0.34573123063700656},
+        [ACT_GELU_TANH] = {0.8411919906082768, -0.04540230591222494, 0.34571400982514394},
+        [ACT_RELU] = {1, 0, 0.5},
+    };
+    double x[] = {1, -2, 0.5}, one[] = {1}, y[3];
+    for (int act = 0; act < ACT_KINDS; act++) {
+        struct linear_args a = {.y = dense(y, 3, 1), .x = dense(x, 3, 1), .w = dense(one, 1, 1), .act = act};
+        run(OP_linear, &a);
+        expect_near(y, want[act], 3, 1e-15);
+    }
+}
+
+static void test_linear(void **state)
+{
+    (void)state;
+    double x[] = {1, 2, 3, 4}, w[] = {1, 0, 0, 1, 10, 100}, b[] = {-2, -1, 0}, y[6], pre[6];
+    struct linear_args a = {.y = dense(y, 2, 3),
+                            .pre = dense(pre, 2, 3),
+                            .x = dense(x, 2, 2),
+                            .w = dense(w, 3, 2),
+                            .b = dense(b, 1, 3),
+                            .act = ACT_RELU};
+    run(OP_linear, &a);
+    expect_near(pre, (double[]){-1, 1, 210, 1, 3, 430}, 6, 0);
+    expect_near(y, (double[]){0, 1, 210, 1, 3, 430}, 6, 0);
+}
+
+static void test_layer_norm(void **state)
+{
+    (void)state;
+    double x[] = {1, 2, 3, 4, 1001, 1002, 1003, 1004}, gain[] = {1, 1, 2, 1}, bias[] = {0, 0, 0, 10};
+    double y[8], stats[4], r = 1 / sqrt(1.25);
+    struct layer_norm_args a = {.y = dense(y, 2, 4),
+                                .stats = dense(stats, 2, 2),
+                                .x = dense(x, 2, 4),
+                                .gain = dense(gain, 1, 4),
+                                .bias = dense(bias, 1, 4)};
+    run(OP_layer_norm, &a);
+    expect_near(y, (double[]){-1.5 * r, -.5 * r, r, 1.5 * r + 10, -1.5 * r, -.5 * r, r, 1.5 * r + 10}, 8,
+                1e-14);
+    expect_near(stats, (double[]){2.5, r, 1002.5, r}, 4, 1e-14);
+    a.eps = 0.3125; /* a quarter of the variance */
+    run(OP_layer_norm, &a);
+    expect_near(stats, (double[]){2.5, 0.8}, 2, 1e-15);
+}
+
+/* Three nodes in two graphs, two heads of one column. */
+static void test_attention(void **state)
+{
+    (void)state;
+    double q[] = {1, 0, 2, 1, 9, 9}, k[] = {1, 5, 0, 5, 7, 7}, v[] = {4, 1, 8, 3, -1, -2}, y[6], lse[6];
+    int64_t at[] = {0, 2, 3};
+    struct attention_args a = {.y = dense(y, 3, 2),
+                               .lse = dense(lse, 3, 2),
+                               .q = dense(q, 3, 2),
+                               .k = dense(k, 3, 2),
+                               .v = dense(v, 3, 2),
+                               .heads = 2};
+    a.graphs = (struct offsets){{.data = at, .rows = 3, .cols = 1, .ld = 1, .dtype = I64}, 5};
+    run(OP_attention, &a);
+    double e = exp(1), e2 = exp(2);
+    expect_near(y, (double[]){(4 * e + 8) / (e + 1), 2, (4 * e2 + 8) / (e2 + 1), 2, -1, -2}, 6, 1e-14);
+    expect_near(lse, (double[]){log(e + 1), log(2), log(e2 + 1), 5 + log(2), 63, 63}, 6, 1e-13);
+
+    a.heads = 1; /* one head of two columns: scores are divided by sqrt 2 */
+    a.lse = (struct mat){0};
+    run(OP_attention, &a);
+    double p = exp(1 / sqrt(2));
+    expect_near(y, (double[]){(4 * p + 8) / (p + 1), (p + 3) / (p + 1)}, 2, 1e-14);
+}
+
+static void test_pooling_and_loss(void **state)
+{
+    (void)state;
+    double x[] = {1, 10, 3, 20, 5, 60, 7, 8}, y[4], target[] = {1, 2, 3, 4}, loss[1];
+    int64_t at[] = {0, 3, 4};
+    struct mean_pool_args a = {.y = dense(y, 2, 2), .x = dense(x, 4, 2)};
+    a.graphs = (struct offsets){{.data = at, .rows = 3, .cols = 1, .ld = 1, .dtype = I64}, 10};
+    run(OP_mean_pool, &a);
+    expect_near(y, (double[]){3, 30, 7, 8}, 4, 0);
+
+    struct mse_args b = {.loss = dense(loss, 1, 1), .y = dense(y, 2, 2), .target = dense(target, 2, 2)};
+    run(OP_mse, &b);
+    expect_near(loss, (double[]){(4 + 28 * 28 + 16 + 16) / 4.0}, 1, 0);
+}
+
+static void test_elementwise(void **state)
+{
+    (void)state;
+    double x[] = {1, 2, 3, 4}, z[] = {10, 20, 30, 40}, y[4];
+    struct add_args a = {.y = dense(y, 2, 2), .a = dense(x, 2, 2), .b = dense(z, 2, 2)};
+    run(OP_add, &a);
+    expect_near(y, (double[]){11, 22, 33, 44}, 4, 0);
+    struct copy_args c = {.y = dense(y, 2, 2), .x = dense(x, 2, 2)};
+    c.y.acc = true;
+    run(OP_copy, &c);
+    expect_near(y, (double[]){12, 24, 36, 48}, 4, 0);
+    c.y.acc = false;
+    run(OP_copy, &c);
+    expect_near(y, x, 4, 0);
+    struct fill_args f = {.y = dense(y, 2, 2), .value = -0.25};
+    run(OP_fill, &f);
+    expect_near(y, (double[]){-0.25, -0.25, -0.25, -0.25}, 4, 0);
+}
+
+/*
+ * With constant gradients both corrected moments are g and g^2 at every step, so that p moves by lr g / (|g|
+ * + eps) after it decayed by 1 - lr decay.
+ */
+static void test_adamw(void **state)
+{
+    (void)state;
+    double p[] = {1, -3}, m[2] = {0}, v[2] = {0}, g[] = {0.5, -2}, schedule[] = {0, 0.01}, want[] = {1, -3};
+    struct adamw_args a = {.p = dense(p, 1, 2),
+                           .m = dense(m, 1, 2),
+                           .v = dense(v, 1, 2),
+                           .g = dense(g, 1, 2),
+                           .schedule = dense(schedule, 1, 2),
+                           .beta1 = 0.9,
+                           .beta2 = 0.999,
+                           .eps = 0.25,
+                           .decay = 0.1};
+    struct advance_args t = {.schedule = a.schedule};
+    for (int step = 1; step <= 5; step++) {
+        run(OP_advance, &t);
+        assert_true(schedule[0] == step && schedule[1] == 0.01);
+        run(OP_adamw, &a);
+        for (int i = 0; i < 2; i++)
+            want[i] = want[i] * (1 - 0.01 * 0.1) - 0.01 * g[i] / (fabs(g[i]) + 0.25);
+        expect_near(p, want, 2, 1e-14);
+    }
+    expect_near(m, (double[]){0.5 * (1 - pow(0.9, 5)), -2 * (1 - pow(0.9, 5))}, 2, 1e-15);
+}
+
+/* The first output of SplitMix64 from state 0, as its authors' code gives it. */
+static void test_random_bits(void **state)
+{
+    (void)state;
+    assert_true(rng_bits(0, 0) == UINT64_C(0xe220a8397b1dcdaf));
+    assert_true(rng_bits(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
+    assert_true(rng_key(1, "a") != rng_key(2, "a") && rng_key(1, "a") != rng_key(1, "b"));
+}
+
+static void test_uniform(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000, COLS = 100, COUNT = ROWS * COLS };
+    double *y = malloc(COUNT * sizeof *y), mean = 0, square = 0, bound = 0.1;
+    float *z = malloc(COUNT * sizeof *z);
+    struct uniform_args a = {.y = dense(y, ROWS, COLS), .key = 42, .bound = bound}, b = a;
+    b.y.data = z;
+    b.y.dtype = F32;
+    run(OP_uniform, &a);
+    backend_kernel(&backend_ref, OP_uniform, F32, NULL)->run(&b);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(z[i] == (float)y[i]);
+        assert_true(fabs(y[i]) <= (double)(float)bound);
+        mean += y[i] / COUNT;
+        square += y[i] * y[i] / COUNT;
+    }
+    /* standard errors: bound / sqrt(3 n) of the mean, bound^2 sqrt(4 / 45 n) of the square; five of each */
+    assert_true(fabs(mean) < 5 * bound / sqrt(3.0 * COUNT));
+    assert_true(fabs(square - bound * bound / 3) < 5 * bound * bound * sqrt(4 / 45.0 / COUNT));
+    free(y);
+    free(z);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_layer_norm),  cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_pooling_and_loss),
+        cmocka_unit_test(test_adamw),       cmocka_unit_test(test_random_bits),
+        cmocka_unit_test(test_uniform),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
