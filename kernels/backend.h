@@ -33,11 +33,15 @@ struct backend {
 extern const struct backend backend_ref;
 
 /*
- * ref's loops over a type that only counts: running a kernel computes nothing and touches no operand's
- * memory, and ref_count_take returns the FLOPs counted since the last call. Not for several threads at once.
+ * ref's loops over a type that only counts: running a kernel computes nothing and touches no operand's memory
+ * but the offsets of graphs, and ref_count_take returns the FLOPs counted since the last call. Not for
+ * several threads at once.
  */
 extern const struct backend backend_count;
 int64_t ref_count_take(void);
+
+/* The reference in double, its product-heavy ops on CBLAS: what a whole step can be checked against. */
+extern const struct backend backend_oracle;
 
 /* OpenMP, CBLAS and SIMD, built for the best instruction set that this processor has. */
 const struct backend *backend_cpu(void);
