@@ -55,6 +55,15 @@ bool config_check_all(const struct options *o, struct message *error)
     return true;
 }
 
+struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
+                               enum program_kind kind, const struct backend *backend, enum dtype dtype)
+{
+    struct tape_config t = {.backend = backend, .dtype = dtype, .threads = c->threads, .seed = o->seed};
+    for (enum op op = 0; op < OPS && backend == o->backend; op++)
+        t.variant[op] = o->variant[op];
+    return record_program(kind, c->model, &c->sizes, b, t);
+}
+
 void config_work(const struct config *c, uint64_t seed, char hash[17])
 {
     char text[512];

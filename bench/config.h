@@ -20,6 +20,10 @@ struct config config_at(const struct options *o, int64_t index);
 /* Whether every configuration makes sense; else a message that names the flags. */
 bool config_check_all(const struct options *o, struct message *error);
 
+/* Records a program of the configuration for a backend and dtype, with the kernel variants of the options. */
+struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
+                               enum program_kind kind, const struct backend *backend, enum dtype dtype);
+
 /* The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.
  */
 void config_work(const struct config *c, uint64_t seed, char hash[17]);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/statistics.h"
+#include "bench/memory.h"
 
 enum { PATH_TEXT = 64 };
 
@@ -100,14 +101,26 @@ void facts_plan(json_t *row, enum program_kind kind, const struct tape *t)
              total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
-void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t resident,
-                   int64_t graphs)
+void facts_resident(json_t *row, enum program_kind kind, struct tape *t)
+{
+    struct resident r;
+    const char *reason;
+    char p[PATH_TEXT];
+    if (memory_measure(t, &r, &reason)) {
+        set_count(row, kind, "memory.resident", r.program);
+        set_count(row, kind, "memory.libraries", r.libraries);
+    } else {
+        row_set_null(row, path(p, kind, "memory.resident"), reason);
+        row_set_null(row, path(p, kind, "memory.libraries"), reason);
+    }
+}
+
+void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs)
 {
     char p[PATH_TEXT];
     row_set_samples(row, path(p, kind, "time"), s->seconds, (size_t)s->n);
     set_count(row, kind, "time.warmup", s->warmup);
     set_real(row, kind, "time.cpu", s->cpu);
-    set_count(row, kind, "memory.resident", s->resident > resident ? s->resident - resident : 0);
     double median = summarize(s->seconds, (size_t)s->n).median;
     int64_t flops;
     if (row_get_count(row, path(p, kind, "flops.analytic"), &flops))
@@ -128,6 +141,21 @@ void facts_counted(json_t *row, enum program_kind kind, int64_t counted)
         row_set_null(row, path(p, kind, "flops.counted"), "the loops of an op exceed 1e9 FLOPs");
 }
 
+void facts_check(json_t *row, const struct verdict *v)
+{
+    if (v->check.tensors == 0) {
+        if (*v->missing)
+            row_set_null(row, "error", v->missing);
+        return;
+    }
+    char text[512];
+    snprintf(text, sizeof text, "%s%s%s", v->how, *v->missing ? "; " : "", v->missing);
+    row_set_real(row, "error.norm", v->check.norm);
+    row_set_real(row, "error.worst_row", v->check.worst_row);
+    row_set_text(row, "error.checked", text);
+    row_set_text(row, "error.tensor", v->check.tensor);
+}
+
 /* A field that holds nothing yet, or a group of such fields, gets a reason. */
 static void unless_set(json_t *row, const char *field, const char *reason)
 {
@@ -142,9 +170,6 @@ void facts_unmeasured(json_t *row, bool meta)
         unless_set(row, path(p, k, "flops.executed"), "not measured by this version");
         unless_set(row, path(p, k, "flops.source"), "not measured by this version");
     }
-    unless_set(row, "error.norm", "not checked by this version");
-    unless_set(row, "error.worst_row", "not checked by this version");
-    unless_set(row, "error.checked", "not checked by this version");
     const char *reason = NULL;
     if (row_is_ok(row))
         reason = meta ? "planned only (--device meta)" : "not measured";

@@ -6,6 +6,7 @@
 
 #include "bench/config.h"
 #include "bench/sample.h"
+#include "bench/verify.h"
 
 void facts_config(json_t *row, const struct config *c, const struct options *o);
 
@@ -15,12 +16,17 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only);
 /* Memory by the plan, FLOPs and bytes by the formulas. The tape is planned. */
 void facts_plan(json_t *row, enum program_kind kind, const struct tape *t);
 
-/* Times and rates. `resident` is what the process held before the program ran. */
-void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t resident,
-                   int64_t graphs);
+/* Times and rates. */
+void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs);
+
+/* Measures what one run makes resident; the tape is in its initial state afterwards. */
+void facts_resident(json_t *row, enum program_kind kind, struct tape *t);
 
 /* counted: -1 if the loops are too long to count. */
 void facts_counted(json_t *row, enum program_kind kind, int64_t counted);
+
+/* The error of what was checked; a program that was not leaves the reason. */
+void facts_check(json_t *row, const struct verdict *v);
 
 /* Gives every field that is still unset its reason. */
 void facts_unmeasured(json_t *row, bool meta);

@@ -77,13 +77,6 @@ int64_t machine_memory_free(void)
     return free_bytes;
 }
 
-int64_t machine_resident(void)
-{
-    double size = 0, pages = 0;
-    read_numbers("/proc/self/statm", &size, &pages);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
 static json_t *host(void)
 {
     struct utsname u;

@@ -13,9 +13,6 @@ int machine_cores(void);
  */
 int64_t machine_memory_free(void);
 
-/* Resident bytes of the process now. */
-int64_t machine_resident(void);
-
 /* The record's context: host, devices, libraries, compiler, flags, commit, seed. */
 json_t *machine_context(const char *device, uint64_t seed);
 

@@ -8,24 +8,25 @@
 #include "bench/machine.h"
 #include "bench/profile.h"
 #include "bench/sample.h"
+#include "bench/verify.h"
 #include "models/count.h"
 #include "models/listing.h"
 
 /* An op whose loops do more FLOPs than this is not counted: it would take seconds. */
 static const int64_t count_limit = 1000000000;
 
-static struct tape_config tape_config_of(const struct options *o, const struct config *c)
-{
-    struct tape_config t = {.backend = o->backend, .dtype = F32, .threads = c->threads, .seed = o->seed};
-    for (enum op op = 0; op < OPS; op++)
-        t.variant[op] = o->variant[op];
-    return t;
-}
+/* A row while it is made. */
+struct making {
+    const struct job *job;
+    json_t *row;
+    struct batch batch;
+    struct verdict verdict;
+};
 
 static struct recording record_config(const struct options *o, const struct config *c, const struct batch *b,
                                       enum program_kind kind)
 {
-    return record_program(kind, c->model, &c->sizes, b, tape_config_of(o, c));
+    return config_record(c, o, b, kind, o->backend, F32);
 }
 
 static void fail_row(json_t *row, const char *status, const char *reason)
@@ -49,7 +50,7 @@ static bool fits(json_t *row, const struct options *o, enum program_kind kind, i
     return false;
 }
 
-static void sample_program(json_t *row, const struct job *job, enum program_kind kind, struct recording *r)
+static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r)
 {
     const struct options *o = job->options;
     struct sampling rule = {.warmup = o->warmup,
@@ -63,36 +64,60 @@ static void sample_program(json_t *row, const struct job *job, enum program_kind
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
-    int64_t resident = machine_resident();
     tape_init(r->tape);
     struct samples s = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
-    facts_samples(row, kind, &s, resident, job->config.graph.graphs);
-    if (kind == PROGRAM_STEP)
-        row_set_real(row, "loss", s.first);
-    if (job->profile) {
-        char title[128];
-        snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind),
-                 (long long)job->config.graph.nodes);
-        profile_print(r->tape, s.n < 10 ? s.n : 10, title, job->profile);
-    }
-    samples_free(&s);
-    int64_t counted = tape_count(r->tape, count_limit);
-    facts_counted(row, kind, counted);
+    return s;
 }
 
-static void measure_program(json_t *row, const struct job *job, const struct batch *b, enum program_kind kind)
+static void print_profile(const struct job *job, enum program_kind kind, struct tape *t, int samples)
 {
-    struct recording r = record_config(job->options, &job->config, b, kind);
+    char title[128];
+    snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
+    profile_print(t, samples < 10 ? samples : 10, title, job->profile);
+}
+
+/* Everything that needs the program in memory: the timing first, and what would disturb it afterwards. */
+static void run_program(struct making *m, enum program_kind kind, struct recording *r)
+{
+    const struct job *job = m->job;
+    struct samples s = sample_program(job, kind, r);
+    facts_samples(m->row, kind, &s, job->config.graph.graphs);
+    facts_resident(m->row, kind, r->tape);
+    if (kind == PROGRAM_STEP)
+        row_set_real(m->row, "loss", s.first);
+    if (job->profile)
+        print_profile(job, kind, r->tape, s.n);
+    samples_free(&s);
+    facts_counted(m->row, kind, tape_count(r->tape, count_limit));
+    verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
+}
+
+static void measure_program(struct making *m, enum program_kind kind)
+{
+    const struct options *o = m->job->options;
+    struct recording r = record_config(o, &m->job->config, &m->batch, kind);
     const struct plan *plan = tape_plan(r.tape);
-    facts_plan(row, kind, r.tape);
-    if (!job->options->meta && fits(row, job->options, kind, plan->arena)) {
+    facts_plan(m->row, kind, r.tape);
+    if (!o->meta && fits(m->row, o, kind, plan->arena)) {
         if (tape_layout(r.tape))
-            sample_program(row, job, kind, &r);
+            run_program(m, kind, &r);
         else
-            fail_row(row, "oom", "the system refused the arena");
+            fail_row(m->row, "oom", "the system refused the arena");
     }
     tape_free(r.tape);
+}
+
+/* A result beyond the limits makes the row wrong, whatever else it is. */
+static void judge(struct making *m)
+{
+    const struct check *c = &m->verdict.check;
+    facts_check(m->row, &m->verdict);
+    if (c->excess <= 1)
+        return;
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s: %.3g times the error allowed", c->tensor, c->excess);
+    fail_row(m->row, "wrong", reason);
 }
 
 static bool make_batch(const struct options *o, const struct config *c, struct batch *b, char *error,
@@ -104,29 +129,29 @@ static bool make_batch(const struct options *o, const struct config *c, struct b
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
-    json_t *row = json_object();
-    struct batch b;
+    struct making m = {.job = job, .row = json_object()};
     char error[MESSAGE_SIZE];
-    fail_row(row, "ok", "");
-    facts_config(row, &job->config, o);
-    if (!make_batch(o, &job->config, &b, error, sizeof error)) {
-        fail_row(row, "failed", error);
-        row_set_rest_null(row, error);
-        return row;
+    fail_row(m.row, "ok", "");
+    facts_config(m.row, &job->config, o);
+    if (!make_batch(o, &job->config, &m.batch, error, sizeof error)) {
+        fail_row(m.row, "failed", error);
+        row_set_rest_null(m.row, error);
+        return m.row;
     }
-    facts_batch(row, &b, o->meta);
-    if (b.clamped)
+    facts_batch(m.row, &m.batch, o->meta);
+    if (m.batch.clamped)
         fprintf(stderr, "note: %lld nodes cannot have a mean degree of %g: the graph is complete\n",
                 (long long)job->config.graph.nodes, job->config.graph.degree);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         if (o->programs[p])
-            measure_program(row, job, &b, p);
+            measure_program(&m, p);
         else
-            row_set_null(row, program_name(p), "not asked for (--phase)");
+            row_set_null(m.row, program_name(p), "not asked for (--phase)");
     }
-    batch_free(&b);
-    facts_unmeasured(row, o->meta);
-    return row;
+    judge(&m);
+    batch_free(&m.batch);
+    facts_unmeasured(m.row, o->meta);
+    return m.row;
 }
 
 double predicted_cost(const struct options *o, const struct config *c, enum program_kind kind)

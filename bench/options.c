@@ -93,6 +93,19 @@ static bool read_max_noise(struct options *o, const char *value, struct message 
            complain(error, "--max-noise %s: a share of the median, from 0 to 1", value);
 }
 
+static bool read_check_budget(struct options *o, const char *value, struct message *error)
+{
+    return parse_number(value, false, 0, 1e6, &o->check_budget) ||
+           complain(error, "--check-budget %s: seconds, from 0 to 1000000", value);
+}
+
+static bool read_no_check(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    o->check = false;
+    return true;
+}
+
 static bool read_mem_limit(struct options *o, const char *value, struct message *error)
 {
     static const struct {
@@ -171,6 +184,9 @@ static const struct flag flags[] = {
     {"min-samples", "N", "fewest samples before noise can end sampling (default 10)", read_min_samples},
     {"max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)", read_max_noise},
     {"budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)", read_budget},
+    {"check-budget", "SECONDS",
+     "check whole programs that the oracle does in this time, others by rows (default 5)", read_check_budget},
+    {"no-check", NULL, "do not check the results", read_no_check},
     {"mem-limit", "SIZE", "rows that need more are not run (default: what is free)", read_mem_limit},
     {"seed", "N", "of graphs, inputs and parameters (default 42)", read_seed},
     {"format", "NAME", "on stdout: table, md, csv, json (default table)", read_format},
@@ -240,6 +256,8 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .budget = 60,
                           .max_noise = 0.02,
                           .seed = 42,
+                          .check = true,
+                          .check_budget = 5,
                           .programs = {true, true}};
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, a == b->axis ? b->values : axis_info(a)->standard, &o->axes[a], error))

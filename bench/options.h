@@ -36,9 +36,11 @@ struct options {
     int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the sampling rule */
     int min_samples;
-    double budget;    /* seconds for the sweep */
-    double max_noise; /* half-width of the median's interval over the median */
-    double mem_limit; /* bytes; 0: what the machine has */
+    double budget;       /* seconds for the sweep */
+    double max_noise;    /* half-width of the median's interval over the median */
+    bool check;          /* the results, after the timing */
+    double check_budget; /* seconds of oracle beyond which a program is checked by rows */
+    double mem_limit;    /* bytes; 0: what the machine has */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */

@@ -7,7 +7,6 @@
 
 #include "analysis/statistics.h"
 #include "bench/clock.h"
-#include "bench/machine.h"
 
 /* One run, divided at the borders of its phases. */
 struct run {
@@ -104,7 +103,6 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
             rule->progress(rule->context, s.n, clock_now() - start);
     }
     s.cpu = (clock_cpu() - cpu) / s.n;
-    s.resident = machine_resident();
     return s;
 }
 

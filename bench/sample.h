@@ -31,7 +31,6 @@ struct samples {
     double *phase[PHASES]; /* n each: the part of a sample spent in the phase */
     double cpu;            /* CPU seconds of a sample, in the mean */
     double first;          /* what was watched */
-    int64_t resident;      /* resident bytes of the process after the last sample */
 };
 
 /* Runs a tape that is laid out and initialised. */

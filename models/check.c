@@ -1,0 +1,124 @@
+/* The measure of error, and the check of a whole program against the same program in double. */
+#include "models/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/tape_internal.h"
+
+static double entry(struct mat m, int64_t i, int64_t k)
+{
+    int64_t at = i * m.ld + k;
+    return m.dtype == F64 ? ((const double *)m.data)[at] : (double)((const float *)m.data)[at];
+}
+
+/* Squared norms of a row's difference and of the oracle's row. */
+static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *difference, double *size)
+{
+    *difference = *size = 0;
+    for (int64_t k = 0; k < ours.cols; k++) {
+        double a = entry(ours, i, k), r = entry(oracle, i, k);
+        *difference += (a - r) * (a - r);
+        *size += r * r;
+    }
+}
+
+/* A quotient that no error escapes: 0 / 0 is no error, what is not a number is infinite. */
+static double ratio(double difference, double size)
+{
+    double q = difference == 0 ? 0 : sqrt(difference / size);
+    return isnan(q) ? INFINITY : q;
+}
+
+void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
+                  int64_t count, double floor, double limit)
+{
+    double difference = 0, size = 0, d, s, worst = 0;
+    for (int64_t n = 0; n < count; n++) {
+        row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
+        difference += d;
+        size += s;
+    }
+    size = fmax(size, floor * floor);
+    for (int64_t n = 0; n < count; n++) {
+        row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
+        worst = fmax(worst, ratio(d, fmax(s, size / (double)count)));
+    }
+    double norm = ratio(difference, size), excess = fmax(norm / limit, worst / (10 * limit));
+    c->tensors++;
+    c->norm = fmax(c->norm, norm);
+    c->worst_row = fmax(c->worst_row, worst);
+    if (excess > c->excess || c->tensors == 1) {
+        c->excess = excess;
+        snprintf(c->tensor, sizeof c->tensor, "%s", name);
+    }
+}
+
+/* The storage of that name and category in another tape of the same program. */
+static const struct storage *counterpart(const struct tape *t, const struct storage *s)
+{
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].category == s->category && t->storages[i].name &&
+            !strcmp(t->storages[i].name, s->name))
+            return &t->storages[i];
+    tape_contract("check: the oracle has no %s", s->name);
+}
+
+/* Parameters and inputs of the oracle become ours, exactly. */
+static void hand_over(const struct tape *from, const struct tape *to)
+{
+    for (int i = 1; i < from->storage_count; i++) {
+        const struct storage *s = &from->storages[i];
+        if ((s->category != MEMORY_PARAMETERS && s->category != MEMORY_GRAPH) || s->alias || s->dtype != F32)
+            continue;
+        const float *x = (const float *)((char *)from->arena + s->offset);
+        double *y = (double *)((char *)to->arena + counterpart(to, s)->offset);
+        for (int64_t n = 0; n < s->rows * s->cols; n++)
+            y[n] = x[n];
+    }
+}
+
+static void compare_scalar_or_output(struct check *c, const char *name, const struct recording *ours,
+                                     struct mat a, const struct recording *oracle, struct mat r)
+{
+    if (mat_present(a))
+        check_tensor(c, name, tape_view(ours->tape, a), tape_view(oracle->tape, r), NULL, a.rows, 0,
+                     CHECK_LIMIT_OUTPUT);
+}
+
+static double squares(struct mat m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            sum += entry(m, i, k) * entry(m, i, k);
+    return sum;
+}
+
+static void compare_gradients(struct check *c, const struct tape *ours, const struct tape *oracle)
+{
+    double all = 0;
+    for (int p = 0; p < tape_parameter_count(oracle); p++)
+        all += squares(tape_gradient(oracle, tape_parameter(oracle, p, NULL)));
+    for (int p = 0; p < tape_parameter_count(ours); p++) {
+        const char *name;
+        struct mat m = tape_parameter(ours, p, &name), g = tape_gradient(ours, m);
+        struct mat r = tape_gradient(oracle, tape_parameter(oracle, p, NULL));
+        double floor = 1e-2 * sqrt(all * (double)mat_size(g) / (double)tape_parameter_elements(ours));
+        char label[128];
+        snprintf(label, sizeof label, "gradient of %s", name);
+        check_tensor(c, label, g, r, NULL, g.rows, floor, CHECK_LIMIT_GRADIENT);
+    }
+}
+
+void check_whole(struct check *c, struct recording *ours, struct recording *oracle)
+{
+    hand_over(ours->tape, oracle->tape);
+    tape_run(ours->tape);
+    tape_run(oracle->tape);
+    compare_scalar_or_output(c, "output", ours, ours->output, oracle, oracle->output);
+    compare_scalar_or_output(c, "loss", ours, ours->loss, oracle, oracle->loss);
+    if (mat_present(ours->loss))
+        compare_gradients(c, ours->tape, oracle->tape);
+}

@@ -1,0 +1,180 @@
+/*
+ * The check of a few rows of every entry. An entry's operands are copied to double: what it reads before it
+ * runs, since it may overwrite that; then the entry runs, and ref recomputes the chosen rows from the copies.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <math.h>
+#include <omp.h>
+
+#include "kernels/rng.h"
+#include "models/check.h"
+
+enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
+
+/* Whatever the op: its arguments in double, in memory of their own. */
+struct shadow {
+    union any_args args;
+    void *copies[16];
+    int count;
+};
+
+static bool copied(struct shadow *s, struct mat *m, bool with_values)
+{
+    struct mat from = *m;
+    double *to = calloc((size_t)mat_size(from), sizeof *to);
+    if (!to)
+        return false;
+    s->copies[s->count++] = to;
+    for (int64_t i = 0; with_values && i < from.rows; i++)
+        for (int64_t k = 0; k < from.cols; k++)
+            to[i * from.cols + k] = ((const float *)from.data)[i * from.ld + k];
+    *m = (struct mat){
+        .data = to, .rows = from.rows, .cols = from.cols, .ld = from.cols, .dtype = F64, .acc = from.acc};
+    return true;
+}
+
+static bool shadow_open(struct shadow *s, const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    *s = (struct shadow){0};
+    memcpy(&s->args, e->args, info->args_size);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
+        if (!m || !mat_present(*m))
+            continue;
+        if (m->dtype == F32 ? !copied(s, m, operand_reads(o, m)) : operand_writes(o))
+            return false;
+    }
+    return true;
+}
+
+static void shadow_close(struct shadow *s)
+{
+    for (int i = 0; i < s->count; i++)
+        free(s->copies[i]);
+}
+
+/* The first, the last and seeded rows of `rows`, ascending, each once. */
+static int choose_rows(int64_t rows, uint64_t key, int64_t chosen[ROWS_MAX])
+{
+    int count = 0;
+    for (int n = 0; n < ROWS_MAX; n++) {
+        int64_t row = n == 0 ? 0 : n == 1 ? rows - 1 : (int64_t)(rng_bits(key, (uint64_t)n) % (uint64_t)rows);
+        int at = count;
+        while (at > 0 && chosen[at - 1] > row)
+            at--;
+        if (at > 0 && chosen[at - 1] == row)
+            continue;
+        memmove(chosen + at + 1, chosen + at, (size_t)(count - at) * sizeof *chosen);
+        chosen[at] = row;
+        count++;
+    }
+    return count;
+}
+
+/* Ref computes row `row` of every output that has one. False without memory for its scratch. */
+static bool recompute_row(const struct shadow *s, const struct kernel *ref, int64_t row)
+{
+    union any_args args = s->args;
+    args.call = (struct call){.threads = 1, .row0 = row, .row1 = row + 1};
+    int64_t bytes = ref->scratch ? ref->scratch(&args) : 0;
+    args.call.scratch = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    bool done = bytes == 0 || args.call.scratch;
+    if (done)
+        ref->run(&args);
+    free(args.call.scratch);
+    return done;
+}
+
+static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, int count)
+{
+    const struct kernel *ref = backend_kernel(&backend_ref, op, F64, NULL);
+    bool done = true;
+#pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
+    for (int n = 0; n < count; n++)
+        done = recompute_row(s, ref, rows[n]) && done;
+    return done;
+}
+
+/* The largest number of rows among the outputs: one list of rows serves them all, cut to each. */
+static int64_t output_rows(const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    int64_t rows = 0;
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i])) {
+            int64_t r = operand_mat(&info->operands[i], e->args)->rows;
+            rows = r > rows ? r : rows;
+        }
+    return rows;
+}
+
+/* Root mean square of all gradients' entries of the op: of this size is what rounding may add to one that is
+ * zero. */
+static double gradient_scale(const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    double sum = 0, entries = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        struct mat m = *operand_mat(&info->operands[i], e->args);
+        if (info->operands[i].role != ROLE_GRAD || !mat_present(m))
+            continue;
+        entries += (double)mat_size(m);
+        for (int64_t r = 0; r < m.rows; r++)
+            for (int64_t k = 0; k < m.cols; k++)
+                sum += pow(((const float *)m.data)[r * m.ld + k], 2);
+    }
+    return entries > 0 ? sqrt(sum / entries) : 0;
+}
+
+static void compare(struct check *c, const struct entry *e, const struct shadow *s, const int64_t *rows,
+                    int count)
+{
+    const struct op_info *info = op_info(e->op);
+    double scale = gradient_scale(e);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        const struct mat *ours = operand_is_mat(o) ? operand_mat(o, e->args) : NULL;
+        if (!ours || !operand_writes(o) || !mat_present(*ours) || ours->dtype != F32)
+            continue;
+        int within = 0;
+        while (within < count && rows[within] < ours->rows)
+            within++;
+        bool gradient = o->role == ROLE_GRAD;
+        double floor = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours->cols) : 0;
+        char name[128];
+        snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
+        check_tensor(c, name, *ours, *operand_mat(o, &s->args), rows, within, floor,
+                     gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT);
+    }
+}
+
+static bool check_entry(struct check *c, const struct entry *e, uint64_t key)
+{
+    struct shadow s;
+    int64_t rows[ROWS_MAX];
+    int count = choose_rows(output_rows(e), key, rows);
+    bool done = shadow_open(&s, e);
+    e->kernel->run(e->args);
+    done = done && recompute(&s, e->op, rows, count);
+    if (done)
+        compare(c, e, &s, rows, count);
+    shadow_close(&s);
+    return done;
+}
+
+bool check_rows(struct check *c, struct tape *t, uint64_t seed)
+{
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const struct entry *e = tape_entry(t, i);
+        if (e->op == OP_advance)
+            e->kernel->run(e->args);
+        else if (!check_entry(c, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
+            return false;
+    }
+    return true;
+}
