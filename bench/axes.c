@@ -89,9 +89,15 @@ static bool parse_range(const struct axis_info *axis, double first, const char *
     bool whole = axis->kind == AXIS_WHOLE;
     if (!end || *end || (*sign == '+' ? by <= 0 : by <= 1) || last < first)
         return false;
-    for (double x = first; x <= last * (1 + 1e-12); x = *sign == '+' ? x + by : x * by)
-        if (!in_range(whole, axis->min, axis->max, whole ? round(x) : x) || !append(v, whole ? round(x) : x))
+    double x = first;
+    for (int step = 0; x <= last * (1 + 1e-12); step++) {
+        double value = whole ? round(x) : x;
+        bool repeated = step > 0 && value == v->values[v->count - 1]; /* 1-8*1.5 rounds to 2 twice */
+        if (step == AXIS_VALUES_MAX || !in_range(whole, axis->min, axis->max, value) ||
+            (!repeated && !append(v, value)))
             return false;
+        x = *sign == '+' ? x + by : x * by;
+    }
     return true;
 }
 
@@ -115,14 +121,14 @@ static bool say_allowed(const struct axis_info *axis, const char *text, struct m
     if (axis->kind != AXIS_NAME)
         return complain(
             error,
-            "--%s %s: %s from %.10g to %.10g, or a list or range of them: 100,500 or 1k-16k*2 or 2-16+2",
+            "--%s %.200s: %s from %.10g to %.10g, or a list or range of them: 100,500 or 1k-16k*2 or 2-16+2",
             axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min, axis->max);
     char names[256] = "";
     for (int i = 0; axis->choice(i); i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", axis->choice(i));
     }
-    return complain(error, "--%s %s: one or more of %s", axis->name, text, names);
+    return complain(error, "--%s %.200s: one or more of %s", axis->name, text, names);
 }
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)

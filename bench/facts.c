@@ -101,18 +101,20 @@ void facts_plan(json_t *row, enum program_kind kind, const struct tape *t)
              total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
-void facts_resident(json_t *row, enum program_kind kind, struct tape *t)
+bool facts_resident(json_t *row, enum program_kind kind, struct tape *t)
 {
     struct resident r;
     const char *reason;
     char p[PATH_TEXT];
-    if (memory_measure(t, &r, &reason)) {
-        set_count(row, kind, "memory.resident", r.program);
-        set_count(row, kind, "memory.libraries", r.libraries);
-    } else {
+    if (!memory_measure(t, &r, &reason)) {
         row_set_null(row, path(p, kind, "memory.resident"), reason);
         row_set_null(row, path(p, kind, "memory.libraries"), reason);
+        return true;
     }
+    set_count(row, kind, "memory.resident", r.program);
+    set_count(row, kind, "memory.libraries", r.libraries);
+    double planned = (double)tape_planned(t)->arena;
+    return (double)r.program <= 1.05 * planned + 4 * 0x1p20;
 }
 
 void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs)
@@ -132,13 +134,16 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     set_real(row, kind, "optimizer.time", summarize(s->phase[PHASE_OPTIMIZER], (size_t)s->n).median);
 }
 
-void facts_counted(json_t *row, enum program_kind kind, int64_t counted)
+bool facts_counted(json_t *row, enum program_kind kind, int64_t counted)
 {
     char p[PATH_TEXT];
-    if (counted >= 0)
-        set_count(row, kind, "flops.counted", counted);
-    else
+    int64_t analytic;
+    if (counted < 0) {
         row_set_null(row, path(p, kind, "flops.counted"), "the loops of an op exceed 1e9 FLOPs");
+        return true;
+    }
+    set_count(row, kind, "flops.counted", counted);
+    return !row_get_count(row, path(p, kind, "flops.analytic"), &analytic) || analytic == counted;
 }
 
 void facts_check(json_t *row, const struct verdict *v)

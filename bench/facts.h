@@ -19,11 +19,14 @@ void facts_plan(json_t *row, enum program_kind kind, const struct tape *t);
 /* Times and rates. */
 void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs);
 
-/* Measures what one run makes resident; the tape is in its initial state afterwards. */
-void facts_resident(json_t *row, enum program_kind kind, struct tape *t);
+/*
+ * Measures what one run makes resident; the tape is in its initial state afterwards. False if that is more
+ * than the plan by over 5 % and 4 MiB: something allocates behind its back.
+ */
+bool facts_resident(json_t *row, enum program_kind kind, struct tape *t);
 
-/* counted: -1 if the loops are too long to count. */
-void facts_counted(json_t *row, enum program_kind kind, int64_t counted);
+/* counted: -1 if the loops are too long to count. False if it is not the analytic number. */
+bool facts_counted(json_t *row, enum program_kind kind, int64_t counted);
 
 /* The error of what was checked; a program that was not leaves the reason. */
 void facts_check(json_t *row, const struct verdict *v);

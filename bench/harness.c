@@ -4,6 +4,7 @@
  */
 #include "bench/harness.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "analysis/chart.h"
@@ -140,9 +141,13 @@ static void draw(const struct report *r)
     fprintf(stderr, "%s\n", message);
 }
 
+/* A message quotes what it was given, which must neither break the line nor drive the terminal. */
 static int fail(const struct bench *b, const struct message *error, int status)
 {
-    fprintf(stderr, "%s: %s\n", b->name, error->text);
+    fprintf(stderr, "%s: ", b->name);
+    for (const char *c = error->text; *c; c++)
+        putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    putc('\n', stderr);
     return status;
 }
 
@@ -159,9 +164,10 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
             return fail(b, &error, EXIT_USAGE);
         path = place;
     }
-    if (path && !record_can_save(path, error.text)) {
-        fprintf(stderr, "%s: --output %s\n", b->name, error.text);
-        return EXIT_USAGE;
+    char why[MESSAGE_SIZE];
+    if (path && !record_can_save(path, why)) {
+        complain(&error, "--output %s", why);
+        return fail(b, &error, EXIT_USAGE);
     }
     print_context(b, o, path);
     json_t *record = new_record(b, o, argc, argv);

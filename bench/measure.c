@@ -83,13 +83,15 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     const struct job *job = m->job;
     struct samples s = sample_program(job, kind, r);
     facts_samples(m->row, kind, &s, job->config.graph.graphs);
-    facts_resident(m->row, kind, r->tape);
+    if (!facts_resident(m->row, kind, r->tape))
+        fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)
         row_set_real(m->row, "loss", s.first);
     if (job->profile)
         print_profile(job, kind, r->tape, s.n);
     samples_free(&s);
-    facts_counted(m->row, kind, tape_count(r->tape, count_limit));
+    if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
+        fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
     verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
 }
 

@@ -1,5 +1,6 @@
 #include "bench/memory.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static bool reset_peak(void)
 
 bool memory_measure(struct tape *t, struct resident *r, const char **reason)
 {
+    malloc_trim(0); /* what kernels or libraries freed is not theirs any more */
     *reason = "the kernel does not reset the high-water mark (/proc/self/clear_refs)";
     if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())
         return false;

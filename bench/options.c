@@ -131,8 +131,8 @@ static bool read_mem_limit(struct options *o, const char *value, struct message 
 static bool read_seed(struct options *o, const char *value, struct message *error)
 {
     double seed;
-    if (!parse_number(value, true, 0, 0x1p53, &seed))
-        return complain(error, "--seed %s: a whole number from 0 to 2^53", value);
+    if (!parse_number(value, true, 0, 0x1p53 - 1, &seed))
+        return complain(error, "--seed %s: a whole number from 0 to 2^53 - 1", value);
     o->seed = (uint64_t)seed;
     return true;
 }

@@ -1,0 +1,231 @@
+/*
+ * Faults planted in kernels must show in the row. This program has its own cpu backend, which wraps the real
+ * one's kernels and spoils what they wrote; the benchmark's main then runs as a user would run it.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/record.h"
+#include "bench/harness.h"
+#include "models/count.h"
+#include "models/tape_internal.h"
+#include "tests/tapes.h"
+
+/* The kernels of every machine, which isa.c would not choose here. */
+extern const struct backend cpu_base_backend;
+
+enum fault { NONE, ROW_1025, NO_BIAS_GRADIENT, NOT_A_NUMBER, SQUARE_ALLOCATION };
+
+static enum fault planted;
+
+static void run_real(enum op op, const void *args)
+{
+    backend_kernel(&cpu_base_backend, op, F32, NULL)->run(args);
+}
+
+static int64_t scratch_real(enum op op, const void *args)
+{
+    const struct kernel *k = backend_kernel(&cpu_base_backend, op, F32, NULL);
+    return k->scratch ? k->scratch(args) : 0;
+}
+
+static void linear(const void *args)
+{
+    const struct linear_args *a = args;
+    run_real(OP_linear, args);
+    for (int64_t i = 1024; planted == ROW_1025 && i < a->y.rows; i++)
+        ((float *)a->y.data)[i * a->y.ld] *= 1.001f;
+    if (planted == NOT_A_NUMBER && a->act)
+        ((float *)a->y.data)[3] = NAN;
+}
+
+static void linear_backward(const void *args)
+{
+    struct linear_backward_args a = *(const struct linear_backward_args *)args;
+    if (planted == NO_BIAS_GRADIENT && mat_present(a.db)) {
+        memset(a.db.data, 0, (size_t)mat_bytes(a.db));
+        a.db = (struct mat){0};
+    }
+    run_real(OP_linear_backward, &a);
+}
+
+static void attention(const void *args)
+{
+    const struct attention_args *a = args;
+    size_t square = (size_t)(a->q.rows * a->q.rows) * sizeof(float);
+    volatile char *scores = planted == SQUARE_ALLOCATION ? malloc(square) : NULL;
+    for (size_t i = 0; scores && i < square; i += 1024)
+        scores[i] = 1;
+    run_real(OP_attention, args);
+    free((void *)(uintptr_t)scores);
+}
+
+static int64_t linear_scratch(const void *args)
+{
+    return scratch_real(OP_linear, args);
+}
+
+static int64_t linear_backward_scratch(const void *args)
+{
+    return scratch_real(OP_linear_backward, args);
+}
+
+static int64_t attention_scratch(const void *args)
+{
+    return scratch_real(OP_attention, args);
+}
+
+const struct backend *backend_cpu(void)
+{
+    static const struct kernel kernels[] = {
+        {OP_linear, "planted", F32, linear, linear_scratch},
+        {OP_linear_backward, "planted", F32, linear_backward, linear_backward_scratch},
+        {OP_attention, "planted", F32, attention, attention_scratch},
+    };
+    static const struct backend faulty = {"faulty", "kernels with planted faults", kernels, 3,
+                                          &cpu_base_backend};
+    return &faulty;
+}
+
+const struct backend *const *backend_cpu_all(void)
+{
+    static const struct backend *const all[] = {&cpu_base_backend, NULL};
+    return all;
+}
+
+static int quietly(int argc, char **argv)
+{
+    static const struct bench bench = {"bench_faults", "planted faults", AXIS_NODES, "100"};
+    fflush(stdout);
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    int status = bench_main(&bench, argc, argv);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    close(null);
+    return status;
+}
+
+/* Runs the benchmark under a fault and leaves the first row's status and reason. */
+static int run_under(enum fault fault, const char *nodes, const char *check_budget, char status[32],
+                     char reason[256])
+{
+    char path[] = "/tmp/gtmark-faults-XXXXXX", file[64], error[MESSAGE_SIZE];
+    assert_non_null(mkdtemp(path));
+    snprintf(file, sizeof file, "%s/r.json", path);
+    char *argv[] = {
+        "bench_faults",       "--nodes",  (char *)nodes, "--hidden", "16",       "--heads", "2",
+        "--layers",           "1",        "--runs",      "1",        "--warmup", "0",       "--check-budget",
+        (char *)check_budget, "--output", file,          NULL};
+    planted = fault;
+    int exit_status = quietly(sizeof argv / sizeof *argv - 1, argv);
+    planted = NONE;
+    json_t *record = record_load(file, error);
+    assert_non_null(record);
+    const char *text = "";
+    const json_t *row = json_array_get(json_object_get(record, "rows"), 0);
+    row_get_text(row, "status", &text);
+    snprintf(status, 32, "%s", text);
+    row_get_text(row, "reason", &text);
+    snprintf(reason, 256, "%s", text);
+    json_decref(record);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(path), 0);
+    return exit_status;
+}
+
+static void expect_wrong(enum fault fault, const char *nodes, const char *check_budget, const char *where)
+{
+    char status[32], reason[256];
+    assert_int_equal(run_under(fault, nodes, check_budget, status, reason), 1);
+    assert_string_equal(status, "wrong");
+    if (!strstr(reason, where))
+        fail_msg("the reason does not name %s: %s", where, reason);
+}
+
+static void test_sound_kernels_pass(void **state)
+{
+    (void)state;
+    char status[32], reason[256];
+    assert_int_equal(run_under(NONE, "1100", "60", status, reason), 0);
+    assert_string_equal(status, "ok");
+    assert_int_equal(run_under(NONE, "1100", "0", status, reason), 0);
+    assert_string_equal(status, "ok");
+}
+
+static void test_fault_from_row_1025(void **state)
+{
+    (void)state;
+    char status[32], reason[256];
+    assert_int_equal(run_under(ROW_1025, "1000", "60", status, reason), 0); /* the fault is not reached */
+    expect_wrong(ROW_1025, "2000", "60", "loss");
+    expect_wrong(ROW_1025, "2000", "0", "linear y of");
+    expect_wrong(ROW_1025, "5000", "0", "linear y of");
+}
+
+static void test_dropped_bias_gradient(void **state)
+{
+    (void)state;
+    expect_wrong(NO_BIAS_GRADIENT, "50", "60", "bias");
+    expect_wrong(NO_BIAS_GRADIENT, "50", "0", "linear_backward db");
+}
+
+static void test_not_a_number(void **state)
+{
+    (void)state;
+    expect_wrong(NOT_A_NUMBER, "50", "60", "inf times");
+    expect_wrong(NOT_A_NUMBER, "50", "0", "inf times");
+}
+
+static void test_square_allocation(void **state)
+{
+    (void)state;
+    if (getenv("GTMARK_SMALL"))
+        skip(); /* the sanitizers' allocator keeps memory of its own */
+    expect_wrong(SQUARE_ALLOCATION, "2000", "60", "more memory resident than was planned");
+}
+
+static struct mat pooled(struct tape *t)
+{
+    struct mat x = input_uniform(t, "x", 5, 3), w = param(t, "w", 2, 3, 3);
+    struct mat y = op(t, linear, .x = x, .w = w)->y;
+    return op(t, mse, .y = y, .target = input_uniform(t, "target", 5, 2))->loss;
+}
+
+/* A formula that is off by one is not what the loops count. */
+static void test_formula_off_by_one(void **state)
+{
+    (void)state;
+    struct mat loss;
+    struct tape *t = tape_in_double(pooled, &loss);
+    struct cost total = cost_add(tape_cost(t, PHASE_FORWARD), tape_cost(t, PHASE_BACKWARD));
+    assert_int_equal(tape_count(t, INT64_MAX), total.flops);
+    t->main.entries[0].flops++;
+    total = cost_add(tape_cost(t, PHASE_FORWARD), tape_cost(t, PHASE_BACKWARD));
+    assert_int_not_equal(tape_count(t, INT64_MAX), total.flops);
+    tape_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sound_kernels_pass),    cmocka_unit_test(test_fault_from_row_1025),
+        cmocka_unit_test(test_dropped_bias_gradient), cmocka_unit_test(test_not_a_number),
+        cmocka_unit_test(test_square_allocation),     cmocka_unit_test(test_formula_off_by_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
