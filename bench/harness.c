@@ -13,6 +13,7 @@
 #include "bench/measure.h"
 #include "bench/place.h"
 #include "bench/report.h"
+#include "bench/sweep.h"
 
 enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
 
@@ -58,79 +59,6 @@ static void print_context(const struct bench *b, const struct options *o, const 
             c.threads, work);
     if (path)
         fprintf(stderr, "results: %s\n", path);
-}
-
-/* Predicted costs of all programs of the sweep, two per configuration, and their sum. Null if there are too
- * many. */
-static double *predict(const struct options *o, int64_t rows, double *total)
-{
-    double *cost = calloc((size_t)rows * PROGRAMS, sizeof *cost);
-    *total = 0;
-    for (int64_t i = 0; cost && i < rows; i++) {
-        struct config c = config_at(o, i);
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (o->programs[p])
-                *total += cost[i * PROGRAMS + (int)p] = predicted_cost(o, &c, p);
-    }
-    return cost;
-}
-
-/*
- * The share of a program in the budget: half of the budget in equal parts, since the short ones are the noisy
- * ones, and half in proportion to the predicted cost.
- */
-static double share_of(const struct options *o, double cost, double total, int64_t rows)
-{
-    int programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP];
-    return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
-}
-
-/* Measures one configuration and hands its row to the report; a profile is printed after the row that it
- * explains. */
-static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
-{
-    char *profile = NULL;
-    size_t size = 0;
-    if (job->options->profile)
-        job->profile = open_memstream(&profile, &size);
-    json_t *row = measure(job);
-    *good = row_is_ok(row);
-    bool saved = report_row(r, row, error);
-    if (job->profile)
-        fclose(job->profile);
-    if (profile)
-        fputs(profile, job->options->format == FORMAT_TABLE ? stdout : stderr);
-    free(profile);
-    return saved;
-}
-
-static bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
-{
-    int64_t rows = config_count(o);
-    double total;
-    double *cost = predict(o, rows, &total);
-    if (!cost)
-        return complain(error, "no memory for %lld rows", (long long)rows);
-    struct progress progress;
-    progress_start(&progress, rows);
-    progress.remaining = o->budget;
-    bool saved = true;
-    *all_good = true;
-    for (int64_t i = 0; saved && i < rows; i++) {
-        struct job job = {.options = o, .config = config_at(o, i), .progress = &progress};
-        progress.row = i;
-        progress.nodes = job.config.graph.nodes;
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (o->programs[p]) {
-                job.share[p] = share_of(o, cost[i * PROGRAMS + (int)p], total, rows);
-                progress.remaining -= job.share[p];
-            }
-        bool good;
-        saved = run_row(&job, r, &good, error);
-        *all_good &= good;
-    }
-    free(cost);
-    return saved;
 }
 
 static void draw(const struct report *r)

@@ -35,10 +35,15 @@ static void fail_row(json_t *row, const char *status, const char *reason)
     row_set_text(row, "reason", reason);
 }
 
+static double memory_limit(const struct options *o)
+{
+    return o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
+}
+
 /* Whether the arena fits; if not, the row says what it needs. */
 static bool fits(json_t *row, const struct options *o, enum program_kind kind, int64_t bytes)
 {
-    double limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
+    double limit = memory_limit(o);
     if ((double)bytes <= limit)
         return true;
     char need[UNITS_TEXT], have[UNITS_TEXT], reason[256];
@@ -50,14 +55,16 @@ static bool fits(json_t *row, const struct options *o, enum program_kind kind, i
     return false;
 }
 
-static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r)
+/* Samples in one of `turns` turns: with that part of the runs, of the fewest samples and of the budget. */
+static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r,
+                                     int turns)
 {
     const struct options *o = job->options;
     struct sampling rule = {.warmup = o->warmup,
-                            .runs = o->runs,
-                            .min_samples = o->min_samples,
+                            .runs = (o->runs + turns - 1) / turns,
+                            .min_samples = (o->min_samples + turns - 1) / turns,
                             .max_noise = o->max_noise,
-                            .budget = job->share[kind],
+                            .budget = job->share[kind] / turns,
                             .watch = r->loss,
                             .progress = progress_samples,
                             .context = job->progress};
@@ -81,7 +88,8 @@ static void print_profile(const struct job *job, enum program_kind kind, struct 
 static void run_program(struct making *m, enum program_kind kind, struct recording *r)
 {
     const struct job *job = m->job;
-    struct samples s = sample_program(job, kind, r);
+    bool taken = job->taken && job->taken[kind].n > 0;
+    struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1);
     facts_samples(m->row, kind, &s, job->config.graph.graphs);
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
@@ -89,7 +97,8 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         row_set_real(m->row, "loss", s.first);
     if (job->profile)
         print_profile(job, kind, r->tape, s.n);
-    samples_free(&s);
+    if (!taken)
+        samples_free(&s);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
         fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
     verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
@@ -126,6 +135,22 @@ static bool make_batch(const struct options *o, const struct config *c, struct b
                        size_t size)
 {
     return o->meta ? batch_shape(b, &c->graph, error, size) : batch_generate(b, &c->graph, error, size);
+}
+
+void take_turn(const struct job *job, enum program_kind kind, int turns)
+{
+    const struct options *o = job->options;
+    struct batch b;
+    char error[MESSAGE_SIZE];
+    if (!make_batch(o, &job->config, &b, error, sizeof error))
+        return;
+    struct recording r = record_config(o, &job->config, &b, kind);
+    if ((double)tape_plan(r.tape)->arena <= memory_limit(o) && tape_layout(r.tape)) {
+        struct samples turn = sample_program(job, kind, &r, turns);
+        samples_join(&job->taken[kind], &turn);
+    }
+    tape_free(r.tape);
+    batch_free(&b);
 }
 
 json_t *measure(const struct job *job)

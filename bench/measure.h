@@ -6,17 +6,25 @@
 
 #include "bench/config.h"
 #include "bench/progress.h"
+#include "bench/sample.h"
 
 struct job {
     const struct options *options;
     struct config config;
     double share[PROGRAMS]; /* seconds of the budget */
+    struct samples *taken;  /* per program: samples taken in turns before; null: none */
     struct progress *progress;
     FILE *profile; /* where --profile prints; null without it */
 };
 
 /* The row of a configuration: complete by the schema, whatever happened. */
 json_t *measure(const struct job *job);
+
+/*
+ * Takes a part of a program's samples, as one of `turns` turns, into job->taken; nothing where it cannot run,
+ * which the row will say.
+ */
+void take_turn(const struct job *job, enum program_kind kind, int turns);
 
 /* Relative cost of a program, for sharing the budget before anything ran: the larger of two lower bounds of
  * its time. */

@@ -106,6 +106,12 @@ static bool read_no_check(struct options *o, const char *value, struct message *
     return true;
 }
 
+static bool read_interleave(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    return o->interleave = true;
+}
+
 static bool read_mem_limit(struct options *o, const char *value, struct message *error)
 {
     static const struct {
@@ -184,6 +190,8 @@ static const struct flag flags[] = {
     {"min-samples", "N", "fewest samples before noise can end sampling (default 10)", read_min_samples},
     {"max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)", read_max_noise},
     {"budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)", read_budget},
+    {"interleave", NULL, "sample all rows in random turns: slow drifts of the machine then hit all alike",
+     read_interleave},
     {"check-budget", "SECONDS",
      "check whole programs that the oracle does in this time, others by rows (default 5)", read_check_budget},
     {"no-check", NULL, "do not check the results", read_no_check},

@@ -38,6 +38,7 @@ struct options {
     int min_samples;
     double budget;       /* seconds for the sweep */
     double max_noise;    /* half-width of the median's interval over the median */
+    bool interleave;     /* take the samples of all rows in random turns */
     bool check;          /* the results, after the timing */
     double check_budget; /* seconds of oracle beyond which a program is checked by rows */
     double mem_limit;    /* bytes; 0: what the machine has */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/statistics.h"
 #include "bench/clock.h"
@@ -76,21 +77,21 @@ static bool enough(const struct samples *s, const struct sampling *rule, double 
     return s->n >= rule->min_samples && quiet(s, rule->max_noise);
 }
 
-static bool allocate(struct samples *s, const struct sampling *rule)
+/* Room for samples, which is a small thing: there is nothing to be done without it. */
+static void allocate(struct samples *s, size_t capacity)
 {
-    size_t capacity = (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX);
     double *all = calloc((PHASES + 1) * capacity, sizeof *all);
+    if (!all)
+        abort();
     s->seconds = all;
-    for (int p = 0; all && p < PHASES; p++)
+    for (int p = 0; p < PHASES; p++)
         s->phase[p] = all + (size_t)(p + 1) * capacity;
-    return all != NULL;
 }
 
 struct samples sample_tape(struct tape *t, const struct sampling *rule)
 {
     struct samples s = {0};
-    if (!allocate(&s, rule))
-        abort();
+    allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
     warm_up(t, rule, &s);
     double start = clock_now(), cpu = clock_cpu();
     while (!enough(&s, rule, clock_now() - start)) {
@@ -110,4 +111,31 @@ void samples_free(struct samples *s)
 {
     free(s->seconds);
     *s = (struct samples){0};
+}
+
+static void append(double *to, int at, const double *from, int count)
+{
+    memcpy(to + at, from, (size_t)count * sizeof *to);
+}
+
+void samples_join(struct samples *into, struct samples *turn)
+{
+    struct samples both = *turn;
+    if (into->n > 0) {
+        both.n = into->n + turn->n;
+        both.warmup = into->warmup + turn->warmup;
+        both.first = into->first;
+        both.cpu = (into->cpu * into->n + turn->cpu * turn->n) / both.n;
+        allocate(&both, (size_t)both.n);
+        append(both.seconds, 0, into->seconds, into->n);
+        append(both.seconds, into->n, turn->seconds, turn->n);
+        for (int p = 0; p < PHASES; p++) {
+            append(both.phase[p], 0, into->phase[p], into->n);
+            append(both.phase[p], into->n, turn->phase[p], turn->n);
+        }
+        samples_free(into);
+        samples_free(turn);
+    }
+    *into = both;
+    *turn = (struct samples){0};
 }

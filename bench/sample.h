@@ -37,4 +37,7 @@ struct samples {
 struct samples sample_tape(struct tape *t, const struct sampling *s);
 void samples_free(struct samples *s);
 
+/* Appends what a later turn found, and takes it over; `into` may be empty. */
+void samples_join(struct samples *into, struct samples *turn);
+
 #endif

@@ -1,0 +1,28 @@
+/*
+ * FLOPs of one execution of an x86 instruction, told from its name.
+ *
+ * The rule: an addition, subtraction, multiplication, division, square root, or an approximation of a
+ * reciprocal or of its square root is 1 per lane; a fused multiply-add 2; a horizontal addition 1 per lane of
+ * its result; a dot product 2 per lane. A scalar instruction has one lane, a packed one as many as its widest
+ * register holds, whatever a mask leaves out. Comparisons, minima, maxima, conversions, roundings, logic and
+ * moves are 0, as is all integer arithmetic.
+ */
+#ifndef GTMARK_BENCH_OPCODES_H
+#define GTMARK_BENCH_OPCODES_H
+
+#include <stdint.h>
+
+struct opcode {
+    int flops;
+    int register_bytes; /* the widest register named: 64, 32, 16; 0 where there are none */
+};
+
+/* `instruction` as objdump prints it in AT&T syntax: "vfmadd231ps (%rax),%ymm1,%ymm2". */
+struct opcode opcode_of(const char *instruction);
+
+/*
+ * The instruction and its address in a line of `objdump -d --no-show-raw-insn`; null if the line holds none.
+ */
+const char *opcode_in_line(const char *line, uint64_t *address);
+
+#endif

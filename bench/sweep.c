@@ -1,0 +1,132 @@
+/*
+ * Row after row; or with --interleave in TURNS rounds, each of which takes a part of every row's samples in a
+ * random order, so that what drifts in the machine lies on all rows alike (google/benchmark's random
+ * interleaving).
+ */
+#include "bench/sweep.h"
+
+#include <stdlib.h>
+
+#include "bench/measure.h"
+#include "kernels/rng.h"
+
+enum { TURNS = 5 };
+
+/* A row of the plan of work. */
+struct work {
+    struct job job;
+    double cost[PROGRAMS];
+    struct samples taken[PROGRAMS];
+};
+
+/*
+ * The share of a program in the budget: half of the budget in equal parts, since the short ones are the noisy
+ * ones, and half in proportion to the predicted cost.
+ */
+static double share_of(const struct options *o, double cost, double total, int64_t rows)
+{
+    int programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP];
+    return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
+}
+
+static struct work *plan_work(const struct options *o, int64_t rows, struct progress *progress)
+{
+    struct work *work = calloc((size_t)rows, sizeof *work);
+    double total = 0;
+    for (int64_t i = 0; work && i < rows; i++) {
+        work[i].job = (struct job){.options = o, .config = config_at(o, i), .progress = progress};
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            if (o->programs[p])
+                total += work[i].cost[p] = predicted_cost(o, &work[i].job.config, p);
+    }
+    for (int64_t i = 0; work && i < rows; i++)
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            if (o->programs[p])
+                work[i].job.share[p] = share_of(o, work[i].cost[p], total, rows);
+    return work;
+}
+
+static void show(struct progress *p, const struct work *w, int64_t row, double part)
+{
+    p->row = row;
+    p->nodes = w->job.config.graph.nodes;
+    for (int k = 0; k < PROGRAMS; k++)
+        p->remaining -= w->job.share[k] * part;
+}
+
+/* A seeded random order (Fisher and Yates); to be freed. */
+static int64_t *shuffled(int64_t count, uint64_t key)
+{
+    int64_t *order = malloc((size_t)count * sizeof *order);
+    for (int64_t i = 0; order && i < count; i++) {
+        int64_t j = (int64_t)(rng_bits(key, (uint64_t)i) % (uint64_t)(i + 1));
+        order[i] = order[j];
+        order[j] = i;
+    }
+    return order;
+}
+
+static bool interleave(const struct options *o, struct work *work, int64_t rows, struct progress *progress)
+{
+    for (int turn = 0; turn < TURNS; turn++) {
+        int64_t *order = shuffled(rows, rng_bits(rng_key(o->seed, "interleave"), (uint64_t)turn));
+        if (!order)
+            return false;
+        for (int64_t i = 0; i < rows; i++) {
+            struct work *w = &work[order[i]];
+            w->job.taken = w->taken;
+            show(progress, w, order[i], 1.0 / TURNS);
+            for (enum program_kind p = 0; p < PROGRAMS; p++)
+                if (o->programs[p])
+                    take_turn(&w->job, p, TURNS);
+        }
+        free(order);
+    }
+    return true;
+}
+
+/* Measures one configuration and hands its row to the report; a profile is printed after the row that it
+ * explains. */
+static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
+{
+    char *profile = NULL;
+    size_t size = 0;
+    if (job->options->profile)
+        job->profile = open_memstream(&profile, &size);
+    json_t *row = measure(job);
+    *good = row_is_ok(row);
+    bool saved = report_row(r, row, error);
+    if (job->profile)
+        fclose(job->profile);
+    if (profile)
+        fputs(profile, job->options->format == FORMAT_TABLE ? stdout : stderr);
+    free(profile);
+    return saved;
+}
+
+bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
+{
+    int64_t rows = config_count(o);
+    struct progress progress;
+    progress_start(&progress, rows);
+    progress.remaining = o->budget;
+    struct work *work = plan_work(o, rows, &progress);
+    bool turns = o->interleave && !o->meta;
+    if (!work || (turns && !interleave(o, work, rows, &progress))) {
+        free(work);
+        return complain(error, "no memory for %lld rows", (long long)rows);
+    }
+    bool saved = true;
+    *all_good = true;
+    for (int64_t i = 0; saved && i < rows; i++) {
+        bool good;
+        show(&progress, &work[i], i, turns ? 0 : 1);
+        saved = run_row(&work[i].job, r, &good, error);
+        *all_good &= good;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        for (int p = 0; p < PROGRAMS; p++)
+            samples_free(&work[i].taken[p]);
+    free(work);
+    return saved;
+}
