@@ -1,6 +1,6 @@
 /*
- * The choice among the tables of kernels/cpu, which are compiled once for each instruction set (ISA_X86: plain
- * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere the compiler's default alone).
+ * The choice among the tables of kernels/cpu, which are compiled once for each instruction set (ISA_X86:
+ * plain x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere the compiler's default alone).
  */
 #include "kernels/backend.h"
 
@@ -28,7 +28,8 @@ static bool has_avx512(void)
 const struct backend *const *backend_cpu_all(void)
 {
 #if ISA_X86
-    static const struct backend *const all[] = {&cpu_avx512_backend, &cpu_avx2_backend, &cpu_base_backend, NULL};
+    static const struct backend *const all[] = {&cpu_avx512_backend, &cpu_avx2_backend, &cpu_base_backend,
+                                                NULL};
     return all + (has_avx512() ? 0 : has_avx2() ? 1 : 2);
 #else
     static const struct backend *const all[] = {&cpu_base_backend, NULL};

@@ -1,6 +1,6 @@
 /*
- * Activations on runs of consecutive elements; the mathematics is that of ref/activation.h. gelu_tanh is
- * written x s with the logistic s = (1 + tanh u) / 2 = 1 / (1 + exp(-2u)).
+ * Activations of one element, to be inlined in loops over many; the mathematics is that of ref/activation.h.
+ * gelu_tanh is written x s with the logistic s = (1 + tanh u) / 2 = 1 / (1 + exp(-2u)).
  */
 #ifndef GTMARK_KERNELS_CPU_ACTIVATION_H
 #define GTMARK_KERNELS_CPU_ACTIVATION_H
@@ -12,9 +12,9 @@
 #define GELU_SLOPE 1.5957691216f
 #define GELU_CUBIC 0.044715f
 
-static inline float gelu_tanh_gate(float x)
+static inline float twice_u(float x)
 {
-    return vm_logistic(GELU_SLOPE * x * (1.0f + GELU_CUBIC * x * x));
+    return GELU_SLOPE * x * (1.0f + GELU_CUBIC * x * x);
 }
 
 static inline float gelu_slope(float x)
@@ -22,74 +22,41 @@ static inline float gelu_slope(float x)
     return vm_normal_cdf(x) + x * vm_normal_density(x);
 }
 
+/* s + x s (1 - s) 2u'; with t = exp(-|2u|), s (1 - s) = t / (1 + t)^2 does not cancel where s is nearly 1. */
 static inline float gelu_tanh_slope(float x)
 {
-    float s = gelu_tanh_gate(x);
-    return s + x * s * (1.0f - s) * GELU_SLOPE * (1.0f + 3.0f * GELU_CUBIC * x * x);
+    float v = twice_u(x), t = vm_exp(v < 0 ? v : -v), r = 1.0f / (1.0f + t);
+    float s = v < 0 ? t * r : r;
+    return s + x * (t * r * r) * GELU_SLOPE * (1.0f + 3.0f * GELU_CUBIC * x * x);
 }
 
-/* z = z + b, and y = act(z); z and y may be the same. */
-static inline void activate(int act, int64_t n, float *z, const float *b, float *y)
+/* act(x); act is a constant where this is inlined. */
+static inline float activation(int act, float x)
 {
     switch (act) {
     case ACT_GELU:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++) {
-            float x = z[j] + b[j];
-            z[j] = x;
-            y[j] = x * vm_normal_cdf(x);
-        }
-        break;
+        return x * vm_normal_cdf(x);
     case ACT_GELU_TANH:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++) {
-            float x = z[j] + b[j];
-            z[j] = x;
-            y[j] = x * gelu_tanh_gate(x);
-        }
-        break;
+        return x * vm_logistic(twice_u(x));
     case ACT_RELU:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++) {
-            float x = z[j] + b[j];
-            z[j] = x;
-            y[j] = x > 0 ? x : 0;
-        }
-        break;
+        return x > 0 ? x : 0;
     default:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++) {
-            float x = z[j] + b[j];
-            z[j] = x;
-            y[j] = x;
-        }
+        return x;
     }
 }
 
-/* dz = dy act'(z) */
-static inline void activate_backward(int act, int64_t n, const float *restrict z, const float *restrict dy,
-                                     float *restrict dz)
+/* dy act'(x) */
+static inline float activation_backward(int act, float x, float dy)
 {
     switch (act) {
     case ACT_GELU:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++)
-            dz[j] = dy[j] * gelu_slope(z[j]);
-        break;
+        return dy * gelu_slope(x);
     case ACT_GELU_TANH:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++)
-            dz[j] = dy[j] * gelu_tanh_slope(z[j]);
-        break;
+        return dy * gelu_tanh_slope(x);
     case ACT_RELU:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++)
-            dz[j] = z[j] > 0 ? dy[j] : 0;
-        break;
+        return x > 0 ? dy : 0;
     default:
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++)
-            dz[j] = dy[j];
+        return dy;
     }
 }
 

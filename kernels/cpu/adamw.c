@@ -1,6 +1,6 @@
 /*
- * AdamW in one sweep over parameters p, moments m and v, and gradients g; the formulas are in ref/adamw.c. What
- * depends on the step alone is computed once, in double, from schedule = [t, lr].
+ * AdamW in one sweep over parameters p, moments m and v, and gradients g; the formulas are in ref/adamw.c.
+ * What depends on the step alone is computed once, in double, from schedule = [t, lr].
  */
 #include "kernels/cpu/elementwise.h"
 
@@ -45,5 +45,6 @@ void CPU(adamw)(const void *args)
     int threads = threads_for(&a->call, mat_size(a->p), GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < p.count; i++)
-        update(s, piece_size(p, i), piece(p, a->p, i), piece(p, a->m, i), piece(p, a->v, i), piece(p, a->g, i));
+        update(s, piece_size(p, i), piece(p, a->p, i), piece(p, a->m, i), piece(p, a->v, i),
+               piece(p, a->g, i));
 }

@@ -4,10 +4,10 @@
  *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta) scale
  *   dq (+)= ds k    dk (+)= ds' q    dv (+)= p' dy
  *
- * A task is one head of one graph, and where heads and graphs are too few to occupy many cores, one of `parts`
- * ranges of its keys: it passes over all queries, so dk and dv of its keys are its own, and dq has an accumulator
- * for each part; these are added in order. Keys are taken KEYS at a time and queries QUERIES at a time, so that p
- * and ds stay in the second-level cache.
+ * A task is one head of one graph, and where heads and graphs are too few to occupy many cores, one of
+ * `parts` ranges of its keys: it passes over all queries, so dk and dv of its keys are its own, and dq has an
+ * accumulator for each part; these are added in order. Keys are taken KEYS at a time and queries QUERIES at a
+ * time, so that p and ds stay in the second-level cache.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
@@ -34,10 +34,10 @@ struct heads {
 
 /* Scratch of a thread. */
 struct room {
-    float *kt, *vt, *k;   /* packed for q k', dy v' and ds k */
-    float *q, *dy;        /* packed for ds' q and p' dy */
-    float *dk, *dv;       /* KEYS x width */
-    float *p, *ds;        /* QUERIES x LD */
+    float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
+    float *q, *dy;      /* packed for ds' q and p' dy */
+    float *dk, *dv;     /* KEYS x width */
+    float *p, *ds;      /* QUERIES x LD */
 };
 
 /* Lays a thread's scratch out and returns its floats; null for size alone. */
@@ -57,7 +57,8 @@ static int64_t lay_out(int64_t width, float *at, struct room *r)
 static struct heads heads_of(const struct attention_backward_args *a, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct heads s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
+    struct heads s = {
+        .a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
     s.room = lay_out(s.width, NULL, NULL);
     int64_t sizes[] = {n * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.room * a->call.threads};
@@ -85,9 +86,10 @@ static void delta_row(const struct heads *s, int64_t i)
 /* s becomes p, and dp becomes ds, for one query. */
 static void soften(int64_t n, float *restrict s, float *restrict dp, float scale, float lse, float delta)
 {
+    float shift = VM_LN2 - lse;
 #pragma omp simd
     for (int64_t j = 0; j < n; j++) {
-        float p = vm_exp(s[j] * scale - lse);
+        float p = vm_half_exp(s[j] * scale + shift);
         s[j] = p;
         dp[j] = p * (dp[j] - delta) * scale;
     }
@@ -106,16 +108,16 @@ static void queries(const struct heads *s, const struct room *r, int64_t first, 
     const struct attention_backward_args *a = s->a;
     int64_t column = h * s->dh;
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
-    CPU(gemm_packed)(rows, keys, s->dh, q, r->kt, r->p, LD, false);
-    CPU(gemm_packed)(rows, keys, s->dh, dy, r->vt, r->ds, LD, false);
+    gemm_packed(rows, keys, s->dh, q, r->kt, r->p, LD, false);
+    gemm_packed(rows, keys, s->dh, dy, r->vt, r->ds, LD, false);
     for (int64_t i = 0; i < rows; i++)
         soften(keys, r->p + i * LD, r->ds + i * LD, s->scale, row_of(a->lse, first + i)[h],
                s->delta[(first + i) * a->heads + h]);
-    CPU(gemm_packed)(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
-    CPU(gemm_pack)(rows, s->dh, dy, r->dy);
-    CPU(gemm_packed)(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
-    CPU(gemm_pack)(rows, s->dh, q, r->q);
-    CPU(gemm_packed)(keys, s->dh, rows, gemm_transposed(r->ds, LD), r->q, r->dk, s->width, !begin);
+    gemm_packed(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
+    gemm_pack(rows, s->dh, dy, r->dy);
+    gemm_packed(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
+    gemm_pack(rows, s->dh, q, r->q);
+    gemm_packed(keys, s->dh, rows, gemm_transposed(r->ds, LD), r->q, r->dk, s->width, !begin);
 }
 
 static void put(struct mat to, int64_t first, int64_t column, int64_t rows, int64_t cols, const float *from,
@@ -132,9 +134,9 @@ static void keys_block(const struct heads *s, const struct room *r, int64_t g, i
     const struct attention_backward_args *a = s->a;
     int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1), column = h * s->dh;
     struct gemm_in k = rows_in(a->k, first, column), v = rows_in(a->v, first, column);
-    CPU(gemm_pack)(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
-    CPU(gemm_pack)(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
-    CPU(gemm_pack)(keys, s->dh, k, r->k);
+    gemm_pack(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
+    gemm_pack(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
+    gemm_pack(keys, s->dh, k, r->k);
     for (int64_t i = begin; i < end; i += QUERIES)
         queries(s, r, i, min_of(QUERIES, end - i), keys, h, i == begin, dq);
     put(a->dk, first, column, keys, s->dh, r->dk, s->width);

@@ -1,5 +1,6 @@
 /*
- * The serial CBLAS product in the terms of gemm.h. Rows of the table that call it exist where HAVE_CBLAS is 1.
+ * The serial CBLAS product in the terms of gemm.h. Rows of the table that call it exist where HAVE_CBLAS
+ * is 1.
  */
 #ifndef GTMARK_KERNELS_CPU_BLAS_H
 #define GTMARK_KERNELS_CPU_BLAS_H
@@ -24,8 +25,8 @@ static inline int blas_ld(struct gemm_in m, int64_t rows, int64_t cols)
 static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
                                 int64_t ldc, bool acc)
 {
-    cblas_sgemm(CblasRowMajor, blas_order(a), blas_order(b), (int)m, (int)n, (int)k, 1, a.at, blas_ld(a, m, k),
-                b.at, blas_ld(b, k, n), acc ? 1 : 0, c, (int)max_of(ldc, n));
+    cblas_sgemm(CblasRowMajor, blas_order(a), blas_order(b), (int)m, (int)n, (int)k, 1, a.at,
+                blas_ld(a, m, k), b.at, blas_ld(b, k, n), acc ? 1 : 0, c, (int)max_of(ldc, n));
 }
 #else
 static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,

@@ -33,17 +33,23 @@ static inline int64_t block_count(struct offsets graphs, int64_t rows, int64_t s
     return rows / size + graph_count(graphs);
 }
 
+/* The number of graph g's first block. */
+static inline int64_t block_first(struct offsets graphs, int64_t size, int64_t g)
+{
+    return graph_first(graphs, g) / size + g;
+}
+
 static inline struct block block_at(struct offsets graphs, int64_t size, int64_t number)
 {
     int64_t low = 0, high = graph_count(graphs);
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (graph_first(graphs, middle) / size + middle <= number)
+        if (block_first(graphs, size, middle) <= number)
             low = middle;
         else
             high = middle;
     }
-    int64_t at = graph_first(graphs, low), first = at + (number - at / size - low) * size;
+    int64_t first = graph_first(graphs, low) + (number - block_first(graphs, size, low)) * size;
     return (struct block){low, first, max_of(0, min_of(size, graph_first(graphs, low + 1) - first))};
 }
 

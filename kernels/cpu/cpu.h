@@ -1,11 +1,12 @@
 /*
- * What the files of kernels/cpu share. They are compiled once for each instruction set, with ISA naming it, so
- * every symbol with external linkage is declared through CPU(name), and headers hold static functions only: a
- * function that the linker merged between instruction sets could run on a processor that lacks its own.
+ * What the files of kernels/cpu share. They are compiled once for each instruction set, with ISA naming it,
+ * so every symbol with external linkage is declared through CPU(name), and headers hold static functions
+ * only: a function that the linker merged between instruction sets could run on a processor that lacks its
+ * own.
  *
- * Results never depend on call.threads: work is cut into tasks by shape alone, each task is serial, and partial
- * sums are added in the order of the tasks. Scratch is declared by a function beside each kernel; what belongs
- * to a thread stands behind what is shared.
+ * Results never depend on call.threads: work is cut into tasks by shape alone, each task is serial, and
+ * partial sums are added in the order of the tasks. Scratch is declared by a function beside each kernel;
+ * what belongs to a thread stands behind what is shared.
  */
 #ifndef GTMARK_KERNELS_CPU_CPU_H
 #define GTMARK_KERNELS_CPU_CPU_H

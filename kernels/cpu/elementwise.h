@@ -1,6 +1,6 @@
 /*
- * How elementwise kernels cut their matrices into serial pieces: runs of PIECE elements where no operand has gaps
- * between its rows (leading dimension = columns), else rows.
+ * How elementwise kernels cut their matrices into serial pieces: runs of PIECE elements where no operand has
+ * gaps between its rows (leading dimension = columns), else rows.
  */
 #ifndef GTMARK_KERNELS_CPU_ELEMENTWISE_H
 #define GTMARK_KERNELS_CPU_ELEMENTWISE_H
@@ -8,7 +8,7 @@
 #include "kernels/cpu/cpu.h"
 
 enum {
-    PIECE = 4096,  /* elements */
+    PIECE = 4096,   /* elements */
     GRAIN = 1 << 13 /* elements that are worth a thread */
 };
 

@@ -48,12 +48,12 @@ INLINE void tile_store(int vectors, vec sum[MR][GEMM_VECTORS], struct tile_out o
     UNROLL
     for (int i = 0; i < MR; i++)
         UNROLL
-        for (int v = 0; v < vectors; v++) {
-            vec *c = (vec *)(to.c + i * to.ldc + v * LANES);
-            if (to.acc)
-                sum[i][v] += *c;
-            *c = sum[i][v];
-        }
+    for (int v = 0; v < vectors; v++) {
+        vec *c = (vec *)(to.c + i * to.ldc + v * LANES);
+        if (to.acc)
+            sum[i][v] += *c;
+        *c = sum[i][v];
+    }
     if (partial)
         store_partial(whole, o);
 }
@@ -67,7 +67,8 @@ INLINE float element(enum reads reads, struct gemm_in a, const float *const row[
 }
 
 /* One tile; `vectors` and `reads` are constants where this is inlined. */
-INLINE void tile(int vectors, enum reads reads, int64_t k, struct gemm_in a, const float *b, struct tile_out o)
+INLINE void tile(int vectors, enum reads reads, int64_t k, struct gemm_in a, const float *b,
+                 struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
     const float *row[MR];
@@ -94,10 +95,11 @@ INLINE void tile(int vectors, enum reads reads, int64_t k, struct gemm_in a, con
     tile_store(vectors, sum, o);
 }
 
-/* A column of tiles: all rows of C under one panel of B. */
-INLINE void panel(int vectors, int64_t m, int64_t k, struct gemm_in a, const float *b, struct tile_out o)
+/* A column of tiles: all rows of C under one panel of B. Tiles of A are `step` floats apart. */
+INLINE void panel(int vectors, int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                  struct tile_out o)
 {
-    for (int64_t i = 0; i < m; i += MR, a.at += MR * a.row, o.c += MR * o.ldc) {
+    for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc) {
         o.rows = (int)min_of(MR, m - i);
         if (o.rows < MR)
             tile(vectors, BY_EDGE, k, a, b, o);
@@ -108,30 +110,30 @@ INLINE void panel(int vectors, int64_t m, int64_t k, struct gemm_in a, const flo
     }
 }
 
-static void panel_of_width(int64_t m, int64_t k, struct gemm_in a, const float *b, struct tile_out o)
+static void panel_of_width(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                           struct tile_out o)
 {
     switch (blocks_of(o.cols, LANES)) {
     case 1:
-        panel(1, m, k, a, b, o);
+        panel(1, m, k, a, step, b, o);
         break;
     case 2:
-        panel(2, m, k, a, b, o);
+        panel(2, m, k, a, step, b, o);
         break;
 #if GEMM_VECTORS > 2
     case 3:
-        panel(3, m, k, a, b, o);
+        panel(3, m, k, a, step, b, o);
         break;
     case 4:
-        panel(4, m, k, a, b, o);
+        panel(4, m, k, a, step, b, o);
         break;
 #endif
     }
 }
 
-/* Columns first .. of a panel are k steps long; the panel is cut along k so that it stays in the first-level
- * cache. */
-void CPU(gemm_packed)(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
-                      int64_t ldc, bool acc)
+/* Panels are cut along k so that what a tile reads of one stays in the first-level cache. */
+void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
+                 int64_t ldc, bool acc)
 {
     for (int64_t j = 0; j < n; j += NR) {
         int cols = (int)min_of(NR, n - j);
@@ -139,7 +141,7 @@ void CPU(gemm_packed)(int64_t m, int64_t n, int64_t k, struct gemm_in a, const f
         for (int64_t p = 0; p < k; p += GEMM_DEPTH) {
             struct gemm_in ap = {a.at + p * a.col, a.row, a.col};
             struct tile_out o = {c + j, ldc, 0, cols, acc || p > 0};
-            panel_of_width(m, min_of(GEMM_DEPTH, k - p), ap, packed + j * k + p * width, o);
+            panel_of_width(m, min_of(GEMM_DEPTH, k - p), ap, MR * a.row, packed + j * k + p * width, o);
         }
     }
 }
@@ -181,7 +183,7 @@ static void pack_panel(int64_t k, int64_t cols, int64_t width, struct gemm_in b,
     }
 }
 
-void CPU(gemm_pack)(int64_t k, int64_t n, struct gemm_in b, float *packed)
+void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed)
 {
     for (int64_t j = 0; j < n; j += NR, b.at += NR * b.col, packed += NR * k) {
         int64_t cols = min_of(NR, n - j);
@@ -189,16 +191,31 @@ void CPU(gemm_pack)(int64_t k, int64_t n, struct gemm_in b, float *packed)
     }
 }
 
-void CPU(gemm_outer)(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
-                     bool acc, float *scratch)
+/* A (m x k) in tiles of MR rows, each k long, as BY_COLUMNS reads them; rows beyond the last are zeros. */
+static void pack_rows(int64_t m, int64_t k, struct gemm_in a, float *to)
 {
-    int64_t lda = round_up(m, 16);
-    float *packed_b = scratch + GEMM_DEPTH * lda;
+    for (int64_t i = 0; i < m; i += MR)
+        for (int64_t p = 0; p < k; p++, to += MR) {
+            const float *from = a.at + i * a.row + p * a.col;
+            if (a.row == 1 && i + MR <= m)
+                memcpy(to, from, MR * sizeof(float));
+            else
+                for (int64_t r = 0; r < MR; r++)
+                    to[r] = i + r < m ? from[r * a.row] : 0;
+        }
+}
+
+void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
+                bool acc, float *scratch)
+{
+    float *packed = scratch + GEMM_DEPTH * round_up(m, MR);
     for (int64_t p = 0; p < k; p += GEMM_DEPTH) {
         int64_t depth = min_of(GEMM_DEPTH, k - p);
-        for (int64_t q = 0; q < depth; q++)
-            memcpy(scratch + q * lda, a.at + (p + q) * a.col, (size_t)m * sizeof(float));
-        CPU(gemm_pack)(depth, n, (struct gemm_in){b.at + p * b.row, b.row, b.col}, packed_b);
-        CPU(gemm_packed)(m, n, depth, gemm_transposed(scratch, lda), packed_b, c, ldc, acc || p > 0);
+        pack_rows(m, depth, (struct gemm_in){a.at + p * a.col, a.row, a.col}, scratch);
+        gemm_pack(depth, n, (struct gemm_in){b.at + p * b.row, b.row, b.col}, packed);
+        for (int64_t j = 0; j < n; j += NR) {
+            struct tile_out o = {c + j, ldc, 0, (int)min_of(NR, n - j), acc || p > 0};
+            panel_of_width(m, depth, (struct gemm_in){scratch, 1, MR}, depth * MR, packed + j * depth, o);
+        }
     }
 }

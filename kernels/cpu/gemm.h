@@ -2,9 +2,9 @@
  * Serial single-precision matrix product for blocks that fit into a core's caches: C (+)= A B.
  *
  * The method is that of Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", ACM TOMS
- * 34(3), 2008), as far as small operands need it. A register tile of GEMM_ROWS x GEMM_COLS of C runs along k. B
- * is packed into panels of GEMM_COLS columns (the last one as wide as whole vectors need), each panel k rows
- * long; A is read where it lies, for its elements are broadcast.
+ * 34(3), 2008), as far as small operands need it. A register tile of GEMM_ROWS x GEMM_COLS of C runs along k.
+ * B is packed into panels of GEMM_COLS columns (the last one as wide as whole vectors need), each panel k
+ * rows long; A is read where it lies, for its elements are broadcast.
  *
  * Every element of C is summed over k in the same order wherever it stands in the block (a chain for each
  * GEMM_DEPTH steps of k), so a result does not depend on how C was cut into blocks.
@@ -35,7 +35,7 @@
 #define GEMM_COLS  (GEMM_LANES * GEMM_VECTORS)
 #define GEMM_DEPTH 256
 
-/* Element (i, k) of A stands at at[i * row + k * col]; of B, element (k, j) at at[k * row + j * col]. */
+/* Element (i, k) of a matrix stands at at[i * row + k * col]. */
 struct gemm_in {
     const float *at;
     int64_t row, col;
@@ -57,22 +57,44 @@ static inline int64_t gemm_packed_size(int64_t k, int64_t n)
     return k * round_up(n, GEMM_LANES);
 }
 
-/* Packs B (k x n). Panels are independent: a caller may pack [first, first + n) of a wider B, first a multiple of
- * GEMM_COLS, to packed + first * k. */
-void CPU(gemm_pack)(int64_t k, int64_t n, struct gemm_in b, float *packed);
+#define gemm_pack   CPU(gemm_pack)
+#define gemm_packed CPU(gemm_packed)
+#define gemm_outer  CPU(gemm_outer)
+
+/* Packs B (k x n). Panels are independent: a caller may pack [first, first + n) of a wider B, first a
+ * multiple of GEMM_COLS, to packed + first * k. */
+void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed);
 
 /* C (m x n, row-major) = A B, or C += A B if acc. One of a.row, a.col is 1. */
-void CPU(gemm_packed)(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
-                      int64_t ldc, bool acc);
+void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
+                 int64_t ldc, bool acc);
 
-/* The same for transposed A (a.row = 1) and row-major B of any strides and any k: both are packed, GEMM_DEPTH
- * rows at a time, into scratch of gemm_scratch_size(m, n) floats. */
-void CPU(gemm_outer)(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
-                     bool acc, float *scratch);
+/* The same for A and B of any strides and any k: both are packed, GEMM_DEPTH steps of k at a time, into
+ * scratch of gemm_outer_scratch(m, n) floats. For short products of long, transposed operands. */
+void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
+                bool acc, float *scratch);
 
 static inline int64_t gemm_outer_scratch(int64_t m, int64_t n)
 {
-    return GEMM_DEPTH * (round_up(m, 16) + round_up(n, 16));
+    return GEMM_DEPTH * (round_up(m, GEMM_ROWS) + round_up(n, GEMM_LANES));
+}
+
+/*
+ * How an n x m product of depth k is cut into tasks: `rows` x `cols` blocks, to be taken column by column, so
+ * that the packed B of a column of blocks stays in the second-level cache while A passes by.
+ */
+struct gemm_grid {
+    int64_t rows, cols;
+};
+
+static inline struct gemm_grid gemm_grid(int64_t n, int64_t m, int64_t k, int64_t rows)
+{
+    enum { STEP = 64, PACKED = 98304 /* floats */, TASKS = 16 };
+    int64_t row_tasks = blocks_of(n, rows);
+    int64_t col_tasks = max_of(blocks_of(TASKS, row_tasks), blocks_of(m * k, PACKED));
+    col_tasks = min_of(col_tasks, blocks_of(m, STEP));
+    return (struct gemm_grid){round_up(blocks_of(n, row_tasks), GEMM_ROWS),
+                              round_up(blocks_of(m, col_tasks), STEP)};
 }
 
 #endif

@@ -2,29 +2,25 @@
  * Linear layer: z = x w' + b, y = act(z), pre = z. x: N x D, w: M x D, b: 1 x M, y and pre: N x M.
  *
  * A task is a block of rows and columns of z; bias and activation follow each product while it is in the
- * first-level cache. Two variants: "simd" packs w once, for all threads, and uses gemm.h; "blas" lets CBLAS pack
- * what it needs in every task, and so takes larger ones.
+ * first-level cache. Two variants: "simd" packs w once, for all threads, and uses gemm.h; "blas" lets CBLAS
+ * pack what it needs in every task, and so takes larger ones.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
 
-enum { STRIP = 64 }; /* columns whose rows of a task stay in the first-level cache */
+enum { STRIP = 32 }; /* columns whose rows of a task stay in the first-level cache */
 
 struct layer {
     const struct linear_args *a;
     bool blas;
     float *packed;
-    int64_t rows, cols; /* of a task */
+    struct gemm_grid grid;
 };
 
-/* Tasks of about 96 rows; fewer rows than 16 tasks need are made up for by cutting columns. */
 static struct layer layer_of(const struct linear_args *a, bool blas)
 {
-    int64_t n = a->y.rows, m = a->y.cols;
-    int64_t row_tasks = blocks_of(n, blas ? 192 : 96);
-    int64_t col_tasks = min_of(blocks_of(16, row_tasks), blocks_of(m, STRIP));
-    int64_t rows = round_up(blocks_of(n, row_tasks), GEMM_ROWS);
-    return (struct layer){a, blas, a->call.scratch, rows, round_up(blocks_of(m, col_tasks), STRIP)};
+    struct gemm_grid grid = gemm_grid(a->y.rows, a->y.cols, a->x.cols, blas ? 192 : 96);
+    return (struct layer){a, blas, a->call.scratch, grid};
 }
 
 static void product(const struct layer *l, int64_t i, int64_t rows, int64_t j, int64_t cols, struct mat z)
@@ -35,7 +31,39 @@ static void product(const struct layer *l, int64_t i, int64_t rows, int64_t j, i
         blas_product(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), gemm_transposed(row_of(w, j), w.ld), to,
                      z.ld, false);
     else
-        CPU(gemm_packed)(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), l->packed + j * x.cols, to, z.ld, false);
+        gemm_packed(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), l->packed + j * x.cols, to, z.ld, false);
+}
+
+/* z = z + b and y = act(z) on one strip of a block; z and y may be the same. */
+static inline __attribute__((always_inline)) void finish(int act, int64_t rows, int64_t cols, struct mat z,
+                                                         const float *restrict b, struct mat y)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        float *z_row = row_of(z, i), *y_row = row_of(y, i);
+#pragma omp simd
+        for (int64_t j = 0; j < cols; j++) {
+            float x = z_row[j] + b[j];
+            z_row[j] = x;
+            y_row[j] = activation(act, x);
+        }
+    }
+}
+
+static void finish_strip(int act, int64_t rows, int64_t cols, struct mat z, const float *b, struct mat y)
+{
+    switch (act) {
+    case ACT_GELU:
+        finish(ACT_GELU, rows, cols, z, b, y);
+        break;
+    case ACT_GELU_TANH:
+        finish(ACT_GELU_TANH, rows, cols, z, b, y);
+        break;
+    case ACT_RELU:
+        finish(ACT_RELU, rows, cols, z, b, y);
+        break;
+    default:
+        finish(ACT_NONE, rows, cols, z, b, y);
+    }
 }
 
 /* Rows i .. and columns j .. of y. */
@@ -44,14 +72,18 @@ static void block(const struct layer *l, int64_t i, int64_t rows, int64_t j, int
     static const float zeros[STRIP];
     const struct linear_args *a = l->a;
     bool plain = !a->act && !mat_present(a->b) && !mat_present(a->pre);
-    struct mat z = mat_present(a->pre) ? a->pre : a->y;
-    int64_t step = l->blas ? cols : STRIP;
-    for (int64_t s = j; s < j + cols; s += step) {
-        product(l, i, rows, s, min_of(step, j + cols - s), z);
-        for (int64_t r = i; r < i + rows && !plain; r++)
-            for (int64_t t = s; t < min_of(s + step, j + cols); t += STRIP)
-                activate(a->act, min_of(STRIP, j + cols - t), row_of(z, r) + t,
-                         mat_present(a->b) ? row_of(a->b, 0) + t : zeros, row_of(a->y, r) + t);
+    struct mat z = mat_present(a->pre) ? a->pre : a->y, y = a->y;
+    if (l->blas)
+        product(l, i, rows, j, cols, z);
+    for (int64_t s = j; s < j + cols; s += STRIP) {
+        int64_t width = min_of(STRIP, j + cols - s);
+        if (!l->blas)
+            product(l, i, rows, s, width, z);
+        struct mat z_strip = {.data = row_of(z, i) + s, .ld = z.ld};
+        struct mat y_strip = {.data = row_of(y, i) + s, .ld = y.ld};
+        if (!plain)
+            finish_strip(a->act, rows, width, z_strip, mat_present(a->b) ? row_of(a->b, 0) + s : zeros,
+                         y_strip);
     }
 }
 
@@ -65,13 +97,13 @@ static void run(const struct linear_args *a, bool blas)
         if (!blas) {
 #pragma omp for schedule(static)
             for (int64_t j = 0; j < m; j += GEMM_COLS)
-                CPU(gemm_pack)(k, min_of(GEMM_COLS, m - j), gemm_transposed(row_of(a->w, j), a->w.ld),
-                               l.packed + j * k);
+                gemm_pack(k, min_of(GEMM_COLS, m - j), gemm_transposed(row_of(a->w, j), a->w.ld),
+                          l.packed + j * k);
         }
 #pragma omp for collapse(2) schedule(dynamic) nowait
-        for (int64_t i = 0; i < n; i += l.rows)
-            for (int64_t j = 0; j < m; j += l.cols)
-                block(&l, i, min_of(l.rows, n - i), j, min_of(l.cols, m - j));
+        for (int64_t j = 0; j < m; j += l.grid.cols)
+            for (int64_t i = 0; i < n; i += l.grid.rows)
+                block(&l, i, min_of(l.grid.rows, n - i), j, min_of(l.grid.cols, m - j));
     }
 }
 

@@ -2,10 +2,10 @@
  * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
  * dy: N x M, x: N x D, w: M x D. Variants as in linear.c.
  *
- * With an activation, dz is made for SLAB rows at a time, so scratch does not grow with N. Tasks of dx are
- * blocks of rows. Tasks of dw are blocks of its elements and, where these are too few to occupy many cores
- * (tall matrices of small width), parts of the sum over rows as well: each part has an accumulator, and the
- * accumulators are added in order. All sizes follow from the shape alone.
+ * SLAB rows are taken at a time: dz is made for them where there is an activation, and what dx has read is
+ * still in the cache when dw reads it again. Tasks are blocks of dx and of dw and, where the blocks of dw are
+ * too few to occupy many cores (tall matrices of small width), parts of its sum over rows as well: each part
+ * has an accumulator, and the accumulators are added in order. All sizes follow from the shape alone.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
@@ -14,16 +14,17 @@
 #include <string.h>
 
 enum {
-    SLAB = 4096,                     /* rows of dz at a time */
-    DX_ROWS = 96,                    /* rows of dx in a task, */
-    DW_ROWS = 64,                    /* rows and columns of dw in a task, */
-    DW_COLS = 256,                   /* */
-    DW_TASKS = 16, PART_ROWS = 256   /* and how many, each over at least so many rows of dz and x */
+    SLAB = 4096,
+    DW_ROWS = 192,   /* of dw in a task */
+    DW_COLS = 256,   /* of dw in a task */
+    DW_TASKS = 16,   /* as many parts as make so many tasks, */
+    PART_ROWS = 256, /* but none of fewer rows of dz and x */
 };
 
 struct layer {
     const struct linear_backward_args *a;
     bool blas;
+    struct gemm_grid grid; /* of dx */
     int parts;
     int64_t slab;                                    /* rows of dz at a time */
     float *dz, *packed, *accumulators, *thread_room; /* scratch */
@@ -45,7 +46,8 @@ static struct layer layer_of(const struct linear_backward_args *a, bool blas, in
 {
     struct layer l = {.a = a, .blas = blas};
     int64_t n = a->dy.rows, m = a->dy.cols;
-    l.slab = a->act ? min_of(n, SLAB) : n;
+    l.slab = blocks_of(n, blocks_of(n, SLAB));
+    l.grid = gemm_grid(l.slab, a->x.cols, m, blas ? 192 : 96);
     l.parts = (int)max_of(1, min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
     l.room = blas ? 0 : round_up(gemm_outer_scratch(min_of(m, DW_ROWS), min_of(a->x.cols, DW_COLS)), 16);
     int64_t sizes[] = {a->act ? l.slab * m : 0, blas ? 0 : gemm_packed_size(m, a->x.cols),
@@ -69,16 +71,41 @@ static struct mat slab_of(const struct layer *l, int64_t first)
     return dz;
 }
 
-static void dx_block(const struct layer *l, struct mat dz, int64_t first, int64_t i)
+/* dz = dy act'(pre) for one row. */
+static inline __attribute__((always_inline)) void dz_row(int act, int64_t n, const float *restrict pre,
+                                                         const float *restrict dy, float *restrict dz)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        dz[j] = activation_backward(act, pre[j], dy[j]);
+}
+
+static void activate_backward(int act, int64_t n, const float *pre, const float *dy, float *dz)
+{
+    switch (act) {
+    case ACT_GELU:
+        dz_row(ACT_GELU, n, pre, dy, dz);
+        break;
+    case ACT_GELU_TANH:
+        dz_row(ACT_GELU_TANH, n, pre, dy, dz);
+        break;
+    case ACT_RELU:
+        dz_row(ACT_RELU, n, pre, dy, dz);
+        break;
+    }
+}
+
+static void dx_block(const struct layer *l, struct mat dz, int64_t first, int64_t i, int64_t j)
 {
     const struct linear_backward_args *a = l->a;
-    int64_t rows = min_of(DX_ROWS, dz.rows - i), m = dz.cols, d = a->dx.cols;
+    int64_t rows = min_of(l->grid.rows, dz.rows - i), cols = min_of(l->grid.cols, a->dx.cols - j),
+            m = dz.cols;
     struct gemm_in in = gemm_in(row_of(dz, i), dz.ld);
-    float *to = row_of(a->dx, first + i);
+    float *to = row_of(a->dx, first + i) + j;
     if (l->blas)
-        blas_product(rows, d, m, in, gemm_in(a->w.data, a->w.ld), to, a->dx.ld, a->dx.acc);
+        blas_product(rows, cols, m, in, gemm_in(row_of(a->w, 0) + j, a->w.ld), to, a->dx.ld, a->dx.acc);
     else
-        CPU(gemm_packed)(rows, d, m, in, l->packed, to, a->dx.ld, a->dx.acc);
+        gemm_packed(rows, cols, m, in, l->packed + j * m, to, a->dx.ld, a->dx.acc);
 }
 
 static void column_sums(struct mat m, float *to, bool acc)
@@ -112,7 +139,7 @@ static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_
     if (mat_present(a->dw) && l->blas)
         blas_product(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc);
     else if (mat_present(a->dw))
-        CPU(gemm_outer)(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc, room);
+        gemm_outer(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc, room);
     if (mat_present(a->db) && j == 0) {
         struct mat columns = mat_cols(dz, i, rows);
         columns.data = row_of(columns, begin);
@@ -128,8 +155,8 @@ static void add_parts(const struct layer *l, int64_t i)
     bool is_db = i == a->w.rows;
     struct mat out = is_db ? a->db : a->dw;
     if (mat_present(out))
-        add_accumulators(out.cols, row_of(out, is_db ? 0 : i), out.acc, l->accumulators + i * a->x.cols, l->parts,
-                         sums(a));
+        add_accumulators(out.cols, row_of(out, is_db ? 0 : i), out.acc, l->accumulators + i * a->x.cols,
+                         l->parts, sums(a));
 }
 
 static void run(const struct linear_backward_args *a, bool blas)
@@ -144,20 +171,22 @@ static void run(const struct linear_backward_args *a, bool blas)
         if (dx && !blas) {
 #pragma omp for schedule(static)
             for (int64_t j = 0; j < d; j += GEMM_COLS)
-                CPU(gemm_pack)(m, min_of(GEMM_COLS, d - j), gemm_in((float *)a->w.data + j, a->w.ld),
-                               l.packed + j * m);
+                gemm_pack(m, min_of(GEMM_COLS, d - j), gemm_in(row_of(a->w, 0) + j, a->w.ld),
+                          l.packed + j * m);
         }
         for (int64_t first = 0; first < n; first += l.slab) {
             struct mat dz = slab_of(&l, first);
             if (a->act) {
 #pragma omp for schedule(static)
                 for (int64_t i = 0; i < dz.rows; i++)
-                    activate_backward(a->act, m, row_of(a->pre, first + i), row_of(a->dy, first + i), row_of(dz, i));
+                    activate_backward(a->act, m, row_of(a->pre, first + i), row_of(a->dy, first + i),
+                                      row_of(dz, i));
             }
             if (dx) {
-#pragma omp for schedule(dynamic) nowait
-                for (int64_t i = 0; i < dz.rows; i += DX_ROWS)
-                    dx_block(&l, dz, first, i);
+#pragma omp for collapse(2) schedule(dynamic) nowait
+                for (int64_t j = 0; j < d; j += l.grid.cols)
+                    for (int64_t i = 0; i < dz.rows; i += l.grid.rows)
+                        dx_block(&l, dz, first, i, j);
             }
             if (dw) {
 #pragma omp for collapse(3) schedule(dynamic)

@@ -1,5 +1,6 @@
 /*
- * Mean of the rows of each graph, and its backward: y = sum of x / rows, dx (+)= dy / rows. x: N x D, y: B x D.
+ * Mean of the rows of each graph, and its backward: y = sum of x / rows, dx (+)= dy / rows. x: N x D, y: B x
+ * D.
  *
  * A task is STRIP columns of a graph. Rows are summed RUN at a time and the runs' sums added, which keeps the
  * error of long sums small.

@@ -6,8 +6,14 @@
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)
 
-#define ROW(op, variant, run)         {OP_##op, variant, F32, CPU(run), NULL}
-#define ROW_SCRATCH(op, variant, run) {OP_##op, variant, F32, CPU(run), CPU(run##_scratch)}
+#define ROW(op, variant, run)                                                                                \
+    {                                                                                                        \
+        OP_##op, variant, F32, CPU(run), NULL                                                                \
+    }
+#define ROW_SCRATCH(op, variant, run)                                                                        \
+    {                                                                                                        \
+        OP_##op, variant, F32, CPU(run), CPU(run##_scratch)                                                  \
+    }
 
 static const struct kernel kernels[] = {
     ROW_SCRATCH(linear, "simd", linear),

@@ -1,6 +1,6 @@
 /*
- * Counter-based uniform numbers on [-bound, bound): y_ik = n(key, i M + k) scale with a 24-bit integer n (rng.h)
- * and scale = bound 2^-23. One rounding, so every machine gets the same bits.
+ * Counter-based uniform numbers on [-bound, bound): y_ik = n(key, i M + k) scale with a 24-bit integer n
+ * (rng.h) and scale = bound 2^-23. One rounding, so every machine gets the same bits.
  */
 #include "kernels/cpu/elementwise.h"
 #include "kernels/rng.h"

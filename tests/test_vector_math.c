@@ -1,0 +1,177 @@
+/*
+ * The functions of kernels/cpu/vector_math.h against libm in double, on dense grids, at random points and at
+ * the ends of the range. The bounds asserted are those that the header states.
+ */
+#include "kernels/cpu/activation.h"
+#include "kernels/rng.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { POINTS = 400000 };
+
+/* Point i: the first half a grid on [low, high], the others random in it. */
+static float point(int i, double low, double high)
+{
+    if (i < POINTS / 2)
+        return (float)(low + (high - low) * i / (POINTS / 2 - 1));
+    double unit = (rng_int24(1, (uint64_t)i) + 0x1p23) * 0x1p-24;
+    return (float)(low + (high - low) * unit);
+}
+
+/* The distance from one float to the next at |y|. */
+static double ulp(double y)
+{
+    return ldexp(1, (int)floor(log2(fabs(y))) - 23);
+}
+
+static double exact_cdf(double x)
+{
+    return 0.5 * erfc(-x * 0.70710678118654752440);
+}
+
+static void expect_below(const char *what, double worst, float at, double bound)
+{
+    if (!(worst <= bound))
+        fail_msg("%s is off by %g at %.9g, allowed %g", what, worst, (double)at, bound);
+}
+
+static void test_exp(void **state)
+{
+    (void)state;
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -86.98, 88.72);
+        double y = exp((double)x), error = fabs(vm_exp(x) - y) / ulp(y);
+        if (!(error <= worst))
+            worst = error, at = x;
+    }
+    expect_below("exp (ulp)", worst, at, 1.6);
+    assert_true(vm_exp(0) == 1);
+    assert_true(vm_exp(-1e4f) == 0);
+    assert_true(vm_exp(-INFINITY) == 0);
+    assert_true(vm_exp(-FLT_MAX) == 0);
+    assert_true(vm_exp(-87.1f) == 0);
+    assert_true(vm_exp(88.73f) == INFINITY);
+    assert_true(vm_exp(1e30f) == INFINITY);
+    assert_true(vm_exp(INFINITY) == INFINITY);
+    assert_false(isfinite(vm_exp(NAN)));
+}
+
+static void test_normal_cdf(void **state)
+{
+    (void)state;
+    double worst = 0, relative = 0;
+    float at = 0, relative_at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -12, 12);
+        double error = fabs(vm_normal_cdf(x) - exact_cdf(x));
+        if (!(error <= worst))
+            worst = error, at = x;
+        if (x >= -10 && !(error / exact_cdf(x) <= relative))
+            relative = error / exact_cdf(x), relative_at = x;
+    }
+    expect_below("normal cdf", worst, at, 1.2e-7);
+    expect_below("normal cdf, relative,", relative, relative_at, 1e-3);
+    assert_true(vm_normal_cdf(0) == 0.5f);
+    assert_true(vm_normal_cdf(INFINITY) == 1);
+    assert_true(vm_normal_cdf(-INFINITY) < 1e-22f);
+}
+
+static void test_normal_density(void **state)
+{
+    (void)state;
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -15, 15);
+        double error = fabs(vm_normal_density(x) - 0.39894228040143267794 * exp(-0.5 * (double)x * x));
+        if (!(error <= worst))
+            worst = error, at = x;
+    }
+    expect_below("normal density", worst, at, 1.2e-7);
+    assert_true(vm_normal_density(1e4f) == 0);
+}
+
+static void test_logistic(void **state)
+{
+    (void)state;
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -100, 100);
+        double error = fabs(vm_logistic(x) - 1 / (1 + exp(-(double)x)));
+        if (!(error <= worst))
+            worst = error, at = x;
+    }
+    expect_below("logistic", worst, at, 2e-7);
+    assert_true(vm_logistic(-1e4f) == 0);
+    assert_true(vm_logistic(1e4f) == 1);
+}
+
+static double exact_gelu(double x)
+{
+    return x * exact_cdf(x);
+}
+
+static double exact_gelu_slope(double x)
+{
+    return exact_cdf(x) + x * 0.39894228040143267794 * exp(-0.5 * x * x);
+}
+
+static double exact_gelu_tanh(double x)
+{
+    return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+static double exact_gelu_tanh_slope(double x)
+{
+    double t = tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x));
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.79788456080286535588 * (1 + 3 * 0.044715 * x * x);
+}
+
+/* The relative error of act (or its derivative) in the 2-norm over [-6, 6]. */
+static double norm_error(int act, int derivative, double exact(double x))
+{
+    double difference = 0, size = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -6, 6);
+        double y = exact(x), d = (derivative ? activation_backward(act, x, 1) : activation(act, x)) - y;
+        difference += d * d;
+        size += y * y;
+    }
+    return sqrt(difference / size);
+}
+
+static void test_activations(void **state)
+{
+    (void)state;
+    expect_below("gelu, in norm,", norm_error(ACT_GELU, 0, exact_gelu), 0, 1e-7);
+    expect_below("gelu', in norm,", norm_error(ACT_GELU, 1, exact_gelu_slope), 0, 1e-7);
+    expect_below("gelu_tanh, in norm,", norm_error(ACT_GELU_TANH, 0, exact_gelu_tanh), 0, 1e-7);
+    expect_below("gelu_tanh', in norm,", norm_error(ACT_GELU_TANH, 1, exact_gelu_tanh_slope), 0, 1e-7);
+    for (int act = ACT_NONE; act < ACT_KINDS; act++) {
+        assert_true(activation(act, 50) == 50);
+        assert_true(act == ACT_NONE || fabsf(activation(act, -50)) < 1e-20f);
+    }
+    assert_true(activation(ACT_RELU, 0) == 0 && activation_backward(ACT_RELU, 0, 1) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_normal_cdf),
+        cmocka_unit_test(test_normal_density),
+        cmocka_unit_test(test_logistic),
+        cmocka_unit_test(test_activations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
