@@ -149,6 +149,10 @@ int bench_main(const struct bench *b, int argc, char **argv)
     struct message error;
     int status =
         options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv) : fail(b, &error, EXIT_USAGE);
+    if (status == EXIT_GOOD && fflush(stdout) != 0) { /* a full disk shows only now */
+        complain(&error, "stdout: cannot be written");
+        status = fail(b, &error, EXIT_MISSED);
+    }
     options_free(&o);
     return status;
 }

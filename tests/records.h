@@ -1,0 +1,30 @@
+/* What a program leaves as records, for tests: whatever is not as asked for fails the test, saying what it
+ * is. */
+#ifndef GTMARK_TESTS_RECORDS_H
+#define GTMARK_TESTS_RECORDS_H
+
+#include <stdint.h>
+
+#include "analysis/record.h"
+#include "tests/program.h"
+
+/* Runs a program that ends with this status. */
+struct ended run_words(const struct house *h, const char *words, int status);
+
+/* The valid record that is all of a text, that is in a file below the house's root, and that a run with
+ * --format json puts on stdout. */
+json_t *record_of(const char *text);
+json_t *record_in(const struct house *h, const char *name);
+json_t *run_json(const struct house *h, const char *words, int status);
+
+/* Rows of a record, and their fields, which must not be null. */
+size_t row_count(const json_t *record);
+const json_t *row_at(const json_t *record, size_t index);
+int64_t count_at(const json_t *row, const char *path);
+double real_at(const json_t *row, const char *path);
+const char *text_at(const json_t *row, const char *path);
+
+/* The field is null, for a reason that holds this text. */
+void assert_null_because(const json_t *row, const char *path, const char *reason);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * The parts of the harness, one by one: the product of a sweep and the hash of its work, the sampling rule,
+ * and where results go. The language of axes is in test_axes.c.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/config.h"
+#include "bench/place.h"
+#include "bench/sample.h"
+
+static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
+
+/* The options of a command line that is good; words are split at blanks. */
+static struct options options_of(const char *words)
+{
+    char text[256], *rest = text, *argv[32] = {"bench_test"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word; argc < 32 && (word = strsep(&rest, " ")) != NULL;)
+        if (*word)
+            argv[argc++] = word;
+    struct options o;
+    struct message error = {""};
+    if (!options_parse(&bench, argc, argv, &o, &error))
+        fail_msg("%s: %s", words, error.text);
+    return o;
+}
+
+static void test_cartesian_product(void **state)
+{
+    (void)state;
+    struct options o = options_of("--nodes 10,20,30 --heads 1,2 --act relu,gelu --ffn 24 --threads 3");
+    assert_int_equal(config_count(&o), 12);
+    for (int i = 0; i < 12; i++) { /* nodes vary fastest, as the last axis */
+        struct config c = config_at(&o, i);
+        assert_int_equal(c.graph.nodes, 10 * (1 + i % 3));
+        assert_int_equal(c.sizes.act, i / 3 % 2 ? ACT_GELU : ACT_RELU);
+        assert_int_equal(c.sizes.heads, 1 + i / 6);
+        assert_int_equal(c.sizes.ffn, 24);
+        assert_int_equal(c.sizes.layers, 6);
+        assert_int_equal(c.threads, 3);
+        assert_ptr_equal(c.model, &graph_transformer);
+    }
+    options_free(&o);
+    o = options_of("--hidden 40 --heads 5");
+    struct config c = config_at(&o, 1);
+    assert_int_equal(c.graph.nodes, 200); /* the benchmark's own axis */
+    assert_int_equal(c.sizes.ffn, 80);    /* twice the width unless given */
+    assert_true(c.threads >= 1);
+    options_free(&o);
+}
+
+static void test_impossible_combinations(void **state)
+{
+    (void)state;
+    struct message error = {""};
+    struct options o = options_of("--hidden 16,24 --heads 1,2,6");
+    assert_false(config_check_all(&o, &error)); /* width 24 can have 6 heads, 16 cannot */
+    assert_non_null(strstr(error.text, "--heads 6 --hidden 16"));
+    options_free(&o);
+    o = options_of("--hidden 12,24 --heads 1,2,6");
+    assert_true(config_check_all(&o, &error));
+    options_free(&o);
+    o = options_of("--nodes 1-1000+1 --layers 1-1000+1 --ffn 1-1000+1 --threads 1-1000+1");
+    assert_false(config_check_all(&o, &error)); /* whose number overflows nothing */
+    options_free(&o);
+}
+
+static void work_of(const char *words, char work[17])
+{
+    struct options o = options_of(words);
+    struct config c = config_at(&o, 0);
+    config_work(&c, o.seed, work);
+    options_free(&o);
+    assert_int_equal(strspn(work, "0123456789abcdef"), 16);
+}
+
+/* Each axis but the threads defines the work, and so does the seed; how it is measured does not. */
+static void test_work(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "--threads 7",   "--ffn 512",         "--runs 3",     "--device ref",
+        "--device meta", "--impl linear=ref", "--phase step", "--nodes 100 --layers 6"};
+    static const char *const others[AXES + 1] = {
+        [AXIS_LAYERS] = "--layers 5",   [AXIS_HIDDEN] = "--hidden 248 --ffn 512",
+        [AXIS_HEADS] = "--heads 4",     [AXIS_FFN] = "--ffn 511",
+        [AXIS_ACT] = "--act gelu_tanh", [AXIS_DEGREE] = "--degree 5.5",
+        [AXIS_NODES] = "--nodes 101",   [AXES] = "--seed 43",
+    };
+    char work[17], other[AXES + 1][17];
+    work_of("", work);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        work_of(same[i], other[0]);
+        assert_string_equal(other[0], work);
+    }
+    int differing = 0;
+    for (int a = 0; a <= AXES; a++) {
+        work_of(others[a] ? others[a] : "", other[a]);
+        for (int b = 0; others[a] && b < a; b++)
+            assert_string_not_equal(other[a], other[b]);
+        differing += strcmp(other[a], work) != 0;
+    }
+    assert_int_equal(differing, 8); /* one model, so far, cannot differ */
+}
+
+/* A step of a tiny model: the smallest tape with every phase. */
+struct program {
+    struct batch batch;
+    struct recording recording;
+};
+
+static int program_setup(void **state)
+{
+    static struct program p;
+    struct graph_config g = {.family = "er", .nodes = 4, .degree = 2, .graphs = 1, .seed = 1};
+    struct model_config c = {.layers = 1, .hidden = 4, .heads = 1, .ffn = 4, .act = ACT_RELU};
+    struct tape_config t = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
+    char error[256];
+    assert_true(batch_generate(&p.batch, &g, error, sizeof error));
+    p.recording = record_program(PROGRAM_STEP, &graph_transformer, &c, &p.batch, t);
+    assert_true(tape_layout(p.recording.tape));
+    tape_init(p.recording.tape);
+    *state = &p;
+    return 0;
+}
+
+static int program_teardown(void **state)
+{
+    struct program *p = *state;
+    tape_free(p->recording.tape);
+    batch_free(&p->batch);
+    return 0;
+}
+
+/* How many samples a rule takes. */
+static int sampled(struct tape *t, struct sampling rule, int warmup)
+{
+    struct samples s = sample_tape(t, &rule);
+    int n = s.n;
+    assert_int_equal(s.warmup, warmup);
+    samples_free(&s);
+    return n;
+}
+
+enum { QUIET = 1000000, NEVER_QUIET = -1 }; /* bounds on the noise that any samples and none keep */
+
+static void test_sampling_rule(void **state)
+{
+    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct sampling rule = {.warmup = 1, .min_samples = 10, .max_noise = QUIET, .budget = 1e6};
+    assert_int_equal(sampled(t, rule, 1), 10);
+    rule.min_samples = 1;
+    rule.warmup = 0;
+    assert_int_equal(sampled(t, rule, 0), 1);
+    rule = (struct sampling){.warmup = 3, .min_samples = 10, .max_noise = NEVER_QUIET, .budget = 0};
+    assert_int_equal(sampled(t, rule, 3), SAMPLES_MIN); /* the budget is spent at once */
+    rule.budget = 1e6;
+    assert_int_equal(sampled(t, rule, 3), SAMPLES_MAX);
+    rule.runs = 7;
+    assert_int_equal(sampled(t, rule, 3), 7);
+    rule = (struct sampling){.runs = 1, .min_samples = 10, .max_noise = QUIET, .budget = 0};
+    assert_int_equal(sampled(t, rule, 0), 1); /* fewer than any rule would take */
+    rule.runs = SAMPLES_MAX + 1;
+    assert_int_equal(sampled(t, rule, 0), SAMPLES_MAX + 1);
+}
+
+static void test_warm_up_by_time(void **state)
+{
+    struct sampling rule = {.warmup = -1, .runs = 1};
+    struct samples s = sample_tape(((struct program *)*state)->recording.tape, &rule);
+    assert_true(s.warmup >= 1);
+    samples_free(&s);
+}
+
+static float loss_after_one_run(const struct recording *r)
+{
+    tape_init(r->tape);
+    tape_run(r->tape);
+    return *(float *)tape_view(r->tape, r->loss).data;
+}
+
+/* The value watched is that of the very first run, in the warm-up or not. */
+static void test_watched_value(void **state)
+{
+    const struct recording *r = &((struct program *)*state)->recording;
+    float loss = loss_after_one_run(r);
+    for (int warmup = 0; warmup < 3; warmup++) {
+        tape_init(r->tape);
+        struct sampling rule = {.warmup = warmup, .runs = 3, .watch = r->loss};
+        struct samples s = sample_tape(r->tape, &rule);
+        assert_true(s.first == loss);
+        assert_true(*(float *)tape_view(r->tape, r->loss).data != loss); /* the steps did something */
+        samples_free(&s);
+    }
+    struct sampling rule = {.runs = 1};
+    struct samples s = sample_tape(r->tape, &rule);
+    assert_true(isnan(s.first));
+    samples_free(&s);
+}
+
+static void count_samples(void *context, int samples, double seconds)
+{
+    int *count = context;
+    assert_int_equal(samples, ++*count);
+    assert_true(seconds >= 0);
+}
+
+/* A sample is the sum of its phases, but for rounding; progress hears of each. */
+static void test_phases_and_progress(void **state)
+{
+    struct tape *t = ((struct program *)*state)->recording.tape;
+    int heard = 0;
+    struct sampling rule = {.warmup = 2, .runs = 5, .progress = count_samples, .context = &heard};
+    struct samples s = sample_tape(t, &rule);
+    assert_int_equal(heard, 5);
+    for (int i = 0; i < s.n; i++) {
+        double sum = 0;
+        for (int p = 0; p < PHASES; p++) {
+            assert_true(s.phase[p][i] >= 0);
+            sum += s.phase[p][i];
+        }
+        assert_true(fabs(sum - s.seconds[i]) < 1e-9);
+    }
+    samples_free(&s);
+    assert_null(s.seconds);
+}
+
+static void test_joined_turns(void **state)
+{
+    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct sampling two = {.warmup = 1, .runs = 2}, three = {.warmup = 2, .runs = 3};
+    struct samples all = {0}, first = sample_tape(t, &two), second = sample_tape(t, &three);
+    double seconds[5], backward[5];
+    memcpy(seconds, first.seconds, 2 * sizeof *seconds);
+    memcpy(seconds + 2, second.seconds, 3 * sizeof *seconds);
+    memcpy(backward, first.phase[PHASE_BACKWARD], 2 * sizeof *backward);
+    memcpy(backward + 2, second.phase[PHASE_BACKWARD], 3 * sizeof *backward);
+    first.first = 0.5;
+    second.first = 0.25;
+    samples_join(&all, &first);
+    samples_join(&all, &second);
+    assert_int_equal(all.n, 5);
+    assert_int_equal(all.warmup, 3);
+    assert_true(all.first == 0.5);
+    assert_memory_equal(all.seconds, seconds, sizeof seconds);
+    assert_memory_equal(all.phase[PHASE_BACKWARD], backward, sizeof backward);
+    assert_true(!first.seconds && !second.seconds);
+    samples_free(&all);
+}
+
+static void test_place(void **state)
+{
+    (void)state;
+    char prefix[PATH_MAX], path[PATH_MAX], self[PATH_MAX];
+    static const char *const prefixes[][2] = {
+        {"x.json", "x"}, {"a/b.c.json", "a/b.c"}, {"x", "x"}, {".json", ".json"}, {"x.json.gz", "x.json.gz"},
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        place_prefix(prefixes[i][0], prefix);
+        assert_string_equal(prefix, prefixes[i][1]);
+    }
+    struct message error = {""};
+    assert_true(place_default("no_such_bench", path, &error));
+    char *end = strstr(path, "/results/local/no_such_bench.json");
+    assert_true(end && strlen(end) == strlen("/results/local/no_such_bench.json"));
+    assert_int_equal(access(path, F_OK), -1); /* a place, not yet a file */
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+    assert_true(length > end - path && strncmp(self, path, (size_t)(end - path)) == 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(access(path, W_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cartesian_product),
+        cmocka_unit_test(test_impossible_combinations),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_sampling_rule),
+        cmocka_unit_test(test_warm_up_by_time),
+        cmocka_unit_test(test_watched_value),
+        cmocka_unit_test(test_phases_and_progress),
+        cmocka_unit_test(test_joined_turns),
+        cmocka_unit_test(test_place),
+    };
+    return cmocka_run_group_tests(tests, program_setup, program_teardown);
+}

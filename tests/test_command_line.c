@@ -1,0 +1,216 @@
+/*
+ * The command line of a bench binary, as a user meets it: what stands on stdout in each format, and what the
+ * flags mean. Wrong command lines are in test_usage.c, the results themselves in test_results.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/schema.h"
+#include "bench/axes.h"
+#include "tests/records.h"
+
+#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
+
+static void test_json(void **state)
+{
+    struct ended e = run_words(*state, TINY "--nodes 8,16 --format json --profile", 0);
+    json_t *out = record_of(e.out), *file = record_in(*state, "work/x.json");
+    assert_true(json_equal(out, file));
+    assert_int_equal(row_count(out), 2);
+    assert_int_equal(count_at(row_at(out, 1), "nodes"), 16);
+    assert_int_equal(count_at(row_at(out, 1), "step.time.n"), 3);
+    assert_int_equal(count_at(row_at(out, 1), "step.time.warmup"), 1);
+    assert_non_null(strstr(json_string_value(json_object_get(out, "command")), "--nodes 8,16 --format json"));
+    assert_non_null(strstr(e.err, "profile of step at 16 nodes")); /* which stdout has no place for */
+    json_decref(out);
+    json_decref(file);
+    ended_free(&e);
+}
+
+/* The fields of a line of CSV; a quoted one may hold commas. */
+static size_t csv_fields(const char *line)
+{
+    size_t fields = 1;
+    bool quoted = false;
+    for (; *line; line++) {
+        quoted ^= *line == '"';
+        fields += *line == ',' && !quoted;
+    }
+    assert_false(quoted);
+    return fields;
+}
+
+static void test_csv(void **state)
+{
+    struct ended e = run_words(*state, TINY "--nodes 8,16 --format csv --profile", 0);
+    char *rest = e.out;
+    for (int line = 0; line < 3; line++) {
+        const char *text = strsep(&rest, "\n");
+        assert_non_null(rest);
+        assert_int_equal(csv_fields(text), schema_fields_count);
+        assert_int_equal(strncmp(text, line ? "ok,\"\"," : "status,reason,", line ? 6 : 14), 0);
+    }
+    assert_string_equal(rest, "");
+    ended_free(&e);
+}
+
+static int occurrences(const char *text, char c)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == c;
+    return n;
+}
+
+static void test_markdown_and_table(void **state)
+{
+    struct ended e = run_words(*state, TINY "--nodes 8,16 --format md", 0);
+    assert_int_equal(occurrences(e.out, '\n'), 4);
+    char *rest = e.out;
+    int bars = occurrences(e.out, '|') / 4;
+    for (int line = 0; line < 4; line++) {
+        const char *text = strsep(&rest, "\n");
+        assert_int_equal(occurrences(text, '|'), bars);
+        assert_int_equal(strncmp(text, line == 1 ? "|--" : "| ", 2), 0);
+    }
+    ended_free(&e);
+    e = run_words(*state, TINY "--nodes 8,16", 0);
+    assert_int_equal(occurrences(e.out, '\n'), 3);
+    assert_non_null(strstr(e.out, " nodes "));
+    ended_free(&e);
+}
+
+static void test_help(void **state)
+{
+    struct ended e = run_words(*state, "--help", 0);
+    assert_true(occurrences(e.out, '\n') < 60);
+    for (int a = 0; a < AXES; a++) {
+        char flag[40];
+        snprintf(flag, sizeof flag, "  --%s LIST ", axis_info((enum axis)a)->name);
+        assert_non_null(strstr(e.out, flag));
+    }
+    char *rest = e.out;
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
+        assert_true(strlen(line) < 110);
+    assert_string_equal(e.err, "");
+    ended_free(&e);
+}
+
+/* Questions are answered on stdout, and nothing is written. */
+static void test_about(void **state)
+{
+    static const char *const questions[][2] = {
+        {"--version", "gtmark"},
+        {"--list-models", "graph_transformer"},
+        {"--list-ops", "attention: y = softmax"},
+        {"--list-tape --nodes 8", "layer6.ffn.down"},
+    };
+    char *before = house_list(*state);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct ended e = run_words(*state, questions[i][0], 0);
+        assert_non_null(strstr(e.out, questions[i][1]));
+        assert_string_equal(e.err, "");
+        ended_free(&e);
+    }
+    char *after = house_list(*state);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void assert_nodes(const struct house *h, const char *words, const int64_t *nodes, size_t count)
+{
+    char all[256];
+    snprintf(all, sizeof all, "--device meta %s", words);
+    json_t *record = run_json(h, all, 0);
+    assert_int_equal(row_count(record), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(count_at(row_at(record, i), "nodes"), nodes[i]);
+    json_decref(record);
+}
+
+#define NODES(...) (const int64_t[]){__VA_ARGS__}, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
+
+static void test_values(void **state)
+{
+    assert_nodes(*state, "--nodes=8", NODES(8));
+    assert_nodes(*state, "--nodes 16 --nodes 8", NODES(8));
+    assert_nodes(*state, "--nodes 1K,0.002m,1.5k,2G", NODES(1000, 2000, 1500, 2000000000));
+    assert_nodes(*state, "--nodes 8-15+3", NODES(8, 11, 14));
+    assert_nodes(*state, "--nodes 5,8-32*2,7", NODES(5, 8, 16, 32, 7));
+}
+
+/* The entries of a listed tape that are this op; all of them must have the variant. */
+static int entries_with(const char *listing, const char *op, const char *variant)
+{
+    int entries = 0;
+    for (const char *line = listing; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        char op_there[64], variant_there[64];
+        if (sscanf(line, "%*d %*s %*s %63s %63s", op_there, variant_there) == 2 &&
+            strcmp(op_there, op) == 0) {
+            assert_string_equal(variant_there, variant);
+            entries++;
+        }
+    }
+    return entries;
+}
+
+/* Each variant that --list-ops names is accepted, and is the one on the tape. */
+static void test_variants(void **state)
+{
+    struct ended ops = run_words(*state, "--list-ops", 0);
+    char op[64] = "", *lines = ops.out;
+    int chosen = 0;
+    for (char *line; (line = strsep(&lines, "\n")) != NULL;) {
+        char *words = strstr(line, "    variants:");
+        if (!words)
+            sscanf(line, "%63[a-z_]: ", op);
+        bool wanted = !getenv("GTMARK_SMALL") || strstr(op, "attention");
+        strsep(&words, ":");
+        for (char *variant; wanted && (variant = strsep(&words, " ")) != NULL;) {
+            char command[256];
+            snprintf(command, sizeof command,
+                     "--list-tape --nodes 8 --layers 1 --hidden 16 --heads 2 --impl %s=%s", op, variant);
+            if (!*variant)
+                continue;
+            struct ended e = run_words(*state, command, 0);
+            chosen += entries_with(e.out, op, variant) > 0;
+            ended_free(&e);
+        }
+    }
+    assert_true(chosen >= 4);
+    ended_free(&ops);
+}
+
+static void test_phase(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 8 --phase forward", 0);
+    const json_t *row = row_at(record, 0);
+    assert_int_equal(count_at(row, "forward.time.n"), 3);
+    assert_null_because(row, "step.time.median", "--phase");
+    assert_null_because(row, "step.flops.analytic", "--phase");
+    json_decref(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_markdown_and_table),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_about),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_phase),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}

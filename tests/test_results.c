@@ -1,0 +1,216 @@
+/*
+ * The results of a bench binary, as a user finds them: that a row says what the tapes of its configuration
+ * say, and what the result file holds when a row or the whole run goes wrong.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "models/model.h"
+#include "tests/records.h"
+
+#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
+
+static struct cost total_of(const struct tape *t)
+{
+    struct cost total = {0};
+    for (enum phase p = 0; p < PHASES; p++)
+        total = cost_add(total, tape_cost(t, p));
+    return total;
+}
+
+/* The row's exact counts are those of the tape of its configuration, recorded here. */
+static void assert_costs_of_the_tape(const json_t *row)
+{
+    struct model_config c = {.layers = count_at(row, "layers"),
+                             .hidden = count_at(row, "hidden"),
+                             .heads = count_at(row, "heads"),
+                             .ffn = count_at(row, "ffn"),
+                             .act = ACT_GELU};
+    struct graph_config g = {
+        .family = "er", .nodes = count_at(row, "nodes"), .degree = 5, .graphs = 1, .seed = 42};
+    struct tape_config t = {
+        .backend = backend_cpu(), .dtype = F32, .threads = (int)count_at(row, "threads"), .seed = 42};
+    struct batch b;
+    char error[MESSAGE_SIZE];
+    assert_true(batch_shape(&b, &g, error, sizeof error));
+    struct recording forward = record_program(PROGRAM_FORWARD, &graph_transformer, &c, &b, t);
+    struct recording step = record_program(PROGRAM_STEP, &graph_transformer, &c, &b, t);
+    assert_int_equal(count_at(row, "forward.flops.analytic"), total_of(forward.tape).flops);
+    assert_int_equal(count_at(row, "forward.bytes"), total_of(forward.tape).bytes);
+    assert_int_equal(count_at(row, "step.flops.analytic"), total_of(step.tape).flops);
+    assert_int_equal(count_at(row, "step.bytes"), total_of(step.tape).bytes);
+    assert_int_equal(count_at(row, "step.backward.flops"), tape_cost(step.tape, PHASE_BACKWARD).flops);
+    assert_int_equal(count_at(row, "step.optimizer.flops"), tape_cost(step.tape, PHASE_OPTIMIZER).flops);
+    assert_int_equal(count_at(row, "step.memory.planned"), tape_plan(step.tape)->arena);
+    assert_int_equal(count_at(row, "parameters"), tape_parameter_elements(step.tape));
+    assert_int_equal(count_at(row, "graph.edges"), b.adj.edges);
+    tape_free(forward.tape);
+    tape_free(step.tape);
+    batch_free(&b);
+}
+
+static void test_counts_are_exact(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 29 --ffn 40", 0);
+    const json_t *row = row_at(record, 0);
+    assert_costs_of_the_tape(row);
+    assert_int_equal(count_at(row, "ffn"), 40);
+    assert_int_equal(count_at(row, "forward.flops.counted"), count_at(row, "forward.flops.analytic"));
+    assert_int_equal(count_at(row, "step.flops.counted"), count_at(row, "step.flops.analytic"));
+    json_decref(record);
+}
+
+static void test_meta(void **state)
+{
+    char *before = house_list(*state);
+    json_t *record = run_json(*state, "--device meta --nodes 100-10M*10", 0);
+    char *after = house_list(*state);
+    assert_string_equal(before, after);
+    assert_int_equal(row_count(record), 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_costs_of_the_tape(row_at(record, i));
+    const json_t *row = row_at(record, 5);
+    assert_int_equal(count_at(row, "nodes"), 10000000);
+    assert_true(count_at(row, "step.flops.analytic") > INT64_C(1) << 53);
+    assert_string_equal(text_at(row, "device"), "meta");
+    assert_null_because(row, "step.time.median", "--device meta");
+    assert_null_because(row, "forward.time.samples", "--device meta");
+    assert_null_because(row, "loss", "--device meta");
+    json_decref(record);
+    free(before);
+    free(after);
+}
+
+/* Threads do other work in no sense: the same hash, FLOPs and, in the limits of rounding, loss. */
+static void test_threads(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 16 --threads 1,2", 0);
+    const json_t *one = row_at(record, 0), *two = row_at(record, 1);
+    assert_int_equal(count_at(two, "threads"), 2);
+    assert_string_equal(text_at(one, "work"), text_at(two, "work"));
+    assert_int_equal(count_at(one, "step.flops.analytic"), count_at(two, "step.flops.analytic"));
+    assert_true(fabs(real_at(two, "loss") / real_at(one, "loss") - 1) < 1e-5);
+    json_decref(record);
+}
+
+static double loss_of(const struct house *h, const char *words)
+{
+    char all[256];
+    snprintf(all, sizeof all, TINY "--nodes 16 %s", words);
+    json_t *record = run_json(h, all, 0);
+    double loss = real_at(row_at(record, 0), "loss");
+    json_decref(record);
+    return loss;
+}
+
+static void test_seed_and_device(void **state)
+{
+    double loss = loss_of(*state, "--seed 7");
+    assert_true(loss == loss_of(*state, "--seed 7 --warmup 0"));
+    assert_true(loss == loss_of(*state, "--seed 7 --interleave"));
+    assert_true(loss != loss_of(*state, "--seed 8"));
+    assert_true(fabs(loss_of(*state, "--seed 7 --device ref") / loss - 1) < 1e-5);
+    assert_true(fabs(loss_of(*state, "--seed 7 --impl linear=ref --impl attention=ref") / loss - 1) < 1e-5);
+}
+
+static void test_out_of_memory(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 8,16 --mem-limit 1KiB", 1);
+    assert_int_equal(row_count(record), 2);
+    const json_t *row = row_at(record, 0);
+    char bytes[64];
+    snprintf(bytes, sizeof bytes, "(%lld bytes)", (long long)count_at(row, "step.memory.planned"));
+    assert_string_equal(text_at(row, "status"), "oom");
+    assert_non_null(strstr(text_at(row, "reason"), bytes));
+    assert_null_because(row, "step.time.median", "--mem-limit");
+    json_t *file = record_in(*state, "work/x.json");
+    assert_true(json_equal(record, file));
+    json_decref(record);
+    json_decref(file);
+}
+
+/* Without --output: in the checkout that the program stands in, wherever it is called from. */
+static void test_default_place(void **state)
+{
+    struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
+    json_t *file = record_in(*state, "results/local/bench_node_scaling.json");
+    assert_int_equal(row_count(file), 1);
+    assert_non_null(strstr(e.err, "results/local/bench_node_scaling.json"));
+    json_decref(file);
+    ended_free(&e);
+}
+
+/* Results that cannot be printed are no success, however short they are. */
+static void test_full_disk(void **state)
+{
+    static const char *const formats[] = {"table", "md", "csv", "json"};
+    int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
+    if (full < 0)
+        skip();
+    for (int f = 0; f < 4; f++) {
+        pid_t pid = program_start(*state, TINY "--nodes 8", MORE("--format", formats[f]), full, null);
+        assert_int_equal(program_wait(pid), 1);
+    }
+    assert_int_equal(program_wait(program_start(*state, "--list-models", NULL, full, null)), 1);
+    close(full);
+    close(null);
+}
+
+/*
+ * A sweep that is killed has its finished rows in the file, and at no moment less than a whole document. A
+ * row is printed before it is saved; the pipe, which holds fewer rows than the sweep has, keeps it from
+ * ending.
+ */
+static void test_killed(void **state)
+{
+    int ends[2], null = open("/dev/null", O_WRONLY);
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = program_start(*state, TINY "--nodes 8-1007+1 --threads 1 --format csv", NULL, ends[1], null);
+    close(null);
+    close(ends[1]);
+    FILE *in = fdopen(ends[0], "r");
+    char *line = NULL;
+    size_t capacity = 0, printed = 0;
+    assert_true(getline(&line, &capacity, in) > 0);
+    while (printed < 5 && getline(&line, &capacity, in) > 0) {
+        printed++;
+        json_t *file = record_in(*state, "work/x.json");
+        assert_true(row_count(file) + 1 >= printed);
+        json_decref(file);
+    }
+    kill(pid, SIGKILL);
+    assert_int_equal(program_wait(pid), 128 + SIGKILL);
+    while (getline(&line, &capacity, in) > 0)
+        printed++;
+    json_t *file = record_in(*state, "work/x.json");
+    size_t rows = row_count(file);
+    assert_true(printed >= 5 && (rows == printed || rows + 1 == printed));
+    for (size_t i = 0; i < rows; i++)
+        assert_true(row_is_ok(row_at(file, i)) && count_at(row_at(file, i), "nodes") == 8 + (int64_t)i);
+    json_decref(file);
+    free(line);
+    fclose(in);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_exact), cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_threads),          cmocka_unit_test(test_seed_and_device),
+        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_default_place),
+        cmocka_unit_test(test_full_disk),        cmocka_unit_test(test_killed),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}

@@ -1,0 +1,208 @@
+/*
+ * Command lines that are wrong, each by running the program: exit 2, one line on stderr that names the flag,
+ * the value and what is allowed, nothing on stdout, and nothing written anywhere.
+ */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/program.h"
+
+/* A good command line, which what follows it makes a bad one. */
+#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json"
+
+/* A house in which an earlier run left a result, which must survive. */
+static int setup_with_result(void **state)
+{
+    house_setup(state);
+    const struct house *h = *state;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/x.json", h->work);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("an earlier result\n", file) >= 0 && fclose(file) == 0);
+    return 0;
+}
+
+/* One line: printable, its newline at the end and nowhere else. */
+static bool is_one_line(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i + 1 < length; i++)
+        if (iscntrl((unsigned char)text[i]))
+            return false;
+    return length > 1 && text[length - 1] == '\n';
+}
+
+/* The program refuses `more`, saying `names` (flag and value) and, unless null, `allowed`. */
+static void refuses(const struct house *h, const char *const *more, const char *names, const char *allowed)
+{
+    char *before = house_list(h);
+    struct ended e = program_run(h, TINY, more);
+    char *after = house_list(h);
+    bool good = e.status == 2 && !*e.out && is_one_line(e.err) && strstr(e.err, names) &&
+                (!allowed || strstr(e.err, allowed)) && strcmp(before, after) == 0;
+    if (!good) {
+        for (const char *const *word = more; *word; word++)
+            print_error("argument: '%s'\n", *word);
+        print_error("status %d, stdout '%s', stderr '%s', wanted '%s' and '%s'\n%s", e.status, e.out, e.err,
+                    names, allowed ? allowed : "", strcmp(before, after) == 0 ? "" : "files changed\n");
+    }
+    free(before);
+    free(after);
+    ended_free(&e);
+    assert_true(good);
+}
+
+struct bad {
+    const char *flag, *value, *allowed;
+};
+
+/* Flags and values, given as two arguments: the message names both as they were given. */
+static void refuses_all(const struct house *h, const struct bad *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char names[256];
+        snprintf(names, sizeof names, "%s %s: ", list[i].flag, list[i].value);
+        refuses(h, MORE(list[i].flag, list[i].value), names, list[i].allowed);
+    }
+}
+
+static void test_axes(void **state)
+{
+    static const struct bad list[] = {
+        {"--nodes", "ten", "a whole number from 1 to 2147483647"},
+        {"--nodes", "0", "from 1 to"},
+        {"--nodes", "-5", "from 1 to"},
+        {"--nodes", "1e30", "to 2147483647"},
+        {"--nodes", "5.5", "a whole number"},
+        {"--nodes", "", "a whole number"},
+        {"--nodes", "1,,2", "100,500"},
+        {"--nodes", "10-5*2", "1k-16k*2"},
+        {"--nodes", "1-10*1", "1k-16k*2"},
+        {"--nodes", "1-10", "1k-16k*2"},
+        {"--nodes", "--runs", "a whole number"},
+        {"--degree", "-1", "a number from 0 to"},
+        {"--degree", "inf", "a number from 0 to"},
+        {"--layers", "0", "from 1 to"},
+        {"--threads", "100000", "from 0 to 1024"},
+        {"--model", "nope", "graph_transformer"},
+        {"--act", "swish", "gelu, gelu_tanh, relu"},
+        {"--act", "none", "gelu, gelu_tanh, relu"},
+    };
+    refuses_all(*state, list, sizeof list / sizeof *list);
+}
+
+static void test_flags(void **state)
+{
+    static const struct bad list[] = {
+        {"--device", "cuda", "cpu, ref or meta"},
+        {"--device", "tpu", "cpu, ref or meta"},
+        {"--format", "xml", "table, md, csv or json"},
+        {"--phase", "sideways", "forward, step"},
+        {"--phase", "forward,", "forward, step"},
+        {"--runs", "0", "a whole number from 1 to"},
+        {"--runs", "1.5", "a whole number from 1 to"},
+        {"--warmup", "-1", "a whole number from 0 to"},
+        {"--min-samples", "many", "a whole number from 1 to"},
+        {"--max-noise", "2", "from 0 to 1"},
+        {"--budget", "-1", "seconds"},
+        {"--budget", "nan", "seconds"},
+        {"--mem-limit", "lots", "KiB, MiB, GiB or TiB"},
+        {"--mem-limit", "GiB", "KiB, MiB, GiB or TiB"},
+        {"--mem-limit", "5", "KiB, MiB, GiB or TiB"},
+        {"--seed", "-1", "a whole number from 0 to"},
+        {"--seed", "9007199254740993", "a whole number from 0 to"}, /* 2^53 + 1, which a double cannot hold */
+        {"--impl", "linear=magic", "--list-ops"},
+        {"--impl", "nope=x", "--list-ops"},
+        {"--impl", "linear", "--list-ops"},
+    };
+    refuses_all(*state, list, sizeof list / sizeof *list);
+}
+
+static void test_unwritable_output(void **state)
+{
+    static const struct bad list[] = {
+        {"--output", "no-such-directory/x.json", "No such file or directory"},
+        {"--output", ".", "not a regular file"},
+        {"--output", "/dev/null", "not a regular file"},
+        {"--output", "/proc/x", "cannot be written"},
+    };
+    refuses_all(*state, list, sizeof list / sizeof *list);
+    refuses(*state, MORE("--output", "x.json/y.json"), "--output x.json/y.json: ", "Not a directory");
+}
+
+static void test_combinations(void **state)
+{
+    refuses(*state, MORE("--heads", "7", "--hidden", "256"), "--heads 7 --hidden 256: ", "must divide");
+    refuses(*state, MORE("--heads", "2,3"), "--heads 3 --hidden 16: ", "must divide");
+    refuses(*state, MORE("--nodes", "1-1000+1", "--layers", "1-1000+1"), "combinations", "100000");
+}
+
+static void test_not_flags(void **state)
+{
+    refuses(*state, MORE("--nope"), "--nope: ", "--help");
+    refuses(*state, MORE("--nope=3"), "--nope: ", "--help");
+    refuses(*state, MORE("--node", "8"), "--node: ", "--help");
+    refuses(*state, MORE("--"), "--: ", "--help");
+    refuses(*state, MORE("-n", "8"), "-n: ", "--help");
+    refuses(*state, MORE("stray", "words"), "stray: ", "--help");
+    refuses(*state, MORE(""), ": ", "--help");
+}
+
+/* A value is shown as it was given, but can neither break the line nor drive the terminal. */
+static void test_strange_values(void **state)
+{
+    refuses(*state, MORE("--nodes", "8\n16"), "--nodes 8?16: ", "a whole number");
+    refuses(*state, MORE("--runs", "\033[2J"), "--runs ?[2J: ", "a whole number");
+    refuses(*state, MORE("--output", "a\nb/x.json"), "--output a?b/x.json: ", "No such file");
+    refuses(*state, MORE("--device", "gr\xc3\xbc\xc3\x9f"), "--device gr\xc3\xbc\xc3\x9f: ", "cpu, ref");
+    char digits[2000];
+    memset(digits, '9', sizeof digits - 1);
+    digits[sizeof digits - 1] = '\0';
+    refuses(*state, MORE("--nodes", digits), "--nodes 99999", "a whole number");
+}
+
+/* Every flag that --help knows of, axes included: one with a value refuses none and an empty one; one without
+ * refuses any. */
+static void test_every_flag(void **state)
+{
+    const struct house *h = *state;
+    struct ended help = program_run(h, "--help", NULL);
+    int with = 0, without = 0;
+    char *rest = help.out;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        char flag[64], argument[64], given[80];
+        if (sscanf(line, "  --%63[a-z-] %63[A-Z=]  ", flag, argument) == 2) {
+            snprintf(given, sizeof given, "--%s", flag);
+            refuses(h, MORE(given), given, "needs a value");
+            refuses(h, MORE(given, ""), given, NULL);
+            with++;
+        } else if (sscanf(line, "  --%63[a-z-]", flag) == 1) {
+            snprintf(given, sizeof given, "--%s=1", flag);
+            refuses(h, MORE(given), flag, "takes no value");
+            without++;
+        }
+    }
+    assert_true(with >= 20 && without >= 5);
+    ended_free(&help);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_axes),           cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_combinations),   cmocka_unit_test(test_unwritable_output),
+        cmocka_unit_test(test_not_flags),      cmocka_unit_test(test_every_flag),
+        cmocka_unit_test(test_strange_values),
+    };
+    return cmocka_run_group_tests(tests, setup_with_result, house_teardown);
+}
