@@ -120,9 +120,9 @@ static double gradient_scale(const struct entry *e)
     const struct op_info *info = op_info(e->op);
     double sum = 0, entries = 0;
     for (int i = 0; i < info->operand_count; i++) {
-        struct mat m = *operand_mat(&info->operands[i], e->args);
-        if (info->operands[i].role != ROLE_GRAD || !mat_present(m))
+        if (info->operands[i].role != ROLE_GRAD || !mat_present(*operand_mat(&info->operands[i], e->args)))
             continue;
+        struct mat m = *operand_mat(&info->operands[i], e->args);
         entries += (double)mat_size(m);
         for (int64_t r = 0; r < m.rows; r++)
             for (int64_t k = 0; k < m.cols; k++)

@@ -1,0 +1,291 @@
+/* The generated sections of METRICS.md: see metrics.h. */
+#include "tests/metrics.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/schema.h"
+#include "bench/config.h"
+
+/* --- minimum bytes */
+
+static struct bytes_term *term_of(struct bytes_formula *f, const struct operand *o)
+{
+    enum role role = o->role == ROLE_OFFSETS ? ROLE_OFFSETS : ROLE_IN;
+    for (int i = 0; i < f->count; i++) {
+        struct bytes_term *t = &f->terms[i];
+        if (t->rows == o->rows && t->cols == o->cols && t->dtype == o->dtype && t->role == role)
+            return t;
+    }
+    f->terms[f->count] = (struct bytes_term){o->rows, o->cols, role, o->dtype, 0, 0, 0};
+    return &f->terms[f->count++];
+}
+
+struct bytes_formula bytes_formula_of(enum op op)
+{
+    struct bytes_formula f = {.info = op_info(op)};
+    for (int i = 0; i < f.info->operand_count; i++) {
+        const struct operand *o = &f.info->operands[i];
+        if (!operand_is_mat(o))
+            continue;
+        struct bytes_term *t = term_of(&f, o);
+        if (o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_OPT)
+            t->present |= 1u << i;
+        else
+            t->always += o->role == ROLE_INOUT ? 2 : 1;
+        t->accumulated |= o->role == ROLE_GRAD ? 1u << i : 0;
+    }
+    return f;
+}
+
+/* How often the call at hand reads or writes a matrix of the term's shape. */
+static int accesses(const struct bytes_formula *f, const struct bytes_term *t, const void *args)
+{
+    int times = t->always;
+    for (int i = 0; i < f->info->operand_count; i++) {
+        if (t->present >> i & 1)
+            times += mat_present(*operand_mat(&f->info->operands[i], args));
+        if (t->accumulated >> i & 1)
+            times += operand_mat(&f->info->operands[i], args)->acc;
+    }
+    return times;
+}
+
+/* Bytes of an element of the matrices that share their dtype. */
+static size_t shared_size(const struct bytes_formula *f, const void *args)
+{
+    for (int i = 0; i < f->info->operand_count; i++) {
+        const struct operand *o = &f->info->operands[i];
+        if (operand_is_mat(o) && o->dtype == DTYPE_NONE && mat_present(*operand_mat(o, args)))
+            return dtype_size(operand_mat(o, args)->dtype);
+    }
+    return 0;
+}
+
+int64_t bytes_formula_value(const struct bytes_formula *f, const void *args, const int64_t dims[DIMS])
+{
+    int64_t bytes = 0;
+    for (int n = 0; n < f->count; n++) {
+        const struct bytes_term *t = &f->terms[n];
+        size_t size = t->dtype == DTYPE_NONE ? shared_size(f, args) : dtype_size(t->dtype);
+        int64_t rows = dims[t->rows] + (t->role == ROLE_OFFSETS);
+        bytes += accesses(f, t, args) * rows * dims[t->cols] * (int64_t)size;
+    }
+    return bytes;
+}
+
+/* "(1 + HAS(dx) + ACC(dx))": how often a shape counts beside its constant part; returns how many summands. */
+static int write_times(const struct bytes_formula *f, const struct bytes_term *t, FILE *out)
+{
+    char text[512] = "";
+    int used = 0, summands = 0;
+    if (t->always && t->present)
+        used = sprintf(text, "%d", t->always), summands++;
+    for (int i = 0; i < f->info->operand_count; i++) {
+        if (t->present >> i & 1)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%sHAS(%s)", summands++ ? " + " : "",
+                             f->info->operands[i].name);
+        if (t->accumulated >> i & 1)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%sACC(%s)", summands++ ? " + " : "",
+                             f->info->operands[i].name);
+    }
+    fprintf(out, summands > 1 ? "(%s)" : "%s", text);
+    return summands;
+}
+
+/* A product with its number in front: "7 * N * M", "(1 + HAS(pre)) * N * M", "8 * (B + 1)". */
+static void write_term(const struct bytes_formula *f, const struct bytes_term *t, FILE *out)
+{
+    int64_t number = t->dtype == DTYPE_NONE ? 1 : (int64_t)dtype_size(t->dtype);
+    const enum dim dims[] = {t->rows, t->cols};
+    number *= t->present ? 1 : t->always;
+    for (int d = 0; d < 2; d++)
+        number *= dims[d] == DIM_2 ? 2 : 1;
+    int factors = 0;
+    if (number != 1)
+        factors += fprintf(out, "%" PRId64, number) > 0;
+    if (t->present) {
+        fputs(factors ? " * " : "", out);
+        factors += write_times(f, t, out) > 0;
+    }
+    for (int d = 0; d < 2; d++) {
+        if (dims[d] == DIM_1 || dims[d] == DIM_2)
+            continue;
+        const char *form = d == 0 && t->role == ROLE_OFFSETS ? "%s(%s + 1)" : "%s%s";
+        factors += fprintf(out, form, factors ? " * " : "", dim_name(dims[d])) > 0;
+    }
+    if (!factors)
+        fputs("1", out);
+}
+
+void bytes_formula_write(const struct bytes_formula *f, FILE *out)
+{
+    int shared = 0, written = 0;
+    for (int n = 0; n < f->count; n++)
+        shared += f->terms[n].dtype == DTYPE_NONE;
+    fputs(shared > 1 ? "s * (" : shared ? "s * " : "", out);
+    for (int n = 0; n < f->count; n++)
+        if (f->terms[n].dtype == DTYPE_NONE) {
+            fputs(written++ ? " + " : "", out);
+            write_term(f, &f->terms[n], out);
+        }
+    fputs(shared > 1 ? ")" : "", out);
+    for (int n = 0; n < f->count; n++)
+        if (f->terms[n].dtype != DTYPE_NONE) {
+            fputs(written++ ? " + " : "", out);
+            write_term(f, &f->terms[n], out);
+        }
+}
+
+/* --- ops */
+
+/* Text in a cell of a table, as code. */
+static void write_code(const char *text, FILE *out)
+{
+    putc('`', out);
+    for (; *text; text++)
+        fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
+    putc('`', out);
+}
+
+/* What an op does to its operands of a role. */
+static const char *role_verb(enum role role)
+{
+    static const char *const verbs[] = {
+        [ROLE_OUT] = "writes",
+        [ROLE_GRAD] = "writes or adds to",
+        [ROLE_SAVE] = "saves",
+        [ROLE_INOUT] = "updates",
+        [ROLE_IN] = "reads",
+        [ROLE_OPT] = "reads if given",
+        [ROLE_OFFSETS] = "graphs from",
+        [ROLE_SIZE] = "takes",
+        [ROLE_ATTR] = "takes",
+    };
+    return verbs[role];
+}
+
+static const char *attribute_at(const struct op_info *info, size_t at)
+{
+    const struct operand *o = info->operands;
+    while (o->at != at)
+        o++;
+    return o->name;
+}
+
+static void write_operand(const struct op_info *info, const struct operand *o, FILE *out)
+{
+    write_code(o->name, out);
+    if (o->role == ROLE_SIZE)
+        fprintf(out, " = %s", dim_name(o->rows));
+    else if (o->role == ROLE_OFFSETS)
+        fprintf(out, " (%s + 1) x 1 i64", dim_name(o->rows));
+    else if (operand_is_mat(o))
+        fprintf(out, " %s x %s", dim_name(o->rows), dim_name(o->cols));
+    if (o->dtype == F64)
+        fputs(" f64", out);
+    if (o->saved_if)
+        fprintf(out, " if `%s`", attribute_at(info, o->saved_if));
+}
+
+static void write_operands(const struct op_info *info, FILE *out)
+{
+    const char *before = "";
+    for (int i = 0; i < info->operand_count; i++) {
+        const char *verb = role_verb(info->operands[i].role);
+        if (verb == before)
+            fputs(", ", out);
+        else
+            fprintf(out, "%s%s ", i ? "; " : "", verb);
+        write_operand(info, &info->operands[i], out);
+        before = verb;
+    }
+}
+
+static void write_ops(FILE *out)
+{
+    fputs("| op | mathematics | operands |\n|---|---|---|\n", out);
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op);
+        fprintf(out, "| `%s` | ", info->name);
+        write_code(info->doc, out);
+        fputs(" | ", out);
+        write_operands(info, out);
+        fputs(" |\n", out);
+    }
+}
+
+/* A formula as it stands in ops.def, where attributes are reached through the arguments. */
+static void write_formula(const char *text, FILE *out)
+{
+    for (; *text; text++)
+        if (strncmp(text, "a->", 3) == 0)
+            text += 2;
+        else
+            putc(*text, out);
+}
+
+static void write_costs(FILE *out)
+{
+    fputs("| op | FLOPs | minimum bytes |\n|---|---|---|\n", out);
+    for (enum op op = 0; op < OPS; op++) {
+        struct bytes_formula bytes = bytes_formula_of(op);
+        fprintf(out, "| `%s` | `", bytes.info->name);
+        write_formula(bytes.info->flops_formula, out);
+        fputs("` | `", out);
+        bytes_formula_write(&bytes, out);
+        fputs("` |\n", out);
+    }
+}
+
+/* What an activation adds to the cost of one output of a linear layer, forward and backward. */
+static void write_activations(FILE *out)
+{
+    struct mat one = {.rows = 1, .cols = 1, .ld = 1, .dtype = F32};
+    fputs("| `act` | `act_flops` | `act_backward_flops` |\n|---|--:|--:|\n", out);
+    for (int act = 0; act < ACT_KINDS; act++) {
+        struct linear_args plain = {.x = one, .w = one}, forward = plain;
+        struct linear_backward_args plain_backward = {.dx = one, .dy = one, .x = one, .w = one, .pre = one},
+                                    backward = plain_backward;
+        forward.act = backward.act = act;
+        fprintf(out, "| `%s` | %" PRId64 " | %" PRId64 " |\n", activation_name(act),
+                op_flops(OP_linear, &forward) - op_flops(OP_linear, &plain),
+                op_flops(OP_linear_backward, &backward) - op_flops(OP_linear_backward, &plain_backward));
+    }
+}
+
+/* --- axes and the canonical workload */
+
+static void write_axes(FILE *out)
+{
+    fputs("| axis | default | values | meaning |\n|---|---|---|---|\n", out);
+    for (enum axis a = 0; a < AXES; a++) {
+        const struct axis_info *axis = axis_info(a);
+        fprintf(out, "| `--%s` | %s | ", axis->name, axis->standard);
+        if (axis->kind != AXIS_NAME)
+            fprintf(out, "%.10g to %.10g", axis->min, axis->max);
+        for (int i = 0; axis->kind == AXIS_NAME && axis->choice(i); i++)
+            fprintf(out, "%s%s", i ? ", " : "", axis->choice(i));
+        fprintf(out, " | %s |\n", axis->help);
+    }
+}
+
+static void write_workload(FILE *out)
+{
+    const struct bench all_defaults = {.axis = AXIS_NODES, .values = axis_info(AXIS_NODES)->standard};
+    char program[] = "bench", *argv[] = {program, NULL}, work[17] = "";
+    struct options o;
+    struct message error;
+    if (options_parse(&all_defaults, 1, argv, &o, &error)) {
+        struct config c = config_at(&o, 0);
+        config_work(&c, o.seed, work);
+        fprintf(out, "Its work hash is `%s`, its seed %" PRIu64 ".\n", work, o.seed);
+    }
+    options_free(&o);
+}
+
+const struct section metrics_sections[] = {
+    {"axes", write_axes}, {"workload", write_workload}, {"activations", write_activations},
+    {"ops", write_ops},   {"costs", write_costs},       {"fields", schema_write_markdown},
+    {NULL, NULL},
+};

@@ -1,0 +1,47 @@
+/*
+ * The generated sections of METRICS.md, as Markdown: ops, fields and axes as the program knows them.
+ *
+ * A section stands in the page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
+ */
+#ifndef GTMARK_TESTS_METRICS_H
+#define GTMARK_TESTS_METRICS_H
+
+#include <stdio.h>
+
+#include "kernels/ops.h"
+
+struct section {
+    const char *name;
+    void (*write)(FILE *out);
+};
+
+/* All sections; ends with a row without a name. */
+extern const struct section metrics_sections[];
+
+/*
+ * The minimum bytes of an op as a formula in its sizes: of each shape, the accesses that always happen and
+ * those of operands that may be absent or accumulated.
+ */
+enum { BYTES_TERMS = 16 };
+
+struct bytes_term {
+    enum dim rows, cols;
+    enum role role; /* OFFSETS: rows + 1 entries */
+    enum dtype dtype;
+    int always;                    /* accesses whatever the call */
+    unsigned present, accumulated; /* operands (bits) that count where present, and where accumulated */
+};
+
+struct bytes_formula {
+    const struct op_info *info;
+    int count;
+    struct bytes_term terms[BYTES_TERMS];
+};
+
+struct bytes_formula bytes_formula_of(enum op op);
+void bytes_formula_write(const struct bytes_formula *f, FILE *out);
+
+/* Its value for a call with these sizes: what op_bytes must agree with. */
+int64_t bytes_formula_value(const struct bytes_formula *f, const void *args, const int64_t dims[DIMS]);
+
+#endif

@@ -1,0 +1,240 @@
+/*
+ * METRICS.md says what the program does: its generated sections are compared with what ops, schema and axes
+ * say now, its byte formulas with the bytes that the ops count, and what it promises of the axes is tried.
+ *
+ * GTMARK_UPDATE=1 writes the sections instead. Run from the root of the repository, as `make test` does.
+ */
+#include "analysis/row.h"
+#include "analysis/schema.h"
+#include "bench/facts.h"
+#include "tests/metrics.h"
+#include "tests/operands.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char page_path[] = "METRICS.md", end_marker[] = "<!-- end -->\n";
+
+static char *read_page(void)
+{
+    FILE *in = fopen(page_path, "r");
+    char *text = NULL;
+    size_t capacity = 0;
+    if (!in || getdelim(&text, &capacity, '\0', in) <= 0)
+        fail_msg("%s cannot be read: run the tests from the root of the repository", page_path);
+    fclose(in);
+    return text;
+}
+
+static char *generated(const struct section *s)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    s->write(out);
+    fclose(out);
+    return text;
+}
+
+/* The lines of a page between a section's markers: where they begin, and in *end where they end. */
+static char *section_in(char *page, const char *name, char **end)
+{
+    char marker[64];
+    snprintf(marker, sizeof marker, "<!-- generated: %s -->\n", name);
+    char *start = strstr(page, marker);
+    if (!start)
+        return NULL;
+    start += strlen(marker);
+    *end = strstr(start, end_marker);
+    return *end ? start : NULL;
+}
+
+/* The first place where two texts differ, as the offset of the line's beginning in both; -1 if none does. */
+static long first_difference(const char *a, size_t length, const char *b)
+{
+    size_t i = 0, size = strlen(b);
+    long line = 0;
+    for (; i < length && i < size && a[i] == b[i]; i++)
+        if (a[i] == '\n')
+            line = (long)i + 1;
+    return i == length && i == size ? -1 : line;
+}
+
+static int lines_before(const char *page, const char *at)
+{
+    int lines = 0;
+    for (; page < at; page++)
+        lines += *page == '\n';
+    return lines;
+}
+
+static void rewrite(const char *page, const char *start, const char *end, const char *text)
+{
+    FILE *out = fopen(page_path, "w");
+    if (!out)
+        fail_msg("%s cannot be written", page_path);
+    fprintf(out, "%.*s%s%s", (int)(start - page), page, text, end);
+    fclose(out);
+}
+
+static void test_section(void **state)
+{
+    const struct section *s = *state;
+    char *page = read_page(), *end, *start = section_in(page, s->name, &end), *text = generated(s);
+    if (!start)
+        fail_msg("%s has no lines \"<!-- generated: %s -->\" and \"<!-- end -->\"", page_path, s->name);
+    long at = first_difference(start, (size_t)(end - start), text);
+    if (at >= 0 && env_set("GTMARK_UPDATE"))
+        rewrite(page, start, end, text);
+    else if (at >= 0)
+        fail_msg(
+            "%s:%d is\n    %.*s\nbut the program says\n    %.*s\nGTMARK_UPDATE=1 build/tests/test_metrics "
+            "writes it",
+            page_path, lines_before(page, start + at) + 1, (int)strcspn(start + at, "\n"), start + at,
+            (int)strcspn(text + at, "\n"), text + at);
+    free(page);
+    free(text);
+}
+
+/* A marker that names no section would be a table that nobody keeps. */
+static void test_every_marker_is_a_section(void **state)
+{
+    (void)state;
+    static const char opening[] = "<!-- generated: ";
+    char *page = read_page();
+    int markers = 0, sections = 0;
+    for (const char *at = page; (at = strstr(at, opening)) != NULL; markers++)
+        at += strlen(opening);
+    while (metrics_sections[sections].name)
+        sections++;
+    assert_int_equal(markers, sections);
+    free(page);
+}
+
+static void test_differences_are_found(void **state)
+{
+    (void)state;
+    assert_int_equal(first_difference("a\nb\n", 4, "a\nb\n"), -1);
+    assert_int_equal(first_difference("a\nb\n", 4, "a\nc\n"), 2);
+    assert_int_equal(first_difference("a\nb\n", 4, "a\n"), 2);
+    assert_int_equal(first_difference("a\n", 2, "a\nb\n"), 2);
+    assert_int_equal(first_difference("", 0, "a\n"), 0);
+    char page[] = "x\n<!-- generated: t -->\none\n<!-- end -->\n", *end;
+    char *start = section_in(page, "t", &end);
+    assert_int_equal(end - start, 4);
+    assert_int_equal(lines_before(page, start), 2);
+    assert_null(section_in(page, "u", &end));
+}
+
+/* The formula printed for an op is what op_bytes counts, for every choice of optional operands. */
+static void test_byte_formulas(void **state)
+{
+    (void)state;
+    static struct sample cases[CASES_MAX];
+    for (enum op op = 0; op < OPS; op++) {
+        struct bytes_formula f = bytes_formula_of(op);
+        struct sample base = {.op = op, .dims = {1, 2, 29, 7, 15, 3, 4}, .seed = 1};
+        int count = operands_cases(&base, true, cases), checked = 0;
+        for (int c = 0; c < count; c++) {
+            struct operands *o = operands_new(&cases[c], c % 2 ? F32 : F64);
+            if (!o)
+                continue;
+            assert_int_equal(bytes_formula_value(&f, &o->args, base.dims), op_bytes(op, &o->args));
+            operands_free(o);
+            checked++;
+        }
+        if (!checked)
+            fail_msg("%s: no operands could be made; does every size have a value?", op_info(op)->name);
+    }
+}
+
+static void expect_formula(enum op op, const char *want)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct bytes_formula f = bytes_formula_of(op);
+    FILE *out = open_memstream(&text, &size);
+    bytes_formula_write(&f, out);
+    fclose(out);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void test_formulas_as_text(void **state)
+{
+    (void)state;
+    expect_formula(OP_linear, "s * ((1 + HAS(pre)) * N * M + N * D + M * D + HAS(b) * M)");
+    expect_formula(OP_copy, "s * (1 + HAS(y) + ACC(y)) * N * M");
+    expect_formula(OP_adamw, "s * 7 * N * M + 16");
+    expect_formula(OP_mean_pool, "s * (B * D + N * D) + 8 * (B + 1)");
+    expect_formula(OP_advance, "32");
+}
+
+/* Two values of an axis, as an argument; false where it has but one. */
+static bool two_values(const struct axis_info *axis, char argument[128])
+{
+    if (axis->kind != AXIS_NAME)
+        snprintf(argument, 128, "--%s=7,9", axis->name);
+    else if (axis->choice(1))
+        snprintf(argument, 128, "--%s=%s,%s", axis->name, axis->choice(0), axis->choice(1));
+    else
+        return false;
+    return true;
+}
+
+/* A sweep over an axis writes its values into the rows, and different work has different hashes. */
+static void test_every_axis_is_a_field_and_work(void **state)
+{
+    (void)state;
+    const struct bench bench = {.axis = AXIS_NODES, .values = axis_info(AXIS_NODES)->standard};
+    for (enum axis a = 0; a < AXES; a++) {
+        const struct field *field = schema_find(axis_info(a)->name);
+        if (!field || !field->symbol)
+            fail_msg("--%s: analysis/schema.def has no AXIS of that name", axis_info(a)->name);
+        char program[] = "bench", argument[128], *argv[] = {program, argument, NULL}, work[2][17];
+        if (!two_values(axis_info(a), argument))
+            continue;
+        struct options o;
+        struct message error;
+        json_t *rows[2] = {json_object(), json_object()};
+        assert_true(options_parse(&bench, 2, argv, &o, &error));
+        for (int i = 0; i < 2; i++) {
+            struct config c = config_at(&o, i);
+            facts_config(rows[i], &c, &o);
+            config_work(&c, o.seed, work[i]);
+        }
+        const json_t *first = row_get(rows[0], field->path);
+        if (!first || json_equal(first, row_get(rows[1], field->path)))
+            fail_msg("%s: the rows' field %s does not show it", argument, field->path);
+        if ((strcmp(work[0], work[1]) == 0) != (a == AXIS_THREADS))
+            fail_msg("%s: the work hashes are %s and %s", argument, work[0], work[1]);
+        json_decref(rows[0]);
+        json_decref(rows[1]);
+        options_free(&o);
+    }
+}
+
+enum { FIXED_TESTS = 5, SECTIONS_MAX = 12 };
+
+int main(void)
+{
+    struct CMUnitTest tests[FIXED_TESTS + SECTIONS_MAX] = {
+        cmocka_unit_test(test_every_marker_is_a_section),
+        cmocka_unit_test(test_differences_are_found),
+        cmocka_unit_test(test_byte_formulas),
+        cmocka_unit_test(test_formulas_as_text),
+        cmocka_unit_test(test_every_axis_is_a_field_and_work),
+    };
+    static struct section sections[SECTIONS_MAX];
+    for (int i = 0; metrics_sections[i].name; i++) {
+        sections[i] = metrics_sections[i];
+        tests[FIXED_TESTS + i] =
+            (struct CMUnitTest){sections[i].name, test_section, NULL, NULL, &sections[i]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
