@@ -113,7 +113,7 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 all: $(programs)
 ##   bench        the quick set, in a few minutes: results and charts in results/local
 bench: all
-	$(BUILD)/bench_node_scaling --nodes 100,500,1000,2000
+	$(BUILD)/bench_node_scaling --nodes 100,500,1000,2000 --count auto
 ##   bench-full   every benchmark over its whole default axis
 bench-full: all
 	$(BUILD)/bench_node_scaling

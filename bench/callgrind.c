@@ -80,10 +80,13 @@ static const char *read_address(struct reader *r, const char *text)
     if (*text == '*')
         return text + 1;
     int sign = *text == '+' ? 1 : *text == '-' ? -1 : 0;
+    text += sign != 0;
+    if (!isdigit((unsigned char)*text))
+        return NULL;
     char *end;
-    uint64_t number = strtoull(sign ? text + 1 : text, &end, 0);
+    uint64_t number = strtoull(text, &end, 0);
     r->address = sign > 0 ? r->address + number : sign < 0 ? r->address - number : number;
-    return end > text + (sign != 0) ? end : NULL;
+    return end;
 }
 
 static bool read_cost(struct reader *r, const char *line)

@@ -14,7 +14,8 @@ bool disassembly_available(struct message *error);
 
 /*
  * Executions times FLOPs per instruction (opcodes.h), summed. False with a message, also where an executed
- * instruction is in no file or cannot be disassembled: nothing is left out silently.
+ * instruction cannot be disassembled, and where code that is in no file could have done more than a
+ * thousandth of the sum: nothing that matters is left out.
  */
 bool disassembly_flops(const struct executions *e, struct executed_flops *out, struct message *error);
 

@@ -146,6 +146,20 @@ bool facts_counted(json_t *row, enum program_kind kind, int64_t counted)
     return !row_get_count(row, path(p, kind, "flops.analytic"), &analytic) || analytic == counted;
 }
 
+void facts_executed(json_t *row, enum program_kind kind, const struct executed *e)
+{
+    char p[PATH_TEXT];
+    set_count(row, kind, "flops.executed", e->flops);
+    row_set_text(row, path(p, kind, "flops.source"), e->source);
+}
+
+void facts_not_executed(json_t *row, enum program_kind kind, const char *reason)
+{
+    char p[PATH_TEXT];
+    row_set_null(row, path(p, kind, "flops.executed"), reason);
+    row_set_null(row, path(p, kind, "flops.source"), reason);
+}
+
 void facts_check(json_t *row, const struct verdict *v)
 {
     if (v->check.tensors == 0) {
@@ -161,20 +175,8 @@ void facts_check(json_t *row, const struct verdict *v)
     row_set_text(row, "error.tensor", v->check.tensor);
 }
 
-/* A field that holds nothing yet, or a group of such fields, gets a reason. */
-static void unless_set(json_t *row, const char *field, const char *reason)
-{
-    if (!row_get(row, field))
-        row_set_null(row, field, reason);
-}
-
 void facts_unmeasured(json_t *row, bool meta)
 {
-    for (enum program_kind k = 0; k < PROGRAMS; k++) {
-        char p[PATH_TEXT];
-        unless_set(row, path(p, k, "flops.executed"), "not measured by this version");
-        unless_set(row, path(p, k, "flops.source"), "not measured by this version");
-    }
     const char *reason = NULL;
     if (row_is_ok(row))
         reason = meta ? "planned only (--device meta)" : "not measured";

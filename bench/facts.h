@@ -28,6 +28,10 @@ bool facts_resident(json_t *row, enum program_kind kind, struct tape *t);
 /* counted: -1 if the loops are too long to count. False if it is not the analytic number. */
 bool facts_counted(json_t *row, enum program_kind kind, int64_t counted);
 
+/* FLOPs that were measured, or why they were not. */
+void facts_executed(json_t *row, enum program_kind kind, const struct executed *e);
+void facts_not_executed(json_t *row, enum program_kind kind, const char *reason);
+
 /* The error of what was checked; a program that was not leaves the reason. */
 void facts_check(json_t *row, const struct verdict *v);
 

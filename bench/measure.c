@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/units.h"
+#include "bench/dump.h"
 #include "bench/facts.h"
 #include "bench/machine.h"
 #include "bench/profile.h"
@@ -40,8 +41,8 @@ static double memory_limit(const struct options *o)
     return o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
 }
 
-/* Whether the arena fits; if not, the row says what it needs. */
-static bool fits(json_t *row, const struct options *o, enum program_kind kind, int64_t bytes)
+/* Whether so much memory may be taken; if not, the row says what needs it. */
+static bool fits(json_t *row, const struct options *o, const char *what, int64_t bytes)
 {
     double limit = memory_limit(o);
     if ((double)bytes <= limit)
@@ -49,8 +50,8 @@ static bool fits(json_t *row, const struct options *o, enum program_kind kind, i
     char need[UNITS_TEXT], have[UNITS_TEXT], reason[256];
     units_format(need, (double)bytes, UNITS_BINARY, "B");
     units_format(have, limit, UNITS_BINARY, "B");
-    snprintf(reason, sizeof reason, "%s needs %s (%lld bytes), %s %s", program_name(kind), need,
-             (long long)bytes, o->mem_limit > 0 ? "--mem-limit is" : "free are", have);
+    snprintf(reason, sizeof reason, "%s needs %s (%lld bytes), %s %s", what, need, (long long)bytes,
+             o->mem_limit > 0 ? "--mem-limit is" : "free are", have);
     fail_row(row, "oom", reason);
     return false;
 }
@@ -84,6 +85,28 @@ static void print_profile(const struct job *job, enum program_kind kind, struct 
     profile_print(t, samples < 10 ? samples : 10, title, job->profile);
 }
 
+static void count_executed(struct making *m, enum program_kind kind, struct recording *r)
+{
+    const struct job *job = m->job;
+    struct executed_request request = {.mode = job->options->count,
+                                       .counters = job->counters,
+                                       .no_counters = job->no_counters,
+                                       .tape = r->tape,
+                                       .threads = job->config.threads,
+                                       .analytic = tape_total(r->tape).flops,
+                                       .options = job->options,
+                                       .row = job->row,
+                                       .program = program_name(kind)};
+    struct executed executed;
+    struct message error;
+    if (job->options->count == COUNT_OFF)
+        facts_not_executed(m->row, kind, "not asked for (--count)");
+    else if (executed_measure(&request, &executed, &error))
+        facts_executed(m->row, kind, &executed);
+    else
+        facts_not_executed(m->row, kind, error.text);
+}
+
 /* Everything that needs the program in memory: the timing first, and what would disturb it afterwards. */
 static void run_program(struct making *m, enum program_kind kind, struct recording *r)
 {
@@ -101,7 +124,12 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         samples_free(&s);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
         fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
+    count_executed(m, kind, r);
     verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
+    struct message error;
+    if (job->options->dump && kind == PROGRAM_STEP &&
+        !dump_write(job->options, &job->config, &m->batch, r, &error))
+        fail_row(m->row, "failed", error.text);
 }
 
 static void measure_program(struct making *m, enum program_kind kind)
@@ -110,7 +138,7 @@ static void measure_program(struct making *m, enum program_kind kind)
     struct recording r = record_config(o, &m->job->config, &m->batch, kind);
     const struct plan *plan = tape_plan(r.tape);
     facts_plan(m->row, kind, r.tape);
-    if (!o->meta && fits(m->row, o, kind, plan->arena)) {
+    if (!o->meta && fits(m->row, o, program_name(kind), plan->arena)) {
         if (tape_layout(r.tape))
             run_program(m, kind, &r);
         else
@@ -137,6 +165,26 @@ static bool make_batch(const struct options *o, const struct config *c, struct b
     return o->meta ? batch_shape(b, &c->graph, error, size) : batch_generate(b, &c->graph, error, size);
 }
 
+/* Makes the batch of a row, if its generation fits the memory; if there is none, the row says why. */
+static bool open_batch(struct making *m)
+{
+    const struct options *o = m->job->options;
+    const struct config *c = &m->job->config;
+    char error[MESSAGE_SIZE] = "";
+    bool made = batch_shape(&m->batch, &c->graph, error, sizeof error);
+    int64_t bytes = csr_bytes(&m->batch.adj) + batch_scratch(&m->batch);
+    if (made && !o->meta && !fits(m->row, o, "generating the graph", bytes)) {
+        batch_free(&m->batch);
+        return false;
+    }
+    batch_free(&m->batch);
+    if (!made || !make_batch(o, c, &m->batch, error, sizeof error)) {
+        fail_row(m->row, "failed", error);
+        return false;
+    }
+    return true;
+}
+
 void take_turn(const struct job *job, enum program_kind kind, int turns)
 {
     const struct options *o = job->options;
@@ -157,12 +205,10 @@ json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
     struct making m = {.job = job, .row = json_object()};
-    char error[MESSAGE_SIZE];
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
-    if (!make_batch(o, &job->config, &m.batch, error, sizeof error)) {
-        fail_row(m.row, "failed", error);
-        row_set_rest_null(m.row, error);
+    if (!open_batch(&m)) {
+        facts_unmeasured(m.row, o->meta);
         return m.row;
     }
     facts_batch(m.row, &m.batch, o->meta);
@@ -189,9 +235,7 @@ double predicted_cost(const struct options *o, const struct config *c, enum prog
     if (!batch_shape(&b, &c->graph, error, sizeof error))
         return 0;
     struct recording r = record_config(o, c, &b, kind);
-    struct cost cost = {0};
-    for (enum phase p = 0; p < PHASES; p++)
-        cost = cost_add(cost, tape_cost(r.tape, p));
+    struct cost cost = tape_total(r.tape);
     tape_free(r.tape);
     batch_free(&b);
     return fmax((double)cost.flops, flops_per_byte * (double)cost.bytes);

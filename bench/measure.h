@@ -10,7 +10,10 @@
 
 struct job {
     const struct options *options;
+    int64_t row; /* index of the configuration */
     struct config config;
+    const struct counters *counters; /* of executed FLOPs; null where there are none, as no_counters says */
+    const char *no_counters;
     double share[PROGRAMS]; /* seconds of the budget */
     struct samples *taken;  /* per program: samples taken in turns before; null: none */
     struct progress *progress;

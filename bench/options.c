@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/dump.h"
+
 struct flag {
     const char *name, *argument; /* argument null: the flag stands alone */
     const char *help;
@@ -106,6 +108,17 @@ static bool read_no_check(struct options *o, const char *value, struct message *
     return true;
 }
 
+static bool read_count_mode(struct options *o, const char *value, struct message *error)
+{
+    static const char *const names[] = {"auto", "counters", "valgrind", "off"};
+    for (enum count_mode m = COUNT_AUTO; m <= COUNT_OFF; m++)
+        if (strcmp(value, names[m]) == 0) {
+            o->count = m;
+            return true;
+        }
+    return complain(error, "--count %s: auto, counters, valgrind or off", value);
+}
+
 static bool read_interleave(struct options *o, const char *value, struct message *error)
 {
     (void)value, (void)error;
@@ -160,6 +173,12 @@ static bool read_output(struct options *o, const char *value, struct message *er
     return *value || complain(error, "--output: needs the name of a file");
 }
 
+static bool read_dump(struct options *o, const char *value, struct message *error)
+{
+    o->dump = value;
+    return *value || complain(error, "--dump: needs the name of a directory");
+}
+
 static bool read_profile(struct options *o, const char *value, struct message *error)
 {
     (void)value, (void)error;
@@ -190,6 +209,8 @@ static const struct flag flags[] = {
     {"min-samples", "N", "fewest samples before noise can end sampling (default 10)", read_min_samples},
     {"max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)", read_max_noise},
     {"budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)", read_budget},
+    {"count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
+     read_count_mode},
     {"interleave", NULL, "sample all rows in random turns: slow drifts of the machine then hit all alike",
      read_interleave},
     {"check-budget", "SECONDS",
@@ -200,6 +221,7 @@ static const struct flag flags[] = {
     {"format", "NAME", "on stdout: table, md, csv, json (default table)", read_format},
     {"output", "FILE", "result file, JSON (default results/local/BINARY.json, charts beside it)",
      read_output},
+    {"dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy", read_dump},
     {"list-models", NULL, "models and what they are", read_list_models},
     {"list-ops", NULL, "ops, their mathematics, FLOPs and variants", read_list_ops},
     {"version", NULL, "version and how this was built", read_version},
@@ -264,6 +286,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .budget = 60,
                           .max_noise = 0.02,
                           .seed = 42,
+                          .count = COUNT_OFF,
                           .check = true,
                           .check_budget = 5,
                           .programs = {true, true}};
@@ -273,7 +296,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     for (int i = 1; i < argc; i++)
         if (!read_flag(argc, argv, &i, o, error))
             return false;
-    return check_variants(o, error);
+    return check_variants(o, error) && dump_possible(o, error);
 }
 
 void options_free(struct options *o)

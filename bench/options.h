@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_OPTIONS_H
 
 #include "bench/axes.h"
+#include "bench/executed.h"
 #include "kernels/backend.h"
 #include "models/model.h"
 
@@ -36,15 +37,17 @@ struct options {
     int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the sampling rule */
     int min_samples;
-    double budget;       /* seconds for the sweep */
-    double max_noise;    /* half-width of the median's interval over the median */
-    bool interleave;     /* take the samples of all rows in random turns */
-    bool check;          /* the results, after the timing */
-    double check_budget; /* seconds of oracle beyond which a program is checked by rows */
-    double mem_limit;    /* bytes; 0: what the machine has */
+    double budget;         /* seconds for the sweep */
+    double max_noise;      /* half-width of the median's interval over the median */
+    enum count_mode count; /* how executed FLOPs are measured */
+    bool interleave;       /* take the samples of all rows in random turns */
+    bool check;            /* the results, after the timing */
+    double check_budget;   /* seconds of oracle beyond which a program is checked by rows */
+    double mem_limit;      /* bytes; 0: what the machine has */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */
+    const char *dump;   /* directory for a step's arrays; null: none */
 };
 
 /* Fills in the defaults and reads the arguments; false with a message. Free with options_free. */

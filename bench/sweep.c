@@ -29,12 +29,15 @@ static double share_of(const struct options *o, double cost, double total, int64
     return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
-static struct work *plan_work(const struct options *o, int64_t rows, struct progress *progress)
+static struct work *plan_work(const struct job *common, int64_t rows)
 {
+    const struct options *o = common->options;
     struct work *work = calloc((size_t)rows, sizeof *work);
     double total = 0;
     for (int64_t i = 0; work && i < rows; i++) {
-        work[i].job = (struct job){.options = o, .config = config_at(o, i), .progress = progress};
+        work[i].job = *common;
+        work[i].job.row = i;
+        work[i].job.config = config_at(o, i);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             if (o->programs[p])
                 total += work[i].cost[p] = predicted_cost(o, &work[i].job.config, p);
@@ -104,29 +107,44 @@ static bool run_row(struct job *job, struct report *r, bool *good, struct messag
     return saved;
 }
 
-bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
+/* The sweep itself; `common` holds what all jobs share. */
+static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
 {
+    const struct options *o = common->options;
     int64_t rows = config_count(o);
-    struct progress progress;
-    progress_start(&progress, rows);
-    progress.remaining = o->budget;
-    struct work *work = plan_work(o, rows, &progress);
+    struct work *work = plan_work(common, rows);
     bool turns = o->interleave && !o->meta;
-    if (!work || (turns && !interleave(o, work, rows, &progress))) {
-        free(work);
-        return complain(error, "no memory for %lld rows", (long long)rows);
-    }
-    bool saved = true;
+    bool going = work && (!turns || interleave(o, work, rows, common->progress));
+    if (!going)
+        complain(error, "no memory for %lld rows", (long long)rows);
     *all_good = true;
-    for (int64_t i = 0; saved && i < rows; i++) {
+    for (int64_t i = 0; going && i < rows; i++) {
         bool good;
-        show(&progress, &work[i], i, turns ? 0 : 1);
-        saved = run_row(&work[i].job, r, &good, error);
+        show(common->progress, &work[i], i, turns ? 0 : 1);
+        going = run_row(&work[i].job, r, &good, error);
         *all_good &= good;
     }
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; work && i < rows; i++)
         for (int p = 0; p < PROGRAMS; p++)
             samples_free(&work[i].taken[p]);
     free(work);
-    return saved;
+    return going;
+}
+
+bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
+{
+    struct progress progress;
+    struct counters counters;
+    struct message none;
+    progress_start(&progress, config_count(o));
+    progress.remaining = o->budget;
+    bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
+    struct job common = {.options = o,
+                         .progress = &progress,
+                         .counters = counting ? &counters : NULL,
+                         .no_counters = none.text};
+    bool done = run_work(&common, r, all_good, error);
+    if (counting)
+        counters_close(&counters);
+    return done;
 }

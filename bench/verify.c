@@ -20,9 +20,7 @@ static struct recording affordable_oracle(const struct options *o, const struct 
                                           const struct batch *b, enum program_kind kind)
 {
     struct recording oracle = config_record(c, o, b, kind, &backend_oracle, F64);
-    double flops = 0;
-    for (enum phase p = 0; p < PHASES; p++)
-        flops += (double)tape_cost(oracle.tape, p).flops;
+    double flops = (double)tape_total(oracle.tape).flops;
     bool fits = tape_plan(oracle.tape)->arena <= machine_memory_free();
     if (fits && flops <= o->check_budget * oracle_flops_per_second * c->threads && tape_layout(oracle.tape))
         return oracle;

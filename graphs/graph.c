@@ -111,6 +111,13 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
     return done;
 }
 
+/* The list of packed edges, and its copy while it is sorted; the columns take the place of the copy
+ * afterwards. */
+int64_t batch_scratch(const struct batch *b)
+{
+    return 2 * b->adj.edges * (int64_t)sizeof(uint64_t) - b->adj.edges * (int64_t)sizeof *b->adj.col;
+}
+
 void batch_free(struct batch *b)
 {
     csr_free(&b->adj);

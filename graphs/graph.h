@@ -52,6 +52,9 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
 /* The whole batch. Peak memory is 16 bytes an edge beside the row pointers. Errors as above. */
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
 
+/* Bytes that batch_generate needs beside the batch itself, which may be only its shape. */
+int64_t batch_scratch(const struct batch *b);
+
 /* Frees the arrays and leaves an empty b; freeing it again does nothing. */
 void batch_free(struct batch *b);
 

@@ -54,41 +54,59 @@ void tape_keep(struct tape *t, struct mat m)
     t->storages[m.storage].keep = true;
 }
 
-static const struct storage *nth_parameter(const struct tape *t, int index, int *id)
+static bool declared_in(const struct storage *s, enum category category)
 {
+    return s->category == category && !s->alias;
+}
+
+static int count_of(const struct tape *t, enum category category)
+{
+    int count = 0;
     for (int i = 1; i < t->storage_count; i++)
-        if (t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias && index-- == 0) {
-            *id = i;
-            return &t->storages[i];
-        }
-    return NULL;
+        count += declared_in(&t->storages[i], category);
+    return count;
+}
+
+/* The storage at an index among those of a category, in order of declaration. */
+static struct mat nth(const struct tape *t, enum category category, int index, const char **name)
+{
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (!declared_in(s, category) || index-- > 0)
+            continue;
+        if (name)
+            *name = s->name;
+        struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
+        return tape_view(t, m);
+    }
+    tape_contract("the tape has fewer %s", category_name(category));
 }
 
 int tape_parameter_count(const struct tape *t)
 {
-    int count = 0;
-    for (int i = 1; i < t->storage_count; i++)
-        count += t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias;
-    return count;
+    return count_of(t, MEMORY_PARAMETERS);
 }
 
 struct mat tape_parameter(const struct tape *t, int index, const char **name)
 {
-    int id;
-    const struct storage *s = nth_parameter(t, index, &id);
-    if (!s)
-        tape_contract("no parameter %d", index);
-    if (name)
-        *name = s->name;
-    struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
-    return tape_view(t, m);
+    return nth(t, MEMORY_PARAMETERS, index, name);
+}
+
+int tape_input_count(const struct tape *t)
+{
+    return count_of(t, MEMORY_GRAPH);
+}
+
+struct mat tape_input(const struct tape *t, int index, const char **name)
+{
+    return nth(t, MEMORY_GRAPH, index, name);
 }
 
 int64_t tape_parameter_elements(const struct tape *t)
 {
     int64_t elements = 0;
     for (int i = 1; i < t->storage_count; i++)
-        if (t->storages[i].category == MEMORY_PARAMETERS && !t->storages[i].alias)
+        if (declared_in(&t->storages[i], MEMORY_PARAMETERS))
             elements += t->storages[i].rows * t->storages[i].cols;
     return elements;
 }

@@ -99,3 +99,11 @@ struct cost tape_cost(const struct tape *t, enum phase phase)
             cost = cost_add(cost, (struct cost){t->main.entries[i].flops, t->main.entries[i].bytes});
     return cost;
 }
+
+struct cost tape_total(const struct tape *t)
+{
+    struct cost cost = {0};
+    for (enum phase p = 0; p < PHASES; p++)
+        cost = cost_add(cost, tape_cost(t, p));
+    return cost;
+}

@@ -98,6 +98,10 @@ int tape_parameter_count(const struct tape *t);
 struct mat tape_parameter(const struct tape *t, int index, const char **name);
 int64_t tape_parameter_elements(const struct tape *t);
 
+/* Likewise what the program is given beside its parameters: features, targets, the offsets of graphs. */
+int tape_input_count(const struct tape *t);
+struct mat tape_input(const struct tape *t, int index, const char **name);
+
 /* --- the plan: see plan.c
  * --------------------------------------------------------------------------------------- */
 
@@ -157,6 +161,7 @@ struct cost {
     int64_t flops, bytes; /* -1 beyond 63 bits */
 };
 struct cost tape_cost(const struct tape *t, enum phase phase);
+struct cost tape_total(const struct tape *t);
 struct cost cost_add(struct cost a, struct cost b);
 
 #endif

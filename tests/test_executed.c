@@ -1,0 +1,347 @@
+/*
+ * Executed FLOPs: hardware counters, children that fail, and the whole way under valgrind. For that this
+ * program runs itself again: with the name of a toy, or as a benchmark.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/child.h"
+#include "bench/config.h"
+#include "bench/executed.h"
+#include "bench/harness.h"
+#include "bench/scratch.h"
+#include "models/tape.h"
+#if HAVE_CBLAS
+#include <cblas.h>
+#endif
+
+static const struct bench bench = {
+    .name = "test_executed", .doc = "a test", .axis = AXIS_NODES, .values = "8"};
+
+/* --- toys: what a child does, by the name of its first argument */
+
+enum { ROUNDS = 1000, GEMM = 192 };
+
+#if ISA_X86
+enum { SSE_FLOPS = 1 + 4 + 1 + 2, AVX2_FLOPS = 16 + 2 + 8 };
+
+#define LOOP(body)                                                                                           \
+    int rounds = ROUNDS;                                                                                     \
+    __asm__ volatile("xorps %%xmm0, %%xmm0\n xorps %%xmm1, %%xmm1\n1:\n" body "dec %0\n jnz 1b"              \
+                     : "+r"(rounds)                                                                          \
+                     :                                                                                       \
+                     : "xmm0", "xmm1", "cc")
+
+__attribute__((noinline)) void toy_sse(void)
+{
+    LOOP("addss %%xmm0, %%xmm1\n mulps %%xmm0, %%xmm1\n sqrtsd %%xmm0, %%xmm1\n divpd %%xmm0, %%xmm1\n"
+         "maxps %%xmm0, %%xmm1\n ucomiss %%xmm0, %%xmm1\n cvtss2sd %%xmm0, %%xmm1\n xorps %%xmm1, %%xmm1\n");
+}
+
+__attribute__((noinline, target("avx2,fma"))) void toy_avx2(void)
+{
+    LOOP("vfmadd231ps %%ymm0, %%ymm0, %%ymm1\n vfmadd132sd %%xmm0, %%xmm0, %%xmm1\n"
+         "vhaddps %%ymm0, %%ymm0, %%ymm1\n vpaddd %%ymm0, %%ymm0, %%ymm1\n");
+    __asm__ volatile("vzeroupper" ::: "xmm0", "xmm1");
+}
+#else
+enum { SSE_FLOPS, AVX2_FLOPS };
+
+void toy_sse(void)
+{
+}
+
+void toy_avx2(void)
+{
+}
+#endif
+
+__attribute__((noinline)) void toy_gemm(void)
+{
+#if HAVE_CBLAS
+    static float a[GEMM * GEMM], b[GEMM * GEMM], c[GEMM * GEMM];
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, GEMM, GEMM, GEMM, 1, a, GEMM, b, GEMM, 0, c, GEMM);
+#endif
+}
+
+__attribute__((noinline)) void toy_endless(void)
+{
+    for (;;)
+        sleep(1);
+}
+
+__attribute__((noinline)) void toy_fails(void)
+{
+    fprintf(stderr, "note: not this line\nthe toy is broken\n\n");
+    exit(3);
+}
+
+static const struct toy {
+    const char *name;
+    void (*run)(void);
+} toys[] = {{"toy_sse", toy_sse},
+            {"toy_avx2", toy_avx2},
+            {"toy_gemm", toy_gemm},
+            {"toy_endless", toy_endless},
+            {"toy_fails", toy_fails}};
+
+/* Runs a toy twice: only the first call may count. */
+static int play(const char *name)
+{
+    backend_cpu(); /* makes the BLAS serial: only the calling thread is counted */
+    for (size_t i = 0; i < sizeof toys / sizeof *toys; i++)
+        if (strcmp(toys[i].name, name) == 0) {
+            toys[i].run();
+            toys[i].run();
+        }
+    return 0;
+}
+
+/* --- children */
+
+static void assert_no_child(void)
+{
+    errno = 0;
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void test_children(void **state)
+{
+    (void)state;
+    pid_t child;
+    struct message error = {""};
+    static const char *const missing[] = {"gtmark-no-such-program", NULL};
+    static const char *const three[] = {"sh", "-c", "exit 3", NULL}, *const killed[] = {"sh", "-c",
+                                                                                        "kill -9 $$", NULL};
+    static const char *const endless[] = {"sleep", "1000", NULL};
+    assert_false(child_start(&child, missing, NULL, NULL, &error));
+    assert_string_equal(error.text, "gtmark-no-such-program is not installed");
+    assert_true(child_start(&child, three, NULL, NULL, &error));
+    assert_false(child_succeeded("sh", child_wait(child), &error));
+    assert_string_equal(error.text, "sh ended with exit status 3");
+    assert_true(child_start(&child, killed, NULL, NULL, &error));
+    assert_false(child_succeeded("sh", child_wait(child), &error));
+    assert_non_null(strstr(error.text, "sh ended by signal 9"));
+    int status;
+    assert_true(child_start(&child, endless, NULL, NULL, &error));
+    assert_false(child_ended(child, &status));
+    child_kill(child);
+    assert_no_child();
+}
+
+/* --- hardware counters */
+
+static void nothing(void *context)
+{
+    (void)context;
+}
+
+static void toy_as_run(void *context)
+{
+    (void)context;
+    toy_sse();
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    struct counters c;
+    struct message error = {""};
+    int64_t idle, busy;
+    if (!counters_open(&c, &error)) {
+        assert_true(strlen(error.text) > 10);
+        assert_int_equal(c.count, 0);
+        return;
+    }
+    bool good = counters_measure(&c, 2, nothing, NULL, &idle, &error) &&
+                counters_measure(&c, 2, toy_as_run, NULL, &busy, &error);
+    counters_close(&c);
+    if (!good) { /* there, but not to be trusted: then it says what it read */
+        assert_non_null(strstr(error.text, "hardware counters: "));
+        return;
+    }
+    assert_true(llabs(busy - idle - ROUNDS * SSE_FLOPS) <= ROUNDS * SSE_FLOPS / 100);
+}
+
+/* --- under valgrind */
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* Valgrind runs no sanitized program. */
+static bool valgrind_works(void)
+{
+    static const char *const arguments[] = {"valgrind", "--version", NULL};
+    pid_t child;
+    struct message error;
+    return ISA_X86 && !SANITIZED && disassembly_available(&error) &&
+           child_start(&child, arguments, NULL, NULL, &error) && child_wait(child) == 0;
+}
+
+static bool count_toy(const char *toy, const char *function, double seconds, struct executed_flops *flops,
+                      struct message *error)
+{
+    const char *arguments[] = {toy, NULL};
+    char directory[PATH_MAX];
+    struct stat s;
+    assert_true(scratch_make(directory, error));
+    bool counted = executed_by_valgrind(arguments, function, directory, seconds, flops, error);
+    scratch_remove(directory);
+    assert_int_equal(stat(directory, &s), -1);
+    assert_no_child();
+    return counted;
+}
+
+static void test_known_loops(void **state)
+{
+    (void)state;
+    struct executed_flops f;
+    struct message error = {""};
+    if (!valgrind_works())
+        skip();
+    if (!count_toy("toy_sse", "toy_sse", 60, &f, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(f.flops, ROUNDS * SSE_FLOPS);
+    assert_int_equal(f.register_bytes, 16);
+#if ISA_X86
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
+        assert_true(count_toy("toy_avx2", "toy_avx2", 60, &f, &error));
+        assert_int_equal(f.flops, ROUNDS * AVX2_FLOPS);
+        assert_int_equal(f.register_bytes, 32);
+    }
+#endif
+}
+
+static void test_product(void **state)
+{
+    (void)state;
+    struct executed_flops f;
+    struct message error = {""};
+    if (!HAVE_CBLAS || !valgrind_works())
+        skip();
+    assert_true(count_toy("toy_gemm", "toy_gemm", 60, &f, &error));
+    double wanted = 2.0 * GEMM * GEMM * GEMM;
+    assert_true(fabs((double)f.flops - wanted) <= 0.02 * wanted);
+}
+
+static void test_child_fails(void **state)
+{
+    (void)state;
+    struct executed_flops f;
+    struct message error = {""};
+    if (!valgrind_works())
+        skip();
+    assert_false(count_toy("toy_fails", "toy_fails", 60, &f, &error));
+    assert_string_equal(error.text, "valgrind ended with exit status 3: the toy is broken");
+    assert_false(count_toy("toy_sse", "no_such_function", 60, &f, &error));
+    assert_string_equal(error.text, "valgrind saw no call of no_such_function");
+    assert_false(count_toy("toy_endless", "toy_endless", 0.5, &f, &error));
+    assert_string_equal(error.text, "one run takes more than 0.5 s under valgrind");
+}
+
+/* --- a row */
+
+static void tiny_step(struct options *o)
+{
+    static char *const arguments[] = {"test",      "--device=ref", "--layers=1", "--hidden=16",
+                                      "--heads=2", "--act=relu",   "--seed=3"};
+    struct message error;
+    assert_true(options_parse(&bench, sizeof arguments / sizeof *arguments, (char **)arguments, o, &error));
+}
+
+static bool measure(enum count_mode mode, int64_t analytic, struct executed *e, struct message *error)
+{
+    struct options o;
+    tiny_step(&o);
+    struct executed_request r = {.mode = mode,
+                                 .no_counters = "no hardware counters: switched off for a test",
+                                 .threads = 2,
+                                 .analytic = analytic,
+                                 .options = &o,
+                                 .program = "step"};
+    bool measured = executed_measure(&r, e, error);
+    options_free(&o);
+    return measured;
+}
+
+static int64_t analytic_flops(void)
+{
+    struct options o;
+    tiny_step(&o);
+    struct config c = config_at(&o, 0);
+    struct batch b;
+    char error[MESSAGE_SIZE];
+    assert_true(batch_generate(&b, &c.graph, error, sizeof error));
+    struct recording r = config_record(&c, &o, &b, PROGRAM_STEP, o.backend, F32);
+    struct cost cost = {0};
+    for (enum phase p = 0; p < PHASES; p++)
+        cost = cost_add(cost, tape_cost(r.tape, p));
+    tape_free(r.tape);
+    batch_free(&b);
+    options_free(&o);
+    return cost.flops;
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    struct executed e;
+    struct message error;
+    assert_false(measure(COUNT_OFF, 1, &e, &error));
+    assert_string_equal(error.text, "switched off (--count off)");
+    assert_false(measure(COUNT_COUNTERS, 1, &e, &error));
+    assert_string_equal(error.text, "no hardware counters: switched off for a test");
+    assert_false(measure(COUNT_VALGRIND, executed_flops_max + 1, &e, &error));
+    assert_string_equal(error.text, "more than 3e+09 analytic FLOPs: too long under valgrind");
+    assert_false(measure(COUNT_AUTO, -1, &e, &error));
+    assert_string_equal(error.text, "no hardware counters: switched off for a test; "
+                                    "more than 3e+09 analytic FLOPs: too long under valgrind");
+}
+
+/* The reference does what the formulas say, and little beside: exponentials and roots are more than one FLOP.
+ */
+static void test_row(void **state)
+{
+    (void)state;
+    struct executed e;
+    struct message error = {""};
+    if (!valgrind_works())
+        skip();
+    int64_t analytic = analytic_flops();
+    if (!measure(COUNT_AUTO, analytic, &e, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(e.source, "callgrind: base, 1 thread (timed: base, 2)");
+    assert_true((double)e.flops > 0.95 * (double)analytic && (double)e.flops < 1.5 * (double)analytic);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return argv[1][0] == '-' ? bench_main(&bench, argc, argv) : play(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_children),    cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_known_loops), cmocka_unit_test(test_product),
+        cmocka_unit_test(test_child_fails), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
