@@ -1,0 +1,265 @@
+/*
+ * --dump: every file holds what the step of the configuration has in memory, and what cannot be written is
+ * one line. The program is run as a user does; the same step is recorded here.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "bench/config.h"
+#include "bench/npy.h"
+#include "tests/npy.h"
+#include "tests/program.h"
+
+#define SIZES                                                                                                \
+    "--nodes 37 --degree 3 --hidden 12 --heads 3 --layers 2 --ffn 10 --act relu --seed 5 --threads 1 "
+#define QUICK "--runs 1 --warmup 0 --output x.json "
+
+/* The path of a file of the dump in the house's directory of that name. */
+static const char *dumped(const struct house *h, const char *directory, const char *kind, const char *name)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s/%s%s.npy", h->work, directory, kind, name);
+    return path;
+}
+
+static void assert_same(const char *path, const void *data, size_t bytes, int64_t rows, int64_t cols,
+                        const char *type)
+{
+    struct array a = npy_read(path);
+    if (strcmp(a.type, type) != 0 || a.rows != rows || a.cols != cols || memcmp(a.data, data, bytes) != 0)
+        fail_msg("%s is %lld x %lld of %s, or holds something else", path, (long long)a.rows,
+                 (long long)a.cols, a.type);
+    free(a.data);
+}
+
+static void assert_matrix(const char *path, struct mat m)
+{
+    assert_int_equal(m.ld, m.cols);
+    assert_same(path, m.data, (size_t)mat_bytes(m), m.rows, m.cols, m.dtype == F32 ? "f4" : "i8");
+}
+
+/* The step that the program ran, recorded here. */
+struct twin {
+    struct options options;
+    struct config config;
+    struct batch batch;
+    struct recording step;
+};
+
+static struct twin twin_of(const char *words)
+{
+    static const struct bench bench = {.name = "twin", .axis = AXIS_NODES, .values = "1"};
+    char copy[256], error[256], *rest = copy, *argv[32] = {copy};
+    struct twin w;
+    struct message message;
+    int argc = 1;
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word; (word = strsep(&rest, " ")) != NULL;)
+        if (*word)
+            argv[argc++] = word;
+    assert_true(options_parse(&bench, argc, argv, &w.options, &message));
+    w.config = config_at(&w.options, 0);
+    assert_true(batch_generate(&w.batch, &w.config.graph, error, sizeof error));
+    w.step = config_record(&w.config, &w.options, &w.batch, PROGRAM_STEP, w.options.backend, F32);
+    assert_true(tape_layout(w.step.tape));
+    tape_init(w.step.tape);
+    return w;
+}
+
+static void twin_free(struct twin *w)
+{
+    tape_free(w->step.tape);
+    batch_free(&w->batch);
+    options_free(&w->options);
+}
+
+static void dump(const struct house *h, const char *words, const char *directory)
+{
+    struct ended e = program_run(h, words, MORE("--dump", directory));
+    if (e.status != 0)
+        fail_msg("%s%s", e.out, e.err);
+    ended_free(&e);
+}
+
+/* Parameters as they are before the optimizer, which the dump of a step that was sampled must restore. */
+static void test_arrays(void **state)
+{
+    const struct house *h = *state;
+    dump(h, SIZES QUICK, "arrays");
+    struct twin w = twin_of(SIZES);
+    const struct tape *t = w.step.tape;
+    for (int p = 0; p < tape_parameter_count(t); p++) {
+        const char *name;
+        struct mat m = tape_parameter(t, p, &name);
+        assert_matrix(dumped(h, "arrays", "param.", name), m);
+    }
+    tape_run(w.step.tape);
+    assert_matrix(dumped(h, "arrays", "output", ""), tape_view(t, w.step.output));
+    assert_matrix(dumped(h, "arrays", "loss", ""), tape_view(t, w.step.loss));
+    for (int p = 0; p < tape_parameter_count(t); p++) {
+        const char *name;
+        struct mat g = tape_gradient(t, tape_parameter(t, p, &name));
+        assert_matrix(dumped(h, "arrays", "grad.", name), g);
+    }
+    twin_free(&w);
+}
+
+static void test_inputs_and_graph(void **state)
+{
+    const struct house *h = *state;
+    dump(h, SIZES QUICK, "inputs");
+    struct twin w = twin_of(SIZES);
+    const struct csr *g = &w.batch.adj;
+    assert_true(g->edges > 0);
+    assert_same(dumped(h, "inputs", "graph.", "row_ptr"), g->row_ptr, (size_t)(g->nodes + 1) * 8, 38, 0,
+                "i8");
+    assert_same(dumped(h, "inputs", "graph.", "col"), g->col, (size_t)g->edges * 4, g->edges, 0, "i4");
+    assert_same(dumped(h, "inputs", "input.", "graphs"), (int64_t[]){0, 37}, 16, 2, 1, "i8");
+    const struct linear_args *first = NULL;
+    const struct mse_args *last = NULL;
+    for (int e = tape_entry_count(w.step.tape) - 1; e >= 0; e--) {
+        const struct entry *entry = tape_entry(w.step.tape, e);
+        first = entry->op == OP_linear ? entry->args : first;
+        last = entry->op == OP_mse ? entry->args : last;
+    }
+    assert_int_equal(first->x.cols, FEATURES);
+    assert_matrix(dumped(h, "inputs", "input.", "features"), first->x);
+    assert_matrix(dumped(h, "inputs", "input.", "targets"), last->target);
+    twin_free(&w);
+}
+
+static void test_config(void **state)
+{
+    const struct house *h = *state;
+    dump(h, SIZES QUICK, "config");
+    struct twin w = twin_of(SIZES);
+    char path[PATH_MAX], work[17];
+    config_work(&w.config, w.options.seed, work);
+    snprintf(path, sizeof path, "%s/config/config.json", h->work);
+    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const char *hash, *program, *model, *act, *dtype;
+    json_int_t seed, layers, hidden, heads, ffn, parameters, nodes, edges;
+    double eps, degree, lr, beta1, beta2, adamw_eps, decay;
+    assert_int_equal(json_unpack(config,
+                                 "{ss ss sI ss s{ss sI sI sI sI ss sf sI} s{sI sf sI} s{sf sf sf sf sf}}",
+                                 "work", &hash, "program", &program, "seed", &seed, "dtype", &dtype, "model",
+                                 "name", &model, "layers", &layers, "hidden", &hidden, "heads", &heads, "ffn",
+                                 &ffn, "act", &act, "eps", &eps, "parameters", &parameters, "graph", "nodes",
+                                 &nodes, "degree", &degree, "edges", &edges, "adamw", "lr", &lr, "beta1",
+                                 &beta1, "beta2", &beta2, "eps", &adamw_eps, "decay", &decay),
+                     0);
+    assert_string_equal(hash, work);
+    assert_string_equal(program, "step");
+    assert_string_equal(model, "graph_transformer");
+    assert_string_equal(act, "relu");
+    assert_string_equal(dtype, "f32");
+    assert_true(seed == 5 && layers == 2 && hidden == 12 && heads == 3 && ffn == 10 && nodes == 37);
+    assert_true(parameters == tape_parameter_elements(w.step.tape) && edges == w.batch.adj.edges);
+    assert_true(eps == 1e-5 && degree == 3 && lr == 1e-3 && beta1 == 0.9 && beta2 == 0.999);
+    assert_true(adamw_eps == 1e-8 && decay == 0.01);
+    json_decref(config);
+    twin_free(&w);
+}
+
+/* Exit 2, one line that says it, and everything as it was. */
+static void refuses(const struct house *h, const char *words, const char *directory, const char *says)
+{
+    char *before = house_list(h);
+    struct ended e = program_run(h, words, MORE("--dump", directory));
+    char *after = house_list(h), *newline = strchr(e.err, '\n');
+    if (e.status != 2 || *e.out || !newline || newline[1] || !strstr(e.err, says) ||
+        !strstr(e.err, "--dump") || strcmp(before, after) != 0)
+        fail_msg("%s: status %d, '%s', '%s'", words, e.status, e.out, e.err);
+    free(before);
+    free(after);
+    ended_free(&e);
+}
+
+static void test_refused(void **state)
+{
+    const struct house *h = *state;
+    char full[PATH_MAX];
+    snprintf(full, sizeof full, "%s/build", h->root);
+    refuses(h, QUICK "--nodes 8,9", "new", "one configuration, but the axes make 2");
+    refuses(h, QUICK "--nodes 8 --device meta", "new", "a step that runs");
+    refuses(h, QUICK "--nodes 8 --phase forward", "new", "a step that runs");
+    refuses(h, QUICK "--nodes 8", full, "not empty");
+    refuses(h, QUICK "--nodes 8", "no/such/place", strerror(ENOENT));
+    refuses(h, QUICK "--nodes 8", "/dev/null", strerror(ENOTDIR));
+    refuses(h, QUICK "--nodes 8", "", "name of a directory");
+}
+
+static void test_empty_directory(void **state)
+{
+    const struct house *h = *state;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/empty", h->work);
+    assert_int_equal(mkdir(path, 0777), 0);
+    dump(h, SIZES QUICK, "empty/");
+    struct array loss = npy_read(dumped(h, "empty", "loss", ""));
+    free(loss.data);
+}
+
+/* A matrix with padded rows is written without the padding. */
+static void test_leading_dimension(void **state)
+{
+    const struct house *h = *state;
+    double padded[3][5], dense[3][2];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 5; k++) {
+            padded[i][k] = 10 * i + k;
+            if (k >= 1 && k < 3)
+                dense[i][k - 1] = padded[i][k];
+        }
+    struct npy a = npy_matrix(mat_cols((struct mat){padded, 3, 5, .ld = 5, .dtype = F64}, 1, 2));
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/padded.npy", h->work);
+    struct message error;
+    assert_true(npy_write(path, &a, &error));
+    assert_same(path, dense, sizeof dense, 3, 2, "f8");
+}
+
+/* Files may not grow beyond a kilobyte, as if the disk were full. */
+static void test_no_space(void **state)
+{
+    const struct house *h = *state;
+    static const double zeros[1000];
+    struct npy a = npy_matrix((struct mat){(void *)zeros, 1000, 1, .ld = 1, .dtype = F64});
+    struct rlimit before, small;
+    struct message error = {""};
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/large.npy", h->work);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){.rlim_cur = 1024, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    bool written = npy_write(path, &a, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_false(written);
+    assert_non_null(strstr(error.text, "large.npy: cannot be written"));
+    assert_non_null(strstr(error.text, strerror(EFBIG)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arrays),          cmocka_unit_test(test_inputs_and_graph),
+        cmocka_unit_test(test_config),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_empty_directory), cmocka_unit_test(test_leading_dimension),
+        cmocka_unit_test(test_no_space),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
