@@ -32,6 +32,13 @@ static void append_point(char text[CHART_TEXT], const struct point *p, const str
     append(text, "%s at %.15g %s", value, p->x, *axis->unit ? axis->unit : axis->path);
 }
 
+/* Whether the exponent is known well enough for a title: it says within 1.8 what a tenfold size costs. */
+static bool is_finding(const struct power_law *fit)
+{
+    const double widest = 0.25;
+    return fit->has_interval && fit->half_width <= widest;
+}
+
 void chart_title(char text[CHART_TEXT], const struct series *first, const struct field *axis,
                  const char *what, enum unit_base base, const char *unit)
 {
@@ -40,11 +47,13 @@ void chart_title(char text[CHART_TEXT], const struct series *first, const struct
     char group[2 * AXES_TEXT];
     gnuplot_escape(group, sizeof group, first->group);
     text[0] = '\0';
-    append(text, "%s %s", first->quantity->subject, what);
+    append(text, "%s", first->quantity->subject);
+    if (is_finding(fit))
+        append(text, " %s", what);
     if (*group)
         append(text, " (%s)", group);
-    if (!fit->has_exponent)
-        append(text, " is ");
+    if (!is_finding(fit))
+        append(text, ": ");
     else if (fabs(fit->exponent) < about_flat)
         append(text, " hardly changes: ");
     else
@@ -63,10 +72,10 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
     gnuplot_escape(group, sizeof group, s->group);
     text[0] = '\0';
     append(text, "%s%s%s", s->quantity->label, *group ? ", " : "", group);
-    if (!s->fit.has_exponent)
+    if (!s->fit.has_interval)
         return;
     append(text, ", %s^{%.2f", symbol_of(axis), s->fit.exponent);
-    if (s->fit.has_interval && s->fit.half_width >= 0.005) /* narrower than what is shown of the exponent */
+    if (s->fit.half_width >= 0.005) /* narrower than what is shown of the exponent */
         append(text, " ± %.2f", s->fit.half_width);
     append(text, "}");
 }

@@ -12,11 +12,15 @@
 
 enum { CHART_TEXT = 1024 };
 
-/* "Training step time grows as N^{1.4}: 12.3 ms at 100 nodes, 850 ms at 2000 nodes", of the first series. */
+/*
+ * "Training step time grows as N^{1.4}: 12.3 ms at 100 nodes, 850 ms at 2000 nodes", of the first series;
+ * "Training step: 12.3 ms at 100 nodes, 850 ms at 2000 nodes" where the exponent has no interval, or a wide
+ * one.
+ */
 void chart_title(char text[CHART_TEXT], const struct series *first, const struct field *axis,
                  const char *what, enum unit_base base, const char *unit);
 
-/* "forward, N^{1.32 ± 0.05}" */
+/* "forward, N^{1.32 ± 0.05}"; "forward" where the exponent has no interval. */
 void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis);
 
 /* The machine: "AMD EPYC 7B13, cpu, 2 threads", of the first row that is ok. */

@@ -26,19 +26,23 @@ static void format_count(char cell[CELL], const json_t *row, const char *path)
         snprintf(cell, CELL, "%lld", (long long)count);
 }
 
+static bool get_time(const json_t *row, const char *program, const char *name, double *value)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.%s", program, name);
+    return row_get_real(row, path, value);
+}
+
+/* A single sample tells nothing of how far the next one would be from it. */
 static void format_time(char cell[CELL], const json_t *row, const char *program)
 {
-    char path[SCHEMA_PATH], text[UNITS_TEXT];
-    double median, low, high, half = NAN;
-    snprintf(path, sizeof path, "%s.time.median", program);
-    if (!row_get_real(row, path, &median))
+    char text[UNITS_TEXT];
+    double median, samples, low, high, half = NAN;
+    if (!get_time(row, program, "median", &median))
         return;
-    snprintf(path, sizeof path, "%s.time.ci95_low", program);
-    if (row_get_real(row, path, &low)) {
-        snprintf(path, sizeof path, "%s.time.ci95_high", program);
-        if (row_get_real(row, path, &high))
-            half = (high - low) / 2;
-    }
+    if (get_time(row, program, "n", &samples) && samples > 1 && get_time(row, program, "ci95_low", &low) &&
+        get_time(row, program, "ci95_high", &high))
+        half = (high - low) / 2;
     units_format_interval(text, median, half, "s");
     snprintf(cell, CELL, "%s", text);
 }

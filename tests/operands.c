@@ -15,6 +15,12 @@ static bool optional(const struct operand *p)
     return p->role == ROLE_GRAD || p->role == ROLE_SAVE || p->role == ROLE_OPT;
 }
 
+static _Noreturn void unfit(enum op op, const struct operand *p, const char *what)
+{
+    fprintf(stderr, "operands: %s: %s %s\n", op_info(op)->name, p->name, what);
+    abort();
+}
+
 static void *allocate(size_t size)
 {
     void *memory = NULL;
@@ -68,23 +74,36 @@ struct mat operand_of(const struct operands *o, const char *name)
 
 /* Shapes, attributes and memory. */
 
-/* With a smaller eps the gradient of layer_norm over one or two entries would be a difference that vanishes.
+/*
+ * Neither 0 nor 1, which would hide a term, and different for each name, so that two of them cannot be mixed
+ * up; a value of its own where the mathematics restricts it. With a smaller eps the gradient of layer_norm
+ * over one or two entries would be a difference that vanishes.
  */
-static void set_attribute(const struct sample *s, const struct operand *p, void *args)
+static double real_attribute(const char *name)
 {
     static const struct {
         const char *name;
         double value;
-    } values[] = {{"eps", 0.1},   {"value", 0.75}, {"bound", 0.3},
-                  {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}};
+    } values[] = {{"eps", 0.1}, {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(name, values[i].name) == 0)
+            return values[i].value;
+    return 0.625 + rng_int24(rng_key(0, name), 0) * 0x1p-26;
+}
+
+static void set_attribute(const struct sample *s, const struct operand *p, void *args)
+{
     char *at = (char *)args + p->at;
-    if (strcmp(p->type, "int") == 0)
-        *(int *)at = p->role == ROLE_SIZE ? (int)s->dims[p->rows] : s->act;
+    if (p->role == ROLE_SIZE)
+        *(int *)at = (int)s->dims[p->rows];
+    else if (strcmp(p->type, "int") == 0)
+        *(int *)at = strcmp(p->name, "act") == 0 ? s->act : 2;
     else if (strcmp(p->type, "uint64_t") == 0)
         *(uint64_t *)at = rng_key(s->seed, p->name);
-    for (size_t i = 0; strcmp(p->type, "double") == 0 && i < sizeof values / sizeof *values; i++)
-        if (strcmp(p->name, values[i].name) == 0)
-            *(double *)at = values[i].value;
+    else if (strcmp(p->type, "double") == 0)
+        *(double *)at = real_attribute(p->name);
+    else
+        unfit(s->op, p, "has no value for an attribute of this type");
 }
 
 static void set_shape(struct operands *o, int index, int64_t pad)
@@ -92,6 +111,8 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     const struct operand *p = &op_info(o->sample.op)->operands[index];
     struct mat *m = operand_mat(p, &o->args);
     bool offsets = p->role == ROLE_OFFSETS;
+    if (o->sample.dims[p->rows] < 1 || o->sample.dims[p->cols] < 1)
+        unfit(o->sample.op, p, "has a size that the sample does not give");
     m->rows = o->sample.dims[p->rows] + offsets;
     m->cols = o->sample.dims[p->cols];
     m->ld = m->cols + (offsets ? 0 : pad);
@@ -168,6 +189,13 @@ static void restrict_values(struct operands *o)
         mat_set(schedule, 0, 0, 3);
         mat_set(schedule, 0, 1, 1e-2);
     }
+}
+
+enum op backward_of(enum op op)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_backward", op_info(op)->name);
+    return op_named(name);
 }
 
 /* The op whose backward this is, or OPS. */
@@ -266,7 +294,7 @@ void operands_free(struct operands *o)
     free(o);
 }
 
-/* Running and judging. */
+/* Running. */
 
 static bool trapped(const unsigned char *bytes, size_t size)
 {
@@ -305,64 +333,6 @@ bool operands_guarded(const struct operands *o)
                 return false;
         if (!trapped(at, (size_t)(b->bytes + b->size - at)))
             return false;
-    }
-    return true;
-}
-
-static double difference_norm(struct mat a, struct mat r)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < r.rows; i++)
-        for (int64_t k = 0; k < r.cols; k++) {
-            double d = mat_get(a, i, k) - mat_get(r, i, k);
-            sum += d * d;
-        }
-    return sqrt(sum);
-}
-
-double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
-{
-    const struct op_info *info = op_info(oracle->sample.op);
-    double gradients = 0, entries = 0, largest = 0;
-    *worst = "";
-    for (int i = 0; i < info->operand_count; i++)
-        if (info->operands[i].role == ROLE_GRAD) {
-            struct mat r = *operand_mat(&info->operands[i], &oracle->args);
-            gradients = hypot(gradients, mat_norm(r));
-            entries += (double)mat_size(r);
-        }
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
-        if (!operand_is_mat(p) || !operand_writes(p) || !mat_present(*operand_mat(p, &oracle->args)))
-            continue;
-        struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
-        double size = mat_norm(r);
-        if (p->role == ROLE_GRAD)
-            size = fmax(size, 1e-2 * gradients * sqrt((double)mat_size(r) / entries));
-        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? 1e-4 : 1e-5;
-        double difference = difference_norm(a, r);
-        double error = difference == 0 ? 0 : difference / size / limit;
-        if (!(error <= largest)) {
-            largest = error;
-            *worst = p->name;
-        }
-    }
-    return largest;
-}
-
-bool operands_same_bits(const struct operands *a, const struct operands *b)
-{
-    const struct op_info *info = op_info(a->sample.op);
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
-        if (!operand_is_mat(p) || !operand_writes(p))
-            continue;
-        struct mat x = *operand_mat(p, &a->args), y = *operand_mat(p, &b->args);
-        size_t element = dtype_size(x.dtype);
-        for (int64_t r = 0; r < x.rows; r++)
-            if (memcmp((char *)x.data + (size_t)(r * x.ld) * element,
-                       (char *)y.data + (size_t)(r * y.ld) * element, (size_t)x.cols * element) != 0)
-                return false;
     }
     return true;
 }

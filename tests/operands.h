@@ -36,7 +36,11 @@ struct operands {
     struct block blocks[OPERANDS_MAX]; /* of operand i; no bytes where it is no present matrix */
 };
 
-/* Null where the binder refuses the sample (an activation without pre) or no output is left. */
+/*
+ * Null where the binder refuses the sample (an activation without pre) or no output is left: whoever goes
+ * through cases sees to it that some are left. A size that the sample does not give is a mistake in the test:
+ * abort.
+ */
 struct operands *operands_new(const struct sample *s, enum dtype dtype);
 
 /* The same operands in another dtype (rounded) and with other padding. */
@@ -49,6 +53,9 @@ bool operands_run(struct operands *o, const struct kernel *k, int threads, int64
 
 /* Whether every byte that is no element is as it was made. */
 bool operands_guarded(const struct operands *o);
+
+/* The op that computes the gradients of an op, or OPS. */
+enum op backward_of(enum op op);
 
 /* The operand of that name, or null; and its matrix (rows = 0 if absent). */
 const struct operand *operand_named(enum op op, const char *name);

@@ -4,19 +4,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct tape *tape_in_double(record_function record, struct mat *loss)
+struct tape *tape_new_in_double(void)
 {
     struct tape_config config = {
         .backend = &backend_ref, .dtype = F64, .training = true, .threads = 1, .seed = 7};
-    struct tape *t = tape_new(&config);
-    *loss = record(t);
-    tape_keep(t, *loss);
-    tape_backward(t, *loss);
+    return tape_new(&config);
+}
+
+void tape_make_ready(struct tape *t, struct mat loss)
+{
+    tape_keep(t, loss);
+    tape_backward(t, loss);
     if (!tape_layout(t)) {
         fprintf(stderr, "no memory for a test tape\n");
         exit(1);
     }
     tape_init(t);
+}
+
+struct tape *tape_in_double(record_function record, struct mat *loss)
+{
+    struct tape *t = tape_new_in_double();
+    *loss = record(t);
+    tape_make_ready(t, *loss);
     return t;
 }
 
@@ -35,10 +45,8 @@ static double loss_at(struct tape *t, struct mat loss, double *entry, double val
     return tape_scalar(t, loss);
 }
 
-double gradient_error(record_function record)
+double tape_gradient_error(struct tape *t, struct mat loss)
 {
-    struct mat loss;
-    struct tape *t = tape_in_double(record, &loss);
     tape_run(t);
     int64_t elements = tape_parameter_elements(t), at = 0;
     double *recorded = malloc((size_t)elements * sizeof *recorded), difference = 0, norm = 0;
@@ -58,6 +66,14 @@ double gradient_error(record_function record)
         }
     }
     free(recorded);
-    tape_free(t);
     return norm > 0 ? sqrt(difference / norm) : INFINITY;
+}
+
+double gradient_error(record_function record)
+{
+    struct mat loss;
+    struct tape *t = tape_in_double(record, &loss);
+    double error = tape_gradient_error(t, loss);
+    tape_free(t);
+    return error;
 }

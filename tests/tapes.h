@@ -5,10 +5,16 @@
 
 #include "models/tape.h"
 
+/* A training tape in double on the reference, to record a forward pass on. */
+struct tape *tape_new_in_double(void);
+
+/* Records the backward pass of the scalar `loss`, lays the tape out and initialises it. */
+void tape_make_ready(struct tape *t, struct mat loss);
+
 /* Records a forward pass and returns its loss, a scalar. */
 typedef struct mat (*record_function)(struct tape *t);
 
-/* A training tape in double on the reference, recorded with its backward pass, laid out and initialised. */
+/* All of the above. */
 struct tape *tape_in_double(record_function record, struct mat *loss);
 
 /* A scalar of a tape that has run, in either dtype. */
@@ -16,8 +22,11 @@ double tape_scalar(const struct tape *t, struct mat m);
 
 /*
  * The relative error, in the 2-norm over all parameters, of the recorded gradients against central
- * differences of the loss, one parameter entry at a time.
+ * differences of the loss, one parameter entry at a time. The tape is in double, and ready.
  */
+double tape_gradient_error(struct tape *t, struct mat loss);
+
+/* The same of a tape made for it. */
 double gradient_error(record_function record);
 
 #endif

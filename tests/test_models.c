@@ -1,4 +1,8 @@
-/* Whole models: parameters by the formula, gradients by central differences, counted FLOPs, and learning. */
+/*
+ * Whole models, each that is registered: parameters by the formula, gradients by central differences, a step
+ * against double, counted FLOPs, and learning. Published sizes and closed formulas of a model are its own
+ * tests.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,36 +52,47 @@ static void test_parameter_oracle(void **state)
     batch_free(&b);
 }
 
-static struct mat whole_model(struct tape *t, enum activation act)
+/* The model's output for graphs of 4, 1 and 2 nodes. */
+static struct mat record_model(struct tape *t, const struct model *m, const struct model_config *c)
 {
     static const int64_t at[] = {0, 4, 5, 7};
-    struct model_config c = {.layers = 2, .hidden = 6, .heads = 3, .ffn = 5, .act = act};
     struct offsets graphs = {.at = input_copy(t, "graphs", I64, 4, 1, at), .pairs = 16 + 1 + 4};
-    struct mat y = graph_transformer.record(t, &c, input_uniform(t, "features", 7, FEATURES), &graphs);
-    return op(t, mse, .y = y, .target = input_uniform(t, "targets", 3, TARGETS))->loss;
+    return m->record(t, c, input_uniform(t, "features", 7, FEATURES), &graphs);
 }
 
-static struct mat with_gelu(struct tape *t)
+static void test_parameters_by_the_formula(void **state)
 {
-    return whole_model(t, ACT_GELU);
+    const struct model *m = *state;
+    static const struct model_config configs[] = {{.layers = 1, .hidden = 1, .heads = 1, .ffn = 1},
+                                                  {.layers = 1, .hidden = 6, .heads = 3, .ffn = 5},
+                                                  {.layers = 2, .hidden = 6, .heads = 2, .ffn = 5},
+                                                  {.layers = 3, .hidden = 10, .heads = 5, .ffn = 7},
+                                                  {.layers = 5, .hidden = 21, .heads = 7, .ffn = 64},
+                                                  {.layers = 12, .hidden = 48, .heads = 4, .ffn = 11},
+                                                  {.layers = 6, .hidden = 256, .heads = 8, .ffn = 512}};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct tape_config config = config_of(backend_cpu(), F32);
+        struct tape *t = tape_new(&config);
+        record_model(t, m, &configs[i]);
+        assert_int_equal(tape_parameter_elements(t), m->parameters(&configs[i]));
+        tape_free(t);
+    }
 }
 
-static struct mat with_gelu_tanh(struct tape *t)
+static void test_gradients(void **state)
 {
-    return whole_model(t, ACT_GELU_TANH);
-}
-
-static struct mat with_relu(struct tape *t)
-{
-    return whole_model(t, ACT_RELU);
-}
-
-static void test_gradients_of_the_whole_model(void **state)
-{
-    (void)state;
-    assert_true(gradient_error(with_gelu) < 1e-6);
-    assert_true(gradient_error(with_gelu_tanh) < 1e-6);
-    assert_true(gradient_error(with_relu) < 1e-6);
+    const struct model *m = *state;
+    for (enum activation act = 0; act < ACT_KINDS; act++) {
+        struct model_config c = {.layers = 2, .hidden = 6, .heads = 3, .ffn = 5, .act = act};
+        struct tape *t = tape_new_in_double();
+        struct mat y = record_model(t, m, &c);
+        struct mat loss = op(t, mse, .y = y, .target = input_uniform(t, "targets", y.rows, y.cols))->loss;
+        tape_make_ready(t, loss);
+        double error = tape_gradient_error(t, loss);
+        if (!(error < 1e-6))
+            fail_msg("%s, act %s: relative error %g", m->name, activation_name(act), error);
+        tape_free(t);
+    }
 }
 
 static const struct model_config small = {.layers = 2, .hidden = 40, .heads = 5, .ffn = 72, .act = ACT_GELU};
@@ -86,12 +101,10 @@ static const struct model_config small = {.layers = 2, .hidden = 40, .heads = 5,
  * parameters. */
 static void test_step_agrees_with_double(void **state)
 {
-    (void)state;
+    const struct model *m = *state;
     struct batch b = batch_of(67, 3);
-    struct recording f =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(backend_cpu(), F32));
-    struct recording d =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(&backend_ref, F64));
+    struct recording f = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
+    struct recording d = record_program(PROGRAM_STEP, m, &small, &b, config_of(&backend_ref, F64));
     assert_true(tape_layout(f.tape) && tape_layout(d.tape));
     tape_init(f.tape);
     tape_init(d.tape);
@@ -116,10 +129,9 @@ static void test_step_agrees_with_double(void **state)
 
 static void test_loss_falls(void **state)
 {
-    (void)state;
+    const struct model *m = *state;
     struct batch b = batch_of(20, 8);
-    struct recording r =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(backend_cpu(), F32));
+    struct recording r = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     tape_run(r.tape);
@@ -139,12 +151,10 @@ static void test_loss_falls(void **state)
 /* The forward pass of inference and of training are the same function. */
 static void test_inference_equals_training(void **state)
 {
-    (void)state;
+    const struct model *m = *state;
     struct batch b = batch_of(33, 2);
-    struct recording f =
-        record_program(PROGRAM_FORWARD, &graph_transformer, &small, &b, config_of(backend_cpu(), F32));
-    struct recording s =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(backend_cpu(), F32));
+    struct recording f = record_program(PROGRAM_FORWARD, m, &small, &b, config_of(backend_cpu(), F32));
+    struct recording s = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
     assert_true(tape_layout(f.tape) && tape_layout(s.tape));
     tape_init(f.tape);
     tape_init(s.tape);
@@ -160,10 +170,9 @@ static void test_inference_equals_training(void **state)
 
 static void test_counted_equals_analytic(void **state)
 {
-    (void)state;
+    const struct model *m = *state;
     struct batch b = batch_of(29, 3);
-    struct recording r =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(&backend_ref, F64));
+    struct recording r = record_program(PROGRAM_STEP, m, &small, &b, config_of(&backend_ref, F64));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     struct cost total = tape_total(r.tape);
@@ -217,17 +226,32 @@ static void test_listing(void **state)
     batch_free(&b);
 }
 
+static const struct CMUnitTest of_every_model[] = {
+    cmocka_unit_test(test_parameters_by_the_formula), cmocka_unit_test(test_gradients),
+    cmocka_unit_test(test_step_agrees_with_double),   cmocka_unit_test(test_loss_falls),
+    cmocka_unit_test(test_inference_equals_training), cmocka_unit_test(test_counted_equals_analytic),
+};
+
+enum { OWN_TESTS = 3, PER_MODEL = sizeof of_every_model / sizeof *of_every_model, MODELS_MAX = 16 };
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[OWN_TESTS + MODELS_MAX * PER_MODEL] = {
         cmocka_unit_test(test_parameter_oracle),
-        cmocka_unit_test(test_gradients_of_the_whole_model),
-        cmocka_unit_test(test_step_agrees_with_double),
-        cmocka_unit_test(test_loss_falls),
-        cmocka_unit_test(test_inference_equals_training),
-        cmocka_unit_test(test_counted_equals_analytic),
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_listing),
-    };
+    }; /* cmocka passes over the empty ones */
+    static char names[MODELS_MAX][PER_MODEL][100];
+    for (int m = 0; models[m]; m++) {
+        if (m == MODELS_MAX)
+            abort();
+        for (int i = 0; i < PER_MODEL; i++) {
+            struct CMUnitTest *test = &tests[OWN_TESTS + m * PER_MODEL + i];
+            snprintf(names[m][i], sizeof names[m][i], "%s: %s", models[m]->name, of_every_model[i].name);
+            *test = of_every_model[i];
+            test->name = names[m][i];
+            test->initial_state = (void *)(uintptr_t)models[m];
+        }
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

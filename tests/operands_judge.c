@@ -1,0 +1,63 @@
+/* How far results are from the oracle's: see operands.h. */
+#include "tests/operands.h"
+
+#include <math.h>
+#include <string.h>
+
+static double difference_norm(struct mat a, struct mat r)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t k = 0; k < r.cols; k++) {
+            double d = mat_get(a, i, k) - mat_get(r, i, k);
+            sum += d * d;
+        }
+    return sqrt(sum);
+}
+
+double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
+{
+    const struct op_info *info = op_info(oracle->sample.op);
+    double gradients = 0, entries = 0, largest = 0;
+    *worst = "";
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].role == ROLE_GRAD) {
+            struct mat r = *operand_mat(&info->operands[i], &oracle->args);
+            gradients = hypot(gradients, mat_norm(r));
+            entries += (double)mat_size(r);
+        }
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p) || !operand_writes(p) || !mat_present(*operand_mat(p, &oracle->args)))
+            continue;
+        struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
+        double size = mat_norm(r);
+        if (p->role == ROLE_GRAD)
+            size = fmax(size, 1e-2 * gradients * sqrt((double)mat_size(r) / entries));
+        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? 1e-4 : 1e-5;
+        double difference = difference_norm(a, r);
+        double error = difference == 0 ? 0 : difference / size / limit;
+        if (!(error <= largest)) {
+            largest = error;
+            *worst = p->name;
+        }
+    }
+    return largest;
+}
+
+bool operands_same_bits(const struct operands *a, const struct operands *b)
+{
+    const struct op_info *info = op_info(a->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (!operand_is_mat(p) || !operand_writes(p))
+            continue;
+        struct mat x = *operand_mat(p, &a->args), y = *operand_mat(p, &b->args);
+        size_t element = dtype_size(x.dtype);
+        for (int64_t r = 0; r < x.rows; r++)
+            if (memcmp((char *)x.data + (size_t)(r * x.ld) * element,
+                       (char *)y.data + (size_t)(r * y.ld) * element, (size_t)x.cols * element) != 0)
+                return false;
+    }
+    return true;
+}
