@@ -6,9 +6,11 @@
  */
 #include "analysis/row.h"
 
+#include "analysis/robust.h"
 #include "analysis/schema.h"
 #include "analysis/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +145,28 @@ static void set_statistic(json_t *row, const char *group, const char *name, doub
     put_or_reason(row, path, FIELD_REAL, json_real(value), reason);
 }
 
+static void set_intervals(json_t *row, const char *group, const double *samples, const struct summary *s)
+{
+    struct interval ranks = median_interval_ranks(samples, s->n);
+    struct interval blocks = median_interval_blocks(samples, s->n, 1);
+    bool few = s->n < AUTOCORRELATION_MIN;
+    set_statistic(row, group, "ci95_low", few ? s->ci95_low : ranks.low, "not a finite number");
+    set_statistic(row, group, "ci95_high", few ? s->ci95_high : ranks.high, "not a finite number");
+    set_statistic(row, group, "independent", few ? NAN : ranks.independent, "needs 6 samples");
+    set_statistic(row, group, "blocks95_low", few ? NAN : blocks.low, "needs 6 samples");
+    set_statistic(row, group, "blocks95_high", few ? NAN : blocks.high, "needs 6 samples");
+}
+
+static void set_trend(json_t *row, const char *group, const double *samples, size_t n)
+{
+    char path[SCHEMA_PATH];
+    struct drift drift = drift_find(samples, n);
+    set_statistic(row, group, "drift", drift.change, "needs 10 samples");
+    set_statistic(row, group, "drift_p", drift.p, "needs 10 samples");
+    snprintf(path, sizeof path, "%s.slow_start", group);
+    row_set_count(row, path, (int64_t)slow_start_find(samples, n).runs);
+}
+
 void row_set_samples(json_t *row, const char *group, const double *samples, size_t n)
 {
     struct summary s = summarize(samples, n);
@@ -158,11 +182,11 @@ void row_set_samples(json_t *row, const char *group, const double *samples, size
     set_statistic(row, group, "median", s.median, "not a finite number");
     set_statistic(row, group, "p95", s.p95, "needs 20 samples");
     set_statistic(row, group, "p99", s.p99, "needs 100 samples");
-    set_statistic(row, group, "ci95_low", s.ci95_low, "not a finite number");
-    set_statistic(row, group, "ci95_high", s.ci95_high, "not a finite number");
+    set_intervals(row, group, samples, &s);
     set_statistic(row, group, "cv", s.cv, "needs 2 samples and a mean that is not 0");
     snprintf(path, sizeof path, "%s.outliers", group);
     row_set_count(row, path, (int64_t)s.outliers);
+    set_trend(row, group, samples, n);
 }
 
 bool row_get_text(const json_t *row, const char *path, const char **value)

@@ -16,6 +16,11 @@ int64_t config_count(const struct options *o)
     return count;
 }
 
+int config_threads(double value)
+{
+    return value > 0 ? (int)value : machine_cores();
+}
+
 struct config config_at(const struct options *o, int64_t index)
 {
     double value[AXES];
@@ -23,7 +28,8 @@ struct config config_at(const struct options *o, int64_t index)
         value[a] = o->axes[a].values[index % o->axes[a].count];
         index /= o->axes[a].count;
     }
-    struct config c = {.model = models[(int)value[AXIS_MODEL]], .threads = (int)value[AXIS_THREADS]};
+    struct config c = {.model = models[(int)value[AXIS_MODEL]],
+                       .threads = config_threads(value[AXIS_THREADS])};
     c.sizes = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
                                     .hidden = (int64_t)value[AXIS_HIDDEN],
                                     .heads = (int64_t)value[AXIS_HEADS],
@@ -31,8 +37,6 @@ struct config config_at(const struct options *o, int64_t index)
                                     .act = (enum activation)(ACT_NONE + 1 + (int)value[AXIS_ACT])};
     if (!c.sizes.ffn)
         c.sizes.ffn = 2 * c.sizes.hidden;
-    if (!c.threads)
-        c.threads = machine_cores();
     c.graph = (struct graph_config){.family = "er",
                                     .nodes = (int64_t)value[AXIS_NODES],
                                     .degree = value[AXIS_DEGREE],

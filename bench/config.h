@@ -17,6 +17,9 @@ int64_t config_count(const struct options *o);
 /* The configuration at an index; the axes vary in the order of enum axis, the last fastest. */
 struct config config_at(const struct options *o, int64_t index);
 
+/* The threads that a value of their axis means: 0 is the cores granted. */
+int config_threads(double value);
+
 /* Whether every configuration makes sense; else a message that names the flags. */
 bool config_check_all(const struct options *o, struct message *error);
 

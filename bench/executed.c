@@ -60,7 +60,8 @@ static void make_arguments(struct arguments *a, const struct executed_request *r
     add(a, "--seed=%" PRIu64, o->seed);
     add(a, "--phase=%s", r->program);
     add(a, "--output=%s/record.json", directory);
-    static const char *const alone[] = {"--threads=1", "--warmup=0", "--runs=1", "--no-check", "--count=off"};
+    static const char *const alone[] = {"--threads=1", "--warmup=0",    "--runs=1",
+                                        "--no-check",  "--no-roofline", "--count=off"};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         add(a, "%s", alone[i]);
 }

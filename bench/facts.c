@@ -101,6 +101,44 @@ void facts_plan(json_t *row, enum program_kind kind, const struct tape *t)
              total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
+void facts_noise(json_t *row, const struct noise *n)
+{
+    row_set_real(row, "noise.load", n->load);
+    row_set_real(row, "noise.lost", n->lost);
+    row_set_real(row, "noise.largest_gap", n->largest_gap);
+    if (n->frequency > 0)
+        row_set_real(row, "noise.frequency", n->frequency);
+    else
+        row_set_null(row, "noise.frequency", "the system does not tell");
+    if (*n->governor)
+        row_set_text(row, "noise.governor", n->governor);
+    else
+        row_set_null(row, "noise.governor", "the system does not tell");
+}
+
+void facts_roofline(json_t *row, enum program_kind kind, const struct calibration *c, const char *missing)
+{
+    char p[PATH_TEXT];
+    int64_t flops, bytes, live;
+    double median;
+    bool known = row_get_count(row, path(p, kind, "flops.analytic"), &flops) &&
+                 row_get_count(row, path(p, kind, "bytes"), &bytes) &&
+                 row_get_count(row, path(p, kind, "memory.peak_live"), &live) &&
+                 row_get_real(row, path(p, kind, "time.median"), &median);
+    if (!c || !known) {
+        row_set_null(row, path(p, kind, "roofline"), c ? "the work exceeds 63 bits" : missing);
+        return;
+    }
+    struct roofline r = roofline_place(c, flops, bytes, median, live);
+    struct message fault;
+    roofline_fault(&r, c, &fault);
+    row_set_text(row, path(p, kind, "roofline.level"), memory_level_name(r.level));
+    row_set_text(row, path(p, kind, "roofline.bound"), bound_name(r.bound));
+    set_real(row, kind, "roofline.attainable", r.attainable);
+    set_real(row, kind, "roofline.percent", r.percent);
+    row_set_text(row, path(p, kind, "roofline.fault"), fault.text);
+}
+
 bool facts_resident(json_t *row, enum program_kind kind, struct tape *t)
 {
     struct resident r;
@@ -122,7 +160,11 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     char p[PATH_TEXT];
     row_set_samples(row, path(p, kind, "time"), s->seconds, (size_t)s->n);
     set_count(row, kind, "time.warmup", s->warmup);
-    set_real(row, kind, "time.cpu", s->cpu);
+    set_real(row, kind, "time.cpu", s->used.cpu / s->n);
+    set_count(row, kind, "noise.minor_faults", s->used.minor_faults);
+    set_count(row, kind, "noise.major_faults", s->used.major_faults);
+    set_count(row, kind, "noise.voluntary", s->used.voluntary);
+    set_count(row, kind, "noise.involuntary", s->used.involuntary);
     double median = summarize(s->seconds, (size_t)s->n).median;
     int64_t flops;
     if (row_get_count(row, path(p, kind, "flops.analytic"), &flops))

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "bench/config.h"
+#include "bench/roofline.h"
 #include "bench/sample.h"
 #include "bench/verify.h"
 
@@ -15,6 +16,12 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only);
 
 /* Memory by the plan, FLOPs and bytes by the formulas. The tape is planned. */
 void facts_plan(json_t *row, enum program_kind kind, const struct tape *t);
+
+/* The machine just before the row. */
+void facts_noise(json_t *row, const struct noise *n);
+
+/* The rate of a program that was sampled, against the ceilings; null: there are none, for the reason. */
+void facts_roofline(json_t *row, enum program_kind kind, const struct calibration *c, const char *missing);
 
 /* Times and rates. */
 void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs);

@@ -98,10 +98,13 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
         return fail(b, &error, EXIT_USAGE);
     }
     print_context(b, o, path);
+    struct ceilings ceilings;
+    ceilings_get(&ceilings, o);
     json_t *record = new_record(b, o, argc, argv);
+    json_object_set_new(record, "calibrations", ceilings_json(&ceilings));
     bool good = false;
-    bool done = report_start(&report, o, record, path, &error) && sweep(o, &report, &good, &error) &&
-                report_end(&report, &error);
+    bool done = report_start(&report, o, record, path, &error) &&
+                sweep(o, &ceilings, &report, &good, &error) && report_end(&report, &error);
     if (done && path && config_count(o) > 1)
         draw(&report);
     json_decref(record);

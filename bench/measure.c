@@ -107,6 +107,14 @@ static void count_executed(struct making *m, enum program_kind kind, struct reco
         facts_not_executed(m->row, kind, error.text);
 }
 
+static void warn_samples(const struct samples *s, const char *program)
+{
+    struct drift drift = drift_find(s->seconds, (size_t)s->n);
+    struct slow_start slow = slow_start_find(s->seconds, (size_t)s->n);
+    noise_warn_usage(&s->used, s->n, s->elapsed, program, stderr);
+    noise_warn_samples(&drift, &slow, program, stderr);
+}
+
 /* Everything that needs the program in memory: the timing first, and what would disturb it afterwards. */
 static void run_program(struct making *m, enum program_kind kind, struct recording *r)
 {
@@ -114,6 +122,8 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     bool taken = job->taken && job->taken[kind].n > 0;
     struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1);
     facts_samples(m->row, kind, &s, job->config.graph.graphs);
+    facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
+    warn_samples(&s, program_name(kind));
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)
@@ -215,6 +225,12 @@ json_t *measure(const struct job *job)
     if (m.batch.clamped)
         fprintf(stderr, "note: %lld nodes cannot have a mean degree of %g: the graph is complete\n",
                 (long long)job->config.graph.nodes, job->config.graph.degree);
+    if (!o->meta) {
+        struct noise noise = noise_probe(job->config.threads, 0.05);
+        facts_noise(m.row, &noise);
+        if (job->row == 0)
+            noise_warn(&noise, stderr);
+    }
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         if (o->programs[p])
             measure_program(&m, p);

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "bench/ceilings.h"
 #include "bench/config.h"
 #include "bench/progress.h"
 #include "bench/sample.h"
@@ -14,6 +15,7 @@ struct job {
     struct config config;
     const struct counters *counters; /* of executed FLOPs; null where there are none, as no_counters says */
     const char *no_counters;
+    const struct ceilings *ceilings;
     double share[PROGRAMS]; /* seconds of the budget */
     struct samples *taken;  /* per program: samples taken in turns before; null: none */
     struct progress *progress;

@@ -119,6 +119,19 @@ static bool read_count_mode(struct options *o, const char *value, struct message
     return complain(error, "--count %s: auto, counters, valgrind or off", value);
 }
 
+static bool read_calibrate(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    return o->calibrate = o->roofline = true;
+}
+
+static bool read_no_roofline(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    o->roofline = false;
+    return true;
+}
+
 static bool read_interleave(struct options *o, const char *value, struct message *error)
 {
     (void)value, (void)error;
@@ -211,6 +224,9 @@ static const struct flag flags[] = {
     {"budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)", read_budget},
     {"count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
      read_count_mode},
+    {"calibrate", NULL, "measure the machine's ceilings anew (else once, kept beside the results)",
+     read_calibrate},
+    {"no-roofline", NULL, "do not measure or use the machine's ceilings", read_no_roofline},
     {"interleave", NULL, "sample all rows in random turns: slow drifts of the machine then hit all alike",
      read_interleave},
     {"check-budget", "SECONDS",
@@ -287,6 +303,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .max_noise = 0.02,
                           .seed = 42,
                           .count = COUNT_OFF,
+                          .roofline = true,
                           .check = true,
                           .check_budget = 5,
                           .programs = {true, true}};

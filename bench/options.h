@@ -40,6 +40,8 @@ struct options {
     double budget;         /* seconds for the sweep */
     double max_noise;      /* half-width of the median's interval over the median */
     enum count_mode count; /* how executed FLOPs are measured */
+    bool roofline;         /* set rates against the machine's ceilings */
+    bool calibrate;        /* and measure these anew */
     bool interleave;       /* take the samples of all rows in random turns */
     bool check;            /* the results, after the timing */
     double check_budget;   /* seconds of oracle beyond which a program is checked by rows */

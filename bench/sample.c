@@ -63,7 +63,9 @@ static void warm_up(struct tape *t, const struct sampling *rule, struct samples 
 static bool quiet(const struct samples *s, double max_noise)
 {
     struct summary m = summarize(s->seconds, (size_t)s->n);
-    return (m.ci95_high - m.ci95_low) / 2 <= max_noise * m.median;
+    struct interval ranks = median_interval_ranks(s->seconds, (size_t)s->n);
+    double width = s->n < AUTOCORRELATION_MIN ? m.ci95_high - m.ci95_low : ranks.high - ranks.low;
+    return width / 2 <= max_noise * m.median;
 }
 
 static bool enough(const struct samples *s, const struct sampling *rule, double elapsed)
@@ -93,7 +95,8 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     struct samples s = {0};
     allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
     warm_up(t, rule, &s);
-    double start = clock_now(), cpu = clock_cpu();
+    double start = clock_now();
+    struct usage before = usage_now();
     while (!enough(&s, rule, clock_now() - start)) {
         struct run r;
         s.seconds[s.n] = run_watched(t, &r, rule, &s);
@@ -103,7 +106,8 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
         if (rule->progress)
             rule->progress(rule->context, s.n, clock_now() - start);
     }
-    s.cpu = (clock_cpu() - cpu) / s.n;
+    s.used = usage_since(&before);
+    s.elapsed = clock_now() - start;
     return s;
 }
 
@@ -125,7 +129,8 @@ void samples_join(struct samples *into, struct samples *turn)
         both.n = into->n + turn->n;
         both.warmup = into->warmup + turn->warmup;
         both.first = into->first;
-        both.cpu = (into->cpu * into->n + turn->cpu * turn->n) / both.n;
+        both.elapsed = into->elapsed + turn->elapsed;
+        both.used = usage_sum(&into->used, &turn->used);
         allocate(&both, (size_t)both.n);
         append(both.seconds, 0, into->seconds, into->n);
         append(both.seconds, into->n, turn->seconds, turn->n);

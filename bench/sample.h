@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "bench/noise.h"
 #include "models/tape.h"
 
 struct sampling {
@@ -29,7 +30,8 @@ struct samples {
     int n, warmup;
     double *seconds;       /* n */
     double *phase[PHASES]; /* n each: the part of a sample spent in the phase */
-    double cpu;            /* CPU seconds of a sample, in the mean */
+    struct usage used;     /* while the samples were taken, all of them together */
+    double elapsed;        /* seconds in which they were taken */
     double first;          /* what was watched */
 };
 

@@ -131,7 +131,8 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     return going;
 }
 
-bool sweep(const struct options *o, struct report *r, bool *all_good, struct message *error)
+bool sweep(const struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
+           struct message *error)
 {
     struct progress progress;
     struct counters counters;
@@ -142,7 +143,8 @@ bool sweep(const struct options *o, struct report *r, bool *all_good, struct mes
     struct job common = {.options = o,
                          .progress = &progress,
                          .counters = counting ? &counters : NULL,
-                         .no_counters = none.text};
+                         .no_counters = none.text,
+                         .ceilings = ceilings};
     bool done = run_work(&common, r, all_good, error);
     if (counting)
         counters_close(&counters);

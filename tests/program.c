@@ -117,8 +117,8 @@ static void run_child(const struct house *h, char **argv, int out, int err)
 
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err)
 {
-    char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program};
-    int argc = 1;
+    char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program, "--no-roofline"};
+    int argc = 2;
     for (char *word; (word = strsep(&rest, " ")) != NULL && argc < ARGUMENTS_MAX - 1;)
         if (*word)
             argv[argc++] = word;

@@ -32,8 +32,9 @@ struct ended {
 };
 
 /*
- * Starts the program: its arguments are `words`, split at blanks, then `more` up to its null (or none). A
- * program that is not waited for ends by itself after a minute.
+ * Starts the program: its arguments are `words`, split at blanks, then `more` up to its null (or none), after
+ * --no-roofline, since calibrating takes seconds (a later --calibrate overrides it). A program that is not
+ * waited for ends by itself after a minute.
  */
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err);
 int program_wait(pid_t pid);

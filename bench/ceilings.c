@@ -1,0 +1,54 @@
+#include "bench/ceilings.h"
+
+#include "bench/calibrate.h"
+#include "bench/config.h"
+#include "bench/place.h"
+
+static void get(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+{
+    char path[PATH_MAX];
+    struct message note = {0};
+    bool kept = place_default("calibration", path, &note);
+    struct calibration_request request = {.peak = peak,
+                                          .threads = threads,
+                                          .path = kept ? path : NULL,
+                                          .refresh = o->calibrate,
+                                          .seconds = CALIBRATION_SECONDS};
+    if (calibration_get(&request, &c->list[c->count], &note))
+        c->count++;
+    if (*note.text)
+        fprintf(stderr, "note: %s\n", note.text);
+}
+
+void ceilings_get(struct ceilings *c, const struct options *o)
+{
+    const struct peak *peak = peak_of(o->backend);
+    *c = (struct ceilings){0};
+    c->missing = !o->roofline ? "not asked for (--no-roofline)"
+                 : o->meta    ? "planned only (--device meta)"
+                 : !peak      ? "this device has no calibration"
+                              : "the calibration failed";
+    if (!o->roofline || o->meta || !peak)
+        return;
+    for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
+        int threads = config_threads(o->axes[AXIS_THREADS].values[i]);
+        if (c->count < CEILINGS_MAX && !ceilings_for(c, threads))
+            get(c, o, peak, threads);
+    }
+}
+
+const struct calibration *ceilings_for(const struct ceilings *c, int threads)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->list[i].threads == threads)
+            return &c->list[i];
+    return NULL;
+}
+
+json_t *ceilings_json(const struct ceilings *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < c->count; i++)
+        json_array_append_new(list, calibration_json(&c->list[i]));
+    return list;
+}

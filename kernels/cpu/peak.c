@@ -1,0 +1,119 @@
+/*
+ * The ceilings' loops.
+ *
+ * Arithmetic runs in CHAINS chains of vectors, more than latency times issue width of today's cores (at most
+ * 4 cycles times 4 pipes), as many as the registers hold beside the operands. Where the instruction set has
+ * no fused multiply-add, half of the chains multiply and half add, so that both kinds of units are busy.
+ *
+ * Each step multiplies by a = -(1 - 2^-24): the values change sign at every step, so that the bits toggle as
+ * they do in real work (constant data draws less power and may clock higher), yet neither grow nor die out.
+ */
+#include "kernels/peak.h"
+
+#include "kernels/cpu/cpu.h"
+
+#if defined(__AVX512F__)
+#define LANES  16
+#define CHAINS 24
+#elif defined(__AVX__)
+#define LANES  8
+#define CHAINS 12
+#elif defined(__aarch64__)
+#define LANES  4
+#define CHAINS 24
+#else
+#define LANES  4
+#define CHAINS 14
+#endif
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+enum { FUSED = 1 };
+#else
+enum { FUSED = 0 };
+#endif
+
+typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/* Repetitions after which the chains start anew, long before they could have died out. */
+enum { RESTART = 1 << 20, SUMS = 8 };
+
+static float total(int count, const vec *v)
+{
+    float sum = 0;
+    for (int i = 0; i < count; i++)
+        for (int lane = 0; lane < LANES; lane++)
+            sum += v[i][lane];
+    return sum;
+}
+
+static float run_chains(int64_t repetitions, float factor, float addend)
+{
+    vec x[CHAINS], a = factor - (vec){0}, b = addend - (vec){0}, first;
+    for (int lane = 0; lane < LANES; lane++)
+        first[lane] = 1.0f + 0.01f * (float)lane;
+    UNROLL
+    for (int i = 0; i < CHAINS; i++)
+        x[i] = first + 0.1f * (float)i;
+    for (int64_t r = 0; r < repetitions; r++) {
+        UNROLL
+        for (int i = 0; i < CHAINS; i++)
+            x[i] = FUSED ? x[i] * a + b : i % 2 ? x[i] * a : x[i] + b;
+    }
+    return total(CHAINS, x);
+}
+
+static float multiply_add(int64_t repetitions)
+{
+    volatile float factor = -0x1.fffffep-1f, addend = 0.7f; /* unknown to the compiler */
+    float sum = 0;
+    for (; repetitions > 0; repetitions -= RESTART)
+        sum += run_chains(min_of(repetitions, RESTART), factor, addend);
+    return sum;
+}
+
+static float read_all(int64_t n, const float *x)
+{
+    vec sum[SUMS] = {0};
+    int64_t i = 0;
+    for (; i + SUMS * LANES <= n; i += SUMS * LANES) {
+        UNROLL
+        for (int k = 0; k < SUMS; k++)
+            sum[k] += *(const vec *)(x + i + k * LANES);
+    }
+    float rest = 0;
+    for (; i < n; i++)
+        rest += x[i];
+    return rest + total(SUMS, sum);
+}
+
+static void write_all(int64_t n, float *x, float value)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        x[i] = value;
+}
+
+static void triad(int64_t n, float *restrict x, const float *restrict y, const float *restrict z, float s)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        x[i] = y[i] + s * z[i];
+}
+
+#define TEXT_OF(name) #name
+#define TEXT(name)    TEXT_OF(name)
+
+const struct peak CPU(peak) = {
+    .isa = TEXT(ISA),
+    .flops = CHAINS * LANES * (FUSED ? 2 : 1),
+    .multiply_add = multiply_add,
+    .read = read_all,
+    .write = write_all,
+    .triad = triad,
+};

@@ -1,0 +1,32 @@
+/*
+ * The choice among the ceilings' loops: a backend's instruction set is theirs too, so isa.c alone decides
+ * what this processor can run.
+ */
+#include "kernels/peak.h"
+
+#include <stddef.h>
+
+extern const struct backend cpu_base_backend;
+extern const struct peak cpu_base_peak;
+#if ISA_X86
+extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
+extern const struct peak cpu_avx2_peak, cpu_avx512_peak;
+#endif
+
+const struct peak *peak_of(const struct backend *backend)
+{
+    static const struct {
+        const struct backend *backend;
+        const struct peak *peak;
+    } all[] = {
+        {&cpu_base_backend, &cpu_base_peak},
+#if ISA_X86
+        {&cpu_avx2_backend, &cpu_avx2_peak},
+        {&cpu_avx512_backend, &cpu_avx512_peak},
+#endif
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].backend == backend)
+            return all[i].peak;
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/*
+ * Planted drifts, slow starts and autocorrelation are found, noise alone is not; and how often the intervals
+ * of the median hold it, over seeded first-order autoregressive noise.
+ */
+#include "analysis/robust.h"
+
+#include "analysis/statistics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MOST = 2000, SERIES = 400 };
+
+/* Standard normal values, by Box and Muller. */
+static double normal(uint64_t *state)
+{
+    double uniform[2];
+    for (int i = 0; i < 2; i++) {
+        uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        uniform[i] = ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+    }
+    return sqrt(-2 * log(uniform[0])) * cos(2 * M_PI * uniform[1]);
+}
+
+/* x = 1 + noise e with e a stationary process of variance 1 whose neighbours correlate with r. Its median
+ * is 1. */
+static void make_series(double *x, size_t n, double noise, double r, uint64_t seed)
+{
+    uint64_t state = seed * UINT64_C(0x632be59bd9b4e019);
+    double e = normal(&state);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = 1 + noise * e;
+        e = r * e + sqrt(1 - r * r) * normal(&state);
+    }
+}
+
+static void add_drift(double *x, size_t n, double change)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] += change * (double)i / (double)(n - 1);
+}
+
+/* Of SERIES series, the share in which a drift is found. */
+static double drifts_found(size_t n, double noise, double r, double change)
+{
+    double x[MOST], found = 0;
+    for (uint64_t seed = 1; seed <= SERIES; seed++) {
+        make_series(x, n, noise, r, seed);
+        add_drift(x, n, change);
+        found += drift_find(x, n).found;
+    }
+    return found / SERIES;
+}
+
+static void test_a_line_is_a_drift(void **state)
+{
+    (void)state;
+    double x[30];
+    for (int i = 0; i < 30; i++)
+        x[i] = 10 - 0.1 * i; /* from 10 to 7.1, median 8.55 */
+    struct drift d = drift_find(x, 30);
+    assert_true(d.found);
+    assert_true(fabs(d.change + 2.9 / 8.55) < 1e-12);
+    assert_true(d.p < 1e-6);
+}
+
+/* Without ties the variance of S for n = 10 is 10 x 9 x 25 / 18 = 125; S = 29 gives Z = 28 / sqrt(125). */
+static void test_known_p(void **state)
+{
+    (void)state;
+    const double x[] = {2, 1, 4, 3, 5, 10, 6, 8, 9, 7};
+    double s = 0;
+    for (int i = 0; i < 10; i++)
+        for (int k = i + 1; k < 10; k++)
+            s += (x[k] > x[i]) - (x[k] < x[i]);
+    assert_true(s == 29);
+    /* Neighbours of the flattened series alternate: no correction. */
+    assert_true(fabs(drift_find(x, 10).p - erfc(28 / sqrt(125) / sqrt(2))) < 1e-12);
+}
+
+static void test_drift_with_noise(void **state)
+{
+    (void)state;
+    assert_true(drifts_found(30, 0.02, 0, 0.1) > 0.97);
+    assert_true(drifts_found(30, 0.02, 0, -0.1) > 0.97);
+    assert_true(drifts_found(1000, 0.05, 0.5, 0.1) > 0.97);
+}
+
+static void test_noise_is_no_drift(void **state)
+{
+    (void)state;
+    assert_true(drifts_found(10, 0.05, 0, 0) <= 0.02);
+    assert_true(drifts_found(30, 0.05, 0, 0) <= 0.02);
+    assert_true(drifts_found(30, 0.05, 0.6, 0) <= 0.07); /* without the correction of the variance: 0.15 */
+    assert_true(drifts_found(100, 0.05, 0.6, 0) <= 0.05);
+    assert_true(drifts_found(1000, 0.05, 0.6, 0) <= 0.05);
+}
+
+static void test_tiny_drifts_are_none(void **state)
+{
+    (void)state;
+    double x[100];
+    make_series(x, 100, 1e-4, 0, 1);
+    add_drift(x, 100, 0.015);
+    struct drift d = drift_find(x, 100);
+    assert_true(d.p < 1e-6 && d.change > 0.014 && !d.found);
+}
+
+static void test_outliers_are_no_drift(void **state)
+{
+    (void)state;
+    double x[40];
+    make_series(x, 40, 0.01, 0, 2);
+    x[37] = x[38] = x[39] = 9;
+    assert_false(drift_find(x, 40).found);
+}
+
+static void test_degenerate_series(void **state)
+{
+    (void)state;
+    double x[300];
+    for (int i = 0; i < 300; i++)
+        x[i] = 5;
+    assert_true(isnan(drift_find(x, 9).change) && isnan(drift_find(x, 9).p) && !drift_find(x, 9).found);
+    assert_true(!drift_find(x, 10).found && drift_find(x, 10).p == 1 && drift_find(x, 10).change == 0);
+    assert_false(drift_find(x, 300).found);
+    assert_int_equal(slow_start_find(x, 300).runs, 0);
+    assert_true(autocorrelation(x, 300) == 0 && autocorrelation(x, 5) == 0);
+    assert_true(isnan(median_interval_blocks(x, 5, 1).low) && isnan(median_interval_ranks(x, 5).high));
+    struct interval blocks = median_interval_blocks(x, 300, 1), ranks = median_interval_ranks(x, 300);
+    assert_true(blocks.low == 5 && blocks.high == 5 && ranks.low == 5 && ranks.high == 5);
+    assert_true(ranks.independent == 300);
+}
+
+static void test_slow_start(void **state)
+{
+    (void)state;
+    double x[30];
+    make_series(x, 30, 0.01, 0, 3);
+    assert_int_equal(slow_start_find(x, 30).runs, 0);
+    x[0] = 2, x[1] = 1.5;
+    struct slow_start s = slow_start_find(x, 30);
+    assert_int_equal(s.runs, 2);
+    assert_true(fabs(s.ratio - 2) < 0.02);
+    x[10] = x[20] = 2; /* slow samples come at any time */
+    assert_int_equal(slow_start_find(x, 30).runs, 0);
+    const double few[] = {3, 1, 1, 1}, five[] = {3, 1, 1.01, 1, 1.01}, fast[] = {0.2, 1, 1.01, 1, 1.01};
+    assert_int_equal(slow_start_find(few, 4).runs, 0);
+    assert_int_equal(slow_start_find(five, 5).runs, 1);
+    assert_int_equal(slow_start_find(fast, 5).runs, 0);
+    const double slight[] = {1.04, 1, 1, 1, 1, 1};
+    assert_int_equal(slow_start_find(slight, 6).runs, 0);
+}
+
+static void test_autocorrelation(void **state)
+{
+    (void)state;
+    double x[MOST];
+    make_series(x, MOST, 1, 0, 4);
+    assert_true(fabs(autocorrelation(x, MOST)) < 0.07);
+    make_series(x, MOST, 1, 0.7, 4);
+    assert_true(fabs(autocorrelation(x, MOST) - 0.7) < 0.07); /* of ranks: 0.68 */
+    x[5] = 1e9;                                               /* an outlier hides nothing */
+    assert_true(fabs(autocorrelation(x, MOST) - 0.7) < 0.07);
+    for (int i = 0; i < 50; i++)
+        x[i] = i % 2;
+    assert_true(autocorrelation(x, 50) < -0.9);
+    /* In short series the estimate is right in the mean. */
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= SERIES; seed++) {
+        make_series(x, 20, 1, 0.5, seed);
+        sum += autocorrelation(x, 20);
+    }
+    assert_true(fabs(sum / SERIES - 0.46) < 0.06);
+}
+
+static void test_bootstrap_is_deterministic(void **state)
+{
+    (void)state;
+    double x[50];
+    make_series(x, 50, 0.1, 0.5, 5);
+    struct interval a = median_interval_blocks(x, 50, 7), b = median_interval_blocks(x, 50, 7);
+    assert_true(a.low == b.low && a.high == b.high && a.independent == b.independent);
+    double median = summarize(x, 50).median;
+    assert_true(a.low < median && median < a.high);
+    assert_true(a.independent < 50); /* its blocks are longer than 1 */
+}
+
+/* For independent samples the effective number is n and the interval that of statistics.c. */
+static void test_ranks_of_independent_samples(void **state)
+{
+    (void)state;
+    for (size_t n = 6; n <= 200; n += 7) {
+        double x[200];
+        for (size_t i = 0; i < n; i++)
+            x[i] = (double)((i * 2 + i % 2 * n) % (2 * n)); /* low and high in turns: neighbours differ */
+        struct summary s = summarize(x, n);
+        struct interval ranks = median_interval_ranks(x, n);
+        assert_true(ranks.low == s.ci95_low && ranks.high == s.ci95_high);
+        assert_true(ranks.independent == (double)n);
+    }
+}
+
+struct coverage {
+    double binomial, blocks, ranks;
+};
+
+/* The shares of series whose intervals hold the true median, 1. */
+static struct coverage cover(size_t n, double r)
+{
+    double x[MOST];
+    struct coverage c = {0};
+    for (uint64_t seed = 1; seed <= SERIES; seed++) {
+        make_series(x, n, 0.1, r, seed);
+        struct summary s = summarize(x, n);
+        struct interval blocks = median_interval_blocks(x, n, seed), ranks = median_interval_ranks(x, n);
+        c.binomial += (s.ci95_low <= 1 && 1 <= s.ci95_high) / (double)SERIES;
+        c.blocks += (blocks.low <= 1 && 1 <= blocks.high) / (double)SERIES;
+        c.ranks += (ranks.low <= 1 && 1 <= ranks.high) / (double)SERIES;
+    }
+    return c;
+}
+
+/*
+ * With 2000 series (n, r: by independent ranks, by blocks, by ranks of fewer samples):
+ *   30, 0.0: .963 .950 .969    30, 0.3: .900 .895 .942    30, 0.6: .757 .783 .927    30, 0.8: .565 .635 .880
+ *  100, 0.0: .968 .957 .968   100, 0.3: .913 .919 .944   100, 0.6: .769 .870 .931   100, 0.8: .609 .817 .918
+ * 400 series have a standard deviation of .01 to .02.
+ */
+static void test_coverage(void **state)
+{
+    (void)state;
+    struct coverage independent = cover(30, 0), some = cover(30, 0.6), many = cover(100, 0.6);
+    print_message(
+        "# coverage n=30 r=0: %.3f %.3f %.3f; n=30 r=.6: %.3f %.3f %.3f; n=100 r=.6: %.3f %.3f %.3f\n",
+        independent.binomial, independent.blocks, independent.ranks, some.binomial, some.blocks, some.ranks,
+        many.binomial, many.blocks, many.ranks);
+    assert_true(independent.binomial > 0.92 && independent.blocks > 0.9 && independent.ranks > 0.92);
+    assert_true(some.binomial < 0.87); /* what is to be mended */
+    assert_true(some.ranks > 0.88);
+    assert_true(many.binomial < 0.85);
+    assert_true(many.blocks > 0.82 && many.blocks > many.binomial + 0.04);
+    assert_true(many.ranks > 0.88);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_is_a_drift),
+        cmocka_unit_test(test_known_p),
+        cmocka_unit_test(test_drift_with_noise),
+        cmocka_unit_test(test_noise_is_no_drift),
+        cmocka_unit_test(test_tiny_drifts_are_none),
+        cmocka_unit_test(test_outliers_are_no_drift),
+        cmocka_unit_test(test_degenerate_series),
+        cmocka_unit_test(test_slow_start),
+        cmocka_unit_test(test_autocorrelation),
+        cmocka_unit_test(test_bootstrap_is_deterministic),
+        cmocka_unit_test(test_ranks_of_independent_samples),
+        cmocka_unit_test(test_coverage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

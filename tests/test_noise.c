@@ -1,0 +1,220 @@
+/*
+ * What is read from planted files, what a region uses, and that warnings come where they should and name a
+ * remedy. Of the machine's own noise only what cannot fail is asserted.
+ */
+#include "bench/clock.h"
+#include "bench/noise.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct noise quiet = {.cores = 4,
+                                   .threads = 4,
+                                   .load = 0.1,
+                                   .runnable = 0,
+                                   .lost = 0.001,
+                                   .largest_gap = 50e-6,
+                                   .frequency = 3.4e9,
+                                   .frequency_max = 3.5e9,
+                                   .governor = "performance"};
+
+/* The text that a function printed; to be freed. */
+struct sink {
+    FILE *out;
+    char *text;
+    size_t size;
+};
+
+static void sink_open(struct sink *s)
+{
+    *s = (struct sink){0};
+    s->out = open_memstream(&s->text, &s->size);
+    assert_non_null(s->out);
+}
+
+/* Asserts the number of lines, and that one of them holds each of the texts. */
+static void sink_expect(struct sink *s, int told, int lines, const char *first, const char *second)
+{
+    fclose(s->out);
+    int counted = 0;
+    for (const char *c = s->text; *c; c++)
+        counted += *c == '\n';
+    assert_int_equal(told, lines);
+    assert_int_equal(counted, lines);
+    if (first && !strstr(s->text, first))
+        fail_msg("no \"%s\" in: %s", first, s->text);
+    if (second && !strstr(s->text, second))
+        fail_msg("no \"%s\" in: %s", second, s->text);
+    free(s->text);
+}
+
+static void expect_warnings(const struct noise *n, int lines, const char *first, const char *second)
+{
+    struct sink s;
+    sink_open(&s);
+    int told = noise_warn(n, s.out);
+    sink_expect(&s, told, lines, first, second);
+}
+
+static void test_probe(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        double start = clock_now();
+        struct noise n = noise_probe(threads, 0.01);
+        assert_true(clock_now() - start >= 0.01);
+        assert_true(n.cores >= 1 && n.threads == threads);
+        assert_true(n.lost >= 0 && n.lost < 1);
+        assert_true(n.largest_gap == 0 || n.largest_gap > NOISE_GAP);
+        assert_true((n.lost > 0) == (n.largest_gap > 0));
+        assert_true(n.preemptions >= 0);
+    }
+}
+
+static void test_unknown_is_no_warning(void **state)
+{
+    (void)state;
+    struct noise n = {.load = NAN, .runnable = -1, .frequency = NAN, .frequency_max = NAN};
+    expect_warnings(&n, 0, NULL, NULL);
+}
+
+static void plant(const char *root, const char *path, const char *text)
+{
+    char command[512];
+    snprintf(command, sizeof command, "mkdir -p $(dirname %s%s) && printf '%s' >%s%s", root, path, text, root,
+             path);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_reads_files(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/gtmark-noise-XXXXXX", command[64];
+    assert_non_null(mkdtemp(root));
+    struct noise n = {.governor = "stale"};
+    noise_read_load(root, &n);
+    noise_read_frequency(root, 3, &n);
+    assert_true(isnan(n.load) && n.runnable == -1);
+    assert_true(isnan(n.frequency) && isnan(n.frequency_max) && n.governor[0] == '\0');
+    plant(root, "/proc/loadavg", "3.25 1.00 0.50 5/321 777\n");
+    plant(root, "/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "2100000\n");
+    plant(root, "/sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq", "3500000\n");
+    plant(root, "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "powersave\n");
+    noise_read_load(root, &n);
+    noise_read_frequency(root, 3, &n);
+    assert_true(n.load == 3.25 && n.runnable == 4);
+    assert_true(n.frequency == 2.1e9 && n.frequency_max == 3.5e9);
+    assert_string_equal(n.governor, "powersave");
+    plant(root, "/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "<unknown>\n");
+    noise_read_frequency(root, 3, &n);
+    assert_true(isnan(n.frequency));
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* Touching fresh pages is at least one fault each, spinning takes CPU time, sleeping is a switch. */
+static void test_usage(void **state)
+{
+    (void)state;
+    enum { PAGES = 64 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *fresh = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(fresh != MAP_FAILED);
+    madvise(fresh, PAGES * page, MADV_NOHUGEPAGE);
+    struct usage start = usage_now();
+    for (int i = 0; i < PAGES; i++)
+        fresh[(size_t)i * page] = 1;
+    double cpu = clock_cpu();
+    while (clock_cpu() - cpu < 2e-3)
+        continue;
+    usleep(1000);
+    struct usage used = usage_since(&start);
+    munmap(fresh, PAGES * page);
+    assert_true(used.minor_faults >= PAGES);
+    assert_true(used.major_faults >= 0 && used.involuntary >= 0);
+    assert_true(used.voluntary >= 1);
+    assert_true(used.cpu >= 2e-3);
+}
+
+static void test_quiet_machine(void **state)
+{
+    (void)state;
+    expect_warnings(&quiet, 0, NULL, NULL);
+    struct noise many_cores = quiet;
+    many_cores.cores = 64, many_cores.load = 50, many_cores.runnable = 50;
+    expect_warnings(&many_cores, 0, NULL, NULL);
+    struct noise own_past = quiet; /* nobody else is ready to run */
+    own_past.load = 4;
+    expect_warnings(&own_past, 0, NULL, NULL);
+}
+
+static void test_warnings(void **state)
+{
+    (void)state;
+    struct noise n = quiet;
+    n.cores = n.threads = 2, n.load = 3.2, n.runnable = 3;
+    expect_warnings(&n, 1, "warning: load average 3.2 on 2 cores", "stop other work");
+    n = quiet, n.lost = 0.029, n.largest_gap = 2.4e-3;
+    expect_warnings(&n, 1, "2.9 % of the time is lost in gaps of up to 2.40 ms, and no program here",
+                    "not shared");
+    n.preemptions = 7;
+    expect_warnings(&n, 1, "7 times another program", "stop other work");
+    n = quiet, strcpy(n.governor, "powersave");
+    expect_warnings(&n, 1, "governor powersave", "cpupower frequency-set -g performance");
+    n = quiet, n.frequency = 1.2e9;
+    expect_warnings(&n, 1, "1.20 GHz of 3.50 GHz", "let the machine cool");
+    n.lost = 0.5, n.largest_gap = 1;
+    strcpy(n.governor, "powersave");
+    n.load = 8, n.runnable = 8;
+    expect_warnings(&n, 4, NULL, NULL);
+}
+
+static void test_usage_warnings(void **state)
+{
+    (void)state;
+    struct sink s;
+    const struct usage calm = {.minor_faults = 500, .voluntary = 1000, .involuntary = 40, .cpu = 1};
+    sink_open(&s);
+    sink_expect(&s, noise_warn_usage(&calm, 10, 1, "step", s.out), 0, NULL, NULL);
+    const struct usage wild = {.minor_faults = 50000, .major_faults = 3, .involuntary = 400};
+    sink_open(&s);
+    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "step: 5000 page faults a run",
+                "(--warmup)");
+    sink_open(&s);
+    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "200 times a second",
+                "3 pages were read from");
+}
+
+static void test_sample_warnings(void **state)
+{
+    (void)state;
+    struct sink s;
+    struct drift none = {NAN, NAN, false}, up = {0.062, 1e-4, true}, down = {-0.05, 1e-4, true};
+    struct slow_start fast = {0, NAN}, slow = {2, 1.8};
+    sink_open(&s);
+    sink_expect(&s, noise_warn_samples(&none, &fast, "forward", s.out), 0, NULL, NULL);
+    sink_open(&s);
+    sink_expect(&s, noise_warn_samples(&up, &slow, "forward", s.out), 2,
+                "forward: the samples drift by +6.2 %", "slow start, 2 samples, the first 1.80 times");
+    sink_open(&s);
+    sink_expect(&s, noise_warn_samples(&down, &fast, "forward", s.out), 1, "-5.0 %",
+                "warm up longer (--warmup)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probe),          cmocka_unit_test(test_unknown_is_no_warning),
+        cmocka_unit_test(test_reads_files),    cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_quiet_machine),  cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_usage_warnings), cmocka_unit_test(test_sample_warnings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
