@@ -75,6 +75,17 @@ static void format_flops(char cell[CELL], const json_t *row, const char *path)
     format_unit(cell, row, path, UNITS_SI, "FLOP");
 }
 
+/* How many times the analytic FLOPs were executed. */
+static void format_executed(char cell[CELL], const json_t *row, const char *path)
+{
+    char executed_path[SCHEMA_PATH], analytic_path[SCHEMA_PATH];
+    double executed, analytic;
+    snprintf(executed_path, sizeof executed_path, "%s.executed", path);
+    snprintf(analytic_path, sizeof analytic_path, "%s.analytic", path);
+    if (row_get_real(row, executed_path, &executed) && row_get_real(row, analytic_path, &analytic))
+        snprintf(cell, CELL, "%.3fx", executed / analytic);
+}
+
 static void format_status(char cell[CELL], const json_t *row, const char *path)
 {
     const char *status = "?", *reason = "";
@@ -84,13 +95,14 @@ static void format_status(char cell[CELL], const json_t *row, const char *path)
 }
 
 static const struct column columns[] = {
-    {"edges", 9, format_count, "graph.edges"},
+    {"edges", 8, format_count, "graph.edges"},
     {"forward", 17, format_time, "forward"},
     {"GFLOP/s", 7, format_rate, "forward.gflops"},
     {"step", 17, format_time, "step"},
     {"GFLOP/s", 7, format_rate, "step.gflops"},
-    {"step memory", 11, format_bytes, "step.memory.planned"},
+    {"step mem", 9, format_bytes, "step.memory.planned"},
     {"step work", 10, format_flops, "step.flops.analytic"},
+    {"executed", 8, format_executed, "step.flops"},
     {"status", 0, format_status, "status"},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };

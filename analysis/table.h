@@ -2,7 +2,8 @@
  * The table of a sweep, for a terminal or as Markdown: one line a row, printable as rows finish.
  *
  * Columns: the axes, edges, forward time and rate, step time and rate, the step's planned memory and FLOPs,
- * status. Times are the median and the half-width of its 95 % interval; of a single sample, that alone.
+ * executed FLOPs as a multiple of those, status. Times are the median and the half-width of its 95 %
+ * interval; of a single sample, that alone.
  */
 #ifndef GTMARK_ANALYSIS_TABLE_H
 #define GTMARK_ANALYSIS_TABLE_H

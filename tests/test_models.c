@@ -168,6 +168,48 @@ static void test_inference_equals_training(void **state)
     batch_free(&b);
 }
 
+static bool all_finite(struct mat m)
+{
+    for (int64_t i = 0; i < mat_size(m); i++)
+        if (!isfinite(m.dtype == F64 ? ((double *)m.data)[i] : (double)((float *)m.data)[i]))
+            return false;
+    return true;
+}
+
+/* One step from features of +-1e15: whether output, loss and every gradient are finite. */
+static bool finite_from_huge_features(const struct model *m, const struct batch *b,
+                                      const struct backend *backend, enum dtype dtype)
+{
+    struct recording r = record_program(PROGRAM_STEP, m, &small, b, config_of(backend, dtype));
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    const char *name;
+    struct mat features = tape_input(r.tape, 0, &name);
+    assert_string_equal(name, "features");
+    for (int64_t i = 0; i < mat_size(features); i++) {
+        if (dtype == F64)
+            ((double *)features.data)[i] *= 1e15;
+        else
+            ((float *)features.data)[i] *= 1e15f;
+    }
+    tape_run(r.tape);
+    bool finite = all_finite(tape_view(r.tape, r.output)) && all_finite(tape_view(r.tape, r.loss));
+    for (int p = 0; p < tape_parameter_count(r.tape); p++)
+        finite &= all_finite(tape_gradient(r.tape, tape_parameter(r.tape, p, NULL)));
+    tape_free(r.tape);
+    return finite;
+}
+
+static void test_huge_features_stay_finite(void **state)
+{
+    struct batch b = batch_of(33, 2);
+    assert_true(finite_from_huge_features(*state, &b, &backend_oracle, F64));
+    for (const struct backend *const *cpu = backend_cpu_all(); *cpu; cpu++)
+        assert_true(finite_from_huge_features(*state, &b, *cpu, F32));
+    assert_true(finite_from_huge_features(*state, &b, &backend_ref, F32));
+    batch_free(&b);
+}
+
 static void test_counted_equals_analytic(void **state)
 {
     const struct model *m = *state;
@@ -230,6 +272,7 @@ static const struct CMUnitTest of_every_model[] = {
     cmocka_unit_test(test_parameters_by_the_formula), cmocka_unit_test(test_gradients),
     cmocka_unit_test(test_step_agrees_with_double),   cmocka_unit_test(test_loss_falls),
     cmocka_unit_test(test_inference_equals_training), cmocka_unit_test(test_counted_equals_analytic),
+    cmocka_unit_test(test_huge_features_stay_finite),
 };
 
 enum { OWN_TESTS = 3, PER_MODEL = sizeof of_every_model / sizeof *of_every_model, MODELS_MAX = 16 };

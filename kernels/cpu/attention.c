@@ -84,16 +84,18 @@ static float longest_key(const struct heads *s, int64_t g, int64_t h)
     return longest;
 }
 
-/* p = exp(scale s - top) in place, added to the lanes of sum. The rest of the last vector counts as 0. */
+/*
+ * p = exp(scale (s - top)) in place, added to the lanes of sum. The rest of the last vector counts as 0. The
+ * difference comes first: the largest score then gives exactly 1, however huge it is and whatever is fused.
+ */
 static void exponentials(int64_t n, float *restrict s, float scale, float top, float *restrict sum)
 {
     for (int64_t j = n; j < round_up(n, LANES); j++)
         s[j] = -INFINITY;
-    float shift = VM_LN2 - top;
     for (int64_t j = 0; j < n; j += LANES) {
 #pragma omp simd
         for (int l = 0; l < LANES; l++) {
-            s[j + l] = vm_half_exp(s[j + l] * scale + shift);
+            s[j + l] = vm_half_exp((s[j + l] - top) * scale + VM_LN2);
             sum[l] += s[j + l];
         }
     }
@@ -126,9 +128,9 @@ static void multiply(int64_t n, float *restrict y, float factor)
 /* Lets the row's maximum grow to that of more scores. */
 static void raise_top(const struct heads *s, struct room *room, int64_t i, int64_t keys, bool first, float *y)
 {
-    float top = largest(keys, room->scores + i * KEYS) * s->scale;
+    float top = largest(keys, room->scores + i * KEYS);
     if (!first && top > room->top[i]) {
-        float correction = vm_exp(room->top[i] - top);
+        float correction = vm_exp((room->top[i] - top) * s->scale);
         multiply(LANES, room->sum + i * LANES, correction);
         multiply(s->dh, y, correction);
     }
@@ -154,7 +156,7 @@ static void end_row(const struct heads *s, const struct room *room, int64_t i, i
         sum += room->sum[i * LANES + l];
     multiply(s->dh, row_of(s->a->y, row) + h * s->dh, 1 / sum);
     if (mat_present(s->a->lse))
-        row_of(s->a->lse, row)[h] = room->top[i] + logf(sum);
+        row_of(s->a->lse, row)[h] = room->top[i] * s->scale + logf(sum);
 }
 
 static void attend(const struct heads *s, int64_t number, int64_t h, struct room *room)

@@ -83,13 +83,17 @@ static void delta_row(const struct heads *s, int64_t i)
     }
 }
 
-/* s becomes p, and dp becomes ds, for one query. */
+/*
+ * s becomes p, and dp becomes ds, for one query. No probability exceeds 1: of huge scores, which are not
+ * rounded as they were in the forward, the difference to lse may still be huge, and its exponential infinite.
+ */
 static void soften(int64_t n, float *restrict s, float *restrict dp, float scale, float lse, float delta)
 {
     float shift = VM_LN2 - lse;
 #pragma omp simd
     for (int64_t j = 0; j < n; j++) {
-        float p = vm_half_exp(s[j] * scale + shift);
+        float x = s[j] * scale + shift;
+        float p = vm_half_exp(x > VM_LN2 ? VM_LN2 : x);
         s[j] = p;
         dp[j] = p * (dp[j] - delta) * scale;
     }
