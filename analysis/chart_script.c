@@ -136,7 +136,8 @@ static void write_legend(FILE *out, const struct chart *c, const struct series_s
     bool grouped = false;
     for (size_t i = 0; i < set->count; i++)
         grouped = grouped || *set->series[i].group;
-    fprintf(out, "series = %zu\narray label[%zu]\narray look[%zu]\n", set->count, set->count, set->count);
+    fprintf(out, "series = %zu\narray label[%zu]\narray look[%zu]\narray line[%zu]\n", set->count, set->count,
+            set->count, set->count);
     for (size_t i = 0; i < set->count; i++) {
         char text[CHART_TEXT];
         chart_legend(text, &set->series[i], axis);
@@ -145,6 +146,7 @@ static void write_legend(FILE *out, const struct chart *c, const struct series_s
         /* One colour for a quantity in all charts, unless combinations need them. */
         fprintf(out, "\nlook[%zu] = %zu\n", i + 1,
                 grouped ? i + 1 : (size_t)(set->series[i].quantity - c->quantities) + 1);
+        fprintf(out, "line[%zu] = %d\n", i + 1, !set->series[i].quantity->measured);
     }
 }
 

@@ -17,6 +17,7 @@ struct quantity {
     const char *label;   /* in the legend: "step, resident" */
     const char *subject; /* in the title: "Training step" */
     const char *path, *low, *high;
+    bool measured; /* of what another quantity predicts: drawn as points over its line */
 };
 
 struct point {

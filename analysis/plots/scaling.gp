@@ -1,7 +1,7 @@
 # The look of all scaling charts: PREFIX.png and PREFIX.svg from what the script that loads this file has set:
 #
 #   prefix title subtitle work note left_out xtitle ytitle   texts; title and labels with enhanced marks
-#   series, label[i], look[i]   how many series; legend and colour of each, i = 1 .. series
+#   series, label[i], look[i], line[i]   how many series; legend, colour and whether joined by lines, i = 1 .. series
 #   $points     a block for each series, two empty lines between: x y low high
 #   fits, $fits   how many series have a fitted line; its two ends, in blocks likewise
 #
@@ -38,11 +38,11 @@ if (legend_beside) {
     set key at screen 0.97,0.812 right center horizontal Left reverse samplen 2.2 textcolor rgb ink
 }
 
-draw = "plot " . (with_fits ? "for [i=1:series] $fits index i-1 using 1:2 with lines dashtype 2 linewidth 1.1 \
+draw = "plot " . (with_fits ? "for [i=1:series] $fits index i-1 using 1:(line[i] ? $2 : NaN) with lines dashtype 2 linewidth 1.1 \
         linecolor rgb colour[look[i]] notitle, " : "") . "\
     for [i=1:series] $points index i-1 using 1:2:3:4 with yerrorbars linewidth 1.3 \
         linecolor rgb colour[look[i]] pointtype marker[look[i]] pointsize size notitle, \
-    for [i=1:series] $points index i-1 using 1:2 with lines linewidth 1.6 linecolor rgb colour[look[i]] notitle, \
+    for [i=1:series] $points index i-1 using 1:(line[i] ? $2 : NaN) with lines linewidth 1.6 linecolor rgb colour[look[i]] notitle, \
     for [i=1:series] keyentry with linespoints linewidth 1.6 linecolor rgb colour[look[i]] \
         pointtype marker[look[i]] pointsize size title label[i]"
 

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Times gtmark's graph transformer against PyTorch: same work, threads and machine, interleaved.
+
+A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
+ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
+peer that was the fastest over all rounds; the smallest and the largest ratio of a round stand beside it.
+What else runs on the machine is measured: a round in which others took more than BUSY of the cores is
+discarded and repeated while there is patience, since a parallel program stalls out of proportion when one
+of its threads waits for a core.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+# Both sides choose their own kernels and threads: settings meant for one must reach neither. gtmark is given
+# the environment as it was before a library of PyTorch could change it.
+for _name in [n for n in os.environ if n.startswith(("OPENBLAS_", "OMP_", "GOMP_", "KMP_", "MKL_"))]:
+    del os.environ[_name]
+ENVIRONMENT = dict(os.environ)
+
+import torch  # noqa: E402
+import torch_model  # noqa: E402
+
+BUSY = 0.05  # share of the cores that others may take during a round
+WARMUP = 0.1  # seconds, at least one run: what gtmark does
+FEWEST, MOST = 3, 200  # runs in a block
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def arguments():
+    p = argparse.ArgumentParser(description="gtmark against PyTorch, interleaved")
+    p.add_argument("--nodes", default="100,500,1000,2000", help="comma list (default %(default)s)")
+    p.add_argument("--hidden", default="256", help="comma list (default %(default)s)")
+    p.add_argument("--layers", type=int, default=6)
+    p.add_argument("--heads", type=int, default=8)
+    p.add_argument("--ffn", type=int, default=0, help="0: twice the width (default)")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
+    p.add_argument("--peers", default="eager,compile", help="of " + ", ".join(torch_model.PEERS))
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
+    p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
+                   help="what a row may lose to waiting and to discarded rounds (default %(default)s)")
+    p.add_argument("--bench", type=Path, default=ROOT / "build/bench_node_scaling")
+    a = p.parse_args()
+    for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS)):
+        for unknown in set(text.split(",")) - set(known):
+            p.error(f"{unknown}: not one of {', '.join(known)}")
+    if not a.bench.is_file():
+        p.error(f"{a.bench}: no such program; build it with make")
+    return a
+
+
+class Gtmark:
+    """Blocks of one program of gtmark, each a process of its own."""
+
+    def __init__(self, args, kind, config, nodes, scratch):
+        self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
+        axes = {"nodes": nodes, "threads": args.threads, **vars(config)}
+        self.command = [str(args.bench), "--phase", kind, *(f"--{a}={value}" for a, value in axes.items()),
+                        "--no-check", "--no-roofline", "--format", "json", "--output", f"{scratch}/ours.json"]
+        self.document = {}
+
+    def median(self):
+        done = subprocess.run([*self.command, "--runs", str(self.runs)], env=ENVIRONMENT,
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"{' '.join(self.command)}: exit {done.returncode}: {done.stderr.strip()}")
+        self.document = json.loads(done.stdout)
+        median = self.document["rows"][0][self.kind]["time"]["median"]
+        self.runs = min(max(math.ceil(self.seconds / median), FEWEST), MOST)
+        return median
+
+
+class Torch:
+    """Blocks of one program of a peer, in this process."""
+
+    def __init__(self, run, seconds):
+        self.run, self.seconds = run, seconds
+        run()  # compiles, where it is compiled
+
+    def median(self):
+        start = time.perf_counter()
+        self.run()
+        while time.perf_counter() - start < WARMUP:
+            self.run()
+        samples = []
+        while len(samples) < FEWEST or (sum(samples) < self.seconds and len(samples) < MOST):
+            start = time.perf_counter()
+            self.run()
+            samples.append(time.perf_counter() - start)
+        return statistics.median(samples)
+
+
+class Others:
+    """The share of the cores that neither this process nor its children used since the object was made."""
+
+    def __init__(self):
+        self.before = self.now()
+
+    @staticmethod
+    def now():
+        user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
+        busy = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+        return busy - sum(os.times()[:4]), time.perf_counter()
+
+    def share(self):
+        (busy, end), (busy_before, start) = self.now(), self.before
+        return (busy - busy_before) / (end - start) / os.cpu_count()
+
+
+def await_idle(until):
+    """Returns when others leave the cores alone, or at `until`."""
+    while time.perf_counter() < until:
+        others = Others()
+        time.sleep(0.5)
+        if others.share() <= BUSY:
+            return
+
+
+def measure(contestants, args):
+    """Medians of every contestant in every quiet round, and how many rounds were tried."""
+    for contestant in contestants.values():
+        contestant.median()
+    rounds, tried, until = [], 0, time.perf_counter() + args.patience
+    while len(rounds) < args.rounds and (time.perf_counter() < until or not tried):
+        await_idle(until)
+        others, start = Others(), time.perf_counter()
+        medians = {name: contestant.median() for name, contestant in contestants.items()}
+        tried += 1
+        if others.share() <= BUSY:
+            rounds.append(medians)
+            until += time.perf_counter() - start
+    return rounds, tried
+
+
+def row(args, kind, config, nodes, scratch):
+    """One line of the table, and gtmark's document."""
+    ours = Gtmark(args, kind, config, nodes, scratch)
+    peers = {peer: Torch(torch_model.program(kind, peer, config, nodes), args.seconds)
+             for peer in args.peers.split(",")}
+    rounds, tried = measure({"ours": ours, **peers}, args)
+    theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
+    if theirs != here:
+        sys.exit(f"not the same work: {here} parameters here, {theirs} in PyTorch")
+    cells = [nodes, config.hidden, kind]
+    if rounds:
+        typical = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
+        best = min(peers, key=typical.get)
+        ratios = sorted(r[best] / r["ours"] for r in rounds)
+        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, f"{statistics.median(ratios):.2f}",
+                  f"{ratios[0]:.2f} to {ratios[-1]:.2f}"]
+    else:
+        cells += ["busy"] * (len(peers) + 4)
+    cells.append(f"{len(rounds)} of {tried}")
+    return "| " + " | ".join(map(str, cells)) + " |", ours.document
+
+
+def versions(document):
+    """What was compared, in a few lines."""
+    shown = torch.__config__.show()
+    parts = [re.search(pattern, shown) for pattern in (r"Math Kernel Library Version \S+", r"MKL-DNN v\S+",
+                                                       r"CPU capability usage: \S+", r"BLAS_INFO=\w+")]
+    host, libraries = document["host"], document["libraries"]
+    return (f"gtmark {document['commit']}: {host['instruction_set']}; {libraries['blas']}\n\n"
+            f"torch {torch.__version__}: {', '.join(p.group() for p in parts if p)}")
+
+
+def main():
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(42)
+    columns = ["nodes", "hidden", "program", "gtmark ms", *(f"torch {p} ms" for p in args.peers.split(",")),
+               "best", "best / gtmark", "spread", "quiet rounds"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for hidden in map(int, args.hidden.split(",")):
+            config = torch_model.Config(args.layers, hidden, args.heads, args.ffn or 2 * hidden)
+            for nodes in map(int, args.nodes.split(",")):
+                for kind in args.programs.split(","):
+                    line, document = row(args, kind, config, nodes, scratch)
+                    print(line, flush=True)
+    print(f"\n{args.threads} threads, {args.layers} layers, {args.heads} heads; above 1: gtmark is faster\n")
+    print(versions(document))
+
+
+if __name__ == "__main__":
+    main()
