@@ -10,6 +10,8 @@
  */
 #include "bench/calibrate.h"
 
+#include "bench/affinity.h"
+
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -70,20 +72,6 @@ static void pass_write(const struct peak *peak, int64_t n, float *chunk, int64_t
 static void pass_triad(const struct peak *peak, int64_t n, float *chunk, int64_t array)
 {
     peak->triad(n, chunk, chunk + array, chunk + 2 * array, 0.3f);
-}
-
-/* Thread i may run on the i-th processor of the set alone (`bind`), or on all of it. */
-static void place_threads(int threads, const cpu_set_t *granted, bool bind)
-{
-#pragma omp parallel num_threads(threads)
-    {
-        cpu_set_t own = *granted;
-        int before = omp_get_thread_num();
-        for (size_t cpu = 0; bind && cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, granted) && before-- != 0)
-                CPU_CLR(cpu, &own);
-        sched_setaffinity(0, sizeof own, &own);
-    }
 }
 
 /* Starts all threads at one time: who waits stays on its core, for waking up takes longer than a repetition.
@@ -191,12 +179,10 @@ static void measure_all(const struct team *team, struct calibration *c, double s
 static void measure_bound(const struct team *team, struct calibration *c, double seconds)
 {
     cpu_set_t granted;
-    bool bind = sched_getaffinity(0, sizeof granted, &granted) == 0 && CPU_COUNT(&granted) == team->threads;
-    if (bind)
-        place_threads(team->threads, &granted, true);
+    bool bound = affinity_spread(team->threads, &granted);
     measure_all(team, c, seconds);
-    if (bind)
-        place_threads(team->threads, &granted, false);
+    if (bound)
+        affinity_restore(team->threads, &granted);
 }
 
 /* Fills in what each level holds and how much of it is passed over. */

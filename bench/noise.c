@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/affinity.h"
 #include "bench/clock.h"
 
 enum { PATH_SIZE = 512, LOOKS = 5 };
@@ -144,6 +145,8 @@ struct noise noise_probe(int threads, double seconds)
     double lost = 0, largest = 0;
     int64_t switches = 0;
     int spun = 0;
+    cpu_set_t granted;
+    bool bound = affinity_spread(threads, &granted);
 #pragma omp parallel num_threads(threads) reduction(+ : lost, switches, spun) reduction(max : largest)
     {
         int64_t before = preemptions();
@@ -151,6 +154,8 @@ struct noise noise_probe(int threads, double seconds)
         switches = preemptions() - before;
         spun = 1;
     }
+    if (bound)
+        affinity_restore(threads, &granted);
     n.lost = lost / spun;
     n.largest_gap = largest;
     n.preemptions = switches;
