@@ -30,16 +30,36 @@ static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? GNUPLOT_DONE : GNUPLOT_FAILED;
 }
 
+/* Ours, with a character set in which gnuplot can write every mark, whatever the user's is. To be freed. */
+static char **utf8_environment(void)
+{
+    size_t n = 0, kept = 1;
+    while (environ[n])
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    if (!copy)
+        return NULL;
+    copy[0] = "LC_ALL=C.UTF-8";
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0)
+            copy[kept++] = environ[i];
+    return copy;
+}
+
 enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
 {
-    char **arguments = calloc(n + 2, sizeof *arguments);
-    if (!arguments)
+    char **arguments = calloc(n + 2, sizeof *arguments), **environment = utf8_environment();
+    if (!arguments || !environment) {
+        free(arguments);
+        free(environment);
         return GNUPLOT_FAILED;
+    }
     arguments[0] = "gnuplot";
     for (size_t i = 0; i < n; i++)
         arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons only */
-    enum gnuplot_result result = spawn_and_wait(arguments, environ);
+    enum gnuplot_result result = spawn_and_wait(arguments, environment);
     free(arguments);
+    free(environment);
     return result;
 }
 

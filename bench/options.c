@@ -326,7 +326,7 @@ static void help_line(FILE *out, const char *name, const char *argument, const c
 {
     char left[40];
     snprintf(left, sizeof left, "--%s %s", name, argument ? argument : "");
-    fprintf(out, "  %-20s %s\n", left, help);
+    fprintf(out, "  %-22s %s\n", left, help);
 }
 
 void options_help(const struct bench *b, FILE *out)
