@@ -49,16 +49,19 @@ static void mark_written(struct storage *s, struct mat view)
     memset(s->written + first_column(s, view), 1, (size_t)view.cols);
 }
 
-/* Zeros in the columns of a view that nothing has contributed to. */
+/* Zeros in the columns of a view that nothing has contributed to, one fill for each run of them. */
 static void fill_unwritten(struct tape *t, struct mat view)
 {
-    struct mat column = mat_cols(view, 0, 1);
-    for (int64_t c = 0; c < view.cols; c++) {
-        column = mat_cols(view, c, 1);
-        if (!written_columns(of(t, view), column)) {
-            op(t, fill, .y = part(of(t, view), column));
-            mark_written(of(t, view), column);
-        }
+    for (int64_t first = 0, end; first < view.cols; first = end) {
+        bool written = written_columns(of(t, view), mat_cols(view, first, 1)) > 0;
+        for (end = first + 1; end < view.cols; end++)
+            if ((written_columns(of(t, view), mat_cols(view, end, 1)) > 0) != written)
+                break;
+        if (written)
+            continue;
+        struct mat run = mat_cols(view, first, end - first);
+        op(t, fill, .y = part(of(t, view), run));
+        mark_written(of(t, view), run);
     }
 }
 

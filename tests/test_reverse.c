@@ -137,6 +137,10 @@ static void test_unused_parameter(void **state)
     struct tape *t = tape_in_double(unused_parameter, &loss);
     struct mat m = tape_parameter(t, tape_parameter_count(t) - 1, NULL), g = tape_gradient(t, m);
     assert_int_equal(mat_size(g), 12);
+    int fills = 0; /* of the loss's own gradient, and of this one at once */
+    for (int i = 0; i < tape_entry_count(t); i++)
+        fills += tape_entry(t, i)->op == OP_fill;
+    assert_int_equal(fills, 2);
     for (int i = 0; i < 12; i++)
         ((double *)g.data)[i] = 1;
     tape_run(t);
