@@ -1,82 +1,31 @@
 /*
  * Building and checking compressed sparse rows.
  *
- * The edges are sorted by receiver and sender, and rows are where the receiver changes. The sort is a
- * parallel radix sort from the least significant digit (Zagha and Blelloch, "Radix sort for vector
- * multiprocessors", Supercomputing 1991): in each pass every thread counts the digits of its share, a prefix
- * sum over digits and threads gives each its places, and every thread moves its share. No pass depends on the
- * shape of the graph, so that hubs and complete graphs cost what sparse ones do, and equal edges are equal
- * words, so that the result is one and the same however the work was shared.
+ * The edges are sorted by receiver and sender, and rows are where the receiver changes. The radix sort does
+ * not depend on the shape of the graph, so that hubs and complete graphs cost what sparse ones do, and equal
+ * edges are equal words, so that the result is one and the same however the work was shared.
+ *
+ * The rows of a graph name its edges in ascending order of the receivers. Reversed, they stand in ascending
+ * order of the senders, and a stable sort by the new receivers alone makes the transpose.
  */
 #include "graphs/csr.h"
 
 #include <inttypes.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum {
-    DIGIT_BITS = 11, /* 2048 open places to write to: they fit the second-level cache and its page table */
-    DIGITS = 1 << DIGIT_BITS,
-    PARALLEL_FROM = 1 << 14 /* edges that outweigh the start of a team of threads */
-};
+#include "graphs/radix.h"
 
-/* From counts[thread][digit] to the place of each thread's first word of each digit. */
-static void counts_to_places(int64_t *counts, int threads)
+enum { PARALLEL_FROM = 1 << 14 }; /* edges that outweigh the start of a team of threads */
+
+/* The bits that numbers of nodes can have. */
+static uint64_t node_bits(int64_t nodes)
 {
-    int64_t place = 0;
-    for (int digit = 0; digit < DIGITS; digit++)
-        for (int t = 0; t < threads; t++) {
-            int64_t count = counts[t * DIGITS + digit];
-            counts[t * DIGITS + digit] = place;
-            place += count;
-        }
-}
-
-/*
- * Stably moves `count` words into the order of their digit that begins at bit `shift`. A sender's last digit
- * may reach into the receiver's bits, which does no harm: the passes over the receiver come later.
- */
-static void radix_pass(const uint64_t *from, uint64_t *to, int64_t count, int shift, int64_t *counts,
-                       int most_threads)
-{
-#pragma omp parallel num_threads(most_threads)
-    {
-        int threads = omp_get_num_threads(), thread = omp_get_thread_num();
-        int64_t first = count * thread / threads, end = count * (thread + 1) / threads;
-        int64_t *place = counts + thread * DIGITS;
-        for (int digit = 0; digit < DIGITS; digit++)
-            place[digit] = 0;
-        for (int64_t e = first; e < end; e++)
-            place[from[e] >> shift & (DIGITS - 1)]++;
-#pragma omp barrier
-#pragma omp single
-        counts_to_places(counts, threads);
-        for (int64_t e = first; e < end; e++)
-            to[place[from[e] >> shift & (DIGITS - 1)]++] = from[e];
-    }
-}
-
-/*
- * Sorts the words by sender, then stably by receiver. Both take the same number of passes, so that the words
- * end in the array where they began. False without memory.
- */
-static bool sort_edges(uint64_t *edge, int64_t edges, int64_t nodes)
-{
-    int threads = edges < PARALLEL_FROM ? 1 : omp_get_max_threads();
-    int64_t *counts = reallocarray(NULL, (size_t)threads * DIGITS, sizeof *counts);
-    uint64_t *spare = reallocarray(NULL, (size_t)edges, sizeof *spare);
-    bool room = counts && spare;
-    for (int field = 0; room && field < 64; field += 32)
-        for (int bit = 0; (nodes - 1) >> bit > 0; bit += DIGIT_BITS) {
-            radix_pass(edge, spare, edges, field + bit, counts, threads);
-            uint64_t *sorted = spare;
-            spare = edge;
-            edge = sorted;
-        }
-    free(counts);
-    free(spare);
-    return room;
+    uint64_t bits = 0;
+    while (nodes - 1 > (int64_t)bits)
+        bits = bits << 1 | 1;
+    return bits;
 }
 
 /* The position of the first edge with an end that is no node, or `edges`. */
@@ -106,10 +55,33 @@ static void fill_rows(struct csr *g, const uint64_t *edge)
 
 static bool validate_sizes(int64_t nodes, int64_t edges, char *error, size_t size)
 {
-    if (nodes >= 0 && nodes <= CSR_MAX_NODES && edges >= 0)
+    if (nodes >= 0 && nodes <= CSR_MAX_NODES && edges >= 0 && edges <= CSR_MAX_EDGES)
         return true;
     snprintf(error, size, "a graph cannot have %" PRId64 " nodes and %" PRId64 " edges", nodes, edges);
     return false;
+}
+
+/* Sorts the edges by the bits of `mask`, after which they are in order, and makes them the rows of g. */
+static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, uint64_t mask,
+                       char *error, size_t size)
+{
+    *g = (struct csr){0};
+    bool room = radix_sort(edge, edges, mask);
+    if (room) {
+        g->row_ptr = reallocarray(NULL, (size_t)nodes + 1, sizeof *g->row_ptr);
+        g->col = reallocarray(NULL, (size_t)edges, sizeof *g->col);
+        room = g->row_ptr && g->col;
+    }
+    if (!room) {
+        csr_free(g);
+        snprintf(error, size, "no memory to build a graph of %" PRId64 " nodes and %" PRId64 " edges", nodes,
+                 edges);
+        return false;
+    }
+    g->nodes = nodes;
+    g->edges = edges;
+    fill_rows(g, edge);
+    return true;
 }
 
 bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char *error, size_t error_size)
@@ -124,22 +96,32 @@ bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char
                  stray, csr_edge_from(edge[stray]), csr_edge_to(edge[stray]), nodes);
         return false;
     }
-    bool room = sort_edges(edge, edges, nodes);
-    if (room) {
-        g->row_ptr = reallocarray(NULL, (size_t)nodes + 1, sizeof *g->row_ptr);
-        g->col = reallocarray(NULL, (size_t)edges, sizeof *g->col);
-        room = g->row_ptr && g->col;
-    }
-    if (!room) {
-        csr_free(g);
-        snprintf(error, error_size, "no memory to build a graph of %" PRId64 " nodes and %" PRId64 " edges",
-                 nodes, edges);
+    uint64_t bits = node_bits(nodes);
+    return build_rows(g, nodes, edge, edges, bits << 32 | bits, error, error_size);
+}
+
+bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error_size)
+{
+    *t = (struct csr){0};
+    uint64_t *edge = reallocarray(NULL, (size_t)g->edges, sizeof *edge);
+    if (!edge) {
+        snprintf(error, error_size, "no memory to transpose a graph of %" PRId64 " edges", g->edges);
         return false;
     }
-    g->nodes = nodes;
-    g->edges = edges;
-    fill_rows(g, edge);
-    return true;
+#pragma omp parallel for schedule(dynamic, 1024) if (g->edges >= PARALLEL_FROM)
+    for (int64_t i = 0; i < g->nodes; i++)
+        for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++)
+            edge[e] = csr_edge(i, g->col[e]);
+    bool built = build_rows(t, g->nodes, edge, g->edges, node_bits(g->nodes) << 32, error, error_size);
+    free(edge);
+    return built;
+}
+
+bool csr_equal(const struct csr *a, const struct csr *b)
+{
+    return a->nodes == b->nodes && a->edges == b->edges &&
+           memcmp(a->row_ptr, b->row_ptr, ((size_t)a->nodes + 1) * sizeof *a->row_ptr) == 0 &&
+           memcmp(a->col, b->col, (size_t)a->edges * sizeof *a->col) == 0;
 }
 
 static bool validate_rows(const struct csr *g, char *error, size_t size)
@@ -197,19 +179,6 @@ void csr_free(struct csr *g)
     free(g->row_ptr);
     free(g->col);
     *g = (struct csr){0};
-}
-
-struct degrees csr_degrees(const struct csr *g)
-{
-    struct degrees d = {.min = g->edges, .mean = (double)g->edges / (double)g->nodes};
-    for (int64_t i = 0; i < g->nodes; i++) {
-        int64_t degree = g->row_ptr[i + 1] - g->row_ptr[i];
-        if (degree < d.min)
-            d.min = degree;
-        if (degree > d.max)
-            d.max = degree;
-    }
-    return d;
 }
 
 int64_t csr_bytes(const struct csr *g)

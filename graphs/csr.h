@@ -15,8 +15,9 @@ struct csr {
     int32_t *col;         /* edges: the senders */
 };
 
-/* Nodes are 32-bit, and each has a number. */
+/* Nodes are 32-bit, and each has a number. So have edges, which kernels may then index with 32 bits. */
 #define CSR_MAX_NODES INT64_C(0x7fffffff)
+#define CSR_MAX_EDGES INT64_C(0x7fffffff)
 
 /* A directed edge in one word; words compare by receiver, then by sender, as the edges of a CSR stand. */
 static inline uint64_t csr_edge(int64_t from, int64_t to)
@@ -45,16 +46,17 @@ bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char
  */
 bool csr_validate(const struct csr *g, char *error, size_t error_size);
 
+/*
+ * The transpose: row j of t lists in ascending order who receives from node j of g, as often as g has the
+ * edge. Needs 16 bytes an edge while it works. Without memory: false, a line in error, and nothing to free.
+ */
+bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error_size);
+
+/* Whether both are the same graph: the same rows of the same nodes. */
+bool csr_equal(const struct csr *a, const struct csr *b);
+
 /* Frees the arrays and leaves an empty g; freeing it again does nothing. */
 void csr_free(struct csr *g);
-
-struct degrees {
-    int64_t min, max;
-    double mean;
-};
-
-/* In-degrees, over all nodes; g has at least one. */
-struct degrees csr_degrees(const struct csr *g);
 
 /* Bytes of both arrays; needs only the sizes. */
 int64_t csr_bytes(const struct csr *g);

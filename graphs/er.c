@@ -38,7 +38,7 @@ struct node_pair node_pair_at(uint64_t index)
     return (struct node_pair){rank - pairs_below(high), high};
 }
 
-void er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
 {
     int64_t pairs = er_edges(nodes, degree) / 2;
     struct permutation order = permutation_make(key, (uint64_t)pairs_below(nodes));
@@ -48,4 +48,5 @@ void er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64
         edge[2 * k] = csr_edge(first + p.low, first + p.high);
         edge[2 * k + 1] = csr_edge(first + p.high, first + p.low);
     }
+    return true;
 }

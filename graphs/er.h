@@ -5,6 +5,7 @@
 #ifndef GTMARK_GRAPHS_ER_H
 #define GTMARK_GRAPHS_ER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,9 +16,10 @@ int64_t er_edges(int64_t nodes, double degree);
 
 /*
  * Draws the graph on nodes first .. first + nodes - 1 that `key` names, each edge in both directions: fills
- * edge[0 .. er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads.
+ * edge[0 .. er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads. False
+ * without memory, which only some families need.
  */
-void er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
 
 /* A pair of nodes, low < high. */
 struct node_pair {

@@ -1,5 +1,5 @@
 /*
- * Batches of graphs, and the families they are drawn from.
+ * Batches of graphs.
  *
  * The sizes of B graphs of mean N are uniform on [N - h, N + h], h = floor(N / 2), and sum to B N exactly:
  * they come in antithetic couples N + s, N - s, and a graph without a partner has N nodes. So does a single
@@ -9,32 +9,33 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs/er.h"
+#include "graphs/edge_list.h"
+#include "graphs/family.h"
 #include "kernels/rng.h"
 
-const struct graph_family graph_families[] = {
-    {"er", er_edges, er_draw, "uniform random simple graph G(n, m), m = floor(nodes * degree / 2 + 1/2)"},
-    {0},
-};
-
-static const struct graph_family *find_family(const char *name)
+static bool say_families(const char *name, char *error, size_t size)
 {
-    const struct graph_family *f = graph_families;
-    while (f->name && strcmp(f->name, name) != 0)
-        f++;
-    return f->name ? f : NULL;
+    int length = snprintf(error, size, "graph family '%s' is unknown; there are", name);
+    for (const struct graph_family *f = graph_families; f->name && length < (int)size; f++)
+        length += snprintf(error + length, size - (size_t)length, " %s,", f->name);
+    if (length < (int)size)
+        snprintf(error + length, size - (size_t)length, " file:PATH and undirected:PATH");
+    return false;
 }
 
 static bool config_valid(const struct graph_config *c, char *error, size_t size)
 {
-    if (!find_family(c->family)) {
-        int length = snprintf(error, size, "graph family '%s' is unknown; there is", c->family);
-        for (const struct graph_family *f = graph_families; f->name && length < (int)size; f++)
-            length += snprintf(error + length, size - (size_t)length, " %s", f->name);
+    if (!graph_family_known(c->family))
+        return say_families(c->family, error, size);
+    if (graph_is_file(c->family)) {
+        if (c->graphs == 1)
+            return true;
+        snprintf(error, size, "graphs is %" PRId64 ", must be 1 for a graph from a file", c->graphs);
     } else if (c->nodes < 1 || c->nodes > CSR_MAX_NODES)
         snprintf(error, size, "nodes is %" PRId64 ", must be from 1 to %" PRId64, c->nodes, CSR_MAX_NODES);
     else if (!isfinite(c->degree) || c->degree < 0)
@@ -48,6 +49,36 @@ static bool config_valid(const struct graph_config *c, char *error, size_t size)
     return false;
 }
 
+/* Bytes at the peak: of making the list of edges, of sorting it, of filling the rows from it. */
+static int64_t building_peak(const struct csr *g, int64_t list_peak)
+{
+    int64_t list = g->edges * (int64_t)sizeof(uint64_t), filling = list + csr_bytes(g);
+    int64_t sorting = 2 * list;
+    int64_t most = sorting > filling ? sorting : filling;
+    return most > list_peak ? most : list_peak;
+}
+
+/* Makes `out`, given what its family promises. Of an asymmetric batch both directions have arrays. */
+static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t size)
+{
+    struct csr out = b->adj;
+    if (!symmetric) {
+        if (!csr_transpose(&out, &b->adj, error, size))
+            return false;
+        symmetric = csr_equal(&out, &b->adj);
+        /* Transposing takes a list of the edges as building does, and the graph stands beside it. */
+        int64_t peak = csr_bytes(&b->adj) + building_peak(&out, 0);
+        b->peak = peak > b->peak ? peak : b->peak;
+        if (symmetric) {
+            csr_free(&out);
+            out = b->adj;
+        }
+    }
+    b->out = out;
+    b->symmetric = symmetric;
+    return true;
+}
+
 static int64_t size_of_graph(const struct graph_config *c, int64_t g)
 {
     if (g % 2 == 0 && g + 1 == c->graphs)
@@ -58,69 +89,142 @@ static int64_t size_of_graph(const struct graph_config *c, int64_t g)
     return g % 2 ? c->nodes - shift : c->nodes + shift;
 }
 
-bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+static bool alloc_offset(struct batch *b, int64_t graphs, char *error, size_t size)
 {
-    *b = (struct batch){0};
-    if (!config_valid(c, error, error_size))
-        return false;
-    b->offset = reallocarray(NULL, (size_t)c->graphs + 1, sizeof *b->offset);
+    b->offset = reallocarray(NULL, (size_t)graphs + 1, sizeof *b->offset);
     if (!b->offset) {
-        snprintf(error, error_size, "no memory for the sizes of %" PRId64 " graphs", c->graphs);
+        snprintf(error, size, "no memory for the sizes of %" PRId64 " graphs", graphs);
         return false;
     }
-    b->graphs = c->graphs;
+    b->graphs = graphs;
     b->offset[0] = 0;
-    for (int64_t g = 0; g < c->graphs; g++) {
-        int64_t size = size_of_graph(c, g);
-        b->offset[g + 1] = b->offset[g] + size;
-        b->pairs += size * size;
-        b->adj.edges += find_family(c->family)->edges(size, c->degree);
-        b->clamped |= c->degree > (double)(size - 1);
-    }
-    b->adj.nodes = b->offset[c->graphs];
     return true;
 }
 
-static void draw_edges(uint64_t *edge, const struct batch *b, const struct graph_config *c)
+static bool shape_family(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
-    const struct graph_family *f = find_family(c->family);
-    uint64_t stream = rng_key(c->seed, "graph");
-    for (int64_t g = 0; g < b->graphs; g++) {
-        int64_t first = b->offset[g], size = b->offset[g + 1] - first;
-        f->draw(edge, first, size, c->degree, rng_bits(stream, (uint64_t)g));
-        edge += f->edges(size, c->degree);
+    const struct graph_family *f = graph_family_named(c->family);
+    if (!alloc_offset(b, c->graphs, error, error_size))
+        return false;
+    for (int64_t g = 0; g < c->graphs && b->adj.edges <= CSR_MAX_EDGES; g++) {
+        int64_t size = size_of_graph(c, g);
+        b->offset[g + 1] = b->offset[g] + size;
+        b->pairs += size * size;
+        b->adj.edges += f->edges(size, c->degree);
+        b->clamped |= graph_family_clamps(f, size, c->degree);
     }
+    if (b->adj.edges > CSR_MAX_EDGES) {
+        batch_free(b);
+        snprintf(error, error_size,
+                 "%" PRId64 " %s of %" PRId64 " nodes and degree %g: more than %" PRId64 " edges", c->graphs,
+                 c->graphs == 1 ? "graph" : "graphs", c->nodes, c->degree, CSR_MAX_EDGES);
+        return false;
+    }
+    b->adj.nodes = b->offset[c->graphs];
+    b->peak = building_peak(&b->adj, b->adj.edges * (int64_t)sizeof(uint64_t) + b->adj.nodes * f->node_bytes);
+    b->out = b->adj;
+    b->symmetric = true;
+    return true;
 }
 
-bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+/*
+ * Threads share the graphs where there are enough to go round, and the edges of each otherwise: inside a
+ * parallel region, those of the families have one thread. In the first case the graphs stand in the list in
+ * the order in which threads took them; sorting brings it to one and the same order.
+ */
+static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph_config *c)
 {
-    if (!batch_shape(b, c, error, error_size))
+    const struct graph_family *f = graph_family_named(c->family);
+    uint64_t stream = rng_key(c->seed, "graph");
+    int64_t taken = 0;
+    bool drawn = true;
+#pragma omp parallel for schedule(dynamic) reduction(&& : drawn) if (b->graphs >= 4 * omp_get_max_threads())
+    for (int64_t g = 0; g < b->graphs; g++) {
+        int64_t first = b->offset[g], size = b->offset[g + 1] - first, place;
+        int64_t edges = f->edges(size, c->degree);
+#pragma omp atomic capture
+        {
+            place = taken;
+            taken += edges;
+        }
+        drawn = f->draw(edge + place, first, size, c->degree, rng_bits(stream, (uint64_t)g)) && drawn;
+    }
+    return drawn;
+}
+
+static bool draw_family(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+{
+    if (!shape_family(b, c, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes, edges = b->adj.edges;
     uint64_t *edge = reallocarray(NULL, (size_t)edges, sizeof *edge);
     bool done = false;
-    if (edge) {
-        draw_edges(edge, b, c);
-        done = csr_build(&b->adj, nodes, edge, edges, error, error_size);
-    } else
+    if (edge && draw_edges(edge, b, c))
+        done = csr_build(&b->adj, nodes, edge, edges, error, error_size) &&
+               reverse_edges(b, true, error, error_size);
+    else
         snprintf(error, error_size, "no memory to draw a graph of %" PRId64 " nodes and %" PRId64 " edges",
                  nodes, edges);
     free(edge);
+    return done;
+}
+
+static bool read_file(struct batch *b, const struct graph_config *c, char *error, size_t size)
+{
+    bool undirected = *c->family == 'u';
+    struct edge_list list;
+    if (!edge_list_read(&list, strchr(c->family, ':') + 1, undirected, error, size))
+        return false;
+    bool done =
+        alloc_offset(b, 1, error, size) && csr_build(&b->adj, list.nodes, list.edge, list.edges, error, size);
+    if (done) {
+        b->offset[1] = list.nodes;
+        b->pairs = list.nodes * list.nodes;
+        b->peak = building_peak(&b->adj, list.peak);
+    }
+    edge_list_free(&list);
+    return done && reverse_edges(b, undirected, error, size);
+}
+
+static void free_arrays(struct batch *b)
+{
+    struct csr adj = b->adj, out = b->out;
+    if (out.row_ptr != adj.row_ptr)
+        csr_free(&out);
+    csr_free(&adj);
+    b->adj.row_ptr = b->out.row_ptr = NULL;
+    b->adj.col = b->out.col = NULL;
+}
+
+bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+{
+    *b = (struct batch){0};
+    bool done = config_valid(c, error, error_size) &&
+                (graph_is_file(c->family) ? read_file : draw_family)(b, c, error, error_size);
     if (!done)
         batch_free(b);
     return done;
 }
 
-/* The list of packed edges, and its copy while it is sorted; the columns take the place of the copy
- * afterwards. */
+bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+{
+    if (graph_is_file(c->family)) {
+        bool read = batch_generate(b, c, error, error_size);
+        free_arrays(b);
+        return read;
+    }
+    *b = (struct batch){0};
+    return config_valid(c, error, error_size) && shape_family(b, c, error, error_size);
+}
+
 int64_t batch_scratch(const struct batch *b)
 {
-    return 2 * b->adj.edges * (int64_t)sizeof(uint64_t) - b->adj.edges * (int64_t)sizeof *b->adj.col;
+    return b->peak - csr_bytes(&b->adj);
 }
 
 void batch_free(struct batch *b)
 {
-    csr_free(&b->adj);
+    free_arrays(b);
     free(b->offset);
     *b = (struct batch){0};
 }

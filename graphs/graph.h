@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "graphs/csr.h"
+#include "graphs/degrees.h"
+#include "graphs/family.h"
 
 struct graph_config {
-    const char *family; /* a name of graph_families */
+    const char *family; /* as graph_family_known says; a file ignores nodes and degree, and is one graph */
     int64_t nodes;      /* N: of the graph, or on average of each graph in a batch */
     double degree;      /* the mean degree asked for */
     int64_t graphs;     /* B */
@@ -25,34 +27,27 @@ struct graph_config {
 
 struct batch {
     struct csr adj;
+    struct csr out; /* the transpose: row j lists who receives from j. adj's own arrays if symmetric */
+    bool symmetric; /* every edge is there in both directions, equally often */
     int64_t graphs;
     int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1, at least one */
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
-    bool clamped;    /* a graph has too few nodes for the degree asked for, and is complete instead */
+    bool clamped;    /* a graph has too few nodes for the degree asked for, and has the edges that fit */
+    int64_t peak;    /* bytes that batch_generate holds at its peak, offset apart */
 };
-
-/* A way to make one graph. Both functions have the contract of er_edges and er_draw (graphs/er.h). */
-struct graph_family {
-    const char *name;
-    int64_t (*edges)(int64_t nodes, double degree);
-    void (*draw)(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
-    const char *doc;
-};
-
-/* All families; ends with a row without a name. */
-extern const struct graph_family graph_families[];
 
 /*
- * Everything about the batch but its edges: offset, pairs, clamped, and the sizes of adj, whose arrays stay
- * null. For one graph this takes no time, whatever its size. On a bad configuration or without memory: false,
- * a line in error, and nothing to free.
+ * Everything about the batch but its edges: all fields, with null for the arrays of adj and out. For one
+ * graph of a family this takes no time, whatever its size; a file is read as batch_generate does, and
+ * dropped. On a bad configuration, more than CSR_MAX_EDGES edges or without memory: false, a line in error,
+ * and nothing to free.
  */
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
 
-/* The whole batch. Peak memory is 16 bytes an edge beside the row pointers. Errors as above. */
+/* The whole batch. Errors as above. */
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
 
-/* Bytes that batch_generate needs beside the batch itself, which may be only its shape. */
+/* Bytes that batch_generate needs beside those of adj (csr_bytes), at its peak. b may be only a shape. */
 int64_t batch_scratch(const struct batch *b);
 
 /* Frees the arrays and leaves an empty b; freeing it again does nothing. */

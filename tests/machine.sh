@@ -18,6 +18,7 @@ cc|C compiler|required|gcc libc6-dev|gcc|gcc|nothing can be built
 cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
 openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
 jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
+zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
 pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are looked for in the usual places only
 cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by our own loops, many times slower
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
@@ -80,6 +81,12 @@ find_jansson()
 {
     link '#include <jansson.h>\nint main(void) { json_decref(json_object()); return 0; }' \
         "$(pkg jansson)" -ljansson && packages="$packages $found"
+}
+
+find_zlib()
+{
+    link '#include <zlib.h>\nint main(void) { return !zlibVersion(); }' "$(pkg zlib)" -lz &&
+        packages="$packages $found"
 }
 
 find_pkgconfig()

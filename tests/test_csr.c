@@ -1,4 +1,5 @@
 /* Compressed rows: what is built, what is refused, and what validation finds. */
+#include <math.h>
 #include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "graphs/csr.h"
+#include "graphs/degrees.h"
 #include "kernels/rng.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -28,10 +30,6 @@ static void build_keeps_duplicates_and_loops(void **state)
     assert_memory_equal(g.row_ptr, row_ptr, sizeof row_ptr);
     assert_memory_equal(g.col, col, sizeof col);
     assert_int_equal(csr_bytes(&g), 5 * 8 + 5 * 4);
-    struct degrees d = csr_degrees(&g);
-    assert_int_equal(d.min, 0);
-    assert_int_equal(d.max, 3);
-    assert_true(d.mean == 1.25);
     csr_free(&g);
     assert_null(g.row_ptr);
     csr_free(&g);
@@ -81,10 +79,121 @@ static void build_refuses_what_is_no_graph(void **state)
     assert_null(g.row_ptr);
     assert_false(csr_build(&g, INT64_C(1) << 31, edge, 3, error, sizeof error));
     assert_string_equal(error, "a graph cannot have 2147483648 nodes and 3 edges");
+    assert_false(csr_build(&g, 3, edge, INT64_C(1) << 31, error, sizeof error));
+    assert_string_equal(error, "a graph cannot have 3 nodes and 2147483648 edges");
     assert_false(csr_build(&g, 0, edge, 1, error, sizeof error));
     assert_true(csr_build(&g, 0, edge, 0, error, sizeof error));
     assert_true(csr_validate(&g, error, sizeof error));
     csr_free(&g);
+}
+
+static struct csr build(int64_t nodes, uint64_t *edge, int64_t edges)
+{
+    struct csr g;
+    char error[ERROR_SIZE] = "";
+    if (!csr_build(&g, nodes, edge, edges, error, sizeof error))
+        fail_msg("%s", error);
+    return g;
+}
+
+static struct csr transpose(const struct csr *g)
+{
+    struct csr t;
+    char error[ERROR_SIZE] = "";
+    if (!csr_transpose(&t, g, error, sizeof error) || !csr_validate(&t, error, sizeof error))
+        fail_msg("%s", error);
+    return t;
+}
+
+static void transpose_reverses_each_edge(void **state)
+{
+    (void)state;
+    uint64_t edge[] = {csr_edge(2, 1), csr_edge(0, 1), csr_edge(3, 3), csr_edge(0, 1), csr_edge(1, 0)};
+    uint64_t reversed[] = {csr_edge(1, 2), csr_edge(1, 0), csr_edge(3, 3), csr_edge(1, 0), csr_edge(0, 1)};
+    struct csr g = build(4, edge, 5), want = build(4, reversed, 5), t = transpose(&g), back = transpose(&t);
+    assert_true(csr_equal(&t, &want));
+    assert_true(csr_equal(&back, &g));
+    assert_false(csr_equal(&t, &g));
+    want.col[0]++;
+    assert_false(csr_equal(&t, &want));
+    struct csr none = build(0, edge, 0), none_too = transpose(&none);
+    assert_true(csr_equal(&none, &none_too));
+    struct csr *all[] = {&g, &want, &t, &back, &none, &none_too};
+    for (size_t i = 0; i < LENGTH(all); i++)
+        csr_free(all[i]);
+}
+
+/* Against building from reversed edges: directed, with loops and repetitions where nodes are few. */
+static void transpose_is_the_same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { EDGES = 40000 };
+    int64_t nodes[] = {1, 50, 2049, 5000000};
+    static uint64_t edge[EDGES], reversed[EDGES];
+    for (size_t n = 0; n < LENGTH(nodes); n++)
+        for (int threads = 1; threads <= 4; threads++) {
+            for (uint64_t e = 0; e < EDGES; e++) {
+                int64_t a = (int64_t)(rng_bits(1, e) % (uint64_t)nodes[n]);
+                int64_t b = (int64_t)(rng_bits(2, e) % (uint64_t)(nodes[n] / 2 + 1));
+                edge[e] = csr_edge(a, b);
+                reversed[e] = csr_edge(b, a);
+            }
+            omp_set_num_threads(threads);
+            struct csr g = build(nodes[n], edge, EDGES), want = build(nodes[n], reversed, EDGES);
+            struct csr t = transpose(&g);
+            assert_true(csr_equal(&t, &want));
+            assert_int_equal(csr_equal(&t, &g), nodes[n] == 1);
+            csr_free(&g);
+            csr_free(&want);
+            csr_free(&t);
+        }
+}
+
+static void degrees_of_a_small_graph(void **state)
+{
+    (void)state;
+    /* In-degrees 1, 5, 0, 2: a loop twice, and edge 0 -> 1 three times. */
+    uint64_t edge[] = {csr_edge(1, 0), csr_edge(0, 1), csr_edge(0, 1), csr_edge(0, 1),
+                       csr_edge(2, 1), csr_edge(3, 1), csr_edge(3, 3), csr_edge(3, 3)};
+    struct csr g = build(4, edge, 8);
+    struct degrees d = csr_degrees(&g);
+    assert_int_equal(d.min, 0);
+    assert_int_equal(d.max, 5);
+    assert_true(d.mean == 2);
+    assert_true(fabs(d.std - sqrt(3.5)) < 1e-15);
+    assert_int_equal(d.median, 1);
+    assert_int_equal(d.p99, 5);
+    assert_int_equal(d.isolated, 1);
+    assert_int_equal(d.self_loops, 2);
+    assert_int_equal(d.duplicates, 3);
+    csr_free(&g);
+    struct csr alone = build(1, edge, 0);
+    d = csr_degrees(&alone);
+    assert_true(d.min == 0 && d.max == 0 && d.mean == 0 && d.std == 0 && d.median == 0 && d.p99 == 0);
+    assert_int_equal(d.isolated, 1);
+    csr_free(&alone);
+}
+
+/* Degrees 0, 7, 14, ... in a scattered order, so that sorted they are known, and some need two histograms. */
+static void quantiles_are_those_of_the_sorted_degrees(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 700; n = n * 5 / 4 + 1) {
+        int64_t edges = 0;
+        uint64_t *edge = malloc((size_t)(7 * n * n + 1) * sizeof *edge);
+        assert_non_null(edge);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = 0; k < 7 * i; k++)
+                edge[edges++] = csr_edge(k % n, i * 701 % n);
+        struct csr g = build(n, edge, edges);
+        struct degrees d = csr_degrees(&g);
+        assert_int_equal(d.max, 7 * (n - 1));
+        assert_int_equal(d.median, 7 * ((n + 1) / 2 - 1));
+        assert_int_equal(d.p99, 7 * ((int64_t)ceil(0.99 * (double)n) - 1));
+        assert_true(fabs(d.std - 7 * sqrt((double)(n * n - 1) / 12)) <= 1e-12 * d.std);
+        csr_free(&g);
+        free(edge);
+    }
 }
 
 /* A sound graph with one number changed: places 0 to 4 are row_ptr, 5 to 9 col, 10 nodes, 11 edges. */
@@ -137,6 +246,10 @@ int main(void)
         cmocka_unit_test(build_keeps_duplicates_and_loops),
         cmocka_unit_test(build_sorts_for_any_number_of_threads),
         cmocka_unit_test(build_refuses_what_is_no_graph),
+        cmocka_unit_test(transpose_reverses_each_edge),
+        cmocka_unit_test(transpose_is_the_same_for_any_number_of_threads),
+        cmocka_unit_test(degrees_of_a_small_graph),
+        cmocka_unit_test(quantiles_are_those_of_the_sorted_degrees),
         cmocka_unit_test(validation_names_each_damage),
     };
     return cmocka_run_group_tests_name("csr", tests, NULL, NULL);

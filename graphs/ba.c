@@ -1,0 +1,90 @@
+/*
+ * The method of Batagelj and Brandes ("Efficient generation of large random networks", Phys. Rev. E 71, 2005)
+ * for simple graphs. A node stands among the ends of the edges so far as often as its degree says: an end
+ * drawn uniformly is a node drawn in proportion to its degree. The list of edges itself is that array of
+ * ends: each edge stands in both directions, and the senders are all ends. The edges of a node count as ends
+ * only after all of them are chosen, and a node that was chosen before is drawn again.
+ *
+ * The first edge of all finds no ends and chooses uniformly. A node that has as many edges as there are nodes
+ * before it takes them all; so do, with h = degree / 2, all nodes up to floor(h), and of later ones at most
+ * that numbered floor(h) + 1 can be asked for more than there are. Hence the count of edges in closed form.
+ * Where h is below 1 some nodes join with no edge, and stay without: preference never falls on them.
+ */
+#include "graphs/ba.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "graphs/csr.h"
+#include "kernels/rng.h"
+
+/* Edges with which node i joins; h is half the mean degree. */
+static int64_t edges_of(int64_t i, double h)
+{
+    double asked = floor((double)(i + 1) * h) - floor((double)i * h);
+    return asked < (double)i ? (int64_t)asked : i;
+}
+
+int64_t ba_edges(int64_t nodes, double degree)
+{
+    double h = degree / 2;
+    if (h >= (double)(nodes - 1))
+        return nodes * (nodes - 1);
+    int64_t whole = (int64_t)h;
+    double later = floor((double)nodes * h) - floor((double)(whole + 2) * h);
+    return whole * (whole + 1) + 2 * (edges_of(whole + 1, h) + (int64_t)later);
+}
+
+/* What was drawn of a graph so far. */
+struct growth {
+    uint64_t *edge;
+    int64_t first, edges;
+    int32_t *chosen_by; /* for each node the last that chose it; 0 for none, as node 0 chooses none */
+    uint64_t key, draws;
+};
+
+static void join(struct growth *g, int64_t node, int64_t target)
+{
+    g->chosen_by[target] = (int32_t)node;
+    g->edge[g->edges++] = csr_edge(g->first + node, g->first + target);
+    g->edge[g->edges++] = csr_edge(g->first + target, g->first + node);
+}
+
+/* A node below i by preference among the first `ends` ends. */
+static int64_t draw_target(struct growth *g, int64_t i, int64_t ends)
+{
+    uint64_t bits = rng_bits(g->key, g->draws++);
+    if (ends == 0)
+        return (int64_t)(bits % (uint64_t)i);
+    return csr_edge_from(g->edge[bits % (uint64_t)ends]) - g->first;
+}
+
+static void join_by_preference(struct growth *g, int64_t i, int64_t edges)
+{
+    int64_t ends = g->edges;
+    while (edges > 0) {
+        int64_t target = draw_target(g, i, ends);
+        if (g->chosen_by[target] == i)
+            continue;
+        join(g, i, target);
+        edges--;
+    }
+}
+
+bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+{
+    struct growth g = {.edge = edge, .first = first, .key = key};
+    g.chosen_by = calloc((size_t)nodes, sizeof *g.chosen_by);
+    if (!g.chosen_by)
+        return false;
+    for (int64_t i = 1; i < nodes; i++) {
+        int64_t edges = edges_of(i, degree / 2);
+        if (edges < i)
+            join_by_preference(&g, i, edges);
+        else
+            for (int64_t target = 0; target < i; target++)
+                join(&g, i, target);
+    }
+    free(g.chosen_by);
+    return true;
+}

@@ -1,0 +1,150 @@
+/*
+ *     line   = [blanks] [edge | "#..." | "%..."] [blanks] [CR]
+ *     edge   = id separator id [separator weight]
+ *     weight = [+|-] (digits ["." [digits]] | "." digits) [(e|E) [+|-] digits]
+ *
+ * with a separator of blanks and tabs, or of one comma and perhaps those around it. A NUL byte says that the
+ * file is no text, even in a comment.
+ */
+#include "graphs/edge_line.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { QUOTE = 32 };
+
+/* What is left of a line. */
+struct scan {
+    const char *at, *end;
+    char *reason;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static void skip_blanks(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
+        s->at++;
+}
+
+static bool at_separator(const struct scan *s)
+{
+    return s->at == s->end || *s->at == ' ' || *s->at == '\t' || *s->at == ',';
+}
+
+/* Skips a separator; whether it was a comma. */
+static bool skip_separator(struct scan *s)
+{
+    skip_blanks(s);
+    bool comma = s->at < s->end && *s->at == ',';
+    s->at += comma;
+    skip_blanks(s);
+    return comma;
+}
+
+/* The beginning of the word at `at`, fit to be printed. */
+static const char *quote(const struct scan *s, const char *at, char text[QUOTE])
+{
+    struct scan word = {at, s->end, NULL};
+    int length = 0;
+    for (; length < QUOTE - 1 && (word.at == at || !at_separator(&word)) && word.at < s->end; word.at++)
+        text[length++] = isprint((unsigned char)*word.at) ? *word.at : '?';
+    text[length] = '\0';
+    return text;
+}
+
+static bool refuse(struct scan *s, const char *format, const char *word)
+{
+    char text[QUOTE];
+    snprintf(s->reason, EDGE_LINE_REASON, format, quote(s, word, text));
+    return false;
+}
+
+static bool scan_id(struct scan *s, const char *missing, uint64_t *id)
+{
+    const char *word = s->at;
+    uint64_t value = 0;
+    bool fits = true;
+    for (; s->at < s->end && is_digit(*s->at); s->at++) {
+        uint64_t digit = (uint64_t)(*s->at - '0');
+        fits &= value < UINT64_MAX / 10 || (value == UINT64_MAX / 10 && digit <= UINT64_MAX % 10);
+        value = 10 * value + digit;
+    }
+    *id = value;
+    if (s->at > word && at_separator(s))
+        return fits || refuse(s, "node id %s exceeds 64 bits", word);
+    if (s->at == word && at_separator(s))
+        return refuse(s, missing, word);
+    if (*word == '-' && word + 1 < s->end && is_digit(word[1]))
+        return refuse(s, "node id %s is negative", word);
+    return refuse(s, "'%s' is no node id: a whole number from 0 up", word);
+}
+
+static bool skip_digits(struct scan *s)
+{
+    const char *first = s->at;
+    while (s->at < s->end && is_digit(*s->at))
+        s->at++;
+    return s->at > first;
+}
+
+static bool skip_character(struct scan *s, const char *any)
+{
+    bool found = s->at < s->end && *s->at && strchr(any, *s->at);
+    s->at += found;
+    return found;
+}
+
+static bool scan_weight(struct scan *s)
+{
+    const char *word = s->at;
+    if (at_separator(s))
+        return refuse(s, "the weight after the comma is missing", word);
+    skip_character(s, "+-");
+    bool number = skip_digits(s);
+    if (skip_character(s, "."))
+        number = skip_digits(s) || number;
+    if (number && skip_character(s, "eE")) {
+        skip_character(s, "+-");
+        number = skip_digits(s);
+    }
+    return (number && at_separator(s)) || refuse(s, "'%s' after the two node ids is no weight", word);
+}
+
+static bool scan_edge(struct scan *s, uint64_t id[2])
+{
+    if (!scan_id(s, "the first node id is missing", &id[0]))
+        return false;
+    skip_separator(s);
+    if (!scan_id(s, "the second node id is missing", &id[1]))
+        return false;
+    bool comma = skip_separator(s);
+    if (s->at == s->end && !comma)
+        return true;
+    if (!scan_weight(s))
+        return false;
+    skip_blanks(s);
+    return s->at == s->end || refuse(s, "'%s' follows the weight", s->at);
+}
+
+enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
+                              char reason[EDGE_LINE_REASON])
+{
+    if (end > line && end[-1] == '\r')
+        end--;
+    struct scan s = {line, end, reason};
+    skip_blanks(&s);
+    bool comment = s.at == end || *s.at == '#' || *s.at == '%';
+    if (!comment && scan_edge(&s, id))
+        return EDGE_LINE_EDGE;
+    if (memchr(line, '\0', (size_t)(end - line)))
+        snprintf(reason, EDGE_LINE_REASON, "the line holds a NUL byte: the file is no text");
+    else if (comment)
+        return EDGE_LINE_COMMENT;
+    return EDGE_LINE_BAD;
+}

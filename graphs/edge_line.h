@@ -1,0 +1,18 @@
+/* The lines of an edge list (graphs/edge_list.h). */
+#ifndef GTMARK_GRAPHS_EDGE_LINE_H
+#define GTMARK_GRAPHS_EDGE_LINE_H
+
+#include <stdint.h>
+
+enum edge_line { EDGE_LINE_EDGE, EDGE_LINE_COMMENT, EDGE_LINE_BAD };
+
+enum { EDGE_LINE_REASON = 120 };
+
+/*
+ * Scans [line, end), which holds no LF. Sets id to the two ids of an edge; of a bad line says in `reason`
+ * what is wrong with it.
+ */
+enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
+                              char reason[EDGE_LINE_REASON]);
+
+#endif

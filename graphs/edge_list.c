@@ -1,0 +1,190 @@
+/*
+ * The file is read in blocks through zlib, which passes what is not compressed, and lines are scanned by hand
+ * in one pass. An id becomes the number in whose order it was met, so that an edge takes one word from the
+ * beginning; at the end numbers become ranks.
+ */
+#include "graphs/edge_list.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "graphs/csr.h"
+#include "graphs/edge_line.h"
+#include "graphs/numbering.h"
+
+enum { BLOCK = 1 << 20, FIRST_EDGES = 1 << 12, PENDING = 512 };
+
+struct reader {
+    const char *path;
+    bool undirected;
+    gzFile file;
+    char *block;               /* BLOCK bytes: the lines that are being scanned */
+    int64_t line;              /* from 1 */
+    uint64_t pending[PENDING]; /* ids of the last edges, not in the list yet, two each */
+    int pending_ids;
+    struct numbering numbers;
+    struct edge_list *list;
+    int64_t room; /* edges that fit the list */
+    char *error;
+    size_t error_size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct reader *r, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = snprintf(r->error, r->error_size, "%s: ", r->path);
+    if (length < (int)r->error_size)
+        vsnprintf(r->error + length, r->error_size - (size_t)length, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool fail_line(struct reader *r, const char *reason)
+{
+    snprintf(r->error, r->error_size, "%s:%" PRId64 ": %s", r->path, r->line, reason);
+    return false;
+}
+
+static bool push(struct reader *r, int64_t from, int64_t to)
+{
+    struct edge_list *l = r->list;
+    if (l->edges == CSR_MAX_EDGES)
+        return fail(r, "there are more than %" PRId64 " edges", CSR_MAX_EDGES);
+    if (l->edges == r->room) {
+        int64_t room = r->room ? 2 * r->room : FIRST_EDGES;
+        uint64_t *edge = reallocarray(l->edge, (size_t)room, sizeof *edge);
+        if (!edge)
+            return fail(r, "no memory for %" PRId64 " edges", room);
+        l->edge = edge;
+        r->room = room;
+    }
+    l->edge[l->edges++] = csr_edge(from, to);
+    return true;
+}
+
+/* Brings the pending edges into the list. */
+static bool flush(struct reader *r)
+{
+    int64_t number[PENDING];
+    if (!numbering_of(&r->numbers, r->pending, number, r->pending_ids))
+        return fail(r, "too many nodes: beyond the memory, or %" PRId64, CSR_MAX_NODES);
+    for (int i = 0; i < r->pending_ids; i += 2) {
+        int64_t from = number[i], to = number[i + 1];
+        if (!push(r, from, to) || (r->undirected && from != to && !push(r, to, from)))
+            return false;
+    }
+    r->pending_ids = 0;
+    return true;
+}
+
+static bool take_line(struct reader *r, const char *line, const char *end)
+{
+    r->line++;
+    char reason[EDGE_LINE_REASON];
+    switch (edge_line_scan(line, end, r->pending + r->pending_ids, reason)) {
+    case EDGE_LINE_BAD:
+        return fail_line(r, reason);
+    case EDGE_LINE_COMMENT:
+        return true;
+    case EDGE_LINE_EDGE:
+        break;
+    }
+    r->pending_ids += 2;
+    return r->pending_ids < PENDING || flush(r);
+}
+
+/* What zlib has to say of an end of the data; its message begins with the path. */
+static bool check_end(struct reader *r)
+{
+    int code;
+    const char *text = gzerror(r->file, &code);
+    if (code == Z_OK || code == Z_STREAM_END)
+        return true;
+    snprintf(r->error, r->error_size, "%s", text);
+    return false;
+}
+
+static bool read_lines(struct reader *r)
+{
+    int kept = 0, got;
+    do {
+        got = gzread(r->file, r->block + kept, (unsigned)(BLOCK - kept));
+        if (got <= 0 && !check_end(r))
+            return false;
+        const char *line = r->block, *end = r->block + kept + (got > 0 ? got : 0), *newline;
+        while ((newline = memchr(line, '\n', (size_t)(end - line)))) {
+            if (!take_line(r, line, newline))
+                return false;
+            line = newline + 1;
+        }
+        kept = (int)(end - line);
+        if (kept == BLOCK) {
+            r->line++;
+            return fail_line(r, "the line is longer than 1 MiB");
+        }
+        memmove(r->block, line, (size_t)kept);
+    } while (got > 0);
+    return (kept == 0 || take_line(r, r->block, r->block + kept)) && flush(r);
+}
+
+static bool open_file(struct reader *r)
+{
+    struct stat about;
+    if (stat(r->path, &about) != 0)
+        return fail(r, "%s", strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return fail(r, "%s", S_ISDIR(about.st_mode) ? "is a directory" : "is no regular file");
+    errno = ENOMEM; /* what zlib means where it leaves errno alone */
+    r->file = gzopen(r->path, "rb");
+    if (!r->file)
+        return fail(r, "%s", strerror(errno));
+    gzbuffer(r->file, BLOCK / 4);
+    r->block = malloc(BLOCK);
+    return r->block || fail(r, "no memory");
+}
+
+/* From numbers in the order in which ids were met to ranks of the ids. */
+static bool renumber(struct reader *r)
+{
+    struct edge_list *l = r->list;
+    l->nodes = r->numbers.count;
+    int32_t *rank = reallocarray(NULL, (size_t)l->nodes, sizeof *rank);
+    bool done = rank && numbering_ranks(&r->numbers, rank);
+    if (done) {
+#pragma omp parallel for
+        for (int64_t e = 0; e < l->edges; e++)
+            l->edge[e] = csr_edge(rank[csr_edge_from(l->edge[e])], rank[csr_edge_to(l->edge[e])]);
+    }
+    free(rank);
+    return done || fail(r, "no memory to number %" PRId64 " nodes", l->nodes);
+}
+
+bool edge_list_read(struct edge_list *list, const char *path, bool undirected, char *error, size_t error_size)
+{
+    *list = (struct edge_list){0};
+    struct reader r = {
+        .path = path, .undirected = undirected, .list = list, .error = error, .error_size = error_size};
+    bool done =
+        open_file(&r) && read_lines(&r) && (list->edges > 0 || fail(&r, "there is no edge")) && renumber(&r);
+    list->peak = r.room * (int64_t)sizeof *list->edge + numbering_bytes(&r.numbers) + BLOCK;
+    numbering_free(&r.numbers);
+    free(r.block);
+    if (r.file)
+        gzclose_r(r.file);
+    if (!done)
+        edge_list_free(list);
+    return done;
+}
+
+void edge_list_free(struct edge_list *list)
+{
+    free(list->edge);
+    *list = (struct edge_list){0};
+}

@@ -1,0 +1,67 @@
+/*
+ * An edge is a cell of the adjacency matrix of 2^k >= n nodes, found by k choices of a quadrant: each gives
+ * one bit of the sender and one of the receiver, the highest first. Cells beyond n and on the diagonal are
+ * drawn again. An edge draws from a stream of its own, so that each is computed on its own however often it
+ * is drawn again.
+ *
+ * Low numbers make the hubs; a random permutation of the nodes hides that, as in Graph500.
+ */
+#include "graphs/rmat.h"
+
+#include "graphs/csr.h"
+#include "graphs/permutation.h"
+#include "kernels/rng.h"
+
+enum { PARALLEL_FROM = 4096 }; /* edges that outweigh the start of a team of threads */
+
+/* Where the quadrants end on [0, 2^32): both bits 0, the receiver's 1, the sender's 1, both 1. */
+static const uint32_t none_below = (uint32_t)(0.57 * 0x1p32), to_below = (uint32_t)(0.76 * 0x1p32),
+                      from_below = (uint32_t)(0.95 * 0x1p32);
+
+int64_t rmat_edges(int64_t nodes, double degree)
+{
+    static const double most = 0x1p60; /* beyond what any machine holds, and within what a number counts */
+    double pairs = (double)nodes * degree / 2 + 0.5;
+    return nodes < 2 ? 0 : 2 * (int64_t)(pairs < most ? pairs : most);
+}
+
+struct cell {
+    int64_t from, to;
+};
+
+/* The cell at which `levels` choices arrive, from the stream `key` at *draws on. */
+static struct cell draw_cell(uint64_t key, uint64_t *draws, int levels)
+{
+    int64_t from = 0, to = 0;
+    uint64_t bits = 0;
+    for (int level = 0; level < levels; level++) {
+        bits = level % 2 ? bits >> 32 : rng_bits(key, (*draws)++);
+        uint32_t choice = (uint32_t)bits;
+        from = from << 1 | (choice >= to_below);
+        to = to << 1 | ((choice >= none_below && choice < to_below) || choice >= from_below);
+    }
+    return (struct cell){from, to};
+}
+
+bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+{
+    int64_t pairs = rmat_edges(nodes, degree) / 2;
+    uint64_t stream = rng_bits(key, 0);
+    struct permutation label = permutation_make(rng_bits(key, 1), (uint64_t)nodes);
+    int levels = 0;
+    while (nodes > INT64_C(1) << levels)
+        levels++;
+#pragma omp parallel for if (pairs >= PARALLEL_FROM)
+    for (int64_t k = 0; k < pairs; k++) {
+        uint64_t edge_key = rng_bits(stream, (uint64_t)k), draws = 0;
+        struct cell c;
+        do
+            c = draw_cell(edge_key, &draws, levels);
+        while (c.from >= nodes || c.to >= nodes || c.from == c.to);
+        int64_t a = first + (int64_t)permutation_at(&label, (uint64_t)c.from);
+        int64_t b = first + (int64_t)permutation_at(&label, (uint64_t)c.to);
+        edge[2 * k] = csr_edge(a, b);
+        edge[2 * k + 1] = csr_edge(b, a);
+    }
+    return true;
+}

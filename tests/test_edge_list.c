@@ -1,0 +1,401 @@
+/* Graphs from files: what lines mean, which are refused and how, compressed and damaged files, large ones. */
+#include <limits.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "graphs/edge_list.h"
+#include "tests/graphs.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { ERROR_SIZE = 400 };
+
+/* Where the tests write: a directory, and in it one file. */
+struct place {
+    char root[32], path[64];
+};
+
+static int open_place(void **state)
+{
+    static struct place place;
+    strcpy(place.root, "/tmp/gtmark-edges-XXXXXX");
+    if (!mkdtemp(place.root))
+        return -1;
+    snprintf(place.path, sizeof place.path, "%s/edges", place.root);
+    *state = &place;
+    return 0;
+}
+
+static int close_place(void **state)
+{
+    struct place *place = *state;
+    unlink(place->path);
+    return rmdir(place->root);
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_gzip(const char *path, const char *bytes, size_t size)
+{
+    gzFile file = gzopen(path, "wb1");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, bytes, (unsigned)size), size);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+/* The edges of a text as "from>to" in the order of the file, or the error without the path before it. */
+static const char *edges_of(const struct place *place, const char *text, size_t size, bool undirected,
+                            char shown[ERROR_SIZE])
+{
+    struct edge_list list;
+    char error[ERROR_SIZE] = "";
+    write_bytes(place->path, text, size);
+    if (!edge_list_read(&list, place->path, undirected, error, sizeof error)) {
+        assert_null(list.edge);
+        assert_memory_equal(error, place->path, strlen(place->path));
+        assert_null(strchr(error, '\n'));
+        return strcpy(shown, error + strlen(place->path));
+    }
+    int length = snprintf(shown, ERROR_SIZE, "%d:", (int)list.nodes);
+    for (int64_t e = 0; e < list.edges; e++)
+        length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), " %d>%d",
+                           (int)csr_edge_from(list.edge[e]), (int)csr_edge_to(list.edge[e]));
+    edge_list_free(&list);
+    assert_null(list.edge);
+    edge_list_free(&list);
+    return shown;
+}
+
+static void lines_mean_edges(void **state)
+{
+    struct {
+        const char *text;
+        bool undirected;
+        const char *edges;
+    } good[] = {
+        {"0 1\n", false, "2: 0>1"},
+        {"0 1\n", true, "2: 0>1 1>0"},
+        {"0 1", false, "2: 0>1"},
+        {"5 5\n", true, "1: 0>0"},
+        {"5 5\n", false, "1: 0>0"},
+        {"0 1\n0 1\n1 0\n", false, "2: 0>1 0>1 1>0"},
+        {"0 1\n1 0\n", true, "2: 0>1 1>0 1>0 0>1"},
+        {"0\t1\n2,3\n  4 \t 5  \n6 , 7\n8,\t9\n", false, "10: 0>1 2>3 4>5 6>7 8>9"},
+        {"0 1 5\n0 2 -.5\n0,3,+1.5e-3\n0\t4\t7.\n0 5 1E+300 \n", false, "6: 0>1 0>2 0>3 0>4 0>5"},
+        {"# a\n% b c d\n\n \t\n  # 1 2\n#\n%\n3 4\n#", false, "2: 0>1"},
+        {"0 1\r\n# x\r\n\r\n1 2 0.5\r\n", false, "3: 0>1 1>2"},
+        {"0 1\r", false, "2: 0>1"},
+        {"70 3\n3 1000\n18446744073709551615 70\n", false, "4: 1>0 0>2 3>1"},
+        {"18446744073709551615 0\n9223372036854775808 9223372036854775807\n", false, "4: 3>0 2>1"},
+        {"007 7\n00000000000000000000000000 000000000000000000000000000001\n", false, "3: 2>2 0>1"},
+        {"4294967296 0\n0 4294967297\n8589934592 1\n", false, "5: 2>0 0>3 4>1"},
+    };
+    char shown[ERROR_SIZE];
+    for (size_t i = 0; i < LENGTH(good); i++)
+        assert_string_equal(edges_of(*state, good[i].text, strlen(good[i].text), good[i].undirected, shown),
+                            good[i].edges);
+}
+
+#define TEXT(text) text, sizeof text - 1
+
+static void bad_lines_are_named(void **state)
+{
+    struct {
+        const char *text;
+        size_t size;
+        const char *error;
+    } bad[] = {
+        {TEXT("0 1\n# x\n7\n"), ":3: the second node id is missing"},
+        {TEXT("7"), ":1: the second node id is missing"},
+        {TEXT("7 \r\n"), ":1: the second node id is missing"},
+        {TEXT("7,\n"), ":1: the second node id is missing"},
+        {TEXT("7,,8\n"), ":1: the second node id is missing"},
+        {TEXT(",7 8\n"), ":1: the first node id is missing"},
+        {TEXT("0 1\n-5 1\n"), ":2: node id -5 is negative"},
+        {TEXT("0 -1\n"), ":1: node id -1 is negative"},
+        {TEXT("a b\n"), ":1: 'a' is no node id: a whole number from 0 up"},
+        {TEXT("0 -\n"), ":1: '-' is no node id: a whole number from 0 up"},
+        {TEXT("0 +1\n"), ":1: '+1' is no node id: a whole number from 0 up"},
+        {TEXT("0 1.5\n"), ":1: '1.5' is no node id: a whole number from 0 up"},
+        {TEXT("0x1 2\n"), ":1: '0x1' is no node id: a whole number from 0 up"},
+        {TEXT("1e3 2\n"), ":1: '1e3' is no node id: a whole number from 0 up"},
+        {TEXT("0;1\n"), ":1: '0;1' is no node id: a whole number from 0 up"},
+        {TEXT("0 1#\n"), ":1: '1#' is no node id: a whole number from 0 up"},
+        {TEXT("0\v1\n"), ":1: '0?1' is no node id: a whole number from 0 up"},
+        {TEXT("0 1\r\r\n"), ":1: '1?' is no node id: a whole number from 0 up"},
+        {TEXT("\xef\xbb\xbf"
+              "0 1\n"),
+         ":1: '???0' is no node id: a whole number from 0 up"},
+        {TEXT("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1\n"),
+         ":1: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is no node id: a whole number from 0 up"},
+        {TEXT("18446744073709551616 0\n"), ":1: node id 18446744073709551616 exceeds 64 bits"},
+        {TEXT("0 99999999999999999999\n"), ":1: node id 99999999999999999999 exceeds 64 bits"},
+        {TEXT("0 1844674407370955161500000000\n"),
+         ":1: node id 1844674407370955161500000000 exceeds 64 bits"},
+        {TEXT("0 1 x\n"), ":1: 'x' after the two node ids is no weight"},
+        {TEXT("0 1 2x\n"), ":1: '2x' after the two node ids is no weight"},
+        {TEXT("0 1 .\n"), ":1: '.' after the two node ids is no weight"},
+        {TEXT("0 1 1e\n"), ":1: '1e' after the two node ids is no weight"},
+        {TEXT("0 1 # two\n"), ":1: '#' after the two node ids is no weight"},
+        {TEXT("0 1,\n"), ":1: the weight after the comma is missing"},
+        {TEXT("0 1,,2\n"), ":1: the weight after the comma is missing"},
+        {TEXT("0 1 2 3\n"), ":1: '3' follows the weight"},
+        {TEXT("0 1 2,\n"), ":1: ',' follows the weight"},
+        {TEXT("0 1\n0 \0 1\n"), ":2: the line holds a NUL byte: the file is no text"},
+        {TEXT("0 1\0\n"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT("0 1 2\0\n"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT("0 1 +\0\n"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT("0 1\n\n# \0\n"), ":3: the line holds a NUL byte: the file is no text"},
+        {TEXT("\0"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT(""), ": there is no edge"},
+        {TEXT("# 0 1\n\n"), ": there is no edge"},
+    };
+    char shown[ERROR_SIZE];
+    for (size_t i = 0; i < LENGTH(bad); i++)
+        assert_string_equal(edges_of(*state, bad[i].text, bad[i].size, i % 2, shown), bad[i].error);
+}
+
+/* Blocks end in the middle of lines; a line that is no block long is refused, in a comment too. */
+static void lines_may_be_long(void **state)
+{
+    enum { MIB = 1 << 20 };
+    static char text[2 * MIB];
+    char shown[ERROR_SIZE];
+    memset(text, ' ', sizeof text);
+    memcpy(text, "0 1\n#", 5);
+    memcpy(text + MIB - 3, "\n3 1", 4);
+    assert_string_equal(edges_of(*state, text, MIB + 1, false, shown), "3: 0>1 2>1");
+    text[MIB - 3] = ' ';
+    assert_string_equal(edges_of(*state, text, MIB + 5, false, shown), ":2: the line is longer than 1 MiB");
+    for (int shift = 0; shift < 8; shift++) {
+        int64_t lines = 0;
+        size_t at = (size_t)shift;
+        memset(text, '\n', at);
+        for (; at + 8 <= sizeof text; at += 8, lines++)
+            memcpy(text + at, "123 456\n", 8);
+        struct place *place = *state;
+        struct edge_list list;
+        write_bytes(place->path, text, at);
+        assert_true(edge_list_read(&list, place->path, false, shown, sizeof shown));
+        assert_int_equal(list.edges, lines);
+        assert_int_equal(list.nodes, 2);
+        edge_list_free(&list);
+    }
+}
+
+static void assert_refused(const char *path, const char *reason)
+{
+    struct edge_list list;
+    char error[PATH_MAX + ERROR_SIZE], want[PATH_MAX + ERROR_SIZE];
+    snprintf(want, sizeof want, "%s: %s", path, reason);
+    assert_false(edge_list_read(&list, path, false, error, sizeof error));
+    assert_string_equal(error, want);
+    assert_null(list.edge);
+    char cut[8];
+    assert_false(edge_list_read(&list, path, false, cut, sizeof cut));
+    assert_memory_equal(cut, want, sizeof cut - 1);
+}
+
+static void files_that_cannot_be_read_are_named(void **state)
+{
+    struct place *place = *state;
+    unlink(place->path);
+    assert_refused(place->path, "No such file or directory");
+    assert_refused(place->root, "is a directory");
+    assert_int_equal(mkfifo(place->path, 0600), 0);
+    assert_refused(place->path, "is no regular file");
+    unlink(place->path);
+    write_bytes(place->path, TEXT("0 1\n"));
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(place->path, 0), 0);
+        assert_refused(place->path, "Permission denied");
+    }
+    unlink(place->path);
+}
+
+/* A text whose compressed form is large enough to be cut and damaged in many places. */
+static size_t many_lines(char *text, size_t size)
+{
+    size_t length = 0;
+    for (unsigned i = 0; length + 32 < size; i++)
+        length += (size_t)sprintf(text + length, "%u %u\n", i * 2654435761u >> 8, i * 40503u >> 4);
+    return length;
+}
+
+static void gzip_is_read_and_its_damage_found(void **state)
+{
+    struct place *place = *state;
+    static char text[100000], packed[100000];
+    size_t length = many_lines(text, sizeof text);
+    struct edge_list plain, gzip;
+    char error[ERROR_SIZE] = "";
+    write_bytes(place->path, text, length);
+    assert_true(edge_list_read(&plain, place->path, true, error, sizeof error));
+    write_gzip(place->path, text, length);
+    assert_true(edge_list_read(&gzip, place->path, true, error, sizeof error));
+    assert_int_equal(plain.nodes, gzip.nodes);
+    assert_int_equal(plain.edges, gzip.edges);
+    assert_memory_equal(plain.edge, gzip.edge, (size_t)plain.edges * sizeof *plain.edge);
+    edge_list_free(&plain);
+    edge_list_free(&gzip);
+
+    FILE *file = fopen(place->path, "rb");
+    assert_non_null(file);
+    size_t size = fread(packed, 1, sizeof packed, file);
+    fclose(file);
+    assert_in_range(size, 10000, sizeof packed - 1);
+    for (size_t cut = 3; cut < size; cut += cut < 20 || cut > size - 20 ? 1 : 997) {
+        write_bytes(place->path, packed, cut);
+        assert_refused(place->path, "unexpected end of file");
+    }
+    for (size_t at = 20; at < size; at += 997) {
+        packed[at] ^= 0x10;
+        write_bytes(place->path, packed, size);
+        assert_false(edge_list_read(&gzip, place->path, false, error, sizeof error));
+        assert_memory_equal(error, place->path, strlen(place->path));
+        packed[at] ^= 0x10;
+    }
+    packed[size - 6] ^= 1; /* of the checksum */
+    write_bytes(place->path, packed, size);
+    assert_refused(place->path, "incorrect data check");
+}
+
+static struct batch read_batch(const struct place *place, const char *kind)
+{
+    char family[96];
+    snprintf(family, sizeof family, "%s:%s", kind, place->path);
+    return graph_drawn(family, 0, -1, 1, 0);
+}
+
+static void batches_come_from_files(void **state)
+{
+    struct place *place = *state;
+    write_bytes(place->path, TEXT("9 7\n7 5\n5 7\n5 5\n9 7\n"));
+    struct batch b = read_batch(place, "file");
+    int64_t in_ptr[] = {0, 2, 5, 5}, out_ptr[] = {0, 2, 3, 5};
+    int32_t in_col[] = {0, 1, 0, 2, 2}, out_col[] = {0, 1, 0, 1, 1};
+    assert_false(b.symmetric);
+    assert_int_equal(b.graphs, 1);
+    assert_int_equal(b.offset[1], 3);
+    assert_int_equal(b.pairs, 9);
+    assert_false(b.clamped);
+    assert_int_equal(b.adj.edges, 5);
+    assert_int_equal(b.out.edges, 5);
+    assert_int_equal(b.out.nodes, 3);
+    assert_memory_equal(b.adj.row_ptr, in_ptr, sizeof in_ptr);
+    assert_memory_equal(b.adj.col, in_col, sizeof in_col);
+    assert_memory_equal(b.out.row_ptr, out_ptr, sizeof out_ptr);
+    assert_memory_equal(b.out.col, out_col, sizeof out_col);
+    batch_free(&b);
+    assert_null(b.out.row_ptr);
+    batch_free(&b);
+
+    b = read_batch(place, "undirected");
+    assert_true(b.symmetric);
+    assert_ptr_equal(b.out.col, b.adj.col);
+    assert_int_equal(b.adj.edges, 9);
+    assert_undirected(&b.adj);
+    batch_free(&b);
+
+    write_bytes(place->path, TEXT("9 7\n7 9\n5 5\n9 7\n7 9\n"));
+    b = read_batch(place, "file");
+    assert_true(b.symmetric);
+    assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);
+    assert_int_equal(b.adj.edges, 5);
+    batch_free(&b);
+}
+
+static void shapes_of_files_have_no_arrays(void **state)
+{
+    struct place *place = *state;
+    char family[96], error[ERROR_SIZE] = "";
+    snprintf(family, sizeof family, "file:%s", place->path);
+    struct graph_config c = {family, 500, 5, 1, 42};
+    const char *text[] = {"9 7\n7 5\n", "9 7\n7 9\n"};
+    for (int i = 0; i < 2; i++) {
+        write_bytes(place->path, text[i], strlen(text[i]));
+        struct batch shape, whole = read_batch(place, "file");
+        assert_true(batch_shape(&shape, &c, error, sizeof error));
+        assert_null(shape.adj.row_ptr);
+        assert_null(shape.adj.col);
+        assert_null(shape.out.row_ptr);
+        assert_null(shape.out.col);
+        assert_int_equal(shape.symmetric, i == 1);
+        assert_int_equal(shape.symmetric, whole.symmetric);
+        assert_int_equal(shape.adj.nodes, whole.adj.nodes);
+        assert_int_equal(shape.adj.edges, whole.adj.edges);
+        assert_int_equal(shape.out.nodes, whole.adj.nodes);
+        assert_int_equal(shape.out.edges, whole.adj.edges);
+        assert_int_equal(shape.offset[1], whole.offset[1]);
+        assert_int_equal(shape.pairs, whole.pairs);
+        assert_int_equal(batch_scratch(&shape), batch_scratch(&whole));
+        batch_free(&shape);
+        batch_free(&whole);
+    }
+    c.graphs = 2;
+    struct batch b;
+    assert_false(batch_shape(&b, &c, error, sizeof error));
+    assert_string_equal(error, "graphs is 2, must be 1 for a graph from a file");
+    unlink(place->path);
+    c.graphs = 1;
+    assert_false(batch_shape(&b, &c, error, sizeof error));
+    assert_non_null(strstr(error, "/edges: No such file or directory"));
+    assert_null(b.offset);
+}
+
+/* A graph without isolated nodes, its ids spread over 64 bits in the same order, written and read again. */
+static void a_million_edges_come_back(void **state)
+{
+    struct place *place = *state;
+    struct batch b = graph_drawn("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
+    gzFile file = gzopen(place->path, "wb1");
+    assert_non_null(file);
+    for (int64_t i = 0; i < b.adj.nodes; i++)
+        for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1] && b.adj.col[e] <= i; e++) {
+            uint64_t id[] = {(uint64_t)i * UINT64_C(92233720368547),
+                             (uint64_t)b.adj.col[e] * UINT64_C(92233720368547)};
+            gzprintf(file, "%llu\t%llu\n", (unsigned long long)id[e % 2], (unsigned long long)id[1 - e % 2]);
+        }
+    assert_int_equal(gzclose(file), Z_OK);
+    for (int threads = 1; threads <= 3; threads++) {
+        omp_set_num_threads(threads);
+        struct batch read = read_batch(place, "undirected");
+        assert_true(csr_equal(&read.adj, &b.adj));
+        batch_free(&read);
+    }
+    struct batch directed = read_batch(place, "file");
+    assert_false(directed.symmetric);
+    assert_int_equal(directed.adj.edges, b.adj.edges / 2);
+    batch_free(&directed);
+    batch_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_mean_edges),
+        cmocka_unit_test(bad_lines_are_named),
+        cmocka_unit_test(lines_may_be_long),
+        cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(gzip_is_read_and_its_damage_found),
+        cmocka_unit_test(batches_come_from_files),
+        cmocka_unit_test(shapes_of_files_have_no_arrays),
+        cmocka_unit_test(a_million_edges_come_back),
+    };
+    return cmocka_run_group_tests_name("edge lists", tests, open_place, close_place);
+}

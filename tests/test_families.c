@@ -1,0 +1,302 @@
+/* Every family of graphs: its size by its formula, its structure, its distribution, its bits. */
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/graphs.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { ERROR_SIZE = 200 };
+
+/* Directed edges of a grid, from which nodes are neighbours. */
+static int64_t count_grid(int64_t nodes)
+{
+    int64_t columns = (int64_t)ceil(sqrt((double)nodes)), edges = 0;
+    for (int64_t v = 0; v < nodes; v++)
+        edges += (v % columns > 0) + (v >= columns);
+    return 2 * edges;
+}
+
+/* Directed edges of a preferential attachment, node by node. */
+static int64_t count_ba(int64_t nodes, double degree)
+{
+    double edges = 0;
+    for (double i = 0; i < (double)nodes; i++)
+        edges += fmin(floor((i + 1) * degree / 2) - floor(i * degree / 2), i);
+    return 2 * (int64_t)edges;
+}
+
+static int64_t edges_wanted(const char *family, int64_t nodes, double degree)
+{
+    if (strcmp(family, "grid") == 0)
+        return count_grid(nodes);
+    if (strcmp(family, "ba") == 0)
+        return count_ba(nodes, degree);
+    double pairs = floor((double)nodes * degree / 2 + 0.5);
+    if (strcmp(family, "rmat") == 0)
+        return nodes > 1 ? 2 * (int64_t)pairs : 0;
+    return 2 * (int64_t)fmin(pairs, (double)nodes * (double)(nodes - 1) / 2);
+}
+
+static void assert_graph(const struct graph_family *f, int64_t nodes, double degree)
+{
+    struct batch b = graph_drawn(f->name, nodes, degree, 1, 42);
+    assert_int_equal(b.adj.nodes, nodes);
+    assert_int_equal(b.adj.edges, edges_wanted(f->name, nodes, degree));
+    (f->simple ? assert_simple : assert_undirected)(&b.adj);
+    assert_int_equal(csr_degrees(&b.adj).self_loops, 0);
+    bool clamped = f->uses_degree && degree > (double)(nodes - 1) && (f->simple || nodes == 1);
+    assert_int_equal(b.clamped, clamped);
+
+    struct csr transpose;
+    char error[ERROR_SIZE];
+    assert_true(csr_transpose(&transpose, &b.adj, error, sizeof error));
+    assert_true(csr_equal(&transpose, &b.adj));
+    assert_true(b.symmetric);
+    assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);
+    assert_ptr_equal(b.out.col, b.adj.col);
+    assert_int_equal(b.out.nodes, nodes);
+    assert_int_equal(b.out.edges, b.adj.edges);
+    csr_free(&transpose);
+    batch_free(&b);
+}
+
+static void sizes_and_structure(void **state)
+{
+    (void)state;
+    int64_t nodes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 63, 64, 65, 1000};
+    double degrees[] = {0,   0.1, 0.3, 0.7,  1,  1.5, 2, 2.9, 3, 4, 5, 5.9999999999999991,
+                        6.4, 7,   12,  15.5, 31, 200};
+    for (const struct graph_family *f = graph_families; f->name; f++)
+        for (size_t n = 0; n < LENGTH(nodes); n++)
+            for (size_t d = 0; d < LENGTH(degrees); d++)
+                assert_graph(f, nodes[n], degrees[d]);
+}
+
+/* The formula of ba over degrees on either side of where rounding changes a floor; no graph is drawn. */
+static void ba_counts_what_its_nodes_attach(void **state)
+{
+    (void)state;
+    const struct graph_family *ba = graph_family_named("ba");
+    for (double degree = 0; degree < 42; degree += 0.3)
+        for (int64_t nodes = 1; nodes < 300; nodes += 7) {
+            double near[] = {nextafter(degree, 0), degree, nextafter(degree, 50)};
+            for (size_t i = 0; i < LENGTH(near); i++)
+                assert_int_equal(ba->edges(nodes, near[i]), count_ba(nodes, near[i]));
+        }
+    assert_int_equal(ba->edges(CSR_MAX_NODES, 1e300), CSR_MAX_NODES * (CSR_MAX_NODES - 1));
+}
+
+static void grid_joins_neighbours(void **state)
+{
+    (void)state;
+    for (int64_t nodes = 1; nodes <= 60; nodes++) {
+        struct batch b = graph_drawn("grid", nodes, 99, 1, 7);
+        int64_t columns = (int64_t)ceil(sqrt((double)nodes));
+        for (int64_t i = 0; i < nodes; i++)
+            for (int64_t j = 0; j < nodes; j++) {
+                int64_t apart = llabs(i / columns - j / columns) + llabs(i % columns - j % columns);
+                assert_int_equal(graph_has_edge(&b.adj, j, i), apart == 1);
+            }
+        batch_free(&b);
+    }
+    /* 0 1 2
+       3 4   */
+    struct batch b = graph_drawn("grid", 5, 0, 1, 0);
+    int64_t row_ptr[] = {0, 2, 5, 6, 8, 10};
+    int32_t col[] = {1, 3, 0, 2, 4, 1, 0, 4, 1, 3};
+    assert_int_equal(b.adj.edges, 10);
+    assert_memory_equal(b.adj.row_ptr, row_ptr, sizeof row_ptr);
+    assert_memory_equal(b.adj.col, col, sizeof col);
+    batch_free(&b);
+}
+
+/* One large graph, whose edges threads share, and many small ones, which they share. */
+static void bits_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    for (const struct graph_family *f = graph_families; f->name; f++) {
+        omp_set_num_threads(1);
+        struct batch large = graph_drawn(f->name, 30000, 5, 1, 42),
+                     small = graph_drawn(f->name, 20, 5, 300, 42);
+        for (int threads = 2; threads <= 4; threads++) {
+            omp_set_num_threads(threads);
+            struct batch l = graph_drawn(f->name, 30000, 5, 1, 42), s = graph_drawn(f->name, 20, 5, 300, 42);
+            assert_true(csr_equal(&large.adj, &l.adj));
+            assert_true(csr_equal(&small.adj, &s.adj));
+            batch_free(&l);
+            batch_free(&s);
+        }
+        batch_free(&large);
+        batch_free(&small);
+    }
+}
+
+static void batches_are_block_diagonal(void **state)
+{
+    (void)state;
+    for (const struct graph_family *f = graph_families; f->name; f++) {
+        struct batch b = graph_drawn(f->name, 20, 4.5, 60, 3);
+        assert_undirected(&b.adj);
+        for (int64_t g = 0; g < b.graphs; g++) {
+            int64_t first = b.offset[g], end = b.offset[g + 1];
+            assert_int_equal(b.adj.row_ptr[end] - b.adj.row_ptr[first], f->edges(end - first, 4.5));
+            for (int64_t e = b.adj.row_ptr[first]; e < b.adj.row_ptr[end]; e++)
+                assert_true(b.adj.col[e] >= first && b.adj.col[e] < end);
+        }
+        batch_free(&b);
+    }
+}
+
+/* Results of every version and machine are of the same work. A family without a row here is not pinned. */
+static void bits_are_pinned(void **state)
+{
+    (void)state;
+    struct {
+        const char *family;
+        uint64_t one, batch, other_seed;
+    } want[] = {
+        {"er", UINT64_C(0x9186b3da7c70745a), UINT64_C(0xbf490183e9c2ce0b), UINT64_C(0xd2310b9d450c3563)},
+        {"grid", UINT64_C(0x8fe5caad53607390), UINT64_C(0x371b4cc12e222928), UINT64_C(0x8fe5caad53607390)},
+        {"ba", UINT64_C(0x130c9f756c1154c8), UINT64_C(0xc2bb089a656dc897), UINT64_C(0xce2649e4cb0d99e0)},
+        {"rmat", UINT64_C(0x415c6228f8a517a7), UINT64_C(0x174a8cf20db8cf0b), UINT64_C(0x548ed9388f68a325)},
+    };
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        struct batch b[] = {graph_drawn(want[i].family, 500, 5, 1, 42),
+                            graph_drawn(want[i].family, 32, 5, 9, 42),
+                            graph_drawn(want[i].family, 500, 5, 1, 43)};
+        uint64_t wanted[] = {want[i].one, want[i].batch, want[i].other_seed};
+        assert_string_equal(want[i].family, graph_families[i].name);
+        for (int k = 0; k < 3; k++) {
+            if (graph_checksum(&b[k]) != wanted[k])
+                fail_msg("%s: graph %d has the checksum 0x%016llx", want[i].family, k,
+                         (unsigned long long)graph_checksum(&b[k]));
+            batch_free(&b[k]);
+        }
+    }
+    assert_null(graph_families[LENGTH(want)].name);
+}
+
+static double share_from(const struct csr *g, int64_t degree)
+{
+    int64_t nodes = 0;
+    for (int64_t i = 0; i < g->nodes; i++)
+        nodes += g->row_ptr[i + 1] - g->row_ptr[i] >= degree;
+    return (double)nodes / (double)g->nodes;
+}
+
+/*
+ * Of a large graph of m edges a node, a share m (m + 1) / (k (k + 1)) has degree k or more (Bollobas,
+ * Riordan, Spencer and Tusnady, 2001), which chance and simplicity change little; a uniform graph has none of
+ * degree 40.
+ */
+static void ba_has_the_tail_of_a_power_law(void **state)
+{
+    (void)state;
+    struct batch ba = graph_drawn("ba", 100000, 4, 1, 42), er = graph_drawn("er", 100000, 4, 1, 42);
+    for (int64_t k = 3; k <= 96; k *= 2) {
+        double want = 6.0 / (double)(k * (k + 1)), got = share_from(&ba.adj, k);
+        if (fabs(got - want) > 0.03 * want + 4 * sqrt(want / 100000))
+            fail_msg("a share of %g has degree %d or more, not %g", got, (int)k, want);
+    }
+    assert_true(share_from(&er.adj, 40) == 0);
+    struct degrees b = csr_degrees(&ba.adj), e = csr_degrees(&er.adj);
+    assert_int_equal(b.min, 2);
+    assert_true(b.max > 10 * e.max && b.p99 > e.p99 && b.median < e.median);
+    batch_free(&ba);
+    batch_free(&er);
+}
+
+/* Degrees of odd halves: the nodes of degree 2.5 join with one edge or two, three of them with five. */
+static void ba_meets_fractional_degrees(void **state)
+{
+    (void)state;
+    double degrees[] = {0.5, 1, 2.5, 3, 7.3};
+    for (size_t i = 0; i < LENGTH(degrees); i++) {
+        struct batch b = graph_drawn("ba", 20000, degrees[i], 1, 9);
+        assert_true(fabs(csr_degrees(&b.adj).mean - degrees[i]) < 2e-3);
+        for (int64_t v = 0; v < b.adj.nodes; v++) {
+            int64_t older = 0;
+            for (int64_t e = b.adj.row_ptr[v]; e < b.adj.row_ptr[v + 1]; e++)
+                older += b.adj.col[e] < v;
+            double joins = floor((double)(v + 1) * degrees[i] / 2) - floor((double)v * degrees[i] / 2);
+            assert_int_equal(older, (int64_t)fmin(joins, (double)v));
+        }
+        batch_free(&b);
+    }
+}
+
+/*
+ * Each end of an edge has each bit 1 with probability .24, so that two ends are the same node with
+ * probability
+ * (.76^2 + .24^2)^k. Hence the sum of the squared degrees; of the 2 m ends, those of one edge differ, which
+ * is an effect of 1 / m. The diagonal, .62^k, changes it by less than a hundredth.
+ */
+static void rmat_has_the_moments_of_its_model(void **state)
+{
+    (void)state;
+    struct batch b = graph_drawn("rmat", 1024, 32, 1, 42);
+    struct degrees d = csr_degrees(&b.adj);
+    double edges = (double)b.adj.edges, squares = (d.std * d.std + d.mean * d.mean) * 1024;
+    double same = pow(0.76 * 0.76 + 0.24 * 0.24, 10);
+    double want = edges * edges * same + edges;
+    if (fabs(squares / want - 1) > 0.04)
+        fail_msg("the squared degrees sum to %g of what they should", squares / want);
+    assert_true((double)d.max > 15 * d.mean);
+    assert_true(d.duplicates > 100);
+    batch_free(&b);
+}
+
+/* Before the scrambling, the lower half would hold .76 of the ends, and node 0 would be the largest hub. */
+static void rmat_scrambles_its_labels(void **state)
+{
+    (void)state;
+    double low = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct batch b = graph_drawn("rmat", 1000, 10, 1, seed);
+        low += (double)b.adj.row_ptr[500] / (double)b.adj.edges / 40;
+        assert_true((double)csr_degrees(&b.adj).max > 10 * csr_degrees(&b.adj).mean);
+        batch_free(&b);
+    }
+    assert_true(fabs(low - 0.5) < 0.05);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    const char *known[] = {"er", "grid", "ba", "rmat", "file:x", "undirected:/a b/c.gz"};
+    const char *unknown[] = {"", "e", "err", "ER", "file", "file:", "undirected:", "File:x", "directed:x"};
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        assert_true(graph_family_known(known[i]));
+        assert_int_equal(graph_is_file(known[i]), i >= 4);
+        assert_int_equal(graph_family_named(known[i]) == NULL, i >= 4);
+    }
+    for (size_t i = 0; i < LENGTH(unknown); i++)
+        assert_false(graph_family_known(unknown[i]));
+    assert_false(graph_family_named("grid")->uses_degree);
+    assert_true(graph_family_named("rmat")->uses_degree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_structure),
+        cmocka_unit_test(ba_counts_what_its_nodes_attach),
+        cmocka_unit_test(grid_joins_neighbours),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(batches_are_block_diagonal),
+        cmocka_unit_test(bits_are_pinned),
+        cmocka_unit_test(ba_has_the_tail_of_a_power_law),
+        cmocka_unit_test(ba_meets_fractional_degrees),
+        cmocka_unit_test(rmat_has_the_moments_of_its_model),
+        cmocka_unit_test(rmat_scrambles_its_labels),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests_name("families", tests, NULL, NULL);
+}
