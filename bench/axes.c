@@ -6,12 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs/csr.h"
+#include "graphs/graph.h"
 #include "models/model.h"
 
 static const char *model_choice(int index)
 {
-    return models[index] ? models[index]->name : NULL;
+    return models[index].name;
+}
+
+/* The first choice leaves a branch of the layers as the model has it; the rest choose another. */
+static const char *attention_choice(int index)
+{
+    return index == 0 ? "model" : attention_name(index - 1);
+}
+
+static const char *mpnn_choice(int index)
+{
+    return index == 0 ? "model" : mpnn_name(index - 1);
+}
+
+static const char *graph_choice(int index)
+{
+    static const char *const files[] = {"file:PATH", "undirected:PATH"};
+    int families = 0;
+    while (graph_families[families].name)
+        families++;
+    return index < families       ? graph_families[index].name
+           : index < families + 2 ? files[index - families]
+                                  : NULL;
 }
 
 /* The activations of a feed-forward network: all but none. */
@@ -20,18 +42,34 @@ static const char *act_choice(int index)
     return index + 1 < ACT_KINDS ? activation_name(index + 1) : NULL;
 }
 
+#define WHOLE(min, max)  AXIS_WHOLE, min, max, NULL, NULL
+#define NUMBER(min, max) AXIS_NUMBER, min, max, NULL, NULL
+#define NAME(choice)     AXIS_NAME, 0, 0, choice, NULL
+
 static const struct axis_info axes[AXES] = {
-    [AXIS_MODEL] = {"model", AXIS_NAME, 0, 0, model_choice, "graph_transformer", "model (--list-models)"},
-    [AXIS_LAYERS] = {"layers", AXIS_WHOLE, 1, 1000, NULL, "6", "transformer layers"},
-    [AXIS_HIDDEN] = {"hidden", AXIS_WHOLE, 1, 65536, NULL, "256", "width of the layers"},
-    [AXIS_HEADS] = {"heads", AXIS_WHOLE, 1, 4096, NULL, "8", "attention heads; must divide the width"},
-    [AXIS_FFN] = {"ffn", AXIS_WHOLE, 0, 262144, NULL, "0",
-                  "inner width of the feed-forward network; 0: twice the width"},
-    [AXIS_ACT] = {"act", AXIS_NAME, 0, 0, act_choice, "gelu", "activation"},
-    [AXIS_THREADS] = {"threads", AXIS_WHOLE, 0, 1024, NULL, "0",
-                      "threads; 0: the cores granted to the process"},
-    [AXIS_DEGREE] = {"degree", AXIS_NUMBER, 0, 1e6, NULL, "5", "mean degree of the graph"},
-    [AXIS_NODES] = {"nodes", AXIS_WHOLE, 1, (double)CSR_MAX_NODES, NULL, "500", "nodes of the graph"},
+    [AXIS_MODEL] = {"model", NAME(model_choice), "gps", "model (--list-models)", NULL},
+    [AXIS_ATTENTION] = {"attention", NAME(attention_choice), "model",
+                        "attention; model: its own; or dense, sparse, unfused, none", NULL},
+    [AXIS_MPNN] = {"mpnn", NAME(mpnn_choice), "model", "message passing; model: its own; or gin, none", NULL},
+    [AXIS_NORM] = {"norm", NAME(norm_name), "layer", "normalisation: layer, batch, graph, none", NULL},
+    [AXIS_POOL] = {"pool", NAME(pool_name), "mean", "how the nodes of a graph become one row: mean, sum, max",
+                   NULL},
+    [AXIS_TASK] = {"task", NAME(task_name), "graph",
+                   "graph: regression per graph; node: classification of every node", NULL},
+    [AXIS_LAYERS] = {"layers", WHOLE(1, 1000), "6", "transformer layers", NULL},
+    [AXIS_HIDDEN] = {"hidden", WHOLE(1, 65536), "256", "width of the layers", NULL},
+    [AXIS_HEADS] = {"heads", WHOLE(1, 4096), "8", "attention heads; must divide the width", NULL},
+    [AXIS_FFN] = {"ffn", WHOLE(0, 262144), "0", "inner width of the feed-forward network; 0: twice the width",
+                  NULL},
+    [AXIS_ACT] = {"act", NAME(act_choice), "gelu", "activation", NULL},
+    [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
+                    "er, grid, ba, rmat; file:PATH or undirected:PATH, a list of edges", "graph.family"},
+    [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
+    [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
+    [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes they have 32 on average",
+                    NULL},
+    [AXIS_NODES] = {"nodes", WHOLE(1, (double)CSR_MAX_NODES), "500",
+                    "nodes of the graph; in a batch on average", NULL},
 };
 
 const struct axis_info *axis_info(enum axis a)
@@ -42,7 +80,13 @@ const struct axis_info *axis_info(enum axis a)
 void axis_values_free(struct axis_values *v)
 {
     free(v->values);
+    free(v->text);
     *v = (struct axis_values){0};
+}
+
+const char *axis_text(const struct axis_values *v, double value)
+{
+    return v->text + (size_t)value;
 }
 
 /* Reads a number and its suffix; returns what follows, or null. */
@@ -109,6 +153,8 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
                 return append(v, i);
         return false;
     }
+    if (axis->kind == AXIS_TEXT)
+        return axis->allowed(item) && append(v, (double)(item - v->text));
     double value;
     const char *end = scan_number(item, &value);
     if (!end || !in_range(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
@@ -118,7 +164,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
 
 static bool say_allowed(const struct axis_info *axis, const char *text, struct message *error)
 {
-    if (axis->kind != AXIS_NAME)
+    if (!axis->choice)
         return complain(
             error,
             "--%s %.200s: %s from %.10g to %.10g, or a list or range of them: 100,500 or 1k-16k*2 or 2-16+2",
@@ -133,14 +179,12 @@ static bool say_allowed(const struct axis_info *axis, const char *text, struct m
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
 {
-    struct axis_values v = {.values = malloc(AXIS_VALUES_MAX * sizeof(double))};
-    char *copy = strdup(text);
+    struct axis_values v = {.values = malloc(AXIS_VALUES_MAX * sizeof(double)), .text = strdup(text)};
     bool good =
-        v.values && copy && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
-    char *next = copy;
+        v.values && v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
+    char *next = v.text;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;)
         good = parse_item(&axes[a], item, &v);
-    free(copy);
     if (!good) {
         axis_values_free(&v);
         return say_allowed(&axes[a], text, error);

@@ -9,33 +9,46 @@
 
 enum axis {
     AXIS_MODEL,
+    AXIS_ATTENTION,
+    AXIS_MPNN,
+    AXIS_NORM,
+    AXIS_POOL,
+    AXIS_TASK,
     AXIS_LAYERS,
     AXIS_HIDDEN,
     AXIS_HEADS,
     AXIS_FFN,
     AXIS_ACT,
+    AXIS_GRAPH,
     AXIS_THREADS,
     AXIS_DEGREE,
+    AXIS_BATCH,
     AXIS_NODES,
     AXES
 };
 
-enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME };
+enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME, AXIS_TEXT };
 
 struct axis_info {
-    const char *name; /* the flag without dashes, and the field of a row */
+    const char *name; /* the flag without dashes */
     enum axis_kind kind;
     double min, max;                  /* of numbers */
-    const char *(*choice)(int index); /* of names: null past the last */
+    const char *(*choice)(int index); /* of names and texts: what is allowed, null past the last */
+    bool (*allowed)(const char *);    /* of texts */
     const char *standard;             /* the canonical workload's value */
     const char *help;
+    const char *field; /* of a row; null: as the flag */
 };
 
-/* Values of an axis; a name is held as its index among the choices. */
+/* Values of an axis; a name is held as its index among the choices, a text as its place in `text`. */
 struct axis_values {
     double *values;
     int count;
+    char *text;
 };
+
+/* A value of an axis of kind AXIS_TEXT. */
+const char *axis_text(const struct axis_values *v, double value);
 
 enum { AXIS_VALUES_MAX = 1000 };
 

@@ -1,6 +1,8 @@
 #include "bench/config.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "bench/machine.h"
 #include "kernels/rng.h"
@@ -28,21 +30,39 @@ struct config config_at(const struct options *o, int64_t index)
         value[a] = o->axes[a].values[index % o->axes[a].count];
         index /= o->axes[a].count;
     }
-    struct config c = {.model = models[(int)value[AXIS_MODEL]],
-                       .threads = config_threads(value[AXIS_THREADS])};
-    c.sizes = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
+    const struct model *model = &models[(int)value[AXIS_MODEL]];
+    int attention = (int)value[AXIS_ATTENTION], mpnn = (int)value[AXIS_MPNN]; /* 0: the model's own */
+    struct config c = {.model = model, .threads = config_threads(value[AXIS_THREADS])};
+    c.parts = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
                                     .hidden = (int64_t)value[AXIS_HIDDEN],
                                     .heads = (int64_t)value[AXIS_HEADS],
                                     .ffn = (int64_t)value[AXIS_FFN],
-                                    .act = (enum activation)(ACT_NONE + 1 + (int)value[AXIS_ACT])};
-    if (!c.sizes.ffn)
-        c.sizes.ffn = 2 * c.sizes.hidden;
-    c.graph = (struct graph_config){.family = "er",
+                                    .act = (enum activation)(ACT_NONE + 1 + (int)value[AXIS_ACT]),
+                                    .attention =
+                                        attention ? (enum attention_kind)(attention - 1) : model->attention,
+                                    .mpnn = mpnn ? (enum mpnn_kind)(mpnn - 1) : model->mpnn,
+                                    .norm = (enum norm_kind)value[AXIS_NORM],
+                                    .pool = (enum pool_kind)value[AXIS_POOL],
+                                    .task = (enum task_kind)value[AXIS_TASK]};
+    if (!c.parts.ffn)
+        c.parts.ffn = 2 * c.parts.hidden;
+    c.graph = (struct graph_config){.family = axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH]),
                                     .nodes = (int64_t)value[AXIS_NODES],
                                     .degree = value[AXIS_DEGREE],
-                                    .graphs = 1,
+                                    .graphs = (int64_t)value[AXIS_BATCH],
                                     .seed = o->seed};
     return c;
+}
+
+/* A graph that is read has its own size. */
+static bool check_file(const struct options *o, const struct config *c, struct message *error)
+{
+    static const enum axis fixed[] = {AXIS_NODES, AXIS_DEGREE, AXIS_BATCH};
+    for (size_t i = 0; graph_is_file(c->graph.family) && i < sizeof fixed / sizeof *fixed; i++)
+        if (o->given[fixed[i]])
+            return complain(error, "--graph %s --%s: the file says what the graph is", c->graph.family,
+                            axis_info(fixed[i])->name);
+    return true;
 }
 
 bool config_check_all(const struct options *o, struct message *error)
@@ -52,9 +72,13 @@ bool config_check_all(const struct options *o, struct message *error)
         return complain(error, "the axes make more than %d combinations", CONFIGS_MAX);
     for (int64_t i = 0; i < count; i++) {
         struct config c = config_at(o, i);
-        if (model_refuses(&c.sizes))
-            return complain(error, "--heads %lld --hidden %lld: %s", (long long)c.sizes.heads,
-                            (long long)c.sizes.hidden, model_refuses(&c.sizes));
+        if (model_refuses(&c.parts))
+            return complain(error, "--model %s --attention %s --mpnn %s --heads %lld --hidden %lld: %s",
+                            c.model->name, attention_name((int)c.parts.attention),
+                            mpnn_name((int)c.parts.mpnn), (long long)c.parts.heads, (long long)c.parts.hidden,
+                            model_refuses(&c.parts));
+        if (!check_file(o, &c, error))
+            return false;
     }
     return true;
 }
@@ -65,17 +89,45 @@ struct recording config_record(const struct config *c, const struct options *o, 
     struct tape_config t = {.backend = backend, .dtype = dtype, .threads = c->threads, .seed = o->seed};
     for (enum op op = 0; op < OPS && backend == o->backend; op++)
         t.variant[op] = o->variant[op];
-    return record_program(kind, c->model, &c->sizes, b, t);
+    return record_program(kind, &c->parts, b, t);
+}
+
+/* The bytes of a file, hashed; 0 where it cannot be read, which whoever reads the graph will say. */
+static uint64_t file_hash(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    uint64_t hash = 0;
+    unsigned char bytes[1 << 16];
+    for (size_t n; in && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+    if (in)
+        fclose(in);
+    return hash;
+}
+
+/* The graph of the work: how it is drawn, or what the file holds that it is read from. */
+static void graph_work(const struct graph_config *g, char text[256])
+{
+    const char *colon = strchr(g->family, ':');
+    if (graph_is_file(g->family))
+        snprintf(text, 256, "%.*s %016" PRIx64, (int)(colon - g->family), g->family, file_hash(colon + 1));
+    else
+        snprintf(text, 256, "%s nodes %" PRId64 " degree %.17g graphs %" PRId64, g->family, g->nodes,
+                 g->degree, g->graphs);
 }
 
 void config_work(const struct config *c, uint64_t seed, char hash[17])
 {
-    char text[512];
+    const struct model_config *p = &c->parts;
+    enum attention_kind attention = p->attention == ATTENTION_UNFUSED ? ATTENTION_DENSE : p->attention;
+    char text[1024], graph[256];
+    graph_work(&c->graph, graph);
     snprintf(text, sizeof text,
-             "work 1 model %s layers %" PRId64 " hidden %" PRId64 " heads %" PRId64 " ffn %" PRId64
-             " act %s graph %s nodes %" PRId64 " degree %.17g graphs %" PRId64 " seed %" PRIu64 " dtype f32",
-             c->model->name, c->sizes.layers, c->sizes.hidden, c->sizes.heads, c->sizes.ffn,
-             activation_name((int)c->sizes.act), c->graph.family, c->graph.nodes, c->graph.degree,
-             c->graph.graphs, seed);
+             "work 2 attention %s mpnn %s norm %s pool %s task %s layers %" PRId64 " hidden %" PRId64
+             " heads %" PRId64 " ffn %" PRId64 " act %s graph %s seed %" PRIu64 " dtype f32",
+             attention_name((int)attention), mpnn_name((int)p->mpnn), norm_name((int)p->norm),
+             pool_name((int)p->pool), task_name((int)p->task), p->layers, p->hidden, p->heads, p->ffn,
+             activation_name((int)p->act), graph, seed);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
 }

@@ -6,7 +6,7 @@
 
 struct config {
     const struct model *model;
-    struct model_config sizes;
+    struct model_config parts;
     struct graph_config graph;
     int threads;
 };
@@ -27,7 +27,9 @@ bool config_check_all(const struct options *o, struct message *error);
 struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
                                enum program_kind kind, const struct backend *backend, enum dtype dtype);
 
-/* The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.
+/*
+ * The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.
+ * Dense and unfused attention do; of a graph that is read, its file's bytes are part of it.
  */
 void config_work(const struct config *c, uint64_t seed, char hash[17]);
 

@@ -118,17 +118,29 @@ static const void *arguments_of(const struct tape *t, enum op op)
     return NULL;
 }
 
+/* The eps of the model's norms, whichever they are. */
+static json_t *describe_eps(const struct tape *t)
+{
+    const struct add_layer_norm_args *layer = arguments_of(t, OP_add_layer_norm);
+    const struct batch_norm_args *batch = arguments_of(t, OP_batch_norm);
+    const struct graph_norm_args *graph = arguments_of(t, OP_graph_norm);
+    return layer   ? json_real(layer->eps)
+           : batch ? json_real(batch->eps)
+           : graph ? json_real(graph->eps)
+                   : json_null();
+}
+
 static json_t *describe_model(const struct config *c, const struct tape *t)
 {
-    const struct model_config *sizes = &c->sizes;
-    const struct layer_norm_args *norm = arguments_of(t, OP_layer_norm);
-    json_t *eps = norm ? json_real(norm->eps) : json_null();
-    return json_pack("{ss sI sI sI sI ss ss so ss ss si si sI}", "name", c->model->name, "layers",
-                     (json_int_t)sizes->layers, "hidden", (json_int_t)sizes->hidden, "heads",
-                     (json_int_t)sizes->heads, "ffn", (json_int_t)sizes->ffn, "act",
-                     activation_name((int)sizes->act), "norm", norm ? "layer" : "none", "eps", eps, "pool",
-                     "mean", "loss", "mse", "features", FEATURES, "targets", TARGETS, "parameters",
-                     (json_int_t)tape_parameter_elements(t));
+    const struct model_config *p = &c->parts;
+    return json_pack("{ss ss ss ss ss ss sI sI sI sI ss so ss si si si sI}", "name", c->model->name,
+                     "attention", attention_name((int)p->attention), "mpnn", mpnn_name((int)p->mpnn), "norm",
+                     norm_name((int)p->norm), "pool", pool_name((int)p->pool), "task",
+                     task_name((int)p->task), "layers", (json_int_t)p->layers, "hidden",
+                     (json_int_t)p->hidden, "heads", (json_int_t)p->heads, "ffn", (json_int_t)p->ffn, "act",
+                     activation_name((int)p->act), "eps", describe_eps(t), "loss",
+                     p->task == TASK_NODE ? "cross_entropy" : "mse", "features", FEATURES, "targets", TARGETS,
+                     "classes", CLASSES, "parameters", (json_int_t)tape_parameter_elements(t));
 }
 
 static json_t *describe_graph(const struct config *c, const struct batch *b)

@@ -33,16 +33,26 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *a, const
     va_end(values);
 }
 
+/* What a graph that is read from a file does not leave open. */
+static bool fixed_by_file(const struct options *o, int64_t row, enum axis axis)
+{
+    return graph_is_file(config_at(o, row).graph.family) &&
+           (axis == AXIS_NODES || axis == AXIS_DEGREE || axis == AXIS_BATCH);
+}
+
 static void add_axes(struct arguments *a, const struct options *o, int64_t row)
 {
+    const int64_t whole = row;
     for (int i = AXES - 1; i >= 0; i--) {
         const struct axis_info *axis = axis_info((enum axis)i);
         double value = o->axes[i].values[row % o->axes[i].count];
         row /= o->axes[i].count;
-        if (i == AXIS_THREADS)
+        if (i == AXIS_THREADS || fixed_by_file(o, whole, (enum axis)i))
             continue;
         if (axis->kind == AXIS_NAME)
             add(a, "--%s=%s", axis->name, axis->choice((int)value));
+        else if (axis->kind == AXIS_TEXT)
+            add(a, "--%s=%s", axis->name, axis_text(&o->axes[i], value));
         else
             add(a, "--%s=%.17g", axis->name, value);
     }

@@ -40,28 +40,57 @@ void facts_config(json_t *row, const struct config *c, const struct options *o)
     row_set_count(row, "nodes", c->graph.nodes);
     row_set_real(row, "degree", c->graph.degree);
     row_set_count(row, "batch", c->graph.graphs);
-    row_set_count(row, "layers", c->sizes.layers);
-    row_set_count(row, "hidden", c->sizes.hidden);
-    row_set_count(row, "heads", c->sizes.heads);
-    row_set_count(row, "ffn", c->sizes.ffn);
-    row_set_text(row, "act", activation_name((int)c->sizes.act));
-    row_set_text(row, "norm", "layer");
+    row_set_count(row, "layers", c->parts.layers);
+    row_set_count(row, "hidden", c->parts.hidden);
+    row_set_count(row, "heads", c->parts.heads);
+    row_set_count(row, "ffn", c->parts.ffn);
+    row_set_text(row, "act", activation_name((int)c->parts.act));
+    row_set_text(row, "attention", attention_name((int)c->parts.attention));
+    row_set_text(row, "mpnn", mpnn_name((int)c->parts.mpnn));
+    row_set_text(row, "norm", norm_name((int)c->parts.norm));
+    row_set_text(row, "pool", pool_name((int)c->parts.pool));
+    row_set_text(row, "task", task_name((int)c->parts.task));
+    row_set_text(row, "graph.family", c->graph.family);
     row_set_count(row, "threads", c->threads);
     row_set_count(row, "seed", (int64_t)o->seed);
-    row_set_count(row, "parameters", c->model->parameters(&c->sizes));
+    row_set_count(row, "parameters", model_parameters(&c->parts));
+}
+
+/* What a framework works on that pads every graph to the largest. */
+static int64_t padded_pairs(const struct batch *b)
+{
+    int64_t largest = 0;
+    for (int64_t g = 0; g < b->graphs; g++) {
+        int64_t size = b->offset[g + 1] - b->offset[g];
+        largest = size > largest ? size : largest;
+    }
+    return b->graphs * largest * largest;
+}
+
+static void facts_degrees(json_t *row, struct degrees d)
+{
+    row_set_count(row, "graph.degree_min", d.min);
+    row_set_count(row, "graph.degree_median", d.median);
+    row_set_count(row, "graph.degree_p99", d.p99);
+    row_set_count(row, "graph.degree_max", d.max);
+    row_set_real(row, "graph.degree_std", d.std);
+    row_set_count(row, "graph.isolated", d.isolated);
+    row_set_count(row, "graph.self_loops", d.self_loops);
+    row_set_count(row, "graph.duplicates", d.duplicates);
 }
 
 void facts_batch(json_t *row, const struct batch *b, bool shape_only)
 {
+    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* a file says how many */
     row_set_count(row, "graph.edges", b->adj.edges);
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);
-    row_set_count(row, "graph.bytes", csr_bytes(&b->adj) + (b->graphs + 1) * (int64_t)sizeof *b->offset);
-    if (shape_only)
-        return;
-    struct degrees d = csr_degrees(&b->adj);
-    row_set_count(row, "graph.degree_min", d.min);
-    row_set_count(row, "graph.degree_max", d.max);
+    row_set_count(row, "graph.padded_pairs", padded_pairs(b));
+    row_set_count(row, "graph.bytes",
+                  csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
+                      (b->graphs + 1) * (int64_t)sizeof *b->offset);
+    if (!shape_only)
+        facts_degrees(row, csr_degrees(&b->adj));
 }
 
 static void facts_memory(json_t *row, enum program_kind kind, const struct tape *t, const struct plan *plan)
@@ -97,6 +126,7 @@ void facts_plan(json_t *row, enum program_kind kind, const struct tape *t)
     }
     set_count(row, kind, "flops.analytic", total.flops);
     set_count(row, kind, "bytes", total.bytes);
+    set_count(row, kind, "bytes_no_reuse", total.no_reuse);
     set_real(row, kind, "intensity",
              total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
@@ -155,7 +185,7 @@ bool facts_resident(json_t *row, enum program_kind kind, struct tape *t)
     return (double)r.program <= 1.05 * planned + 4 * 0x1p20;
 }
 
-void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs)
+void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, const struct batch *b)
 {
     char p[PATH_TEXT];
     row_set_samples(row, path(p, kind, "time"), s->seconds, (size_t)s->n);
@@ -169,7 +199,9 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     int64_t flops;
     if (row_get_count(row, path(p, kind, "flops.analytic"), &flops))
         set_real(row, kind, "gflops", 1e-9 * (double)flops / median);
-    set_real(row, kind, "throughput", (double)graphs / median);
+    set_real(row, kind, "throughput", (double)b->graphs / median);
+    set_real(row, kind, "nodes_per_second", (double)b->adj.nodes / median);
+    set_real(row, kind, "edges_per_second", (double)b->adj.edges / median);
     if (kind != PROGRAM_STEP)
         return;
     set_real(row, kind, "backward.time", summarize(s->phase[PHASE_BACKWARD], (size_t)s->n).median);

@@ -24,7 +24,7 @@ void facts_noise(json_t *row, const struct noise *n);
 void facts_roofline(json_t *row, enum program_kind kind, const struct calibration *c, const char *missing);
 
 /* Times and rates. */
-void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, int64_t graphs);
+void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, const struct batch *b);
 
 /*
  * Measures what one run makes resident; the tape is in its initial state afterwards. False if that is more

@@ -19,8 +19,8 @@ enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
 
 static void list_models(void)
 {
-    for (int i = 0; models[i]; i++)
-        printf("%-20s %s\n", models[i]->name, models[i]->doc);
+    for (const struct model *m = models; m->name; m++)
+        printf("%-20s %s\n", m->name, m->doc);
 }
 
 static void list_ops(const struct backend *b)
@@ -53,8 +53,8 @@ static void print_context(const struct bench *b, const struct options *o, const 
             "%s: %s, %lld layers of width %lld, %lld heads, FFN %lld, %s, degree %g, f32, seed %llu; %s, %d "
             "threads; "
             "work of the first row %s\n",
-            b->name, c.model->name, (long long)c.sizes.layers, (long long)c.sizes.hidden,
-            (long long)c.sizes.heads, (long long)c.sizes.ffn, activation_name((int)c.sizes.act),
+            b->name, c.model->name, (long long)c.parts.layers, (long long)c.parts.hidden,
+            (long long)c.parts.heads, (long long)c.parts.ffn, activation_name((int)c.parts.act),
             c.graph.degree, (unsigned long long)o->seed, o->meta ? "planned only" : o->backend->doc,
             c.threads, work);
     if (path)

@@ -121,7 +121,7 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     const struct job *job = m->job;
     bool taken = job->taken && job->taken[kind].n > 0;
     struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1);
-    facts_samples(m->row, kind, &s, job->config.graph.graphs);
+    facts_samples(m->row, kind, &s, &m->batch);
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(&s, program_name(kind));
     if (!facts_resident(m->row, kind, r->tape))
@@ -175,19 +175,20 @@ static bool make_batch(const struct options *o, const struct config *c, struct b
     return o->meta ? batch_shape(b, &c->graph, error, size) : batch_generate(b, &c->graph, error, size);
 }
 
-/* Makes the batch of a row, if its generation fits the memory; if there is none, the row says why. */
+/* Makes the batch of a row, if its generation fits the memory (a file says its size only when it is read); if
+ * there is none, the row says why. */
 static bool open_batch(struct making *m)
 {
     const struct options *o = m->job->options;
     const struct config *c = &m->job->config;
     char error[MESSAGE_SIZE] = "";
-    bool made = batch_shape(&m->batch, &c->graph, error, sizeof error);
+    bool drawn = !o->meta && !graph_is_file(c->graph.family);
+    bool made = !drawn || batch_shape(&m->batch, &c->graph, error, sizeof error);
     int64_t bytes = csr_bytes(&m->batch.adj) + batch_scratch(&m->batch);
-    if (made && !o->meta && !fits(m->row, o, "generating the graph", bytes)) {
-        batch_free(&m->batch);
-        return false;
-    }
+    bool room = !drawn || !made || fits(m->row, o, "generating the graph", bytes);
     batch_free(&m->batch);
+    if (!room)
+        return false;
     if (!made || !make_batch(o, c, &m->batch, error, sizeof error)) {
         fail_row(m->row, "failed", error);
         return false;
@@ -223,7 +224,8 @@ json_t *measure(const struct job *job)
     }
     facts_batch(m.row, &m.batch, o->meta);
     if (m.batch.clamped)
-        fprintf(stderr, "note: %lld nodes cannot have a mean degree of %g: the graph is complete\n",
+        fprintf(stderr,
+                "note: %lld nodes cannot have a mean degree of %g: there are as many edges as can be\n",
                 (long long)job->config.graph.nodes, job->config.graph.degree);
     if (!o->meta) {
         struct noise noise = noise_probe(job->config.threads, 0.05);
@@ -243,18 +245,22 @@ json_t *measure(const struct job *job)
     return m.row;
 }
 
-double predicted_cost(const struct options *o, const struct config *c, enum program_kind kind)
+void predict_costs(const struct options *o, const struct config *c, double cost[PROGRAMS])
 {
     static const double flops_per_byte = 10; /* where a CPU's time turns from memory to arithmetic, roughly */
     struct batch b;
     char error[MESSAGE_SIZE];
-    if (!batch_shape(&b, &c->graph, error, sizeof error))
-        return 0;
-    struct recording r = record_config(o, c, &b, kind);
-    struct cost cost = tape_total(r.tape);
-    tape_free(r.tape);
+    bool known = batch_shape(&b, &c->graph, error, sizeof error);
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        cost[p] = 0;
+        if (!known || !o->programs[p])
+            continue;
+        struct recording r = record_config(o, c, &b, p);
+        struct cost total = tape_total(r.tape);
+        cost[p] = fmax((double)total.flops, flops_per_byte * (double)total.bytes);
+        tape_free(r.tape);
+    }
     batch_free(&b);
-    return fmax((double)cost.flops, flops_per_byte * (double)cost.bytes);
 }
 
 bool list_tapes(const struct options *o, const struct config *c, FILE *out, struct message *error)
@@ -267,7 +273,7 @@ bool list_tapes(const struct options *o, const struct config *c, FILE *out, stru
         if (!o->programs[p])
             continue;
         struct recording r = record_config(o, c, &b, p);
-        fprintf(out, "%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)c->graph.nodes);
+        fprintf(out, "%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)b.adj.nodes);
         tape_list(r.tape, out);
         tape_free(r.tape);
     }

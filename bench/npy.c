@@ -19,7 +19,7 @@ enum { PREFIX = 10, ALIGNMENT = 64, HEADER_MAX = 256 };
 
 struct npy npy_matrix(struct mat m)
 {
-    const char *type = m.dtype == F32 ? "f4" : m.dtype == F64 ? "f8" : "i8";
+    const char *type = m.dtype == F32 ? "f4" : m.dtype == F64 ? "f8" : m.dtype == I32 ? "i4" : "i8";
     return (struct npy){type, dtype_size(m.dtype), m.rows, m.cols, m.ld, m.data};
 }
 

@@ -281,7 +281,28 @@ static bool read_flag(int argc, char **argv, int *i, struct options *o, struct m
     const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
     if (!value)
         return complain(error, "--%s: needs a value; see --help", name);
-    return flag ? flag->read(o, value, error) : axis_parse(axis, value, &o->axes[axis], error);
+    if (flag)
+        return flag->read(o, value, error);
+    o->given[axis] = true;
+    return axis_parse(axis, value, &o->axes[axis], error);
+}
+
+/* The graphs of a batch are small unless their size is given. */
+static bool default_nodes(struct options *o, struct message *error)
+{
+    bool batches = false;
+    for (int i = 0; i < o->axes[AXIS_BATCH].count; i++)
+        batches = batches || o->axes[AXIS_BATCH].values[i] > 1;
+    return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
+}
+
+/* What is read has one size. */
+static bool file_nodes(struct options *o, struct message *error)
+{
+    bool drawn = false;
+    for (int i = 0; i < o->axes[AXIS_GRAPH].count; i++)
+        drawn = drawn || !graph_is_file(axis_text(&o->axes[AXIS_GRAPH], o->axes[AXIS_GRAPH].values[i]));
+    return drawn || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
 static bool check_variants(const struct options *o, struct message *error)
@@ -313,7 +334,8 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     for (int i = 1; i < argc; i++)
         if (!read_flag(argc, argv, &i, o, error))
             return false;
-    return check_variants(o, error) && dump_possible(o, error);
+    return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
+           dump_possible(o, error);
 }
 
 void options_free(struct options *o)

@@ -28,6 +28,7 @@ enum action {
 struct options {
     enum action action;
     struct axis_values axes[AXES];
+    bool given[AXES];              /* on the command line */
     const char *device;            /* cpu, ref or meta */
     const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
     bool meta;                     /* record and plan only */

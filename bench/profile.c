@@ -114,7 +114,7 @@ static void print_table(const struct tape *t, const double *seconds, const char 
         struct group *g = group_of(groups, &count, key);
         g->calls++;
         g->seconds += seconds[i];
-        g->cost = cost_add(g->cost, (struct cost){e->flops, e->bytes});
+        g->cost = cost_add(g->cost, entry_cost(e));
         total += seconds[i];
     }
     if (sorted)

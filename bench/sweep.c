@@ -38,9 +38,9 @@ static struct work *plan_work(const struct job *common, int64_t rows)
         work[i].job = *common;
         work[i].job.row = i;
         work[i].job.config = config_at(o, i);
+        predict_costs(o, &work[i].job.config, work[i].cost);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (o->programs[p])
-                total += work[i].cost[p] = predicted_cost(o, &work[i].job.config, p);
+            total += work[i].cost[p];
     }
     for (int64_t i = 0; work && i < rows; i++)
         for (enum program_kind p = 0; p < PROGRAMS; p++)

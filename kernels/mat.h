@@ -13,16 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dtype { DTYPE_NONE, F32, F64, I64 };
+enum dtype { DTYPE_NONE, F32, F64, I32, I64 };
 
 static inline size_t dtype_size(enum dtype d)
 {
-    return d == F32 ? 4 : d == F64 || d == I64 ? 8 : 0;
+    return d == F32 || d == I32 ? 4 : d == F64 || d == I64 ? 8 : 0;
 }
 
 static inline const char *dtype_name(enum dtype d)
 {
-    return d == F32 ? "f32" : d == F64 ? "f64" : d == I64 ? "i64" : "none";
+    static const char *const names[] = {"none", "f32", "f64", "i32", "i64"};
+    return names[d];
 }
 
 struct mat {
@@ -68,6 +69,17 @@ static inline struct mat mat_cols(struct mat m, int64_t first, int64_t cols)
 struct offsets {
     struct mat at; /* (graphs + 1) x 1, I64 */
     int64_t pairs;
+};
+
+/*
+ * The directed edges of a batch of N nodes as compressed sparse rows, by receiver and by sender. Node i
+ * receives from col[row[i]] .. col[row[i + 1] - 1] and sends to out_col[out_row[i]] .. out_col[out_row[i + 1]
+ * - 1], both ascending; an edge may occur several times, and each occurrence counts. Where the graph is its
+ * own transpose both pairs are the same matrices. Without edges col and out_col have no rows.
+ */
+struct edges {
+    struct mat row, col;         /* (N + 1) x 1, I64; E x 1, I32 */
+    struct mat out_row, out_col; /* likewise */
 };
 
 #endif

@@ -24,14 +24,20 @@ static wide act_backward_flops(int act)
     return cost[act];
 }
 
+/* Per element of self x + sum, where the sum starts at zero. */
+static wide self_flops(double self)
+{
+    return self == 0 ? 0 : self == 1 ? 1 : 2;
+}
+
 /* clang-format off */
 #define SIZES                                                                                                   \
-    const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B];             \
-    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B;
+    const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B],             \
+               E = dims[DIM_E], P = dims[DIM_P];                                                                \
+    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B, (void)E, (void)P;
 
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
 #define ACC(m) (a->m.acc ? 1 : 0)
-#define PAIRS  ((wide)a->graphs.pairs)
 
 #define OP(name, doc)                                                                                           \
     static wide flops_##name(const void *args, const int64_t dims[DIMS])                                        \
@@ -57,7 +63,10 @@ struct entry {
 };
 
 #define AT(name) #name, offsetof(args_type, name)
-#define MATRIX(name, role, rows, cols, dtype) {#name, role, offsetof(args_type, name), DIM_##rows, DIM_##cols, dtype, 0, NULL},
+#define MATRIX(name, role, rows, cols, dtype) {#name, role, offsetof(args_type, name), DIM_##rows, DIM_##cols, dtype, 0, NULL, false, false},
+#define HALF(row, col, carried)                                                                                  \
+    {#row, ROLE_ROW_PTR, offsetof(args_type, row), DIM_N, DIM_1, I64, 0, NULL, false, carried},                        \
+    {#col, ROLE_INDEX, offsetof(args_type, col), DIM_E, DIM_1, I32, 0, NULL, false, carried},
 
 #define OP(name, doc)                                                                                           \
     static const struct entry *entry_##name(void)                                                               \
@@ -68,15 +77,21 @@ struct entry {
 #define OUT(name, rows, cols)           MATRIX(name, ROLE_OUT, rows, cols, DTYPE_NONE)
 #define GRAD(name, rows, cols)          MATRIX(name, ROLE_GRAD, rows, cols, DTYPE_NONE)
 #define SAVE(name, rows, cols)          MATRIX(name, ROLE_SAVE, rows, cols, DTYPE_NONE)
-#define SAVE_IF(name, rows, cols, attr) {#name, ROLE_SAVE, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, offsetof(args_type, attr), NULL},
+#define SAVE_IF(name, rows, cols, attr) {#name, ROLE_SAVE, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, offsetof(args_type, attr), NULL, false, false},
 #define INOUT(name, rows, cols)         MATRIX(name, ROLE_INOUT, rows, cols, DTYPE_NONE)
 #define IN(name, rows, cols)            MATRIX(name, ROLE_IN, rows, cols, DTYPE_NONE)
+#define GATHER(name, rows, cols)        {#name, ROLE_IN, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, 0, NULL, true, false},
 #define OPT(name, rows, cols)           MATRIX(name, ROLE_OPT, rows, cols, DTYPE_NONE)
 #define INOUT_F64(name, rows, cols)     MATRIX(name, ROLE_INOUT, rows, cols, F64)
 #define IN_F64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, F64)
-#define OFFSETS(name, size)             {#name, ROLE_OFFSETS, offsetof(args_type, name), DIM_##size, DIM_1, I64, 0, NULL},
-#define SIZE(name, size)                {#name, ROLE_SIZE, offsetof(args_type, name), DIM_##size, DIM_1, DTYPE_NONE, 0, "int"},
-#define ATTR(type, name)                {#name, ROLE_ATTR, offsetof(args_type, name), DIM_1, DIM_1, DTYPE_NONE, 0, #type},
+#define OUT_I64(name, rows, cols)       MATRIX(name, ROLE_OUT, rows, cols, I64)
+#define IN_I64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, I64)
+#define OFFSETS(name, size)             MATRIX(name, ROLE_OFFSETS, size, 1, I64)
+#define EDGES(name)                     HALF(name.row, name.col, false) HALF(name.out_row, name.out_col, true)
+#define EDGES_OUT(name)                 HALF(name.row, name.col, true) HALF(name.out_row, name.out_col, false)
+#define EDGES_BOTH(name)                HALF(name.row, name.col, false) HALF(name.out_row, name.out_col, false)
+#define SIZE(name, size)                {#name, ROLE_SIZE, offsetof(args_type, name), DIM_##size, DIM_1, DTYPE_NONE, 0, "int", false, false},
+#define ATTR(type, name)                {#name, ROLE_ATTR, offsetof(args_type, name), DIM_1, DIM_1, DTYPE_NONE, 0, #type, false, false},
 #define END(name, formula)                                                                                      \
         };                                                                                                      \
         static const struct entry entry = {                                                                     \
@@ -117,7 +132,7 @@ const char *activation_name(int act)
 
 const char *dim_name(enum dim d)
 {
-    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B"};
+    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P"};
     return names[d];
 }
 
@@ -126,7 +141,7 @@ bool operand_is_mat(const struct operand *o)
     return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
 }
 
-/* The matrix of struct offsets is its first member, so both kinds are found at the same place. */
+/* The matrix of struct offsets is its first member, so all kinds are found at their place. */
 struct mat *operand_mat(const struct operand *o, const void *args)
 {
     return (struct mat *)((char *)(uintptr_t)args + o->at);
@@ -139,7 +154,7 @@ bool operand_writes(const struct operand *o)
 
 bool operand_reads(const struct operand *o, const struct mat *m)
 {
-    return operand_is_mat(o) && (!operand_writes(o) || o->role == ROLE_INOUT || m->acc);
+    return operand_is_mat(o) && !o->carried && (!operand_writes(o) || o->role == ROLE_INOUT || m->acc);
 }
 
 static int int_at(const void *args, size_t at)
@@ -183,8 +198,14 @@ static bool unify(struct binding *b, const struct operand *o, enum dim d, int64_
 
 static bool bind_shape(struct binding *b, const struct operand *o, struct mat m)
 {
-    int64_t rows = m.rows - (o->role == ROLE_OFFSETS ? 1 : 0);
-    return unify(b, o, o->rows, rows) && unify(b, o, o->cols, m.cols);
+    bool bounds = o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR;
+    return unify(b, o, o->rows, m.rows - bounds) && unify(b, o, o->cols, m.cols);
+}
+
+static bool bind_pairs(struct binding *b, const struct operand *o)
+{
+    return o->role != ROLE_OFFSETS ||
+           unify(b, o, DIM_P, ((const struct offsets *)(const void *)operand_mat(o, b->args))->pairs);
 }
 
 static bool bind_dtype(struct binding *b, const struct operand *o, struct mat m, enum dtype *common)
@@ -210,7 +231,9 @@ static bool fail(struct binding *b, const char *operand, const char *message)
 
 static bool required(const struct operand *o)
 {
-    return o->role == ROLE_IN || o->role == ROLE_INOUT || o->role == ROLE_OFFSETS;
+    return (o->role == ROLE_IN || o->role == ROLE_INOUT || o->role == ROLE_OFFSETS ||
+            o->role == ROLE_ROW_PTR) &&
+           !o->carried;
 }
 
 static bool bind_operand(struct binding *b, const struct operand *o, enum dtype *common)
@@ -222,13 +245,15 @@ static bool bind_operand(struct binding *b, const struct operand *o, enum dtype 
         return value > 0 ? unify(b, o, o->rows, value) : fail(b, o->name, "must be positive");
     }
     struct mat m = *operand_mat(o, b->args);
+    if (!mat_present(m) && o->role == ROLE_INDEX)
+        return o->carried || unify(b, o, o->rows, 0);
     if (!mat_present(m))
         return !required(o) || fail(b, o->name, "is missing");
     if (m.cols < 1 || (m.rows > 1 && m.ld < m.cols))
         return fail(b, o->name, "is no valid matrix");
     if (m.acc && o->role != ROLE_GRAD)
         return fail(b, o->name, "cannot be accumulated into");
-    return bind_dtype(b, o, m, common) && bind_shape(b, o, m);
+    return bind_dtype(b, o, m, common) && bind_shape(b, o, m) && bind_pairs(b, o);
 }
 
 /* The same storage, or memory that belongs to no storage. */
@@ -303,17 +328,47 @@ int64_t op_flops(enum op op, const void *args)
     return flops > INT64_MAX ? -1 : (int64_t)flops;
 }
 
-int64_t op_bytes(enum op op, const void *args)
+/* Whether an operand before `index` is the same matrix and is read too: it is read once. */
+static bool read_before(const struct op_info *info, const void *args, int index)
+{
+    const struct mat *m = operand_mat(&info->operands[index], args);
+    for (int i = 0; i < index; i++) {
+        const struct operand *o = &info->operands[i];
+        const struct mat *p = operand_is_mat(o) ? operand_mat(o, args) : NULL;
+        if (p && operand_reads(o, p) && p->storage == m->storage && p->offset == m->offset &&
+            p->data == m->data && p->rows == m->rows && p->cols == m->cols && (p->storage || p->data))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes of all operands; a gathered row counts once, or with `no_reuse` for every edge. */
+static int64_t bytes_of(enum op op, const void *args, bool no_reuse)
 {
     const struct op_info *info = op_info(op);
+    int64_t dims[DIMS];
+    char error[1];
+    op_bind(op, args, dims, error, sizeof error);
     wide bytes = 0;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o))
             continue;
         const struct mat *m = operand_mat(o, args);
-        wide times = (operand_reads(o, m) ? 1 : 0) + (operand_writes(o) ? 1 : 0);
-        bytes += times * m->rows * m->cols * (wide)dtype_size(m->dtype);
+        bool reads = operand_reads(o, m) && !read_before(info, args, i);
+        wide times = (reads ? 1 : 0) + (operand_writes(o) ? 1 : 0);
+        wide rows = no_reuse && o->gathered ? dims[DIM_E] : m->rows;
+        bytes += times * rows * m->cols * (wide)dtype_size(m->dtype);
     }
     return bytes > INT64_MAX ? -1 : (int64_t)bytes;
+}
+
+int64_t op_bytes(enum op op, const void *args)
+{
+    return bytes_of(op, args, false);
+}
+
+int64_t op_bytes_no_reuse(enum op op, const void *args)
+{
+    return bytes_of(op, args, true);
 }

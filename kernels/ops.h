@@ -41,10 +41,16 @@ struct call {
 #define SAVE_IF(name, rows, cols, attr) struct mat name;
 #define INOUT(name, rows, cols)         struct mat name;
 #define IN(name, rows, cols)            struct mat name;
+#define GATHER(name, rows, cols)        struct mat name;
 #define OPT(name, rows, cols)           struct mat name;
 #define INOUT_F64(name, rows, cols)     struct mat name;
 #define IN_F64(name, rows, cols)        struct mat name;
+#define OUT_I64(name, rows, cols)       struct mat name;
+#define IN_I64(name, rows, cols)        struct mat name;
 #define OFFSETS(name, size)             struct offsets name;
+#define EDGES(name)                     struct edges name;
+#define EDGES_OUT(name)                 struct edges name;
+#define EDGES_BOTH(name)                struct edges name;
 #define SIZE(name, size)                int name;
 #define ATTR(type, name)                type name;
 #define END(name, formula)                                                                                   \
@@ -67,12 +73,14 @@ enum role {
     ROLE_IN,
     ROLE_OPT,
     ROLE_OFFSETS,
+    ROLE_ROW_PTR, /* of edges: one row more than its size */
+    ROLE_INDEX,   /* of edges: may have no rows */
     ROLE_SIZE,
     ROLE_ATTR,
 };
 
 /* Symbolic sizes; DIM_1 and DIM_2 are constants. */
-enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIMS };
+enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIMS };
 
 const char *dim_name(enum dim d);
 
@@ -81,9 +89,12 @@ struct operand {
     enum role role;
     size_t at;           /* offset in the argument struct */
     enum dim rows, cols; /* a matrix' symbolic shape; of OFFSETS and SIZE, rows is the size bound */
-    enum dtype dtype;    /* F64 or I64 where fixed, else DTYPE_NONE: the dtype shared by the op's matrices */
-    size_t saved_if;     /* offset of the int attribute that a SAVE_IF depends on, else 0 */
-    const char *type;    /* of an attribute: "int", "double", "uint64_t" */
+    enum dtype
+        dtype;       /* F64, I32 or I64 where fixed, else DTYPE_NONE: the dtype shared by the op's matrices */
+    size_t saved_if; /* offset of the int attribute that a SAVE_IF depends on, else 0 */
+    const char *type; /* of an attribute: "int", "double", "uint64_t" */
+    bool gathered;    /* read by edges: a row for each */
+    bool carried;     /* of edges: not read here, may be absent; for the gradient rule to pass on */
 };
 
 struct op_info {
@@ -98,7 +109,8 @@ const struct op_info *op_info(enum op op);
 /* The op of that name, or OPS. */
 enum op op_named(const char *name);
 
-/* Whether the operand is a matrix (or the matrix inside offsets), and which one it is in these arguments. */
+/* Whether the operand is a matrix (or one inside offsets or edges), and which one it is in these arguments.
+ */
 bool operand_is_mat(const struct operand *o);
 struct mat *operand_mat(const struct operand *o, const void *args);
 bool operand_writes(const struct operand *o);
@@ -120,5 +132,8 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size);
 /* FLOPs of the mathematics (METRICS.md) and minimum bytes; exact, or -1 where they exceed 63 bits. */
 int64_t op_flops(enum op op, const void *args);
 int64_t op_bytes(enum op op, const void *args);
+
+/* The same where no gathered row is ever found in a cache: each counts once for every edge that reads it. */
+int64_t op_bytes_no_reuse(enum op op, const void *args);
 
 #endif

@@ -23,6 +23,9 @@
 #ifndef IN
 #define IN(name, rows, cols)
 #endif
+#ifndef GATHER
+#define GATHER(name, rows, cols)
+#endif
 #ifndef OPT
 #define OPT(name, rows, cols)
 #endif
@@ -31,6 +34,21 @@
 #endif
 #ifndef IN_F64
 #define IN_F64(name, rows, cols)
+#endif
+#ifndef OUT_I64
+#define OUT_I64(name, rows, cols)
+#endif
+#ifndef IN_I64
+#define IN_I64(name, rows, cols)
+#endif
+#ifndef EDGES
+#define EDGES(name)
+#endif
+#ifndef EDGES_OUT
+#define EDGES_OUT(name)
+#endif
+#ifndef EDGES_BOTH
+#define EDGES_BOTH(name)
 #endif
 #ifndef OFFSETS
 #define OFFSETS(name, size)
@@ -57,9 +75,15 @@
 #undef SAVE_IF
 #undef INOUT
 #undef IN
+#undef GATHER
 #undef OPT
 #undef INOUT_F64
 #undef IN_F64
+#undef OUT_I64
+#undef IN_I64
+#undef EDGES
+#undef EDGES_OUT
+#undef EDGES_BOTH
 #undef OFFSETS
 #undef SIZE
 #undef ATTR

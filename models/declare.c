@@ -8,19 +8,25 @@
 #include "kernels/rng.h"
 #include "models/tape_internal.h"
 
-static struct mat declare(struct tape *t, enum category category, const char *name, int64_t rows,
-                          int64_t cols)
+static struct mat declare(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                          int64_t rows, int64_t cols)
 {
     const char *full = pool_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
-    return tape_storage(t, category, t->config.dtype, rows, cols, full);
+    return tape_storage(t, category, dtype, rows, cols, full);
+}
+
+/* The random stream of a declared matrix. */
+static uint64_t key_of(const struct tape *t, struct mat m)
+{
+    return rng_key(t->config.seed, t->storages[m.storage].name);
 }
 
 static struct mat declare_uniform(struct tape *t, enum category category, const char *name, int64_t rows,
                                   int64_t cols, double bound)
 {
-    struct mat m = declare(t, category, name, rows, cols);
-    uint64_t key = rng_key(t->config.seed, t->storages[m.storage].name);
-    tape_record_in(t, &t->init, OP_uniform, &(struct uniform_args){.y = m, .key = key, .bound = bound});
+    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
+    struct uniform_args uniform = {.y = m, .key = key_of(t, m), .bound = bound};
+    tape_record_in(t, &t->init, OP_uniform, &uniform);
     return m;
 }
 
@@ -29,16 +35,35 @@ struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, i
     return declare_uniform(t, MEMORY_PARAMETERS, name, rows, cols, 1 / sqrt((double)fan_in));
 }
 
-struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+static struct mat declare_constant(struct tape *t, enum category category, const char *name, int64_t rows,
+                                   int64_t cols, double value)
 {
-    struct mat m = declare(t, MEMORY_PARAMETERS, name, rows, cols);
+    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
     tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m, .value = value});
     return m;
+}
+
+struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+{
+    return declare_constant(t, MEMORY_PARAMETERS, name, rows, cols, value);
+}
+
+struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+{
+    return declare_constant(t, MEMORY_STATE, name, rows, cols, value);
 }
 
 struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols)
 {
     return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
+}
+
+struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit)
+{
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, cols);
+    struct uniform_index_args uniform = {.y = m, .key = key_of(t, m), .limit = limit};
+    tape_record_in(t, &t->init, OP_uniform_index, &uniform);
+    return m;
 }
 
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,

@@ -8,7 +8,7 @@ static int print_operands(char *text, int size, const struct entry *e, bool outp
     int used = 0;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
-        if (!operand_is_mat(o) || operand_writes(o) != outputs)
+        if (!operand_is_mat(o) || o->carried || operand_writes(o) != outputs)
             continue;
         const struct mat *m = operand_mat(o, e->args);
         if (!mat_present(*m) || used >= size)

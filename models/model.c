@@ -1,24 +1,28 @@
 /* The registry of models, and how a model becomes a program. */
 #include "models/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "models/layers.h"
 #include "models/tape_internal.h"
 
-const struct model *const models[] = {&graph_transformer, NULL};
+const struct model models[] = {
+    {"gps", "GIN and dense attention side by side in each layer, then a feed-forward network",
+     ATTENTION_DENSE, MPNN_GIN},
+    {"gps_sparse", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_GIN},
+    {"graph_transformer", "dense attention and a feed-forward network in each layer", ATTENTION_DENSE,
+     MPNN_NONE},
+    {"sparse_transformer", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_NONE},
+    {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN},
+    {0},
+};
 
 const struct model *model_named(const char *name)
 {
-    for (int i = 0; models[i]; i++)
-        if (strcmp(models[i]->name, name) == 0)
-            return models[i];
+    for (const struct model *m = models; m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            return m;
     return NULL;
-}
-
-const char *model_refuses(const struct model_config *c)
-{
-    return c->hidden % c->heads ? "heads must divide hidden" : NULL;
 }
 
 const char *program_name(enum program_kind p)
@@ -30,21 +34,41 @@ const char *program_name(enum program_kind p)
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 
-struct recording record_program(enum program_kind kind, const struct model *m, const struct model_config *c,
-                                const struct batch *batch, struct tape_config config)
+static struct mat record_model(struct tape *t, const struct model_config *c, const struct structure *s,
+                               struct mat features)
 {
-    config.training = kind == PROGRAM_STEP;
-    struct tape *t = tape_new(&config);
+    struct mat x = linear(t, "input", features, c->hidden, ACT_NONE);
+    for (int64_t l = 1; l <= c->layers; l++) {
+        char name[32];
+        snprintf(name, sizeof name, "layer%lld", (long long)l);
+        x = gps_layer(t, name, x, s, c);
+    }
+    if (c->task == TASK_NODE)
+        return linear(t, "head", x, CLASSES, ACT_NONE);
+    return linear(t, "head", pool(t, "pool", c->pool, x, &s->graphs), TARGETS, ACT_NONE);
+}
+
+static struct mat record_loss(struct tape *t, const struct model_config *c, struct mat y)
+{
+    if (c->task == TASK_NODE)
+        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, CLASSES));
+    return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, TARGETS));
+}
+
+struct recording record_program(enum program_kind kind, const struct model_config *c,
+                                const struct batch *batch, struct tape_config tape)
+{
+    tape.training = kind == PROGRAM_STEP;
+    struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
-    struct mat at = input_copy(t, "graphs", I64, batch->graphs + 1, 1, batch->offset);
-    struct offsets graphs = {.at = at, .pairs = batch->pairs};
-    r.output = m->record(t, c, features, &graphs);
-    if (tape_parameter_elements(t) != m->parameters(c))
-        tape_contract("%s has %lld parameters, but its formula says %lld", m->name,
-                      (long long)tape_parameter_elements(t), (long long)m->parameters(c));
+    struct structure s = tape_structure(t, batch, model_uses_edges(c));
+    r.output = record_model(t, c, &s, features);
+    if (tape_parameter_elements(t) != model_parameters(c))
+        tape_contract("the model has %lld parameters, but its formula says %lld",
+                      (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
-        r.loss = mean_squared_error(t, "loss", r.output, input_uniform(t, "targets", batch->graphs, TARGETS));
+        r.loss = record_loss(t, c, r.output);
         tape_keep(t, r.loss);
         tape_backward(t, r.loss);
         tape_adamw(t, &default_adamw);

@@ -88,7 +88,14 @@ static int64_t sum(int64_t a, int64_t b)
 
 struct cost cost_add(struct cost a, struct cost b)
 {
-    return (struct cost){.flops = sum(a.flops, b.flops), .bytes = sum(a.bytes, b.bytes)};
+    return (struct cost){.flops = sum(a.flops, b.flops),
+                         .bytes = sum(a.bytes, b.bytes),
+                         .no_reuse = sum(a.no_reuse, b.no_reuse)};
+}
+
+struct cost entry_cost(const struct entry *e)
+{
+    return (struct cost){.flops = e->flops, .bytes = e->bytes, .no_reuse = e->no_reuse};
 }
 
 struct cost tape_cost(const struct tape *t, enum phase phase)
@@ -96,7 +103,7 @@ struct cost tape_cost(const struct tape *t, enum phase phase)
     struct cost cost = {0};
     for (int i = 0; i < t->main.count; i++)
         if (t->main.entries[i].phase == phase)
-            cost = cost_add(cost, (struct cost){t->main.entries[i].flops, t->main.entries[i].bytes});
+            cost = cost_add(cost, entry_cost(&t->main.entries[i]));
     return cost;
 }
 

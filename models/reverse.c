@@ -145,7 +145,7 @@ static void prepare(struct tape *t)
     for (int e = 0; e < t->main.count; e++) {
         const struct op_info *info = op_info(t->main.entries[e].op);
         for (int i = 0; i < info->operand_count; i++)
-            if (info->operands[i].role == ROLE_OUT)
+            if (info->operands[i].role == ROLE_OUT || info->operands[i].role == ROLE_SAVE)
                 of(t, *operand_mat(&info->operands[i], t->main.entries[e].args))->producer = e;
     }
     for (int i = 1, n = t->storage_count; i < n; i++)

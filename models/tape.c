@@ -24,8 +24,8 @@ _Noreturn void tape_contract(const char *format, ...)
 
 const char *category_name(enum category c)
 {
-    static const char *const names[MEMORY_CATEGORIES] = {"parameters", "gradients",   "optimizer",
-                                                         "graph",      "activations", "workspace"};
+    static const char *const names[MEMORY_CATEGORIES] = {"parameters", "gradients",   "optimizer", "graph",
+                                                         "state",      "activations", "workspace"};
     return names[c];
 }
 
@@ -143,7 +143,7 @@ static void make_outputs(struct tape *t, const struct op_info *info, void *args,
         struct mat *m = operand_mat(o, args);
         if (!mat_present(*m) && (o->role == ROLE_OUT || (flows && operand_saved(o, args))))
             *m = made(t, info, o, dims);
-        if (o->role == ROLE_OUT && flows)
+        if ((o->role == ROLE_OUT || o->role == ROLE_SAVE) && flows)
             t->storages[m->storage].needs_grad = true;
     }
 }
@@ -186,6 +186,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op), .args = copy};
     e->flops = op_flops(op, copy);
     e->bytes = op_bytes(op, copy);
+    e->no_reuse = op_bytes_no_reuse(op, copy);
     add_scratch(t, e);
     return copy;
 }

@@ -19,13 +19,14 @@
 
 struct tape;
 
-/* What memory is for. The first four live as long as the tape and are laid out densely, in order of
+/* What memory is for. The first five live as long as the tape and are laid out densely, in order of
  * declaration. */
 enum category {
     MEMORY_PARAMETERS,
     MEMORY_GRADIENTS,
     MEMORY_OPTIMIZER,
     MEMORY_GRAPH,
+    MEMORY_STATE, /* running statistics */
     MEMORY_ACTIVATIONS,
     MEMORY_WORKSPACE,
     MEMORY_CATEGORIES
@@ -69,8 +70,14 @@ void span_leave(struct tape *t);
 struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in);
 struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value);
 
-/* Inputs, part of category GRAPH: uniform on [-1, 1) under the name, or copied from host memory at layout. */
+/* What the program itself keeps from replay to replay, beside parameters; it starts at a value. */
+struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value);
+
+/* Inputs, part of category GRAPH: uniform on [-1, 1) or among 0 .. limit - 1 under the name, or copied from
+ * host memory by tape_init (`from` may be null where the tape is never laid out, and where there are no
+ * rows). */
 struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols);
+struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit);
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from);
 
@@ -151,15 +158,16 @@ struct entry {
     const struct kernel *kernel;
     void *args;
     struct mat scratch;
-    int64_t flops, bytes; /* by op_flops and op_bytes; -1 beyond 63 bits */
+    int64_t flops, bytes, no_reuse; /* by op_flops, op_bytes and op_bytes_no_reuse; -1 beyond 63 bits */
 };
 
 int tape_entry_count(const struct tape *t);
 const struct entry *tape_entry(const struct tape *t, int index);
 
 struct cost {
-    int64_t flops, bytes; /* -1 beyond 63 bits */
+    int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
 };
+struct cost entry_cost(const struct entry *e);
 struct cost tape_cost(const struct tape *t, enum phase phase);
 struct cost tape_total(const struct tape *t);
 struct cost cost_add(struct cost a, struct cost b);

@@ -11,7 +11,7 @@
 
 static struct bytes_term *term_of(struct bytes_formula *f, const struct operand *o)
 {
-    enum role role = o->role == ROLE_OFFSETS ? ROLE_OFFSETS : ROLE_IN;
+    enum role role = o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR ? ROLE_OFFSETS : ROLE_IN;
     for (int i = 0; i < f->count; i++) {
         struct bytes_term *t = &f->terms[i];
         if (t->rows == o->rows && t->cols == o->cols && t->dtype == o->dtype && t->role == role)
@@ -26,7 +26,7 @@ struct bytes_formula bytes_formula_of(enum op op)
     struct bytes_formula f = {.info = op_info(op)};
     for (int i = 0; i < f.info->operand_count; i++) {
         const struct operand *o = &f.info->operands[i];
-        if (!operand_is_mat(o))
+        if (!operand_is_mat(o) || o->carried)
             continue;
         struct bytes_term *t = term_of(&f, o);
         if (o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_OPT)
@@ -159,6 +159,8 @@ static const char *role_verb(enum role role)
         [ROLE_IN] = "reads",
         [ROLE_OPT] = "reads if given",
         [ROLE_OFFSETS] = "graphs from",
+        [ROLE_ROW_PTR] = "edges from",
+        [ROLE_INDEX] = "edges from",
         [ROLE_SIZE] = "takes",
         [ROLE_ATTR] = "takes",
     };
@@ -178,12 +180,12 @@ static void write_operand(const struct op_info *info, const struct operand *o, F
     write_code(o->name, out);
     if (o->role == ROLE_SIZE)
         fprintf(out, " = %s", dim_name(o->rows));
-    else if (o->role == ROLE_OFFSETS)
-        fprintf(out, " (%s + 1) x 1 i64", dim_name(o->rows));
+    else if (o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR)
+        fprintf(out, " (%s + 1) x 1", dim_name(o->rows));
     else if (operand_is_mat(o))
         fprintf(out, " %s x %s", dim_name(o->rows), dim_name(o->cols));
-    if (o->dtype == F64)
-        fputs(" f64", out);
+    if (operand_is_mat(o) && o->dtype != DTYPE_NONE)
+        fprintf(out, " %s", dtype_name(o->dtype));
     if (o->saved_if)
         fprintf(out, " if `%s`", attribute_at(info, o->saved_if));
 }
@@ -193,6 +195,8 @@ static void write_operands(const struct op_info *info, FILE *out)
     const char *before = "";
     for (int i = 0; i < info->operand_count; i++) {
         const char *verb = role_verb(info->operands[i].role);
+        if (info->operands[i].carried)
+            continue;
         if (verb == before)
             fputs(", ", out);
         else

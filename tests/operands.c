@@ -34,6 +34,7 @@ double mat_get(struct mat m, int64_t i, int64_t k)
     int64_t at = i * m.ld + k;
     return m.dtype == F32   ? ((float *)m.data)[at]
            : m.dtype == F64 ? ((double *)m.data)[at]
+           : m.dtype == I32 ? ((int32_t *)m.data)[at]
                             : (double)((int64_t *)m.data)[at];
 }
 
@@ -44,6 +45,8 @@ void mat_set(struct mat m, int64_t i, int64_t k, double value)
         ((float *)m.data)[at] = (float)value;
     else if (m.dtype == F64)
         ((double *)m.data)[at] = value;
+    else if (m.dtype == I32)
+        ((int32_t *)m.data)[at] = (int32_t)value;
     else
         ((int64_t *)m.data)[at] = (int64_t)value;
 }
@@ -84,7 +87,7 @@ static double real_attribute(const char *name)
     static const struct {
         const char *name;
         double value;
-    } values[] = {{"eps", 0.1}, {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}};
+    } values[] = {{"eps", 0.1}, {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}, {"momentum", 0.1}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(name, values[i].name) == 0)
             return values[i].value;
@@ -110,13 +113,15 @@ static void set_shape(struct operands *o, int index, int64_t pad)
 {
     const struct operand *p = &op_info(o->sample.op)->operands[index];
     struct mat *m = operand_mat(p, &o->args);
-    bool offsets = p->role == ROLE_OFFSETS;
-    if (o->sample.dims[p->rows] < 1 || o->sample.dims[p->cols] < 1)
+    bool bounds = p->role == ROLE_OFFSETS || p->role == ROLE_ROW_PTR;
+    if (o->sample.dims[p->rows] < (p->role != ROLE_INDEX) || o->sample.dims[p->cols] < 1)
         unfit(o->sample.op, p, "has a size that the sample does not give");
-    m->rows = o->sample.dims[p->rows] + offsets;
+    m->rows = o->sample.dims[p->rows] + bounds;
     m->cols = o->sample.dims[p->cols];
-    m->ld = m->cols + (offsets ? 0 : pad);
+    m->ld = m->cols + (bounds || p->role == ROLE_INDEX ? 0 : pad);
     m->dtype = p->dtype == DTYPE_NONE ? o->dtype : p->dtype;
+    if (p->role == ROLE_OFFSETS)
+        ((struct offsets *)(void *)m)->pairs = o->sample.dims[DIM_P];
     m->acc = p->role == ROLE_GRAD && (o->sample.acc >> index & 1);
 
     int64_t guard = 5 + 3 * pad;
@@ -146,20 +151,71 @@ static bool shaped(struct operands *o, int64_t pad)
 
 /* Values. */
 
-/* Graphs of random sizes, the first of them with one node. */
+/* The size of graph g, where `left` rows are still to give: random, and of the first of several one. */
+static int64_t graph_size(const struct sample *s, int64_t g, int64_t left)
+{
+    int64_t after = s->dims[DIM_B] - g - 1, most = left - after;
+    return after == 0 ? left : g == 0 ? 1 : 1 + (int64_t)(rng_bits(s->seed, (uint64_t)g) % (uint64_t)most);
+}
+
+static int64_t pairs_of(const struct sample *s)
+{
+    int64_t pairs = 0, left = s->dims[DIM_N];
+    for (int64_t g = 0, size; g < s->dims[DIM_B]; g++, left -= size) {
+        size = graph_size(s, g, left);
+        pairs += size * size;
+    }
+    return pairs;
+}
+
 static void fill_offsets(const struct sample *s, struct offsets *graphs)
 {
-    int64_t *at = graphs->at.data, B = s->dims[DIM_B], N = s->dims[DIM_N];
+    int64_t *at = graphs->at.data;
     at[0] = 0;
-    graphs->pairs = 0;
-    for (int64_t g = 0; g < B; g++) {
-        int64_t left = N - at[g], after = B - g - 1; /* rows still to give, graphs after this one */
-        int64_t most = left - after;
-        int64_t size = after == 0 ? left
-                       : g == 0   ? 1
-                                  : 1 + (int64_t)(rng_bits(s->seed, (uint64_t)g) % (uint64_t)most);
-        at[g + 1] = at[g] + size;
-        graphs->pairs += size * size;
+    for (int64_t g = 0; g < s->dims[DIM_B]; g++)
+        at[g + 1] = at[g] + graph_size(s, g, s->dims[DIM_N] - at[g]);
+}
+
+/*
+ * Random edges by receiver and by sender. Every third node neither sends nor receives; there are hubs, and so
+ * many edges for few nodes that some are loops and some come twice.
+ */
+static struct edge_ends {
+    int32_t from, to;
+} random_edge(const struct sample *s, int64_t e)
+{
+    int64_t N = s->dims[DIM_N], spread = e % 4 ? N : (N + 7) / 8;
+    struct edge_ends ends = {(int32_t)(rng_bits(s->seed + 1, (uint64_t)(2 * e)) % (uint64_t)N),
+                             (int32_t)(rng_bits(s->seed + 1, (uint64_t)(2 * e + 1)) % (uint64_t)spread)};
+    ends.from -= ends.from % 3 == 2;
+    ends.to -= ends.to % 3 == 2;
+    return ends;
+}
+
+/* Rows of whichever end, in ascending order: counted, then each edge to its place among those of its row. */
+static void fill_edges(const struct sample *s, bool by_sender, struct mat row, struct mat col)
+{
+    int64_t *at = row.data, E = s->dims[DIM_E], N = s->dims[DIM_N];
+    int32_t *other = col.data;
+    memset(at, 0, (size_t)(N + 1) * sizeof *at);
+    for (int64_t e = 0; e < E; e++) {
+        struct edge_ends ends = random_edge(s, e);
+        at[(by_sender ? ends.from : ends.to) + 1]++;
+    }
+    for (int64_t i = 0; i < N; i++)
+        at[i + 1] += at[i];
+    for (int64_t e = 0; e < E; e++)
+        other[e] = INT32_MAX;
+    for (int64_t e = 0; e < E; e++) {
+        struct edge_ends ends = random_edge(s, e);
+        int64_t i = by_sender ? ends.from : ends.to, place = at[i];
+        int32_t end = by_sender ? ends.to : ends.from;
+        while (other[place] <= end)
+            place++;
+        for (int32_t next; place < at[i + 1] && end != INT32_MAX; end = next) {
+            next = other[place];
+            other[place++] = end;
+        }
     }
 }
 
@@ -178,9 +234,20 @@ static void copy_values(struct mat to, struct mat from)
             mat_set(to, i, k, mat_get(from, i, k));
 }
 
-/* Values that the mathematics restricts: a mean of squares, and [step, learning rate]. */
+/* Values that the mathematics restricts: variances, labels, a mean of squares, [step, learning rate]. */
 static void restrict_values(struct operands *o)
 {
+    if (o->sample.op == OP_batch_norm_inference) {
+        struct mat v = o->args.batch_norm_inference.running_var;
+        for (int64_t k = 0; k < v.cols; k++)
+            mat_set(v, 0, k, fabs(mat_get(v, 0, k)));
+    }
+    if (operand_named(o->sample.op, "label")) {
+        struct mat label = operand_of(o, "label");
+        for (int64_t i = 0; i < label.rows; i++)
+            mat_set(label, i, 0,
+                    (double)(rng_bits(o->sample.seed, (uint64_t)i) % (uint64_t)o->sample.dims[DIM_M]));
+    }
     if (o->sample.op == OP_adamw) {
         struct mat v = o->args.adamw.v, schedule = o->args.adamw.schedule;
         for (int64_t i = 0; i < v.rows; i++)
@@ -239,6 +306,11 @@ static void fill(struct operands *o)
         struct mat *m = operand_is_mat(p) ? operand_mat(p, &o->args) : NULL;
         if (p->role == ROLE_OFFSETS)
             fill_offsets(&o->sample, (struct offsets *)(void *)m);
+        else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
+            fill_edges(&o->sample, strstr(p->name, "out") != NULL, *m,
+                       *operand_mat(&info->operands[i + 1], &o->args));
+        else if (p->role == ROLE_INDEX)
+            continue;
         else if (m && operand_reads(p, m))
             fill_random(&o->sample, p->name, *m);
     }
@@ -252,6 +324,7 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
     if (!o || op_info(s->op)->operand_count > OPERANDS_MAX)
         abort();
     o->sample = *s;
+    o->sample.dims[DIM_P] = pairs_of(s);
     o->dtype = dtype;
     if (shaped(o, pad))
         return o;
@@ -278,11 +351,8 @@ struct operands *operands_copy(const struct operands *from, enum dtype dtype, in
         if (!operand_is_mat(p))
             continue;
         struct mat *m = operand_mat(p, &o->args);
-        if (operand_reads(p, m))
+        if (operand_reads(p, m) || p->carried)
             copy_values(*m, *operand_mat(p, &from->args));
-        if (p->role == ROLE_OFFSETS)
-            ((struct offsets *)(void *)m)->pairs =
-                ((struct offsets *)(void *)operand_mat(p, &from->args))->pairs;
     }
     return o;
 }

@@ -5,7 +5,8 @@
  * bytes that are no element, and every output before it is written, are 0xff (a NaN), so that a kernel that
  * reads them shows in its results and one that writes them is found. Values depend on seed and operand name
  * alone, so operands of one name are equal in an op, in its backward, and in any dtype up to rounding. What a
- * backward op gets from its forward (y, pre, stats, lse) comes from running the forward in double.
+ * backward op gets from its forward (y, pre, stats, lse) comes from running the forward in double. Edges are
+ * directed, some of them loops or repeated, and every third node has none.
  */
 #ifndef GTMARK_TESTS_OPERANDS_H
 #define GTMARK_TESTS_OPERANDS_H
@@ -17,7 +18,7 @@ enum { OPERANDS_MAX = 16 };
 /* What to build. Bit i of absent and acc speaks of operand i of the op; only optional ones are left out. */
 struct sample {
     enum op op;
-    int64_t dims[DIMS]; /* B <= N; H divides D where heads matter */
+    int64_t dims[DIMS]; /* B <= N; H divides D where heads matter; P is found from N, B and the seed */
     int act;
     uint64_t seed;
     unsigned absent, acc;

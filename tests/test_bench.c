@@ -44,18 +44,18 @@ static void test_cartesian_product(void **state)
     for (int i = 0; i < 12; i++) { /* nodes vary fastest, as the last axis */
         struct config c = config_at(&o, i);
         assert_int_equal(c.graph.nodes, 10 * (1 + i % 3));
-        assert_int_equal(c.sizes.act, i / 3 % 2 ? ACT_GELU : ACT_RELU);
-        assert_int_equal(c.sizes.heads, 1 + i / 6);
-        assert_int_equal(c.sizes.ffn, 24);
-        assert_int_equal(c.sizes.layers, 6);
+        assert_int_equal(c.parts.act, i / 3 % 2 ? ACT_GELU : ACT_RELU);
+        assert_int_equal(c.parts.heads, 1 + i / 6);
+        assert_int_equal(c.parts.ffn, 24);
+        assert_int_equal(c.parts.layers, 6);
         assert_int_equal(c.threads, 3);
-        assert_ptr_equal(c.model, &graph_transformer);
+        assert_string_equal(c.model->name, "gps");
     }
     options_free(&o);
     o = options_of("--hidden 40 --heads 5");
     struct config c = config_at(&o, 1);
     assert_int_equal(c.graph.nodes, 200); /* the benchmark's own axis */
-    assert_int_equal(c.sizes.ffn, 80);    /* twice the width unless given */
+    assert_int_equal(c.parts.ffn, 80);    /* twice the width unless given */
     assert_true(c.threads >= 1);
     options_free(&o);
 }
@@ -124,11 +124,12 @@ static int program_setup(void **state)
 {
     static struct program p;
     struct graph_config g = {.family = "er", .nodes = 4, .degree = 2, .graphs = 1, .seed = 1};
-    struct model_config c = {.layers = 1, .hidden = 4, .heads = 1, .ffn = 4, .act = ACT_RELU};
+    struct model_config c = {
+        .layers = 1, .hidden = 4, .heads = 1, .ffn = 4, .act = ACT_RELU, .attention = ATTENTION_DENSE};
     struct tape_config t = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
     char error[256];
     assert_true(batch_generate(&p.batch, &g, error, sizeof error));
-    p.recording = record_program(PROGRAM_STEP, &graph_transformer, &c, &p.batch, t);
+    p.recording = record_program(PROGRAM_STEP, &c, &p.batch, t);
     assert_true(tape_layout(p.recording.tape));
     tape_init(p.recording.tape);
     *state = &p;

@@ -1,7 +1,7 @@
 /*
  * The FLOPs that ref's own loops count equal the formulas of ops.def, exactly: every op, several sizes, every
  * choice of optional operands and activation, with and without accumulation. No operand has memory here,
- * except the offsets of the graphs.
+ * except the offsets of the graphs and the edges, which are its shape.
  */
 #include "tests/operands.h"
 
@@ -23,9 +23,12 @@ static union any_args without_memory(const struct operands *o, void *address)
 {
     union any_args args = o->args;
     const struct op_info *info = op_info(o->sample.op);
-    for (int i = 0; i < info->operand_count; i++)
-        if (operand_is_mat(&info->operands[i]) && info->operands[i].role != ROLE_OFFSETS)
+    for (int i = 0; i < info->operand_count; i++) {
+        enum role role = info->operands[i].role;
+        if (operand_is_mat(&info->operands[i]) && role != ROLE_OFFSETS && role != ROLE_ROW_PTR &&
+            role != ROLE_INDEX)
             operand_mat(&info->operands[i], &args)->data = address;
+    }
     return args;
 }
 
@@ -39,18 +42,20 @@ static bool check_case(const struct sample *s)
     int64_t formula = op_flops(s->op, &o->args);
     int64_t at_null = counted(s->op, &null), at_bad = counted(s->op, &bad);
     if (formula != at_null || formula != at_bad)
-        fail_msg("%s, N %d M %d D %d H %d B %d, act %s, absent %x, acc %x: formula %lld, counted %lld",
+        fail_msg("%s, N %d M %d D %d H %d B %d E %d, act %s, absent %x, acc %x: formula %lld, counted %lld",
                  op_info(s->op)->name, (int)s->dims[DIM_N], (int)s->dims[DIM_M], (int)s->dims[DIM_D],
-                 (int)s->dims[DIM_H], (int)s->dims[DIM_B], activation_name(s->act), s->absent, s->acc,
-                 (long long)formula, (long long)at_null);
+                 (int)s->dims[DIM_H], (int)s->dims[DIM_B], (int)s->dims[DIM_E], activation_name(s->act),
+                 s->absent, s->acc, (long long)formula, (long long)at_null);
     operands_free(o);
     return true;
 }
 
 static void test_op(void **state)
 {
-    static const int64_t shapes[][DIMS] = {
-        {1, 2, 1, 1, 1, 1, 1}, {1, 2, 2, 3, 4, 2, 1}, {1, 2, 29, 7, 15, 3, 4}, {1, 2, 64, 48, 32, 8, 2}};
+    static const int64_t shapes[][DIMS] = {{1, 2, 1, 1, 1, 1, 1, 0, 0},
+                                           {1, 2, 2, 3, 4, 2, 1, 5, 0},
+                                           {1, 2, 29, 7, 15, 3, 4, 60, 0},
+                                           {1, 2, 64, 48, 32, 8, 2, 200, 0}};
     static struct sample cases[CASES_MAX];
     struct sample base = {.op = *(const enum op *)*state, .pad = 2};
     int checked = 0;

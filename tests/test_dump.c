@@ -162,7 +162,7 @@ static void test_config(void **state)
                      0);
     assert_string_equal(hash, work);
     assert_string_equal(program, "step");
-    assert_string_equal(model, "graph_transformer");
+    assert_string_equal(model, "gps");
     assert_string_equal(act, "relu");
     assert_string_equal(dtype, "f32");
     assert_true(seed == 5 && layers == 2 && hidden == 12 && heads == 3 && ffn == 10 && nodes == 37);

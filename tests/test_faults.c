@@ -39,7 +39,7 @@ static int64_t scratch_real(enum op op, const void *args)
     return k->scratch ? k->scratch(args) : 0;
 }
 
-static void linear(const void *args)
+static void faulty_linear(const void *args)
 {
     const struct linear_args *a = args;
     run_real(OP_linear, args);
@@ -49,7 +49,7 @@ static void linear(const void *args)
         ((float *)a->y.data)[3] = NAN;
 }
 
-static void linear_backward(const void *args)
+static void faulty_linear_backward(const void *args)
 {
     struct linear_backward_args a = *(const struct linear_backward_args *)args;
     if (planted == NO_BIAS_GRADIENT && mat_present(a.db)) {
@@ -59,7 +59,7 @@ static void linear_backward(const void *args)
     run_real(OP_linear_backward, &a);
 }
 
-static void attention(const void *args)
+static void faulty_attention(const void *args)
 {
     const struct attention_args *a = args;
     size_t square = (size_t)(a->q.rows * a->q.rows) * sizeof(float);
@@ -88,9 +88,9 @@ static int64_t attention_scratch(const void *args)
 const struct backend *backend_cpu(void)
 {
     static const struct kernel kernels[] = {
-        {OP_linear, "planted", F32, linear, linear_scratch},
-        {OP_linear_backward, "planted", F32, linear_backward, linear_backward_scratch},
-        {OP_attention, "planted", F32, attention, attention_scratch},
+        {OP_linear, "planted", F32, faulty_linear, linear_scratch},
+        {OP_linear_backward, "planted", F32, faulty_linear_backward, linear_backward_scratch},
+        {OP_attention, "planted", F32, faulty_attention, attention_scratch},
     };
     static const struct backend faulty = {"faulty", "kernels with planted faults", kernels, 3,
                                           &cpu_base_backend};
@@ -127,10 +127,26 @@ static int run_under(enum fault fault, const char *nodes, const char *check_budg
     char path[] = "/tmp/gtmark-faults-XXXXXX", file[64], error[MESSAGE_SIZE];
     assert_non_null(mkdtemp(path));
     snprintf(file, sizeof file, "%s/r.json", path);
-    char *argv[] = {
-        "bench_faults",       "--nodes",  (char *)nodes, "--hidden", "16",       "--heads", "2",
-        "--layers",           "1",        "--runs",      "1",        "--warmup", "0",       "--check-budget",
-        (char *)check_budget, "--output", file,          NULL};
+    char *argv[] = {"bench_faults",
+                    "--model",
+                    "graph_transformer",
+                    "--nodes",
+                    (char *)nodes,
+                    "--hidden",
+                    "16",
+                    "--heads",
+                    "2",
+                    "--layers",
+                    "1",
+                    "--runs",
+                    "1",
+                    "--warmup",
+                    "0",
+                    "--check-budget",
+                    (char *)check_budget,
+                    "--output",
+                    file,
+                    NULL};
     planted = fault;
     int exit_status = quietly(sizeof argv / sizeof *argv - 1, argv);
     planted = NONE;

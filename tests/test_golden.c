@@ -1,9 +1,6 @@
 /*
- * Layers and a whole model against golden results of PyTorch in float64 (tests/golden/make_golden.py):
+ * Layers and whole models against golden results of PyTorch in float64 (tests/golden/make_golden.py):
  * outputs, losses and every gradient, on every backend. No Python is needed here.
- *
- * Both sides make the same inputs: a matrix is uniform on [-1, 1) and keyed by its name, which is exact in
- * float and double.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,51 +12,11 @@
 
 #include <cmocka.h>
 
-#include "kernels/rng.h"
 #include "models/check.h"
-#include "models/layers.h"
-#include "tests/npy.h"
-#include "tests/tapes.h"
+#include "models/model.h"
+#include "tests/golden.h"
 
-enum { NODES = 137, GRAPHS = 3, WIDTH = 12, HEADS = 3, SEED = 7, STEPS = 3 };
-
-/* Rows of each graph; the one in the middle is a single node. */
-static int64_t offset[GRAPHS + 1] = {0, 61, 62, NODES};
-static const int64_t pairs = 61 * 61 + 1 + 75 * 75;
-
-/* How a program is computed, and how far it may be from the golden results. */
-struct way {
-    const struct backend *backend;
-    enum dtype dtype;
-    double output, gradient; /* limits */
-};
-
-static const double in_double = 1e-11;
-
-/* Calls back for each way that this machine has. */
-static void each_way(void (*test)(const struct way *way, const void *context), const void *context)
-{
-    test(&(struct way){&backend_ref, F64, in_double, in_double}, context);
-    test(&(struct way){&backend_oracle, F64, in_double, in_double}, context);
-    test(&(struct way){&backend_ref, F32, CHECK_LIMIT_OUTPUT, CHECK_LIMIT_GRADIENT}, context);
-    for (const struct backend *const *b = backend_cpu_all(); *b; b++)
-        test(&(struct way){*b, F32, CHECK_LIMIT_OUTPUT, CHECK_LIMIT_GRADIENT}, context);
-}
-
-static struct tape_config config_of(const struct way *way)
-{
-    return (struct tape_config){
-        .backend = way->backend, .dtype = way->dtype, .training = true, .threads = 2, .seed = SEED};
-}
-
-/* A golden array; free its data. */
-static struct mat golden(const char *directory, const char *kind, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "tests/golden/data/%s/%s%s.npy", directory, kind, name);
-    struct array a = npy_read(path);
-    return array_mat(&a);
-}
+enum { NODES = GOLDEN_NODES, WIDTH = 12, INNER = 17, HEADS = 3, STEPS = 3, PARAMETERS_MAX = 24 };
 
 static void compare(struct check *c, const char *name, struct mat ours, struct mat oracle, double floor,
                     double limit)
@@ -72,7 +29,7 @@ static void compare(struct check *c, const char *name, struct mat ours, struct m
 static void compare_golden(struct check *c, const char *directory, const char *name, struct mat ours,
                            double limit)
 {
-    struct mat oracle = golden(directory, "", name);
+    struct mat oracle = golden_read(directory, "", name);
     compare(c, name, ours, oracle, 0, limit);
     free(oracle.data);
 }
@@ -98,77 +55,95 @@ static double element(struct mat m, int64_t i)
     return m.dtype == F64 ? ((const double *)m.data)[i] : (double)((const float *)m.data)[i];
 }
 
-/* Entry i of the matrix of that name in the recipe. */
-static double recipe(const char *name, int64_t i)
+/* --- the batch */
+
+static void test_batch_is_awkward(void **state)
 {
-    return rng_int24(rng_key(SEED, name), (uint64_t)i) * 0x1p-23;
+    (void)state;
+    struct batch b = golden_batch();
+    const struct csr *g = &b.adj;
+    int empty = 0, loops = 0, duplicates = 0;
+    for (int64_t i = 0; i < g->nodes; i++) {
+        empty += g->row_ptr[i] == g->row_ptr[i + 1];
+        for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++) {
+            loops += g->col[e] == i;
+            duplicates += e > g->row_ptr[i] && g->col[e] == g->col[e - 1];
+        }
+    }
+    assert_int_equal(b.offset[b.graphs], NODES);
+    assert_int_equal(empty, 29);
+    assert_int_equal(loops, 13);
+    assert_int_equal(duplicates, 18);
+    assert_memory_not_equal(g->row_ptr, b.out.row_ptr, (NODES + 1) * sizeof *g->row_ptr);
+    batch_free(&b);
 }
 
 /* --- layers */
 
+/* `kind` is of the layer's own enumeration. */
 struct layer {
     const char *name;
-    struct mat (*record)(struct tape *t, struct mat x);
+    struct mat (*record)(struct tape *t, struct mat x, const struct structure *s, int kind);
+    int kind;
 };
 
-static struct mat record_linear(struct tape *t, struct mat x, enum activation act)
+static struct mat record_linear(struct tape *t, struct mat x, const struct structure *s, int act)
 {
+    (void)s;
     return linear(t, "layer", x, 10, act);
 }
 
-static struct mat linear_none(struct tape *t, struct mat x)
+static struct mat record_mlp(struct tape *t, struct mat x, const struct structure *s, int act)
 {
-    return record_linear(t, x, ACT_NONE);
+    (void)s;
+    return mlp(t, "layer", x, INNER, WIDTH, act);
 }
 
-static struct mat linear_gelu(struct tape *t, struct mat x)
+static struct mat record_gin(struct tape *t, struct mat x, const struct structure *s, int act)
 {
-    return record_linear(t, x, ACT_GELU);
+    return gin(t, "layer", x, &s->adj, act);
 }
 
-static struct mat linear_gelu_tanh(struct tape *t, struct mat x)
+static struct mat record_attention(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
-    return record_linear(t, x, ACT_GELU_TANH);
+    return attention(t, "layer", kind, x, s, HEADS);
 }
 
-static struct mat linear_relu(struct tape *t, struct mat x)
-{
-    return record_linear(t, x, ACT_RELU);
-}
-
-static struct mat record_mlp(struct tape *t, struct mat x)
-{
-    return mlp(t, "layer", x, 17, WIDTH, ACT_GELU);
-}
-
-static struct mat record_add_norm(struct tape *t, struct mat x)
+static struct mat record_add_norm(struct tape *t, struct mat x, const struct structure *s, int norm)
 {
     struct mat branch = param(t, "branch", NODES, WIDTH, 1);
-    return add_norm(t, "layer", x, branch);
+    return add_norm(t, "layer", norm, x, branch, s);
 }
 
-static struct offsets graphs_of(struct tape *t)
+static struct mat record_gps(struct tape *t, struct mat x, const struct structure *s, int norm)
 {
-    return (struct offsets){.at = input_copy(t, "graphs", I64, GRAPHS + 1, 1, offset), .pairs = pairs};
+    const struct model_config c = {.hidden = WIDTH,
+                                   .heads = HEADS,
+                                   .ffn = INNER,
+                                   .act = ACT_GELU,
+                                   .attention = ATTENTION_DENSE,
+                                   .mpnn = MPNN_GIN,
+                                   .norm = norm};
+    return gps_layer(t, "layer", x, s, &c);
 }
 
-static struct mat record_attention(struct tape *t, struct mat x)
+static struct mat record_pool(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
-    struct offsets graphs = graphs_of(t);
-    return attention(t, "layer", x, &graphs, HEADS);
+    return pool(t, "layer", kind, x, &s->graphs);
 }
 
-static struct mat record_mean_pool(struct tape *t, struct mat x)
+/* What is tested is the loss of this task, of x itself. */
+static struct mat record_nothing(struct tape *t, struct mat x, const struct structure *s, int task)
 {
-    struct offsets graphs = graphs_of(t);
-    return mean_pool(t, "layer", x, &graphs);
-}
-
-/* The input of the loss. */
-static struct mat nothing(struct tape *t, struct mat x)
-{
-    (void)t;
+    (void)t, (void)s, (void)task;
     return x;
+}
+
+static struct mat record_loss(struct tape *t, const struct layer *layer, struct mat y)
+{
+    if (layer->record == record_nothing && layer->kind == TASK_NODE)
+        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
+    return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
 }
 
 /* Every parameter, whatever it is initialised with, becomes the matrix of its name in the recipe. */
@@ -179,22 +154,22 @@ static void fill_parameters(struct tape *t)
         struct mat m = tape_parameter(t, p, &name);
         for (int64_t i = 0; i < mat_size(m); i++)
             if (m.dtype == F64)
-                ((double *)m.data)[i] = recipe(name, i);
+                ((double *)m.data)[i] = golden_entry(name, i);
             else
-                ((float *)m.data)[i] = (float)recipe(name, i);
+                ((float *)m.data)[i] = (float)golden_entry(name, i);
     }
 }
 
 static void compare_gradients(struct check *c, const char *directory, const struct tape *t, double limit)
 {
     int count = tape_parameter_count(t);
-    struct mat oracle[16];
+    struct mat oracle[PARAMETERS_MAX];
     double all = 0;
     const char *name;
-    assert_true(count <= 16);
+    assert_true(count <= PARAMETERS_MAX);
     for (int p = 0; p < count; p++) {
         tape_parameter(t, p, &name);
-        oracle[p] = golden(directory, "grad.", name);
+        oracle[p] = golden_read(directory, "grad.", name);
         all += squares(oracle[p]);
     }
     for (int p = 0; p < count; p++) {
@@ -208,11 +183,13 @@ static void compare_gradients(struct check *c, const char *directory, const stru
 static void check_layer(const struct way *way, const void *context)
 {
     const struct layer *layer = context;
-    struct tape_config config = config_of(way);
+    struct tape_config config = way_config(way);
     struct tape *t = tape_new(&config);
+    struct batch b = golden_batch();
+    struct structure s = tape_structure(t, &b, true);
     struct mat x = param(t, "x", NODES, WIDTH, 1);
-    struct mat y = layer->record(t, x);
-    struct mat loss = mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
+    struct mat y = layer->record(t, x, &s, layer->kind);
+    struct mat loss = record_loss(t, layer, y);
     tape_keep(t, y);
     tape_keep(t, loss);
     tape_backward(t, loss);
@@ -222,12 +199,13 @@ static void check_layer(const struct way *way, const void *context)
     tape_run(t);
 
     struct check c = {0};
-    if (layer->record != nothing)
+    if (layer->record != record_nothing)
         compare_golden(&c, layer->name, "output", tape_view(t, y), way->output);
     compare_golden(&c, layer->name, "loss", tape_view(t, loss), way->output);
     compare_gradients(&c, layer->name, t, way->gradient);
     assert_right(&c, layer->name, way);
     tape_free(t);
+    batch_free(&b);
 }
 
 static void test_layer(void **state)
@@ -235,14 +213,22 @@ static void test_layer(void **state)
     each_way(check_layer, *state);
 }
 
-/* --- a whole model */
+/* --- whole models */
 
-static struct recording record_model(const struct way *way)
+struct whole {
+    const char *name;
+    struct model_config config; /* without the sizes, which are those of all */
+};
+
+static struct recording record_model(const struct way *way, const struct whole *whole, const struct batch *b)
 {
-    static const struct model_config sizes = {
-        .layers = 2, .hidden = 96, .heads = HEADS, .ffn = 192, .act = ACT_GELU};
-    const struct batch b = {.adj.nodes = NODES, .graphs = GRAPHS, .offset = offset, .pairs = pairs};
-    struct recording r = record_program(PROGRAM_STEP, &graph_transformer, &sizes, &b, config_of(way));
+    struct model_config c = whole->config;
+    c.layers = 2;
+    c.hidden = 96;
+    c.heads = HEADS;
+    c.ffn = 192;
+    c.act = ACT_GELU;
+    struct recording r = record_program(PROGRAM_STEP, &c, b, way_config(way));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;
@@ -258,7 +244,7 @@ static void project(struct mat g, bool left, double *out)
         out[n] = 0;
     for (int64_t i = 0; i < mat_size(g); i++) {
         int64_t row = i / g.cols, col = i % g.cols;
-        out[left ? col : row] += element(g, i) * recipe(left ? "left" : "right", left ? row : col);
+        out[left ? col : row] += element(g, i) * golden_entry(left ? "left" : "right", left ? row : col);
     }
 }
 
@@ -266,9 +252,10 @@ static void project(struct mat g, bool left, double *out)
  * The products of all gradients against the golden ones, which stand below one another. A gradient of one row
  * has none from the right: it would be a single number, in which everything may cancel.
  */
-static void compare_products(struct check *c, const struct tape *t, bool left, double limit)
+static void compare_products(struct check *c, const char *directory, const struct tape *t, bool left,
+                             double limit)
 {
-    struct mat all = golden("graph_transformer", "", left ? "gradients_left" : "gradients_right");
+    struct mat all = golden_read(directory, "", left ? "gradients_left" : "gradients_right");
     double *ours = malloc((size_t)all.rows * sizeof *ours), size = squares(all);
     int64_t at = 0;
     for (int p = 0; p < tape_parameter_count(t); p++) {
@@ -289,80 +276,104 @@ static void compare_products(struct check *c, const struct tape *t, bool left, d
     free(all.data);
 }
 
-static void check_step(struct check *c, const struct recording *r, const struct way *way)
+static void check_step(struct check *c, const char *directory, const struct recording *r,
+                       const struct way *way)
 {
-    compare_golden(c, "graph_transformer", "output", tape_view(r->tape, r->output), way->output);
-    compare_products(c, r->tape, true, way->gradient);
-    compare_products(c, r->tape, false, way->gradient);
+    compare_golden(c, directory, "output", tape_view(r->tape, r->output), way->output);
+    compare_products(c, directory, r->tape, true, way->gradient);
+    compare_products(c, directory, r->tape, false, way->gradient);
 }
 
 /* Later steps only in double: AdamW divides a gradient by its own size, which magnifies rounding. */
 static void check_model(const struct way *way, const void *context)
 {
-    (void)context;
-    struct recording r = record_model(way);
-    struct mat losses = golden("graph_transformer", "", "losses");
+    const struct whole *whole = context;
+    struct batch b = golden_batch();
+    struct recording r = record_model(way, whole, &b);
+    struct mat losses = golden_read(whole->name, "", "losses");
     assert_int_equal(losses.rows, STEPS);
     losses.rows = 1;
     struct check c = {0};
     for (int step = 0; step < (way->dtype == F64 ? STEPS : 1); step++) {
         tape_run(r.tape);
         if (step == 0)
-            check_step(&c, &r, way);
+            check_step(&c, whole->name, &r, way);
         struct mat loss = losses;
         loss.data = (double *)losses.data + step;
         compare(&c, "loss", tape_view(r.tape, r.loss), loss, 0, way->output);
     }
-    assert_right(&c, "graph_transformer", way);
+    assert_right(&c, whole->name, way);
     free(losses.data);
     tape_free(r.tape);
+    batch_free(&b);
 }
 
 static void test_model(void **state)
 {
-    (void)state;
-    each_way(check_model, NULL);
+    each_way(check_model, *state);
 }
 
 /* One entry of 27,648 that is wrong by a millionth of the gradient's root mean square is found in double. */
 static void test_products_see_an_entry(void **state)
 {
-    (void)state;
-    const struct way way = {&backend_oracle, F64, in_double, in_double};
-    struct recording r = record_model(&way);
+    const struct whole *whole = *state;
+    struct batch b = golden_batch();
+    struct recording r = record_model(&way_oracle, whole, &b);
     tape_run(r.tape);
     struct mat g = tape_gradient(r.tape, tape_parameter(r.tape, 2, NULL));
     assert_int_equal(mat_size(g), 288 * 96);
     ((double *)g.data)[12345] += 1e-6 * sqrt(squares(g) / (double)mat_size(g));
     for (int left = 0; left < 2; left++) {
         struct check c = {0};
-        compare_products(&c, r.tape, left, in_double);
+        compare_products(&c, whole->name, r.tape, left, way_oracle.gradient);
         assert_true(c.excess > 1);
         assert_string_equal(c.tensor, "layer1.attention.qkv.weight");
     }
     tape_free(r.tape);
+    batch_free(&b);
 }
 
 int main(void)
 {
     static struct layer layers[] = {
-        {"linear_none", linear_none},
-        {"linear_gelu", linear_gelu},
-        {"linear_gelu_tanh", linear_gelu_tanh},
-        {"linear_relu", linear_relu},
-        {"mlp", record_mlp},
-        {"add_norm", record_add_norm},
-        {"attention", record_attention},
-        {"mean_pool", record_mean_pool},
-        {"mse", nothing},
+        {"linear_none", record_linear, ACT_NONE},
+        {"linear_gelu", record_linear, ACT_GELU},
+        {"linear_gelu_tanh", record_linear, ACT_GELU_TANH},
+        {"linear_relu", record_linear, ACT_RELU},
+        {"mlp", record_mlp, ACT_GELU},
+        {"gin_layer", record_gin, ACT_RELU},
+        {"attention", record_attention, ATTENTION_DENSE},
+        {"attention", record_attention, ATTENTION_UNFUSED},
+        {"sparse_attention", record_attention, ATTENTION_SPARSE},
+        {"add_norm", record_add_norm, NORM_LAYER},
+        {"add_norm_batch", record_add_norm, NORM_BATCH},
+        {"add_norm_graph", record_add_norm, NORM_GRAPH},
+        {"gps_layer", record_gps, NORM_LAYER},
+        {"gps_layer_batch", record_gps, NORM_BATCH},
+        {"mean_pool", record_pool, POOL_MEAN},
+        {"sum_pool", record_pool, POOL_SUM},
+        {"max_pool", record_pool, POOL_MAX},
+        {"mse", record_nothing, TASK_GRAPH},
+        {"cross_entropy", record_nothing, TASK_NODE},
     };
-    enum { LAYERS = sizeof layers / sizeof *layers };
-    struct CMUnitTest tests[LAYERS + 2] = {
-        [LAYERS] = cmocka_unit_test(test_model),
-        [LAYERS + 1] = cmocka_unit_test(test_products_see_an_entry),
+    static struct whole wholes[] = {
+        {"graph_transformer", {.attention = ATTENTION_DENSE}},
+        {"sparse_transformer", {.attention = ATTENTION_SPARSE, .pool = POOL_SUM}},
+        {"gin", {.mpnn = MPNN_GIN, .task = TASK_NODE}},
+        {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}},
+        {"gps_sparse",
+         {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX}},
+    };
+    enum { LAYERS = sizeof layers / sizeof *layers, MODELS = sizeof wholes / sizeof *wholes };
+    struct CMUnitTest tests[LAYERS + MODELS + 2] = {
+        [LAYERS + MODELS] = cmocka_unit_test(test_batch_is_awkward),
+        [LAYERS + MODELS + 1] = cmocka_unit_test_prestate(test_products_see_an_entry, &wholes[0]),
     };
     for (int i = 0; i < LAYERS; i++)
         tests[i] =
             (struct CMUnitTest){.name = layers[i].name, .test_func = test_layer, .initial_state = &layers[i]};
+    for (int i = 0; i < MODELS; i++)
+        tests[LAYERS + i] =
+            (struct CMUnitTest){.name = wholes[i].name, .test_func = test_model, .initial_state = &wholes[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static bool check_case(enum op op, const struct sample *s)
 static void test_op(void **state)
 {
     static const int64_t shapes[][DIMS] = {
-        {1, 2, 1, 2, 3, 1, 1}, {1, 2, 7, 4, 6, 2, 3}, {1, 2, 9, 5, 8, 1, 1}};
+        {1, 2, 1, 2, 3, 1, 1, 2, 0}, {1, 2, 7, 4, 6, 2, 3, 19, 0}, {1, 2, 9, 5, 8, 1, 1, 0, 0}};
     static struct sample cases[CASES_MAX];
     enum op op = *(const enum op *)*state;
     int checked = 0;

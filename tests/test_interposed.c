@@ -83,13 +83,19 @@ NOINLINE void *mmap(void *at, size_t size, int protection, int flags, int fd, of
 static struct recording record_step(struct batch *b, const char *linear_variant)
 {
     struct graph_config g = {.family = "er", .nodes = 150, .degree = 4, .graphs = 2, .seed = 1};
-    struct model_config c = {.layers = 2, .hidden = 32, .heads = 4, .ffn = 64, .act = ACT_GELU};
+    struct model_config c = {.layers = 2,
+                             .hidden = 32,
+                             .heads = 4,
+                             .ffn = 64,
+                             .act = ACT_GELU,
+                             .attention = ATTENTION_DENSE,
+                             .mpnn = MPNN_GIN};
     struct tape_config t = {
         .backend = backend_cpu(), .dtype = F32, .threads = linear_variant ? 1 : 2, .seed = 1};
     t.variant[OP_linear] = linear_variant;
     char error[256];
     assert_true(batch_generate(b, &g, error, sizeof error));
-    struct recording r = record_program(PROGRAM_STEP, &graph_transformer, &c, b, t);
+    struct recording r = record_program(PROGRAM_STEP, &c, b, t);
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;

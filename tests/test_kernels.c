@@ -19,12 +19,14 @@
 
 enum { SMALL_SHAPES = 6 };
 
-/* In the order of enum dim: 1, 2, N, M, D, H, B. */
+/* In the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
 static const int64_t shapes[][DIMS] = {
-    {1, 2, 1, 1, 1, 1, 1},      {1, 2, 2, 3, 2, 1, 2},       {1, 2, 7, 5, 12, 3, 3},
-    {1, 2, 13, 17, 11, 1, 2},   {1, 2, 31, 33, 24, 4, 5},    {1, 2, 3, 16, 64, 2, 1},
-    {1, 2, 67, 129, 40, 5, 4},  {1, 2, 64, 64, 128, 8, 1},   {1, 2, 131, 1, 96, 3, 2},
-    {1, 2, 300, 257, 64, 4, 3}, {1, 2, 1031, 19, 36, 2, 40},
+    {1, 2, 1, 1, 1, 1, 1, 1, 0},          {1, 2, 2, 3, 2, 1, 2, 0, 0},
+    {1, 2, 7, 5, 12, 3, 3, 30, 0},        {1, 2, 13, 17, 11, 1, 2, 20, 0},
+    {1, 2, 31, 33, 24, 4, 5, 100, 0},     {1, 2, 3, 16, 64, 2, 1, 2, 0},
+    {1, 2, 67, 129, 40, 5, 4, 333, 0},    {1, 2, 64, 64, 128, 8, 1, 64, 0},
+    {1, 2, 131, 1, 96, 3, 2, 700, 0},     {1, 2, 300, 257, 64, 4, 3, 1500, 0},
+    {1, 2, 1031, 19, 36, 2, 40, 4100, 0},
 };
 
 /* From this shape on only accumulation is varied, not which operands are absent. */
@@ -55,9 +57,10 @@ static void visit_all(enum op op, visitor *visit, const struct operands *inputs,
 static const char *label(const struct backend *b, const struct kernel *k, const struct sample *s)
 {
     static char text[300];
-    snprintf(text, sizeof text, "%s/%s %s %s, N %d M %d D %d H %d B %d, act %s, absent %x, acc %x, seed %d",
-             b->name, k->variant, op_info(k->op)->name, dtype_name(k->dtype), (int)s->dims[DIM_N],
-             (int)s->dims[DIM_M], (int)s->dims[DIM_D], (int)s->dims[DIM_H], (int)s->dims[DIM_B],
+    snprintf(text, sizeof text,
+             "%s/%s %s %s, N %d M %d D %d H %d B %d E %d, act %s, absent %x, acc %x, seed %d", b->name,
+             k->variant, op_info(k->op)->name, dtype_name(k->dtype), (int)s->dims[DIM_N], (int)s->dims[DIM_M],
+             (int)s->dims[DIM_D], (int)s->dims[DIM_H], (int)s->dims[DIM_B], (int)s->dims[DIM_E],
              activation_name(s->act), s->absent, s->acc, (int)s->seed);
     return text;
 }
@@ -186,6 +189,7 @@ static void test_random_shapes(void **state)
         dims[DIM_M] = 1 + (int64_t)(rng_bits(seed, 2) % 100);
         dims[DIM_H] = 1 + (int64_t)(rng_bits(seed, 3) % 8);
         dims[DIM_D] = dims[DIM_H] * (1 + (int64_t)(rng_bits(seed, 4) % 40));
+        dims[DIM_E] = (int64_t)(rng_bits(seed, 5) % 1000);
         for (enum op op = 0; op < OPS; op++)
             check_shape(op, dims, seed, false);
     }

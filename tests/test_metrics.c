@@ -138,13 +138,13 @@ static void test_byte_formulas(void **state)
     static struct sample cases[CASES_MAX];
     for (enum op op = 0; op < OPS; op++) {
         struct bytes_formula f = bytes_formula_of(op);
-        struct sample base = {.op = op, .dims = {1, 2, 29, 7, 15, 3, 4}, .seed = 1};
+        struct sample base = {.op = op, .dims = {1, 2, 29, 7, 15, 3, 4, 60, 0}, .seed = 1};
         int count = operands_cases(&base, true, cases), checked = 0;
         for (int c = 0; c < count; c++) {
             struct operands *o = operands_new(&cases[c], c % 2 ? F32 : F64);
             if (!o)
                 continue;
-            assert_int_equal(bytes_formula_value(&f, &o->args, base.dims), op_bytes(op, &o->args));
+            assert_int_equal(bytes_formula_value(&f, &o->args, o->sample.dims), op_bytes(op, &o->args));
             operands_free(o);
             checked++;
         }
@@ -172,13 +172,14 @@ static void test_formulas_as_text(void **state)
     expect_formula(OP_copy, "s * (1 + HAS(y) + ACC(y)) * N * M");
     expect_formula(OP_adamw, "s * 7 * N * M + 16");
     expect_formula(OP_mean_pool, "s * (B * D + N * D) + 8 * (B + 1)");
+    expect_formula(OP_spmm, "s * 2 * N * D + 8 * (N + 1) + 4 * E");
     expect_formula(OP_advance, "32");
 }
 
 /* Two values of an axis, as an argument; false where it has but one. */
 static bool two_values(const struct axis_info *axis, char argument[128])
 {
-    if (axis->kind != AXIS_NAME)
+    if (!axis->choice)
         snprintf(argument, 128, "--%s=7,9", axis->name);
     else if (axis->choice(1))
         snprintf(argument, 128, "--%s=%s,%s", axis->name, axis->choice(0), axis->choice(1));
@@ -193,9 +194,10 @@ static void test_every_axis_is_a_field_and_work(void **state)
     (void)state;
     const struct bench bench = {.axis = AXIS_NODES, .values = axis_info(AXIS_NODES)->standard};
     for (enum axis a = 0; a < AXES; a++) {
-        const struct field *field = schema_find(axis_info(a)->name);
+        const char *path = axis_info(a)->field ? axis_info(a)->field : axis_info(a)->name;
+        const struct field *field = schema_find(path);
         if (!field || !field->symbol)
-            fail_msg("--%s: analysis/schema.def has no AXIS of that name", axis_info(a)->name);
+            fail_msg("--%s: analysis/schema.def has no AXIS %s", axis_info(a)->name, path);
         char program[] = "bench", argument[128], *argv[] = {program, argument, NULL}, work[2][17];
         if (!two_values(axis_info(a), argument))
             continue;

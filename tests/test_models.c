@@ -1,7 +1,7 @@
 /*
- * Whole models, each that is registered: parameters by the formula, gradients by central differences, a step
- * against double, counted FLOPs, and learning. Published sizes and closed formulas of a model are its own
- * tests.
+ * Whole models, each that is registered and others that their parts make: parameters by the formula,
+ * gradients by central differences, a step against double, counted FLOPs, learning, and the symmetry that
+ * makes them models of graphs. Published sizes and closed formulas are tests of their own.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,100 +14,148 @@
 
 #include <cmocka.h>
 
+#include "kernels/rng.h"
 #include "models/count.h"
 #include "models/listing.h"
 #include "models/model.h"
+#include "tests/batches.h"
 #include "tests/tapes.h"
 
-static struct batch batch_of(int64_t nodes, int64_t graphs)
-{
-    struct graph_config g = {.family = "er", .nodes = nodes, .degree = 3, .graphs = graphs, .seed = 1};
-    struct batch b;
-    char error[256];
-    assert_true(batch_generate(&b, &g, error, sizeof error));
-    return b;
-}
+/* The parts of a model, without sizes. */
+struct subject {
+    const char *name;
+    struct model_config parts;
+};
+
+static const struct subject mixed[] = {
+    {"gps, batch norm", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}},
+    {"gps, graph norm, sum",
+     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_SUM}},
+    {"gps_sparse, no norm, max",
+     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX}},
+    {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
+    {"gps_sparse, nodes, batch norm",
+     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .task = TASK_NODE}},
+    {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
+    {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}},
+};
 
 static struct tape_config config_of(const struct backend *backend, enum dtype dtype)
 {
     return (struct tape_config){.backend = backend, .dtype = dtype, .threads = 2, .seed = 42};
 }
 
-/* The published size of one layer: 4 (d^2 + d) of attention, the FFN's two linear layers, two norms. */
+static struct model_config sized(const struct subject *s, int64_t layers, int64_t hidden, int64_t heads,
+                                 int64_t ffn, enum activation act)
+{
+    struct model_config c = s->parts;
+    c.layers = layers;
+    c.hidden = hidden;
+    c.heads = heads;
+    c.ffn = ffn;
+    c.act = act;
+    return c;
+}
+
+static struct model_config small_of(const struct subject *s)
+{
+    return sized(s, 2, 40, 5, 72, ACT_GELU);
+}
+
+static const struct model_config dense = {.attention = ATTENTION_DENSE};
+
+/* A recording that is laid out and in its initial state. */
+static struct recording ready(enum program_kind kind, const struct model_config *c, const struct batch *b,
+                              struct tape_config t)
+{
+    struct recording r = record_program(kind, c, b, t);
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    return r;
+}
+
+/* The published size of a layer: 10 d^2 + 15 d of GPS; 4 (d^2 + d) of attention, an FFN and two norms without
+ * message passing. */
 static void test_parameter_oracle(void **state)
 {
     (void)state;
-    struct model_config c = {.layers = 6, .hidden = 256, .heads = 8, .ffn = 512, .act = ACT_GELU};
+    struct model_config c = {
+        .layers = 6, .hidden = 256, .heads = 8, .ffn = 512, .attention = ATTENTION_DENSE};
     int64_t d = 256, layer = 4 * (d * d + d) + 2 * d * 512 + 512 + d + 4 * d;
-    assert_int_equal(graph_transformer.parameters(&c), 17 * d + 6 * layer + d + 1);
-    struct batch b = batch_of(10, 1);
-    struct recording r =
-        record_program(PROGRAM_FORWARD, &graph_transformer, &c, &b, config_of(backend_cpu(), F32));
-    assert_int_equal(tape_parameter_elements(r.tape), graph_transformer.parameters(&c));
+    assert_int_equal(model_parameters(&c), 17 * d + 6 * layer + d + 1);
+    c.mpnn = MPNN_GIN;
+    assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + d + 1);
+    c.task = TASK_NODE;
+    assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + CLASSES * (d + 1));
+    struct batch b = batch_er(10, 1);
+    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
+    assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
     const char *name;
     struct mat w = tape_parameter(r.tape, 2, &name);
-    assert_string_equal(name, "layer1.attention.qkv.weight");
-    assert_int_equal(w.rows, 3 * d);
+    assert_string_equal(name, "layer1.gin.up.weight");
+    assert_int_equal(w.rows, d);
     tape_free(r.tape);
     batch_free(&b);
 }
 
-/* The model's output for graphs of 4, 1 and 2 nodes. */
-static struct mat record_model(struct tape *t, const struct model *m, const struct model_config *c)
+static void test_refused_parts(void **state)
 {
-    static const int64_t at[] = {0, 4, 5, 7};
-    struct offsets graphs = {.at = input_copy(t, "graphs", I64, 4, 1, at), .pairs = 16 + 1 + 4};
-    return m->record(t, c, input_uniform(t, "features", 7, FEATURES), &graphs);
+    (void)state;
+    struct model_config c = {.layers = 1, .hidden = 10, .heads = 3, .ffn = 1};
+    assert_non_null(model_refuses(&c)); /* neither attention nor message passing */
+    c.mpnn = MPNN_GIN;
+    assert_null(model_refuses(&c)); /* without attention no heads either */
+    c.attention = ATTENTION_SPARSE;
+    assert_non_null(model_refuses(&c));
+    c.heads = 5;
+    assert_null(model_refuses(&c));
 }
 
 static void test_parameters_by_the_formula(void **state)
 {
-    const struct model *m = *state;
-    static const struct model_config configs[] = {{.layers = 1, .hidden = 1, .heads = 1, .ffn = 1},
-                                                  {.layers = 1, .hidden = 6, .heads = 3, .ffn = 5},
-                                                  {.layers = 2, .hidden = 6, .heads = 2, .ffn = 5},
-                                                  {.layers = 3, .hidden = 10, .heads = 5, .ffn = 7},
-                                                  {.layers = 5, .hidden = 21, .heads = 7, .ffn = 64},
-                                                  {.layers = 12, .hidden = 48, .heads = 4, .ffn = 11},
-                                                  {.layers = 6, .hidden = 256, .heads = 8, .ffn = 512}};
-    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        struct tape_config config = config_of(backend_cpu(), F32);
-        struct tape *t = tape_new(&config);
-        record_model(t, m, &configs[i]);
-        assert_int_equal(tape_parameter_elements(t), m->parameters(&configs[i]));
-        tape_free(t);
+    static const int64_t sizes[][4] = {{1, 1, 1, 1},   {1, 6, 3, 5},    {2, 6, 2, 5},    {3, 10, 5, 7},
+                                       {5, 21, 7, 64}, {12, 48, 4, 11}, {6, 256, 8, 512}};
+    struct batch b = batch_awkward();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct model_config c = sized(*state, sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], ACT_GELU);
+        struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
+        assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
+        tape_free(r.tape);
     }
+    batch_free(&b);
 }
 
+/* A learning rate of zero: parameters stay as they are from replay to replay. */
+static void stop_learning(const struct tape *t)
+{
+    for (int e = 0; e < tape_entry_count(t); e++)
+        if (tape_entry(t, e)->op == OP_adamw)
+            ((double *)((const struct adamw_args *)tape_entry(t, e)->args)->schedule.data)[1] = 0;
+}
+
+/* In double on the reference, over directed edges with loops and duplicates, a lone node and one edgeless
+ * graph. */
 static void test_gradients(void **state)
 {
-    const struct model *m = *state;
-    for (enum activation act = 0; act < ACT_KINDS; act++) {
-        struct model_config c = {.layers = 2, .hidden = 6, .heads = 3, .ffn = 5, .act = act};
-        struct tape *t = tape_new_in_double();
-        struct mat y = record_model(t, m, &c);
-        struct mat loss = op(t, mse, .y = y, .target = input_uniform(t, "targets", y.rows, y.cols))->loss;
-        tape_make_ready(t, loss);
-        double error = tape_gradient_error(t, loss);
-        if (!(error < 1e-6))
-            fail_msg("%s, act %s: relative error %g", m->name, activation_name(act), error);
-        tape_free(t);
-    }
+    const struct subject *s = *state;
+    struct batch b = batch_awkward();
+    struct model_config c = sized(s, 2, 6, 3, 5, ACT_GELU);
+    struct recording r = ready(PROGRAM_STEP, &c, &b, config_of(&backend_ref, F64));
+    stop_learning(r.tape);
+    double error = tape_gradient_error(r.tape, r.loss);
+    if (!(error < 1e-6))
+        fail_msg("%s: relative error %g", s->name, error);
+    tape_free(r.tape);
+    batch_free(&b);
 }
-
-static const struct model_config small = {.layers = 2, .hidden = 40, .heads = 5, .ffn = 72, .act = ACT_GELU};
 
 /* What a step in float leaves behind, against the same step of the reference in double from the same
  * parameters. */
-static void test_step_agrees_with_double(void **state)
+static void step_agrees_with_double(const struct subject *s, struct batch b)
 {
-    const struct model *m = *state;
-    struct batch b = batch_of(67, 3);
-    struct recording f = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
-    struct recording d = record_program(PROGRAM_STEP, m, &small, &b, config_of(&backend_ref, F64));
-    assert_true(tape_layout(f.tape) && tape_layout(d.tape));
-    tape_init(f.tape);
-    tape_init(d.tape);
+    struct model_config c = small_of(s);
+    struct recording f = ready(PROGRAM_STEP, &c, &b, config_of(backend_cpu(), F32));
+    struct recording d = ready(PROGRAM_STEP, &c, &b, config_of(&backend_ref, F64));
     tape_run(f.tape);
     tape_run(d.tape);
     assert_true(fabs(tape_scalar(f.tape, f.loss) / tape_scalar(d.tape, d.loss) - 1) < 1e-5);
@@ -127,11 +175,82 @@ static void test_step_agrees_with_double(void **state)
     batch_free(&b);
 }
 
+static void test_step_agrees_with_double(void **state)
+{
+    step_agrees_with_double(*state, batch_er(67, 3));
+    step_agrees_with_double(*state, batch_awkward());
+}
+
+/* A random order of each graph's nodes. */
+static void shuffle(const struct batch *b, int64_t *to)
+{
+    for (int64_t g = 0; g < b->graphs; g++)
+        for (int64_t i = b->offset[g]; i < b->offset[g + 1]; i++) {
+            int64_t j = b->offset[g] + (int64_t)(rng_bits(9, (uint64_t)i) % (uint64_t)(i - b->offset[g] + 1));
+            to[i] = to[j];
+            to[j] = i;
+        }
+}
+
+/* The output in inference, in double; features come in the order `to`, if there is one. To be freed. */
+static double *output_of(const struct model_config *c, const struct batch *b, const int64_t *to,
+                         int64_t *rows)
+{
+    struct recording r = ready(PROGRAM_FORWARD, c, b, config_of(&backend_oracle, F64));
+    const char *name;
+    struct mat x = tape_input(r.tape, 0, &name);
+    assert_string_equal(name, "features");
+    double *copy = malloc((size_t)mat_bytes(x));
+    assert_non_null(copy);
+    memcpy(copy, x.data, (size_t)mat_bytes(x));
+    for (int64_t i = 0; to && i < x.rows; i++)
+        memcpy((double *)x.data + to[i] * x.cols, copy + i * x.cols, (size_t)x.cols * sizeof *copy);
+    tape_run(r.tape);
+    struct mat y = tape_view(r.tape, r.output);
+    copy = realloc(copy, (size_t)mat_bytes(y));
+    assert_non_null(copy);
+    memcpy(copy, y.data, (size_t)mat_bytes(y));
+    *rows = y.rows;
+    tape_free(r.tape);
+    return copy;
+}
+
+/* Other labels for the nodes: the same outputs of graphs, and those of nodes with their nodes. */
+static void test_permuted_labels_permute_outputs(void **state)
+{
+    struct model_config c = small_of(*state);
+    struct batch b = batch_awkward();
+    int64_t *to = malloc((size_t)b.adj.nodes * sizeof *to), rows,
+            cols = c.task == TASK_NODE ? CLASSES : TARGETS;
+    shuffle(&b, to);
+    struct batch other = batch_relabelled(&b, to);
+    double *y = output_of(&c, &b, NULL, &rows), *z = output_of(&c, &other, to, &rows);
+    double *mixed_up = output_of(&c, &other, NULL, &rows), difference = 0, unequal = 0, size = 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t k = 0; k < cols; k++) {
+            int64_t at = (c.task == TASK_NODE ? to[i] : i) * cols + k;
+            difference = fmax(difference, fabs(z[at] - y[i * cols + k]));
+            unequal = fmax(unequal, fabs(mixed_up[at] - y[i * cols + k]));
+            size = fmax(size, fabs(y[i * cols + k]));
+        }
+    assert_true(size > 0);
+    if (!(difference < 1e-12 * size))
+        fail_msg("%s: outputs differ by %g of %g", ((const struct subject *)*state)->name, difference, size);
+    if (model_uses_edges(&c) || c.task == TASK_NODE)
+        assert_true(unequal > 1e-6 * size); /* features that stay behind are seen */
+    free(y);
+    free(z);
+    free(mixed_up);
+    free(to);
+    batch_free(&b);
+    batch_free(&other);
+}
+
 static void test_loss_falls(void **state)
 {
-    const struct model *m = *state;
-    struct batch b = batch_of(20, 8);
-    struct recording r = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
+    struct model_config small = small_of(*state);
+    struct batch b = batch_er(20, 8);
+    struct recording r = record_program(PROGRAM_STEP, &small, &b, config_of(backend_cpu(), F32));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     tape_run(r.tape);
@@ -139,8 +258,8 @@ static void test_loss_falls(void **state)
     for (int i = 0; i < 150; i++)
         tape_run(r.tape);
     double last = tape_scalar(r.tape, r.loss);
-    if (!(last < 0.02 * first))
-        fail_msg("eight targets, 150 steps: the loss went from %g to %g", first, last);
+    if (!(last < (small.task == TASK_NODE ? 0.1 : 0.02) * first))
+        fail_msg("150 steps: the loss went from %g to %g", first, last);
     tape_init(r.tape);
     tape_run(r.tape);
     assert_true(tape_scalar(r.tape, r.loss) == first); /* init restores everything */
@@ -148,13 +267,16 @@ static void test_loss_falls(void **state)
     batch_free(&b);
 }
 
-/* The forward pass of inference and of training are the same function. */
+/* The forward pass of inference and of training are the same function, but for the statistics of batch norm.
+ */
 static void test_inference_equals_training(void **state)
 {
-    const struct model *m = *state;
-    struct batch b = batch_of(33, 2);
-    struct recording f = record_program(PROGRAM_FORWARD, m, &small, &b, config_of(backend_cpu(), F32));
-    struct recording s = record_program(PROGRAM_STEP, m, &small, &b, config_of(backend_cpu(), F32));
+    struct model_config small = small_of(*state);
+    if (small.norm == NORM_BATCH)
+        return;
+    struct batch b = batch_er(33, 2);
+    struct recording f = record_program(PROGRAM_FORWARD, &small, &b, config_of(backend_cpu(), F32));
+    struct recording s = record_program(PROGRAM_STEP, &small, &b, config_of(backend_cpu(), F32));
     assert_true(tape_layout(f.tape) && tape_layout(s.tape));
     tape_init(f.tape);
     tape_init(s.tape);
@@ -177,10 +299,10 @@ static bool all_finite(struct mat m)
 }
 
 /* One step from features of +-1e15: whether output, loss and every gradient are finite. */
-static bool finite_from_huge_features(const struct model *m, const struct batch *b,
+static bool finite_from_huge_features(const struct model_config *c, const struct batch *b,
                                       const struct backend *backend, enum dtype dtype)
 {
-    struct recording r = record_program(PROGRAM_STEP, m, &small, b, config_of(backend, dtype));
+    struct recording r = record_program(PROGRAM_STEP, c, b, config_of(backend, dtype));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     const char *name;
@@ -202,19 +324,20 @@ static bool finite_from_huge_features(const struct model *m, const struct batch 
 
 static void test_huge_features_stay_finite(void **state)
 {
-    struct batch b = batch_of(33, 2);
-    assert_true(finite_from_huge_features(*state, &b, &backend_oracle, F64));
+    struct batch b = batch_er(33, 2);
+    struct model_config c = small_of(*state);
+    assert_true(finite_from_huge_features(&c, &b, &backend_oracle, F64));
     for (const struct backend *const *cpu = backend_cpu_all(); *cpu; cpu++)
-        assert_true(finite_from_huge_features(*state, &b, *cpu, F32));
-    assert_true(finite_from_huge_features(*state, &b, &backend_ref, F32));
+        assert_true(finite_from_huge_features(&c, &b, *cpu, F32));
+    assert_true(finite_from_huge_features(&c, &b, &backend_ref, F32));
     batch_free(&b);
 }
 
 static void test_counted_equals_analytic(void **state)
 {
-    const struct model *m = *state;
-    struct batch b = batch_of(29, 3);
-    struct recording r = record_program(PROGRAM_STEP, m, &small, &b, config_of(&backend_ref, F64));
+    struct model_config small = small_of(*state);
+    struct batch b = batch_er(29, 3);
+    struct recording r = record_program(PROGRAM_STEP, &small, &b, config_of(&backend_ref, F64));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     struct cost total = tape_total(r.tape);
@@ -233,9 +356,9 @@ static void test_dry_run(void **state)
     struct batch b;
     char error[256];
     assert_true(batch_shape(&b, &g, error, sizeof error));
-    struct model_config c = {.layers = 1, .hidden = 256, .heads = 8, .ffn = 512, .act = ACT_GELU};
-    struct recording r =
-        record_program(PROGRAM_FORWARD, &graph_transformer, &c, &b, config_of(backend_cpu(), F32));
+    struct subject s = {.parts = dense};
+    struct model_config c = sized(&s, 1, 256, 8, 512, ACT_GELU);
+    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
     int64_t n = 10000000, d = 256, h = 8, f = 512;
     int64_t linear = 2 * n * (FEATURES * d + 4 * d * d + 2 * d * f), bias = n * (d + 4 * d + f + d),
             act = 5 * n * f;
@@ -249,9 +372,10 @@ static void test_dry_run(void **state)
 static void test_listing(void **state)
 {
     (void)state;
-    struct batch b = batch_of(12, 1);
-    struct recording r =
-        record_program(PROGRAM_STEP, &graph_transformer, &small, &b, config_of(backend_cpu(), F32));
+    struct batch b = batch_er(12, 1);
+    struct subject s = {.parts = dense};
+    struct model_config c = small_of(&s);
+    struct recording r = record_program(PROGRAM_STEP, &c, &b, config_of(backend_cpu(), F32));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -272,29 +396,44 @@ static const struct CMUnitTest of_every_model[] = {
     cmocka_unit_test(test_parameters_by_the_formula), cmocka_unit_test(test_gradients),
     cmocka_unit_test(test_step_agrees_with_double),   cmocka_unit_test(test_loss_falls),
     cmocka_unit_test(test_inference_equals_training), cmocka_unit_test(test_counted_equals_analytic),
-    cmocka_unit_test(test_huge_features_stay_finite),
+    cmocka_unit_test(test_huge_features_stay_finite), cmocka_unit_test(test_permuted_labels_permute_outputs),
 };
 
-enum { OWN_TESTS = 3, PER_MODEL = sizeof of_every_model / sizeof *of_every_model, MODELS_MAX = 16 };
+enum {
+    OWN_TESTS = 4,
+    PER_MODEL = sizeof of_every_model / sizeof *of_every_model,
+    MIXED = sizeof mixed / sizeof *mixed,
+    SUBJECTS_MAX = 16 + MIXED
+};
+
+/* The registered models, then the mixed ones. */
+static int all_subjects(struct subject *subjects)
+{
+    int count = 0;
+    for (const struct model *m = models; m->name && count < SUBJECTS_MAX - MIXED; m++)
+        subjects[count++] = (struct subject){m->name, {.attention = m->attention, .mpnn = m->mpnn}};
+    memcpy(subjects + count, mixed, sizeof mixed);
+    return count + MIXED;
+}
 
 int main(void)
 {
-    struct CMUnitTest tests[OWN_TESTS + MODELS_MAX * PER_MODEL] = {
+    static struct subject subjects[SUBJECTS_MAX];
+    static char names[SUBJECTS_MAX][PER_MODEL][100];
+    struct CMUnitTest tests[OWN_TESTS + SUBJECTS_MAX * PER_MODEL] = {
         cmocka_unit_test(test_parameter_oracle),
+        cmocka_unit_test(test_refused_parts),
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_listing),
     }; /* cmocka passes over the empty ones */
-    static char names[MODELS_MAX][PER_MODEL][100];
-    for (int m = 0; models[m]; m++) {
-        if (m == MODELS_MAX)
-            abort();
+    int count = all_subjects(subjects);
+    for (int m = 0; m < count; m++)
         for (int i = 0; i < PER_MODEL; i++) {
             struct CMUnitTest *test = &tests[OWN_TESTS + m * PER_MODEL + i];
-            snprintf(names[m][i], sizeof names[m][i], "%s: %s", models[m]->name, of_every_model[i].name);
+            snprintf(names[m][i], sizeof names[m][i], "%s: %s", subjects[m].name, of_every_model[i].name);
             *test = of_every_model[i];
             test->name = names[m][i];
-            test->initial_state = (void *)(uintptr_t)models[m];
+            test->initial_state = &subjects[m];
         }
-    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

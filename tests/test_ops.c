@@ -350,6 +350,53 @@ static void test_bytes(void **state)
     assert_int_equal(op_bytes(OP_fill, &f), -1);
 }
 
+/* 5 nodes and 7 edges, width 3, on a graph that is its own transpose and on one that is not. */
+static void test_edges(void **state)
+{
+    (void)state;
+    static char memory[64];
+    struct mat row = {.data = memory, .rows = 6, .cols = 1, .ld = 1, .dtype = I64}, other = row;
+    struct mat col = {.data = memory + 8, .rows = 7, .cols = 1, .ld = 1, .dtype = I32};
+    struct spmm_args a = {.y = shape(5, 3), .x = shape(5, 3), .adj = {.row = row, .col = col}};
+    char error[200];
+    int64_t dims[DIMS];
+    assert_true(
+        op_bind(OP_spmm, &a, dims, error, sizeof error)); /* without the transpose, which is not read */
+    assert_int_equal(dims[DIM_E], 7);
+    assert_int_equal(op_bytes(OP_spmm, &a), 4 * (5 * 3 + 5 * 3) + 8 * 6 + 4 * 7);
+    assert_int_equal(op_bytes_no_reuse(OP_spmm, &a), 4 * (5 * 3 + 7 * 3) + 8 * 6 + 4 * 7);
+    assert_int_equal(op_flops(OP_spmm, &a), 3 * 7);
+    a.self = 1;
+    assert_int_equal(op_flops(OP_spmm, &a), 3 * (7 + 5));
+    a.self = 1.5;
+    assert_int_equal(op_flops(OP_spmm, &a), 3 * (7 + 2 * 5));
+
+    struct spmm_backward_args b = {.dx = shape(5, 3), .dy = shape(5, 3), .adj = a.adj};
+    assert_false(op_bind(OP_spmm_backward, &b, dims, error, sizeof error));
+    assert_string_equal(error, "spmm_backward: adj.out_row is missing");
+
+    struct mat m = shape(5, 4), lse = shape(5, 2);
+    struct sparse_attention_backward_args c = {.dq = m,
+                                               .dk = m,
+                                               .dv = m,
+                                               .dy = m,
+                                               .y = m,
+                                               .q = m,
+                                               .k = m,
+                                               .v = m,
+                                               .lse = lse,
+                                               .adj = {row, col, row, col},
+                                               .heads = 2};
+    int64_t symmetric = op_bytes(OP_sparse_attention_backward, &c);
+    other.data = memory + 16;
+    c.adj.out_row = other;
+    assert_int_equal(op_bytes(OP_sparse_attention_backward, &c), symmetric + 8 * 6);
+
+    a.adj.col = (struct mat){.cols = 1, .ld = 1, .dtype = I32}; /* no edges at all */
+    assert_true(op_bind(OP_spmm, &a, dims, error, sizeof error));
+    assert_int_equal(dims[DIM_E], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_flops),
         cmocka_unit_test(test_flops_of_large_graphs),
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

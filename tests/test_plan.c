@@ -13,7 +13,13 @@
 #include "models/model.h"
 #include "models/tape_internal.h"
 
-static const struct model_config small = {.layers = 2, .hidden = 24, .heads = 3, .ffn = 40, .act = ACT_GELU};
+static const struct model_config small = {.layers = 2,
+                                          .hidden = 24,
+                                          .heads = 3,
+                                          .ffn = 40,
+                                          .act = ACT_GELU,
+                                          .attention = ATTENTION_DENSE,
+                                          .mpnn = MPNN_GIN};
 
 static struct recording record_small(enum program_kind kind, struct batch *b, struct tape_config config,
                                      int64_t nodes)
@@ -21,7 +27,7 @@ static struct recording record_small(enum program_kind kind, struct batch *b, st
     struct graph_config g = {.family = "er", .nodes = nodes, .degree = 3, .graphs = 3, .seed = 1};
     char error[256];
     assert_true(batch_generate(b, &g, error, sizeof error));
-    return record_program(kind, &graph_transformer, &small, b, config);
+    return record_program(kind, &small, b, config);
 }
 
 static struct tape_config on_cpu(bool no_reuse, int threads)

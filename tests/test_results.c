@@ -37,7 +37,9 @@ static void assert_costs_of_the_tape(const json_t *row)
                              .hidden = count_at(row, "hidden"),
                              .heads = count_at(row, "heads"),
                              .ffn = count_at(row, "ffn"),
-                             .act = ACT_GELU};
+                             .act = ACT_GELU,
+                             .attention = ATTENTION_DENSE,
+                             .mpnn = MPNN_GIN};
     struct graph_config g = {
         .family = "er", .nodes = count_at(row, "nodes"), .degree = 5, .graphs = 1, .seed = 42};
     struct tape_config t = {
@@ -45,8 +47,8 @@ static void assert_costs_of_the_tape(const json_t *row)
     struct batch b;
     char error[MESSAGE_SIZE];
     assert_true(batch_shape(&b, &g, error, sizeof error));
-    struct recording forward = record_program(PROGRAM_FORWARD, &graph_transformer, &c, &b, t);
-    struct recording step = record_program(PROGRAM_STEP, &graph_transformer, &c, &b, t);
+    struct recording forward = record_program(PROGRAM_FORWARD, &c, &b, t);
+    struct recording step = record_program(PROGRAM_STEP, &c, &b, t);
     assert_int_equal(count_at(row, "forward.flops.analytic"), total_of(forward.tape).flops);
     assert_int_equal(count_at(row, "forward.bytes"), total_of(forward.tape).bytes);
     assert_int_equal(count_at(row, "step.flops.analytic"), total_of(step.tape).flops);

@@ -56,8 +56,8 @@ static struct mat late_reader(struct tape *t)
 static struct mat chain(struct tape *t)
 {
     struct mat x = start(t);
-    x = add_norm(t, "n1", x, mlp(t, "l1", x, 3, WIDTH, ACT_GELU));
-    x = add_norm(t, "n2", x, mlp(t, "l2", x, 4, WIDTH, ACT_RELU));
+    x = add_norm(t, "n1", NORM_LAYER, x, mlp(t, "l1", x, 3, WIDTH, ACT_GELU), NULL);
+    x = add_norm(t, "n2", NORM_LAYER, x, mlp(t, "l2", x, 4, WIDTH, ACT_RELU), NULL);
     return finish(t, sum(t, x, x));
 }
 
@@ -88,10 +88,11 @@ static struct mat column_sums(struct tape *t)
 static struct mat ragged_attention(struct tape *t)
 {
     static const int64_t at[] = {0, 1, 4, 5};
-    struct offsets graphs = {.at = input_copy(t, "graphs", I64, 4, 1, at), .pairs = 1 + 9 + 1};
+    struct structure s = {.graphs = {.at = input_copy(t, "graphs", I64, 4, 1, at), .pairs = 1 + 9 + 1}};
     struct mat x = start(t);
-    struct mat y = add_norm(t, "norm", x, attention(t, "attention", x, &graphs, 2));
-    return finish(t, mean_pool(t, "pool", y, &graphs));
+    struct mat y =
+        add_norm(t, "norm", NORM_LAYER, x, attention(t, "attention", ATTENTION_DENSE, x, &s, 2), &s);
+    return finish(t, pool(t, "pool", POOL_MEAN, y, &s.graphs));
 }
 
 /* A parameter that two ops share, and one whose gradient is passed on unchanged. */

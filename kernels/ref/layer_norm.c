@@ -4,32 +4,51 @@
  *   mean = sum x / D    var = sum (x - mean)^2 / D    rstd = 1 / sqrt(var + eps)    stats = [mean, rstd]
  *   n = (x - mean) rstd    y = n gain + bias
  *
+ * add_layer_norm is the same of x = a + b, the residual connection.
+ *
  *   g = dy gain    dx = (g - sum g / D - n sum (g n) / D) rstd    dgain = sum dy n    dbias = sum dy
  *
  * The variance takes a second pass over the row: the difference sum x^2 / D - mean^2 cancels.
  */
 #include "kernels/ref/loops.h"
 
+/* y_i from x_i; mean and rstd are written where stats is present. */
+static void normalise(struct mat y, struct mat stats, struct mat x, struct mat gain, struct mat bias,
+                      double eps, int64_t i)
+{
+    int64_t D = x.cols;
+    real sum = R(0), squares = R(0);
+    for (int64_t k = 0; k < D; k++)
+        sum += AT(x, i, k);
+    real mean = sum / R(D);
+    for (int64_t k = 0; k < D; k++) {
+        real centred = AT(x, i, k) - mean;
+        squares += centred * centred;
+    }
+    real rstd = R(1) / r_sqrt(squares / R(D) + R(eps));
+    for (int64_t k = 0; k < D; k++)
+        AT(y, i, k) = (AT(x, i, k) - mean) * rstd * AT(gain, 0, k) + AT(bias, 0, k);
+    if (mat_present(stats)) {
+        AT(stats, i, 0) = mean;
+        AT(stats, i, 1) = rstd;
+    }
+}
+
 REF(layer_norm, 0)
 {
-    int64_t D = a->x.cols;
     struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        normalise(a->y, a->stats, a->x, a->gain, a->bias, a->eps, i);
+}
+
+REF(add_layer_norm, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    struct mat sum = mat_present(a->sum) ? a->sum : a->y; /* which holds it until it is normalised */
     for (int64_t i = rows.first; i < rows.end; i++) {
-        real sum = R(0), squares = R(0);
-        for (int64_t k = 0; k < D; k++)
-            sum += AT(a->x, i, k);
-        real mean = sum / R(D);
-        for (int64_t k = 0; k < D; k++) {
-            real centred = AT(a->x, i, k) - mean;
-            squares += centred * centred;
-        }
-        real rstd = R(1) / r_sqrt(squares / R(D) + R(a->eps));
-        for (int64_t k = 0; k < D; k++)
-            AT(a->y, i, k) = (AT(a->x, i, k) - mean) * rstd * AT(a->gain, 0, k) + AT(a->bias, 0, k);
-        if (mat_present(a->stats)) {
-            AT(a->stats, i, 0) = mean;
-            AT(a->stats, i, 1) = rstd;
-        }
+        for (int64_t k = 0; k < a->y.cols; k++)
+            AT(sum, i, k) = AT(a->a, i, k) + AT(a->b, i, k);
+        normalise(a->y, a->stats, sum, a->gain, a->bias, a->eps, i);
     }
 }
 

@@ -2,7 +2,7 @@
  * What the loops of ref/ are written with: the opening of a kernel, the rows it is asked for, and elements.
  *
  * Over the counting type no operand's memory is touched, so that shapes alone can be counted; only the
- * offsets of graphs are read, for they are the shape of the work.
+ * offsets of graphs and the edges are read, for they are the shape of the work.
  */
 #ifndef GTMARK_KERNELS_REF_LOOPS_H
 #define GTMARK_KERNELS_REF_LOOPS_H
@@ -70,6 +70,20 @@ static inline struct rows graph_rows(struct offsets o, int64_t g)
     return rows;
 }
 
+/* The positions in col of the edges of row i. */
+static inline struct rows edges_of(struct mat row, int64_t i)
+{
+    const int64_t *at = (const int64_t *)row.data;
+    struct rows edges = {at[i * row.ld], at[(i + 1) * row.ld]};
+    return edges;
+}
+
+/* The other end of edge e. */
+static inline int64_t edge_end(struct mat col, int64_t e)
+{
+    return ((const int32_t *)col.data)[e * col.ld];
+}
+
 #ifdef REF_COUNT
 
 static inline real *real_at(struct mat, int64_t, int64_t)
@@ -85,10 +99,16 @@ static inline double *double_at(struct mat, int64_t)
     return &one;
 }
 
-static inline struct mat scratch_row(struct call, int64_t, int64_t cols)
+static inline int64_t *index_at(struct mat, int64_t, int64_t)
+{
+    static int64_t nothing;
+    return &nothing;
+}
+
+static inline struct mat scratch_rows(struct call, int64_t, int64_t rows, int64_t cols)
 {
     struct mat m = mat();
-    m.rows = 1;
+    m.rows = rows;
     m.cols = m.ld = cols;
     return m;
 }
@@ -106,14 +126,26 @@ static inline double *double_at(struct mat m, int64_t k)
     return (double *)m.data + k;
 }
 
-/* The 1 x cols matrix in scratch after `before` reals. */
-static inline struct mat scratch_row(struct call call, int64_t before, int64_t cols)
+/* Element (i, k) of a matrix of whole numbers. */
+static inline int64_t *index_at(struct mat m, int64_t i, int64_t k)
 {
-    struct mat m = {.data = (real *)call.scratch + before, .rows = 1, .cols = cols, .ld = cols};
+    return (int64_t *)m.data + i * m.ld + k;
+}
+
+/* The rows x cols matrix in scratch after `before` reals. */
+static inline struct mat scratch_rows(struct call call, int64_t before, int64_t rows, int64_t cols)
+{
+    struct mat m = {.data = (real *)call.scratch + before, .rows = rows, .cols = cols, .ld = cols};
     return m;
 }
 
 #endif
+
+/* The same, of one row. */
+static inline struct mat scratch_row(struct call call, int64_t before, int64_t cols)
+{
+    return scratch_rows(call, before, 1, cols);
+}
 
 /* Element (i, k) of m, to be read or assigned. */
 #define AT(m, i, k) (*real_at((m), (i), (k)))

@@ -6,8 +6,8 @@
  *
  * The counting type has no value, so it has neither comparisons nor conversions: control flow that depends on
  * data does not compile over it, and compilers collapse a loop that only counts. An addition, subtraction,
- * multiplication, division and each function below but r_max and r_gate counts 1; those two, negation, and
- * making a constant by R() count 0.
+ * multiplication, division and each function below but r_max, r_gate and r_match counts 1; those three,
+ * negation, and making a constant by R() count 0.
  *
  * Scalars that a call computes once (a scale, a bias correction) are not counted: they are plain double and
  * may use <math.h>, and enter the loops by R().
@@ -100,6 +100,11 @@ static inline real r_gate(real, real)
     return real();
 }
 
+static inline real r_match(real, real, real)
+{
+    return real();
+}
+
 #define R(constant) real((double)(constant))
 
 #else
@@ -148,6 +153,12 @@ static inline real r_max(real x, real y)
 static inline real r_gate(real x, real y)
 {
     return x > 0 ? y : 0;
+}
+
+/* z where x and y are equal, else 0. */
+static inline real r_match(real x, real y, real z)
+{
+    return x == y ? z : 0;
 }
 
 #define R(constant) ((real)(constant))

@@ -1,7 +1,9 @@
 /*
- * Counter-based uniform numbers on [-bound, bound).
+ * Counter-based uniform numbers, real ones on [-bound, bound) and whole ones below a limit.
  *
- *   y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23 rounded to float
+ *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23 rounded to
+ * float uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: no number is more
+ * likely than another by more than limit 2^-32
  *
  * n and scale are exact in float and double, so one rounding is all that tells the types apart: the float is
  * the double, rounded, on every machine.
@@ -16,4 +18,14 @@ REF(uniform, 0)
     for (int64_t i = rows.first; i < rows.end; i++)
         for (int64_t k = 0; k < a->y.cols; k++)
             AT(a->y, i, k) = R(rng_int24(a->key, (uint64_t)(i * a->y.cols + k))) * scale;
+}
+
+REF(uniform_index, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t k = 0; k < a->y.cols; k++) {
+            uint64_t bits = rng_bits(a->key, (uint64_t)(i * a->y.cols + k)) >> 32;
+            *index_at(a->y, i, k) = (int64_t)(bits * (uint64_t)a->limit >> 32);
+        }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times gtmark's graph transformer against PyTorch: same work, threads and machine, interleaved.
+"""Times gtmark's models against PyTorch and PyG: same graphs, work, threads and machine, interleaved.
 
 A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
 ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
@@ -7,6 +7,8 @@ peer that was the fastest over all rounds; the smallest and the largest ratio of
 What else runs on the machine is measured: a round in which others took more than BUSY of the cores is
 discarded and repeated while there is patience, since a parallel program stalls out of proportion when one
 of its threads waits for a core.
+
+--ops times single operations of the peers instead.
 """
 
 import argparse
@@ -28,17 +30,24 @@ for _name in [n for n in os.environ if n.startswith(("OPENBLAS_", "OMP_", "GOMP_
 ENVIRONMENT = dict(os.environ)
 
 import torch  # noqa: E402
+import torch_batch  # noqa: E402
 import torch_model  # noqa: E402
+import torch_ops  # noqa: E402
+from torch_ops import FEWEST, MOST  # noqa: E402
 
 BUSY = 0.05  # share of the cores that others may take during a round
-WARMUP = 0.1  # seconds, at least one run: what gtmark does
-FEWEST, MOST = 3, 200  # runs in a block
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def arguments():
     p = argparse.ArgumentParser(description="gtmark against PyTorch, interleaved")
-    p.add_argument("--nodes", default="100,500,1000,2000", help="comma list (default %(default)s)")
+    p.add_argument("--ops", action="store_true", help="single operations of the peers, and nothing else")
+    p.add_argument("--model", default="graph_transformer", choices=torch_model.MODELS)
+    p.add_argument("--nodes", default="100,500,1000,2000",
+                   help="comma list, of each graph on average (default %(default)s)")
+    p.add_argument("--batch", type=int, default=1, help="graphs")
+    p.add_argument("--graph", default="er", help="a family of gtmark's (default %(default)s)")
+    p.add_argument("--degree", type=float, default=5, help="mean degree (default %(default)s)")
     p.add_argument("--hidden", default="256", help="comma list (default %(default)s)")
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--heads", type=int, default=8)
@@ -63,22 +72,40 @@ def arguments():
 class Gtmark:
     """Blocks of one program of gtmark, each a process of its own."""
 
-    def __init__(self, args, kind, config, nodes, scratch):
+    def __init__(self, args, kind, config, workload, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
-        axes = {"nodes": nodes, "threads": args.threads, **vars(config)}
-        self.command = [str(args.bench), "--phase", kind, *(f"--{a}={value}" for a, value in axes.items()),
-                        "--no-check", "--no-roofline", "--format", "json", "--output", f"{scratch}/ours.json"]
+        self.command = [*command(args, kind, {**workload, **vars(config)}), "--format", "json",
+                        "--output", f"{scratch}/ours.json"]
         self.document = {}
 
     def median(self):
-        done = subprocess.run([*self.command, "--runs", str(self.runs)], env=ENVIRONMENT,
-                              capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"{' '.join(self.command)}: exit {done.returncode}: {done.stderr.strip()}")
-        self.document = json.loads(done.stdout)
+        self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
         median = self.document["rows"][0][self.kind]["time"]["median"]
         self.runs = min(max(math.ceil(self.seconds / median), FEWEST), MOST)
         return median
+
+
+def command(args, kind, axes):
+    flags = [f"--{axis}={value}" for axis, value in axes.items()]
+    flags += [f"--threads={args.threads}", "--no-check", "--no-roofline"]
+    return [str(args.bench), "--phase", kind, *flags]
+
+
+def call(line):
+    """What a program of gtmark prints."""
+    done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(line)}: exit {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def batch_of(args, workload):
+    """The graphs and features that gtmark makes: a small model of the same workload dumps them."""
+    small = {"model": "gin", "layers": 1, "hidden": 1, "heads": 1}
+    with tempfile.TemporaryDirectory() as scratch:
+        call([*command(args, "step", {**workload, **small}), "--runs", "1", "--warmup", "0", "--output",
+              f"{scratch}/row.json", "--dump", f"{scratch}/dump"])
+        return torch_batch.load(Path(scratch, "dump"))
 
 
 class Torch:
@@ -89,16 +116,7 @@ class Torch:
         run()  # compiles, where it is compiled
 
     def median(self):
-        start = time.perf_counter()
-        self.run()
-        while time.perf_counter() - start < WARMUP:
-            self.run()
-        samples = []
-        while len(samples) < FEWEST or (sum(samples) < self.seconds and len(samples) < MOST):
-            start = time.perf_counter()
-            self.run()
-            samples.append(time.perf_counter() - start)
-        return statistics.median(samples)
+        return torch_ops.median(self.run, self.seconds)
 
 
 class Others:
@@ -143,16 +161,17 @@ def measure(contestants, args):
     return rounds, tried
 
 
-def row(args, kind, config, nodes, scratch):
+def row(args, kind, config, workload, scratch):
     """One line of the table, and gtmark's document."""
-    ours = Gtmark(args, kind, config, nodes, scratch)
-    peers = {peer: Torch(torch_model.program(kind, peer, config, nodes), args.seconds)
+    ours = Gtmark(args, kind, config, workload, scratch)
+    batch = batch_of(args, workload)
+    peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args.seconds)
              for peer in args.peers.split(",")}
     rounds, tried = measure({"ours": ours, **peers}, args)
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
         sys.exit(f"not the same work: {here} parameters here, {theirs} in PyTorch")
-    cells = [nodes, config.hidden, kind]
+    cells = [workload["nodes"], config.hidden, kind]
     if rounds:
         typical = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
         best = min(peers, key=typical.get)
@@ -175,21 +194,48 @@ def versions(document):
             f"torch {torch.__version__}: {', '.join(p.group() for p in parts if p)}")
 
 
-def main():
-    args = arguments()
-    torch.set_num_threads(args.threads)
-    torch.manual_seed(42)
+def table(args):
+    """A row for each width, number of nodes and program; gtmark's last document."""
     columns = ["nodes", "hidden", "program", "gtmark ms", *(f"torch {p} ms" for p in args.peers.split(",")),
                "best", "best / gtmark", "spread", "quiet rounds"]
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         for hidden in map(int, args.hidden.split(",")):
-            config = torch_model.Config(args.layers, hidden, args.heads, args.ffn or 2 * hidden)
+            config = torch_model.Config(args.model, args.layers, hidden, args.heads, args.ffn or 2 * hidden)
             for nodes in map(int, args.nodes.split(",")):
+                workload = {"nodes": nodes, "batch": args.batch, "graph": args.graph, "degree": args.degree}
                 for kind in args.programs.split(","):
-                    line, document = row(args, kind, config, nodes, scratch)
+                    line, document = row(args, kind, config, workload, scratch)
                     print(line, flush=True)
-    print(f"\n{args.threads} threads, {args.layers} layers, {args.heads} heads; above 1: gtmark is faster\n")
+    return document
+
+
+def op_seconds(args, name, kind, shape):
+    """The median of an operation's medians over quiet rounds, by peer; infinite where no round was quiet."""
+    runs = torch_ops.programs(name, kind, shape)
+    rounds, _ = measure({peer: Torch(run, args.seconds) for peer, run in runs.items()}, args)
+    return {peer: statistics.median(r[peer] for r in rounds) if rounds else math.inf for peer in runs}
+
+
+def ops_table(args, shape):
+    print("| op | pass | peer | ms |\n|---|---|---|---|")
+    for name in torch_ops.OPS:
+        for kind in torch_ops.KINDS:
+            for peer, seconds in op_seconds(args, name, kind, shape).items():
+                print(f"| {name} | {kind} | {peer} | {1e3 * seconds:.2f} |", flush=True)
+    print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}")
+
+
+def main():
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(42)
+    if args.ops:
+        ops_table(args, torch_ops.Shape())
+        return
+    document = table(args)
+    print(f"\n{args.model}: {args.threads} threads, {args.layers} layers, {args.heads} heads; {args.graph} of degree "
+          f"{args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
     print(versions(document))
 
 

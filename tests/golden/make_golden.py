@@ -17,9 +17,11 @@ from torch import Tensor
 
 import reference as r
 
-GRAPHS = [0, 61, 62, 137]  # three graphs; the one in the middle is a single node
-NODES, WIDTH, HEADS, EPS = GRAPHS[-1], 12, 3, 1e-5
+WIDTH, HEADS, EPS = 12, 3, 1e-5
 SEED = 7
+# Of each graph, nodes and edges: one of a single node, one without edges. Loops and duplicates are likely.
+BATCH = r.random_structure(SEED, [61, 1, 23, 47, 5], [183, 3, 0, 141, 15])
+NODES = sum(BATCH.sizes)
 DATA = Path(__file__).resolve().parent / "data"
 
 Parameters = dict[str, Tensor]
@@ -36,68 +38,121 @@ def save(case: str, name: str, array: np.ndarray) -> None:
 
 # --- layers: their parameters, of which "x" is the input, and what they compute
 
+Shapes = dict[str, tuple[int, int]]
+D, FFN = WIDTH, 17
+X: Shapes = {"x": (NODES, D)}
 
-def dense(prefix: str, inputs: int, outputs: int) -> dict[str, tuple[int, int]]:
+
+def dense(prefix: str, inputs: int, outputs: int) -> Shapes:
     return {prefix + "weight": (outputs, inputs), prefix + "bias": (1, outputs)}
 
 
-D = WIDTH
-X = {"x": (NODES, D)}
-LAYERS: dict[str, tuple[dict[str, tuple[int, int]], Callable[[Parameters], Tensor]]] = {
-    f"linear_{act}": (
-        {**X, **dense("layer.", D, 10)},
-        lambda p, act=act: r.ACTIVATIONS[act](r.linear(p, "layer.", p["x"])),
-    )
-    for act in r.ACTIVATIONS
-}
-LAYERS |= {
-    "mlp": (
-        {**X, **dense("layer.up.", D, 17), **dense("layer.down.", 17, D)},
-        lambda p: r.mlp(p, "layer.", p["x"], "gelu"),
-    ),
-    "add_norm": (
-        {**X, "branch": (NODES, D), "layer.weight": (1, D), "layer.bias": (1, D)},
-        lambda p: r.add_norm(p, "layer.", p["x"], p["branch"], EPS),
-    ),
-    "attention": (
-        {**X, **dense("layer.qkv.", D, 3 * D), **dense("layer.out.", D, D)},
-        lambda p: r.attention(p, "layer.", p["x"], GRAPHS, HEADS),
-    ),
-    "mean_pool": (X, lambda p: r.mean_pool(p["x"], GRAPHS)),
+def two_dense(prefix: str, inputs: int, hidden: int) -> Shapes:
+    return dense(prefix + "up.", inputs, hidden) | dense(prefix + "down.", hidden, inputs)
+
+
+def gain(prefix: str, width: int) -> Shapes:
+    return {prefix + "weight": (1, width), prefix + "bias": (1, width)}
+
+
+def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
+    """In the order in which the model declares them."""
+    shapes: Shapes = {}
+    if m.mpnn == "gin":
+        shapes |= two_dense(prefix + "gin.", d, d) | gain(prefix + "norm_local.", d)
+    if m.attention == "none":
+        return shapes
+    shapes |= dense(prefix + "attention.qkv.", d, 3 * d) | dense(prefix + "attention.out.", d, d)
+    shapes |= gain(prefix + "norm_attention.", d) | two_dense(prefix + "ffn.", d, ffn)
+    return shapes | gain(prefix + "norm_out.", d)
+
+
+def gps(norm: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    m = r.Model("dense", "gin", 1, HEADS, "gelu", norm)
+    return X | layer_shapes("layer.", m, D, FFN), lambda p: r.layer(p, "layer.", m, p["x"], BATCH)
+
+
+def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    shapes = dense("layer.qkv.", D, 3 * D) | dense("layer.out.", D, D)
+    return X | shapes, lambda p: r.attention(p, "layer.", kind, p["x"], BATCH, HEADS)
+
+
+def add_norm(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    shapes = X | {"branch": (NODES, D)} | gain("layer.", D)
+    return shapes, lambda p: r.norm(p, "layer.", kind, p["x"] + p["branch"], BATCH, EPS)
+
+
+def linear(act: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    return X | dense("layer.", D, 10), lambda p: r.ACTIVATIONS[act](r.linear(p, "layer.", p["x"]))
+
+
+LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
+    **{f"linear_{act}": linear(act) for act in r.ACTIVATIONS},
+    "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
+    "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
+    "attention": attention("dense"),
+    "sparse_attention": attention("sparse"),
+    "add_norm": add_norm("layer"),
+    "add_norm_batch": add_norm("batch"),
+    "add_norm_graph": add_norm("graph"),
+    "gps_layer": gps("layer"),
+    "gps_layer_batch": gps("batch"),
+    **{f"{kind}_pool": (X, lambda p, kind=kind: r.pool(kind, p["x"], BATCH)) for kind in r.POOLS},
     "mse": (X, lambda p: p["x"]),
+    "cross_entropy": (X, lambda p: p["x"]),
 }
+
+
+def mse(output: Tensor) -> Tensor:
+    return r.mse(output, torch.tensor(r.uniform(SEED, "targets", *output.shape)))
+
+
+def cross_entropy(output: Tensor) -> Tensor:
+    labels = r.uniform_index(SEED, "labels", np.full(len(output), output.shape[1]))
+    return r.cross_entropy(output, torch.tensor(labels))
+
+
+LOSSES = {"mse": mse, "cross_entropy": cross_entropy}  # layers whose output is the loss
 
 
 def make_layer(case: str) -> None:
     shapes, forward = LAYERS[case]
     parameters = {name: parameter(name, *shape) for name, shape in shapes.items()}
     output = forward(parameters)
-    loss = r.mse(output, torch.tensor(r.uniform(SEED, "targets", *output.shape)))
+    loss = LOSSES.get(case, mse)(output)
     loss.backward()
-    if case != "mse":  # whose output is the loss
+    if case not in LOSSES:
         save(case, "output", output.detach().numpy())
     save(case, "loss", loss.detach().numpy())
     for name, p in parameters.items():
         save(case, f"grad.{name}", p.grad.numpy())
 
 
-# --- a whole model
+# --- whole models
 
-MODEL = {"layers": 2, "hidden": 96, "heads": HEADS, "ffn": 192, "act": "gelu", "eps": EPS}
-FEATURES = 16
+LAYER_COUNT, HIDDEN, INNER, FEATURES, CLASSES = 2, 96, 192, 16, 16
 
 
-def model_parameters() -> Parameters:
+def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph") -> r.Model:
+    return r.Model(*r.PRESETS[name], LAYER_COUNT, HEADS, "gelu", norm, pool, task)
+
+
+# Between them they have every norm but none, every pool and both tasks.
+MODELS = {
+    "graph_transformer": preset("graph_transformer"),
+    "sparse_transformer": preset("sparse_transformer", pool="sum"),
+    "gin": preset("gin", task="node"),
+    "gps": preset("gps", norm="batch"),
+    "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
+}
+
+
+def model_parameters(m: r.Model) -> Parameters:
     """In the order in which the model declares them, initialised as it does."""
-    d, f = MODEL["hidden"], MODEL["ffn"]
-    shapes = dense("input.", FEATURES, d)
-    for layer in range(1, MODEL["layers"] + 1):
-        name = f"layer{layer}."
-        shapes |= dense(name + "attention.qkv.", d, 3 * d) | dense(name + "attention.out.", d, d)
-        shapes |= {name + "norm_attention.weight": (1, d), name + "norm_attention.bias": (1, d)}
-        shapes |= dense(name + "ffn.up.", d, f) | dense(name + "ffn.down.", f, d)
-        shapes |= {name + "norm_out.weight": (1, d), name + "norm_out.bias": (1, d)}
-    shapes |= dense("head.", d, 1)
+    shapes = dense("input.", FEATURES, HIDDEN)
+    for layer in range(1, m.layers + 1):
+        shapes |= layer_shapes(f"layer{layer}.", m, HIDDEN, INNER)
+    shapes |= dense("head.", HIDDEN, CLASSES if m.task == "node" else 1)
 
     def initial(name: str, rows: int, cols: int) -> Tensor:
         if "norm" in name:
@@ -109,32 +164,35 @@ def model_parameters() -> Parameters:
     return {name: initial(name, *shape) for name, shape in shapes.items()}
 
 
-def make_model() -> None:
-    parameters = model_parameters()
+def save_step(case: str, output: Tensor, gradients: list[np.ndarray]) -> None:
+    save(case, "output", output.detach().numpy())
+    left = [g.T @ r.uniform(SEED, "left", g.shape[0], 1) for g in gradients]
+    right = [g @ r.uniform(SEED, "right", g.shape[1], 1) for g in gradients if g.shape[0] > 1]
+    save(case, "gradients_left", np.concatenate(left))
+    save(case, "gradients_right", np.concatenate(right))
+
+
+def make_model(case: str) -> None:
+    parameters = model_parameters(MODELS[case])
     features = torch.tensor(r.uniform(SEED, "features", NODES, FEATURES))
-    targets = torch.tensor(r.uniform(SEED, "targets", len(GRAPHS) - 1, 1))
     optimizer = torch.optim.AdamW(
         parameters.values(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01
     )
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.graph_transformer(parameters, MODEL, features, GRAPHS)
-        loss = r.mse(output, targets)
+        output = r.run_model(parameters, MODELS[case], features, BATCH)
+        loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())
         if step == 0:
-            save("graph_transformer", "output", output.detach().numpy())
-            gradients = [p.grad.numpy() for p in parameters.values()]
-            left = [g.T @ r.uniform(SEED, "left", g.shape[0], 1) for g in gradients]
-            right = [g @ r.uniform(SEED, "right", g.shape[1], 1) for g in gradients if g.shape[0] > 1]
-            save("graph_transformer", "gradients_left", np.concatenate(left))
-            save("graph_transformer", "gradients_right", np.concatenate(right))
+            save_step(case, output, [p.grad.numpy() for p in parameters.values()])
         optimizer.step()
-    save("graph_transformer", "losses", np.array(losses).reshape(-1, 1))
+    save(case, "losses", np.array(losses).reshape(-1, 1))
 
 
 if __name__ == "__main__":
     for layer in LAYERS:
         make_layer(layer)
-    make_model()
+    for model in MODELS:
+        make_model(model)

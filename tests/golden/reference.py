@@ -4,7 +4,7 @@ Written from the definitions and not from the C sources, so that the two can be 
 of the suite: biases, gains and the loss are matrices of one row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import sqrt
 from typing import Callable
 
@@ -23,6 +23,36 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-5, 1e-4  # of float32; a single row may have ten times as much
 
 
+@dataclass(frozen=True)
+class Structure:
+    """A batch: graph g has the nodes graphs[g] .. graphs[g + 1] - 1, and edge e goes from sender[e] to
+    receiver[e]. Edges are a multiset: what occurs twice counts twice.
+    """
+
+    graphs: Tensor
+    receiver: Tensor
+    sender: Tensor
+
+    @property
+    def sizes(self) -> list[int]:
+        return self.graphs.diff().tolist()
+
+    @property
+    def graph_of(self) -> Tensor:
+        """The graph of each node."""
+        return torch.arange(len(self.sizes)).repeat_interleave(self.graphs.diff())
+
+
+def structure(graphs: np.ndarray, row_ptr: np.ndarray, col: np.ndarray) -> Structure:
+    """From CSR: the senders to node i are col[row_ptr[i]] .. col[row_ptr[i + 1] - 1]."""
+    row_ptr, col = row_ptr.flatten(), col.flatten()
+    nodes = int(graphs.flatten()[-1])
+    if len(row_ptr) != nodes + 1 or row_ptr[0] != 0 or row_ptr[-1] != len(col):
+        raise ValueError(f"the adjacency is not of {nodes} nodes")
+    receiver = np.repeat(np.arange(nodes), np.diff(row_ptr))
+    return Structure(*(torch.tensor(a.flatten(), dtype=torch.int64) for a in (graphs, receiver, col)))
+
+
 # --- layers: p holds the parameters by name, `name` is the layer's
 
 
@@ -34,41 +64,148 @@ def mlp(p: dict[str, Tensor], name: str, x: Tensor, act: str) -> Tensor:
     return linear(p, name + "down.", ACTIVATIONS[act](linear(p, name + "up.", x)))
 
 
-def add_norm(p: dict[str, Tensor], name: str, x: Tensor, branch: Tensor, eps: float) -> Tensor:
-    return F.layer_norm(x + branch, x.shape[1:], eps=eps) * p[name + "weight"] + p[name + "bias"]
+def sum_rows(rows: Tensor, to: Tensor, count: int) -> Tensor:
+    """Row e of `rows` is added to row to[e] of `count` rows of zeros."""
+    return rows.new_zeros(count, *rows.shape[1:]).index_add(0, to, rows)
 
 
-def attention(p: dict[str, Tensor], name: str, x: Tensor, graphs: list[int], heads: int) -> Tensor:
-    """Dense within each graph: nodes graphs[g] .. graphs[g + 1] - 1 attend to one another."""
+def aggregate(x: Tensor, s: Structure) -> Tensor:
+    """The sum over each node's in-neighbours."""
+    return sum_rows(x[s.sender], s.receiver, len(x))
+
+
+def gin(p: dict[str, Tensor], name: str, x: Tensor, s: Structure, act: str) -> Tensor:
+    return mlp(p, name, x + aggregate(x, s), act)
+
+
+def normalise(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return (x - mean) / torch.sqrt(variance + eps)
+
+
+def layer_norm(x: Tensor, s: Structure, eps: float) -> Tensor:
+    return F.layer_norm(x, x.shape[1:], eps=eps)
+
+
+def batch_norm(x: Tensor, s: Structure, eps: float) -> Tensor:
+    """By the batch's own statistics: training."""
+    return normalise(x, x.mean(0), x.var(0, correction=0), eps)
+
+
+def graph_norm(x: Tensor, s: Structure, eps: float) -> Tensor:
+    return torch.cat([normalise(g, g.mean(), g.var(correction=0), eps) for g in x.split(s.sizes)])
+
+
+NORMS = {"layer": layer_norm, "batch": batch_norm, "graph": graph_norm}
+
+
+def norm(p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, eps: float) -> Tensor:
+    if kind == "none":
+        return x
+    return NORMS[kind](x, s, eps) * p[name + "weight"] + p[name + "bias"]
+
+
+def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
+    """N x H x dh: the nodes of a graph attend to one another."""
     parts = []
-    for first, end in zip(graphs, graphs[1:]):
-        qkv = linear(p, name + "qkv.", x[first:end])
-        q, k, v = (t.unflatten(1, (heads, -1)).transpose(0, 1) for t in qkv.chunk(3, dim=1))
-        scores = q @ k.transpose(1, 2) / sqrt(q.shape[2])
-        parts.append((scores.softmax(dim=2) @ v).transpose(0, 1).flatten(1))
-    return linear(p, name + "out.", torch.cat(parts))
+    for of_graph in zip(*(t.split(s.sizes) for t in (q, k, v))):
+        query, key, value = (t.transpose(0, 1) for t in of_graph)
+        scores = query @ key.transpose(1, 2) / sqrt(q.shape[2])
+        parts.append((scores.softmax(dim=2) @ value).transpose(0, 1))
+    return torch.cat(parts)
 
 
-def mean_pool(x: Tensor, graphs: list[int]) -> Tensor:
-    return torch.stack([x[first:end].mean(0) for first, end in zip(graphs, graphs[1:])])
+def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
+    """N x H x dh: a node attends to its in-neighbours; zeros where it has none."""
+    scores = (q[s.receiver] * k[s.sender]).sum(2) / sqrt(q.shape[2])
+    largest = scores.new_full(q.shape[:2], -torch.inf)
+    receiver = s.receiver[:, None].expand_as(scores)
+    largest = largest.scatter_reduce(0, receiver, scores.detach(), "amax")
+    weight = torch.exp(scores - largest[s.receiver])
+    share = weight / sum_rows(weight, s.receiver, len(q))[s.receiver]
+    return sum_rows(share[:, :, None] * v[s.sender], s.receiver, len(q))
+
+
+ATTENTIONS = {"dense": dense_attention, "unfused": dense_attention, "sparse": sparse_attention}
+
+
+def attention(p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, heads: int) -> Tensor:
+    qkv = linear(p, name + "qkv.", x).chunk(3, dim=1)
+    y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s)
+    return linear(p, name + "out.", y.flatten(1))
+
+
+POOLS = {"mean": lambda g: g.mean(0), "sum": lambda g: g.sum(0), "max": lambda g: g.amax(0)}
+
+
+def pool(kind: str, x: Tensor, s: Structure) -> Tensor:
+    return torch.stack([POOLS[kind](g) for g in x.split(s.sizes)])
 
 
 def mse(y: Tensor, target: Tensor) -> Tensor:
     return ((y - target) ** 2).mean().reshape(1, 1)
 
 
-def graph_transformer(p: dict[str, Tensor], model: dict, features: Tensor, graphs: list[int]) -> Tensor:
-    """`model` is the entry of that name in a dump's config.json."""
+def cross_entropy(y: Tensor, label: Tensor) -> Tensor:
+    """The mean over nodes of -log softmax(y)[label]."""
+    return F.cross_entropy(y, label.flatten()).reshape(1, 1)
+
+
+# --- models: m is a `Model`
+
+
+@dataclass(frozen=True)
+class Model:
+    attention: str
+    mpnn: str
+    layers: int
+    heads: int
+    act: str
+    norm: str = "layer"
+    pool: str = "mean"
+    task: str = "graph"
+    eps: float = 1e-5
+
+
+PRESETS = {
+    "graph_transformer": ("dense", "none"),
+    "sparse_transformer": ("sparse", "none"),
+    "gin": ("none", "gin"),
+    "gps": ("dense", "gin"),
+    "gps_sparse": ("sparse", "gin"),
+}
+
+
+def model_of(entry: dict) -> Model:
+    """From the entry `model` of a dump's config.json; what is not said is the default of that model."""
+    attention_kind, mpnn = PRESETS.get(entry["name"], (None, None))
+    known = {"attention": attention_kind, "mpnn": mpnn} | {k: v for k, v in entry.items() if v is not None}
+    m = Model(**{field.name: known[field.name] for field in fields(Model) if field.name in known})
+    if m.attention == m.mpnn == "none":
+        raise ValueError("a layer of neither attention nor message passing")
+    return m
+
+
+def layer(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) -> Tensor:
+    def add_norm(place: str, a: Tensor, b: Tensor) -> Tensor:
+        return norm(p, f"{name}{place}.", m.norm, a + b, s, m.eps)
+
+    branches = []
+    if m.mpnn == "gin":
+        branches.append(add_norm("norm_local", x, gin(p, name + "gin.", x, s, m.act)))
+    if m.attention == "none":
+        return branches[0]
+    y = attention(p, name + "attention.", m.attention, x, s, m.heads)
+    branches.append(add_norm("norm_attention", x, y))
+    h = torch.stack(branches).sum(0)
+    return add_norm("norm_out", h, mlp(p, name + "ffn.", h, m.act))
+
+
+def run_model(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
+    """A row for each graph or node, as the task says."""
     x = linear(p, "input.", features)
-    for layer in range(1, model["layers"] + 1):
-        name = f"layer{layer}."
-        branch = attention(p, name + "attention.", x, graphs, model["heads"])
-        x = add_norm(p, name + "norm_attention.", x, branch, model["eps"])
-        x = add_norm(p, name + "norm_out.", x, mlp(p, name + "ffn.", x, model["act"]), model["eps"])
-    return linear(p, "head.", mean_pool(x, graphs))
-
-
-MODELS = {"graph_transformer": graph_transformer}
+    for index in range(1, m.layers + 1):
+        x = layer(p, f"layer{index}.", m, x, s)
+    return linear(p, "head.", pool(m.pool, x, s) if m.task == "graph" else x)
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)
@@ -87,12 +224,30 @@ def _key(seed: int, name: str) -> np.ndarray:
     return _mix(np.array([fnv], np.uint64) ^ _mix(np.array([seed], np.uint64)))
 
 
+def random_bits(seed: int, name: str, count: int) -> np.ndarray:
+    """The first 64-bit words of that name under a seed."""
+    counter = np.arange(1, count + 1, dtype=np.uint64)
+    return _mix(_key(seed, name) + counter * np.uint64(0x9E3779B97F4A7C15))
+
+
 def uniform(seed: int, name: str, rows: int, cols: int, bound: float = 1.0) -> np.ndarray:
     """The matrix of that name under a seed, uniform on [-bound, bound)."""
-    counter = np.arange(1, rows * cols + 1, dtype=np.uint64)
-    bits = _mix(_key(seed, name) + counter * np.uint64(0x9E3779B97F4A7C15))
-    integers = (bits >> np.uint64(40)).astype(np.int64) - 2**23
+    integers = (random_bits(seed, name, rows * cols) >> np.uint64(40)).astype(np.int64) - 2**23
     return integers.reshape(rows, cols) * float(np.float32(bound * 2.0**-23))
+
+
+def uniform_index(seed: int, name: str, limit: np.ndarray) -> np.ndarray:
+    """A whole number below each limit: the upper 32 bits of a word, times limit 2^-32, rounded down."""
+    upper = random_bits(seed, name, len(limit)) >> np.uint64(32)
+    return (upper * limit.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+
+
+def random_structure(seed: int, sizes: list[int], edges: list[int]) -> Structure:
+    """edges[g] edges within graph g of sizes[g] nodes: the stream "edges" is sender, receiver, sender, ..."""
+    ends = 2 * np.array(edges)
+    graphs = np.cumsum([0, *sizes])
+    node = graphs[:-1].repeat(ends) + uniform_index(seed, "edges", np.repeat(sizes, ends))
+    return Structure(*(torch.tensor(array) for array in (graphs, node[1::2], node[::2])))
 
 
 # --- error

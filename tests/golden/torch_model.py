@@ -1,118 +1,136 @@
-"""The graph transformer of models/graph_transformer.c in PyTorch, and the two programs that are timed.
+"""The models of gtmark in PyTorch, and the two programs that are timed.
 
-The work is the same: one graph of N nodes, 16 features a node, post-norm layers of dense multi-head attention
-and a feed-forward network with exact GELU, mean pooling, one output, mean squared error, AdamW. Weights and
-inputs are of the same distributions, not the same numbers.
+The work is the same: the same graphs and features, post-norm layers of attention, of sums over neighbours
+or of both, with exact GELU and LayerNorm per node, mean pooling, one output a graph, mean squared error,
+AdamW. Weights and targets are of the same distributions, not the same numbers.
 """
 
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
+
+from torch_batch import Batch
+from torch_layers import ATTENTIONS, OneDnnLinear, mean_pool, neighbour_sum
 
 FEATURES = 16
 PROGRAMS = ("forward", "step")
-PEERS = ("eager", "compile", "onednn")
+PEERS = ("eager", "compile", "onednn", "pyg")
+MODELS = {  # attention, and whether there is GIN beside it
+    "graph_transformer": ("dense", False),
+    "sparse_transformer": ("sparse", False),
+    "gin": (None, True),
+    "gps": ("dense", True),
+    "gps_sparse": ("sparse", True),
+}
 
 
 @dataclass(frozen=True)
 class Config:
-    """Widths of the model; `heads` must divide `hidden`."""
+    """A name of MODELS, and its widths; `heads` must divide `hidden`."""
 
+    model: str
     layers: int
     hidden: int
     heads: int
     ffn: int
 
 
-class OneDnnProduct(torch.autograd.Function):
-    """x weight' + bias by oneDNN, in both directions."""
-
-    @staticmethod
-    def product(a, b_transposed, bias=None):
-        return torch.ops.mkldnn._linear_pointwise(a, b_transposed, bias, "none", [], "")
-
-    @staticmethod
-    def forward(ctx, x, weight, bias):
-        ctx.save_for_backward(x, weight)
-        return OneDnnProduct.product(x, weight, bias)
-
-    @staticmethod
-    def backward(ctx, grad):
-        x, weight = ctx.saved_tensors
-        grad_x = OneDnnProduct.product(grad, weight.t()) if ctx.needs_input_grad[0] else None
-        return grad_x, OneDnnProduct.product(grad.t(), x.t()), grad.sum(0)
-
-
-class OneDnnLinear(nn.Linear):
-    """nn.Linear by oneDNN: PyTorch's float32 products are MKL's, which leaves AVX-512 unused on AMD."""
-
-    def forward(self, x):
-        if torch.is_grad_enabled():
-            return OneDnnProduct.apply(x, self.weight, self.bias)
-        return OneDnnProduct.product(x, self.weight, self.bias)
-
-
-class Layer(nn.Module):
-    """x = LayerNorm(x + attention(x)); x = LayerNorm(x + FFN(x))."""
+class Gin(nn.Module):
+    """LayerNorm(x + MLP(x + the sum over in-neighbours))."""
 
     def __init__(self, config, linear):
         super().__init__()
         d = config.hidden
-        self.heads = config.heads
-        self.qkv, self.out = linear(d, 3 * d), linear(d, d)
-        self.up, self.down = linear(d, config.ffn), linear(config.ffn, d)
-        self.norm_attention, self.norm_out = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.up, self.down, self.norm = linear(d, d), linear(d, d), nn.LayerNorm(d)
 
-    def attention(self, x):
-        """N x d -> N x d: a batch of one graph, since all nodes attend to all."""
-        nodes, d = x.shape
-        qkv = self.qkv(x).view(1, nodes, 3, self.heads, d // self.heads)
-        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        y = F.scaled_dot_product_attention(q, k, v)
-        return self.out(y.transpose(1, 2).reshape(nodes, d))
-
-    def forward(self, x):
-        x = self.norm_attention(x + self.attention(x))
-        return self.norm_out(x + self.down(F.gelu(self.up(x))))
+    def forward(self, x, batch):
+        gathered = x + neighbour_sum(*batch.adjacency, x)
+        return self.norm(x + self.down(F.gelu(self.up(gathered))))
 
 
-class GraphTransformer(nn.Module):
-    """Node features N x 16 of one graph -> 1 x 1."""
+class Attention(nn.Module):
+    """LayerNorm(x + attention(x))."""
+
+    def __init__(self, config, linear):
+        super().__init__()
+        d = config.hidden
+        self.heads, self.attention = config.heads, ATTENTIONS[MODELS[config.model][0]]
+        self.qkv, self.out, self.norm = linear(d, 3 * d), linear(d, d), nn.LayerNorm(d)
+
+    def forward(self, x, batch):
+        return self.norm(x + self.out(self.attention(self.qkv(x), batch, self.heads)))
+
+
+class Layer(nn.Module):
+    """h = the sum of the branches; LayerNorm(h + FFN(h)). GIN alone is its branch."""
+
+    def __init__(self, config, linear):
+        super().__init__()
+        attention, gin = MODELS[config.model]
+        kinds = [Gin] * gin + [Attention] * (attention is not None)
+        self.branches = nn.ModuleList(kind(config, linear) for kind in kinds)
+        self.has_ffn = attention is not None
+        if self.has_ffn:
+            d = config.hidden
+            self.up, self.down, self.norm = linear(d, config.ffn), linear(config.ffn, d), nn.LayerNorm(d)
+
+    def forward(self, x, batch):
+        h = self.branches[0](x, batch)
+        for branch in self.branches[1:]:
+            h = h + branch(x, batch)
+        return self.norm(h + self.down(F.gelu(self.up(h)))) if self.has_ffn else h
+
+
+class Model(nn.Module):
+    """Node features N x 16 -> one row per graph."""
 
     def __init__(self, config, linear=nn.Linear):
         super().__init__()
         self.input = linear(FEATURES, config.hidden)
-        self.layers = nn.Sequential(*(Layer(config, linear) for _ in range(config.layers)))
+        self.layers = nn.ModuleList(Layer(config, linear) for _ in range(config.layers))
         self.head = nn.Linear(config.hidden, 1)
 
-    def forward(self, features):
-        return self.head(self.layers(self.input(features)).mean(0, keepdim=True))
+    def forward(self, features, batch):
+        x = self.input(features)
+        for layer in self.layers:
+            x = layer(x, batch)
+        return self.head(mean_pool(x, batch))
 
 
 def parameters(config):
     """Number of parameters."""
     with torch.device("meta"):
-        return sum(p.numel() for p in GraphTransformer(config).parameters())
+        return sum(p.numel() for p in Model(config).parameters())
 
 
-def program(kind, peer, config, nodes):
+def build(peer, config):
+    if peer == "pyg":
+        import torch_pyg  # which the other peers do without
+
+        return torch_pyg.Model(config)
+    return Model(config, OneDnnLinear if peer == "onednn" else nn.Linear)
+
+
+def program(kind, peer, config, batch: Batch, features: Tensor):
     """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it.
 
-    Compiled programs are compiled for this size alone. AdamW is the fused one, the faster on CPUs.
+    Compiled programs are compiled for this batch alone. AdamW is the fused one, the faster on CPUs.
     """
     torch.compiler.reset()
-    model = GraphTransformer(config, OneDnnLinear if peer == "onednn" else nn.Linear)
-    features, target = torch.rand(nodes, FEATURES) * 2 - 1, torch.rand(1, 1) * 2 - 1
+    model = build(peer, config)
+    if sum(p.numel() for p in model.parameters()) != parameters(config):
+        raise ValueError(f"{peer}: not the parameters of {config.model}")
+    target = torch.rand(len(batch.sizes), 1) * 2 - 1
 
     def loss():
-        return F.mse_loss(model(features), target)
+        return F.mse_loss(model(features, batch), target)
 
     compiled = peer == "compile"
     if kind == "forward":
         infer = torch.compile(model.eval(), dynamic=False) if compiled else model.eval()
-        return torch.inference_mode()(lambda: infer(features))
+        return torch.inference_mode()(lambda: infer(features, batch))
     train = torch.compile(loss, dynamic=False) if compiled else loss
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
 

@@ -2,19 +2,21 @@
 """Redoes dumped steps in PyTorch: verify_dump.py DIR...
 
 Each DIR was written by a benchmark's --dump DIR. The step is computed again in float64 from the dumped
-parameters, features and targets; output, loss and every gradient must agree within the limits of METRICS.md.
+parameters and inputs; output, loss and every gradient must agree within the limits of METRICS.md.
 Exit status 1 where they do not.
 """
 
 import argparse
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from reference import LIMIT_GRADIENT, LIMIT_OUTPUT, MODELS, Error, error_of, gradient_errors, mse
+import reference as r
+from reference import LIMIT_GRADIENT, LIMIT_OUTPUT, Error
 
 
 def load(directory: Path, kind: str) -> dict[str, np.ndarray]:
@@ -23,34 +25,87 @@ def load(directory: Path, kind: str) -> dict[str, np.ndarray]:
     return {path.name[len(kind) + 1 : -len(".npy")]: np.load(path) for path in paths}
 
 
-def verify(directory: Path) -> list[Error]:
-    """The error of every tensor, the largest excess over its limit first."""
-    model = json.loads((directory / "config.json").read_text())["model"]
-    inputs, gradients = load(directory, "input"), load(directory, "grad")
-    parameters = {
-        name: torch.tensor(p, dtype=torch.float64, requires_grad=True)
-        for name, p in load(directory, "param").items()
-    }
-    if sum(p.numel() for p in parameters.values()) != model["parameters"]:
-        raise ValueError(f"{directory}: the parameters are not {model['parameters']} numbers")
-    if gradients.keys() != parameters.keys():
-        raise ValueError(f"{directory}: not every parameter has a gradient")
+@dataclass(frozen=True)
+class Step:
+    """What a step computes."""
 
-    features, targets = (torch.tensor(inputs[name], dtype=torch.float64) for name in ("features", "targets"))
-    graphs = inputs["graphs"].flatten().tolist()
-    output = MODELS[model["name"]](parameters, model, features, graphs)
-    loss = mse(output, targets)
+    output: np.ndarray
+    loss: np.ndarray
+    gradients: dict[str, np.ndarray]
+
+
+def dumped(directory: Path) -> Step:
+    arrays = (np.load(directory / f"{name}.npy") for name in ("output", "loss"))
+    return Step(*arrays, load(directory, "grad"))
+
+
+def edges_of(row_ptr: np.ndarray, col: np.ndarray, by_row: bool) -> np.ndarray:
+    """All edges as words of receiver and sender, ascending; rows are receivers, or in a transpose senders."""
+    row = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr.flatten()))
+    other = col.flatten().astype(np.int64)
+    return np.sort((row << 32 | other) if by_row else (other << 32 | row))
+
+
+def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structure:
+    """From what the program was given; a model without edges is given none."""
+    graphs = inputs["graphs"]
+    if "adjacency.row" not in inputs:
+        return r.structure(graphs, np.zeros(graphs[-1, 0] + 1, np.int64), np.zeros(0, np.int64))
+    row, col = inputs["adjacency.row"], inputs["adjacency.col"]
+    if "adjacency.out_row" in inputs:
+        transpose = edges_of(inputs["adjacency.out_row"], inputs["adjacency.out_col"], by_row=False)
+        if not np.array_equal(edges_of(row, col, by_row=True), transpose):
+            raise ValueError(f"{directory}: adjacency.out is not the transpose of adjacency")
+    return r.structure(graphs, row, col)
+
+
+def load_parameters(directory: Path, count: int, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    arrays = load(directory, "param")
+    if sum(a.size for a in arrays.values()) != count:
+        raise ValueError(f"{directory}: the parameters are not {count} numbers")
+    return {name: torch.tensor(a, dtype=dtype, requires_grad=True) for name, a in arrays.items()}
+
+
+def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, float]:
+    """The step by PyTorch, and the floor of its loss."""
+    entry = json.loads((directory / "config.json").read_text())["model"]
+    m, inputs = r.model_of(entry), load(directory, "input")
+    parameters = load_parameters(directory, entry["parameters"], dtype)
+    features = torch.tensor(inputs["features"], dtype=dtype)
+    output, floor = r.run_model(parameters, m, features, load_structure(directory, inputs)), 0.0
+    if m.task == "node":
+        loss = r.cross_entropy(output, torch.tensor(inputs["labels"]))
+    else:
+        targets = torch.tensor(inputs["targets"], dtype=dtype)
+        loss = r.mse(output, targets)
+        # Where an output happens to meet its target, their difference has lost the digits that both share.
+        floor = 1e-2 * float((output.detach() ** 2 + targets**2).mean())
     loss.backward()
+    if unused := [name for name, p in parameters.items() if p.grad is None]:
+        raise ValueError(f"{directory}: the model does not have {', '.join(unused)}")
+    gradients = {name: p.grad.numpy() for name, p in parameters.items()}
+    return Step(output.detach().numpy(), loss.detach().numpy(), gradients), floor
 
-    # Where an output happens to meet its target, their difference has lost the digits that both share.
-    loss_floor = 1e-2 * float((output.detach() ** 2 + targets**2).mean())
+
+def errors_of(ours: Step, oracle: Step, floor: float) -> list[Error]:
+    """The error of every tensor, the largest excess over its limit first."""
+    if ours.gradients.keys() != oracle.gradients.keys():
+        raise ValueError("not every parameter has a gradient")
     errors = [
-        error_of("output", np.load(directory / "output.npy"), output.detach().numpy(), LIMIT_OUTPUT),
-        error_of("loss", np.load(directory / "loss.npy"), loss.detach().numpy(), LIMIT_OUTPUT, loss_floor),
+        r.error_of("output", ours.output, oracle.output, LIMIT_OUTPUT),
+        r.error_of("loss", ours.loss, oracle.loss, LIMIT_OUTPUT, floor),
+        *r.gradient_errors(ours.gradients, oracle.gradients, LIMIT_GRADIENT),
     ]
-    expected = {name: p.grad.numpy() for name, p in parameters.items()}
-    errors += gradient_errors(gradients, expected, LIMIT_GRADIENT)
     return sorted(errors, key=lambda e: e.excess, reverse=True)
+
+
+def verify(directory: Path) -> list[Error]:
+    return errors_of(dumped(directory), *computed(directory, torch.float64))
+
+
+def verify_float32(directory: Path) -> list[Error]:
+    """The errors of PyTorch's own float32: how well the step is conditioned."""
+    return errors_of(computed(directory, torch.float32)[0], *computed(directory, torch.float64))
 
 
 def report(title: str, errors: list[Error], rows: int) -> bool:

@@ -1,0 +1,125 @@
+"""Single operations in PyTorch, as the peers do them: what each costs outside a model."""
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import torch_batch
+from torch_batch import Batch
+from torch_layers import OneDnnLinear, neighbour_sum, sparse_attention
+
+WARMUP = 0.1  # seconds, at least one run: what gtmark does
+FEWEST, MOST = 3, 200  # runs in a block
+KINDS = ("forward", "forward+backward")
+
+
+@dataclass(frozen=True)
+class Shape:
+    nodes: int = 20000
+    edges: int = 160000
+    hidden: int = 64
+    heads: int = 4
+
+
+Op = Callable[[Tensor], Tensor]
+
+
+def median(run: Callable[[], object], seconds: float) -> float:
+    """The median of a block of runs that takes about so long, after a warm-up."""
+    start = time.perf_counter()
+    run()
+    while time.perf_counter() - start < WARMUP:
+        run()
+    samples: list[float] = []
+    while len(samples) < FEWEST or (sum(samples) < seconds and len(samples) < MOST):
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples)
+
+
+# --- the operations: of a shape and a graph, the input's columns and what each peer makes of it
+
+
+def aggregate(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
+    """x and the sum over in-neighbours: a product with a sparse matrix, or gathered and scattered by PyG."""
+    import torch_geometric.nn as pyg
+
+    conv = pyg.GINConv(nn.Identity())
+    return shape.hidden, {
+        "eager": lambda x: x + neighbour_sum(*batch.adjacency, x),
+        "pyg": lambda x: conv(x, batch.edge_index),
+    }
+
+
+class Part(nn.Module):
+    """One of the three thirds of the columns."""
+
+    def __init__(self, index: int):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.chunk(3, dim=1)[self.index]
+
+
+def attention(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
+    """Attention over edges, without its projections."""
+    import torch_geometric.nn as pyg
+
+    d, heads = shape.hidden, shape.heads
+    conv = pyg.TransformerConv(d, d // heads, heads, root_weight=False)
+    conv.lin_query, conv.lin_key, conv.lin_value = (Part(index) for index in range(3))
+
+    def eager(qkv: Tensor) -> Tensor:
+        return sparse_attention(qkv, batch, heads)
+
+    peers: dict[str, Op] = {"eager": eager, "compile": torch.compile(eager, dynamic=False)}
+    return 3 * d, peers | {"pyg": lambda qkv: conv(qkv, batch.edge_index)}
+
+
+def layer_norm(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
+    """Of the sum of two matrices, as behind each branch; both are the same here."""
+    norm = nn.LayerNorm(shape.hidden)
+
+    def eager(x: Tensor) -> Tensor:
+        return norm(x + x)
+
+    return shape.hidden, {"eager": eager, "compile": torch.compile(eager, dynamic=False)}
+
+
+def ffn(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
+    """d -> 2d -> d with exact GELU."""
+    d = shape.hidden
+
+    def network(linear: type[nn.Linear]) -> nn.Module:
+        return nn.Sequential(linear(d, 2 * d), nn.GELU(), linear(2 * d, d))
+
+    eager = network(nn.Linear)
+    compiled = torch.compile(eager, dynamic=False)
+    return d, {"eager": eager, "compile": compiled, "onednn": network(OneDnnLinear)}
+
+
+OPS = {"aggregate": aggregate, "sparse_attention": attention, "layer_norm": layer_norm, "ffn": ffn}
+
+
+def program(op: Op, kind: str, nodes: int, columns: int) -> Callable[[], object]:
+    """A run of KINDS; gradients go to the input and to what parameters there are."""
+    x = torch.rand(nodes, columns) * 2 - 1
+    if kind == "forward":
+        return torch.inference_mode()(lambda: op(x))
+    x.requires_grad_()
+    grad = torch.ones_like(op(x))
+    return lambda: op(x).backward(grad)
+
+
+def programs(name: str, kind: str, shape: Shape) -> dict[str, Callable[[], object]]:
+    """An operation of OPS, by peer; on a random graph."""
+    torch.compiler.reset()
+    columns, peers = OPS[name](shape, torch_batch.random_graph(shape.nodes, shape.edges))
+    return {peer: program(op, kind, shape.nodes, columns) for peer, op in peers.items()}

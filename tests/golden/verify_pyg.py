@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Compares reference.py with PyTorch Geometric, in float64: verify_pyg.py
+
+The same parameters go through both, on a batch of five graphs: one of a single node, one without edges;
+directed edges with duplicates and loops. Output and every gradient must agree to LIMIT. Exit status 1 where
+they do not.
+"""
+
+import sys
+from typing import Callable, Iterator
+
+import torch
+import torch_geometric.nn as pyg
+from torch import Tensor, nn
+from torch.func import functional_call
+
+import reference as r
+
+LIMIT = 1e-10
+SEED, D, HEADS, LAYERS = 3, 12, 3, 2
+BATCH = r.random_structure(SEED, [61, 1, 23, 47, 5], [183, 3, 0, 141, 15])
+EDGES = torch.stack([BATCH.sender, BATCH.receiver])
+GRAPH_OF = BATCH.graph_of
+
+Parameters = dict[str, Tensor]
+Shapes = dict[str, tuple[int, int]]
+Function = Callable[[Parameters], Tensor]
+Case = tuple[str, Shapes, Function, Function]  # name, parameters, reference.py, PyG
+
+
+# --- parameters
+
+
+def dense(name: str, inputs: int, outputs: int) -> Shapes:
+    return {name + "weight": (outputs, inputs), name + "bias": (1, outputs)}
+
+
+def gain(name: str) -> Shapes:
+    return {name + "weight": (1, D), name + "bias": (1, D)}
+
+
+X = {"x": (len(GRAPH_OF), D)}
+GIN = dense("gin.up.", D, D) | dense("gin.down.", D, D)
+ATTENTION = dense("attention.qkv.", D, 3 * D) | dense("attention.out.", D, D)
+FFN = dense("ffn.up.", D, 2 * D) | dense("ffn.down.", 2 * D, D)
+
+
+def gps_shapes(norm: str) -> Shapes:
+    norms = gain("norm_local.") | gain("norm_attention.") | gain("norm_out.")
+    return GIN | ATTENTION | FFN | (norms if norm != "none" else {})
+
+
+def model_shapes(norm: str) -> Shapes:
+    layers = range(1, LAYERS + 1)
+    inner = {f"layer{l}.{name}": shape for l in layers for name, shape in gps_shapes(norm).items()}
+    return X | dense("input.", D, D) | inner | dense("head.", D, 1)
+
+
+def given(p: Parameters, names: dict[str, str]) -> Parameters:
+    """The parameters of a module that calls THEIRS what is OURS here; its vectors are matrices of one row."""
+    kinds = ("weight", "bias")
+    own = {theirs + kind: p[ours + kind] for theirs, ours in names.items() for kind in kinds}
+    return {name: tensor[0] if len(tensor) == 1 else tensor for name, tensor in own.items()}
+
+
+# --- what PyG makes of them
+
+
+def linear(p: Parameters, name: str, x: Tensor) -> Tensor:
+    return nn.functional.linear(x, p[name + "weight"], p[name + "bias"][0])
+
+
+def gin_module(act: nn.Module) -> nn.Module:
+    return pyg.GINConv(nn.Sequential(nn.Linear(D, D), act, nn.Linear(D, D)))
+
+
+def gin(p: Parameters) -> Tensor:
+    names = {"nn.0.": "gin.up.", "nn.2.": "gin.down."}
+    return functional_call(gin_module(nn.ReLU()), given(p, names), (p["x"], EDGES))
+
+
+def sparse_attention(p: Parameters) -> Tensor:
+    """TransformerConv has no output projection."""
+    own = {}
+    for kind in ("weight", "bias"):
+        parts = p[f"attention.qkv.{kind}"].flatten(0, 0 if kind == "weight" else 1).chunk(3)
+        own |= {f"lin_{part}.{kind}": t for part, t in zip(("query", "key", "value"), parts)}
+    module = pyg.TransformerConv(D, D // HEADS, HEADS, root_weight=False)
+    return linear(p, "attention.out.", functional_call(module, own, (p["x"], EDGES)))
+
+
+def gps_module(norm: str) -> nn.Module:
+    """PyG's LayerNorm normalises graphs unless it is told that it is for nodes."""
+    name = {"layer": "layer_norm", "graph": "layer_norm", "batch": "batch_norm", "none": None}[norm]
+    mode = {"layer": {"mode": "node"}, "graph": {"mode": "graph"}}.get(norm)
+    return pyg.GPSConv(D, gin_module(nn.GELU()), HEADS, act="gelu", norm=name, norm_kwargs=mode)
+
+
+def gps(p: Parameters, norm: str, x: Tensor, prefix: str = "") -> Tensor:
+    names = {"conv.nn.0.": "gin.up.", "conv.nn.2.": "gin.down.", "attn.in_proj_": "attention.qkv."}
+    names |= {"attn.out_proj.": "attention.out.", "mlp.0.": "ffn.up.", "mlp.3.": "ffn.down."}
+    if norm != "none":
+        inner = "module." if norm == "batch" else ""
+        places = ("norm_local.", "norm_attention.", "norm_out.")
+        names |= {f"norm{i}.{inner}": place for i, place in enumerate(places, 1)}
+    own = given(p, {theirs: prefix + ours for theirs, ours in names.items()})
+    return functional_call(gps_module(norm), own, (x, EDGES), {"batch": GRAPH_OF})
+
+
+POOLS = {"mean": pyg.global_mean_pool, "sum": pyg.global_add_pool, "max": pyg.global_max_pool}
+
+
+def model(p: Parameters, norm: str, pool: str) -> Tensor:
+    x = linear(p, "input.", p["x"])
+    for layer in range(1, LAYERS + 1):
+        x = gps(p, norm, x, f"layer{layer}.")
+    return linear(p, "head.", POOLS[pool](x, GRAPH_OF))
+
+
+# --- cases
+
+
+def norm_case(kind: str, module: nn.Module, prefix: str, *arguments: Tensor) -> Case:
+    return (
+        f"{kind} norm",
+        X | gain("norm."),
+        lambda p: r.norm(p, "norm.", kind, p["x"], BATCH, 1e-5),
+        lambda p: functional_call(module, given(p, {prefix: "norm."}), (p["x"], *arguments)),
+    )
+
+
+def gps_case(norm: str) -> Case:
+    m = r.Model("dense", "gin", 1, HEADS, "gelu", norm)
+    return (
+        f"GPS layer, norm {norm}",
+        X | gps_shapes(norm),
+        lambda p: r.layer(p, "", m, p["x"], BATCH),
+        lambda p: gps(p, norm, p["x"]),
+    )
+
+
+def pool_case(kind: str) -> Case:
+    return f"{kind} pool", X, lambda p: r.pool(kind, p["x"], BATCH), lambda p: POOLS[kind](p["x"], GRAPH_OF)
+
+
+def model_case(norm: str, pool: str) -> Case:
+    m = r.Model("dense", "gin", LAYERS, HEADS, "gelu", norm, pool)
+    return (
+        f"GPS of {LAYERS} layers, norm {norm}, pool {pool}",
+        model_shapes(norm),
+        lambda p: r.run_model(p, m, p["x"], BATCH),
+        lambda p: model(p, norm, pool),
+    )
+
+
+def cases() -> Iterator[Case]:
+    yield "GIN", X | GIN, lambda p: r.gin(p, "gin.", p["x"], BATCH, "relu"), gin
+    ours = lambda p: r.attention(p, "attention.", "sparse", p["x"], BATCH, HEADS)  # noqa: E731
+    yield "sparse attention", X | ATTENTION, ours, sparse_attention
+    yield norm_case("layer", pyg.LayerNorm(D, mode="node"), "", GRAPH_OF)
+    yield norm_case("graph", pyg.LayerNorm(D, mode="graph"), "", GRAPH_OF)
+    yield norm_case("batch", pyg.BatchNorm(D), "module.")
+    yield from map(pool_case, POOLS)
+    yield from map(gps_case, ("none", "layer", "batch", "graph"))
+    yield from (model_case(norm, pool) for norm, pool in zip(("layer", "batch", "graph"), POOLS))
+
+
+# --- comparison
+
+
+def results(shapes: Shapes, function: Function) -> Parameters:
+    """The output, and the gradients of its product with a random matrix."""
+    p = {
+        name: torch.tensor(r.uniform(SEED, name, *shape), requires_grad=True)
+        for name, shape in shapes.items()
+    }
+    y = function(p)
+    y.backward(torch.tensor(r.uniform(SEED, "cotangent", *y.shape)))
+    return {"output": y.detach()} | {name: tensor.grad for name, tensor in p.items()}
+
+
+def largest_error(ours: Parameters, theirs: Parameters) -> r.Error:
+    """By the measure of METRICS.md, with floors: the gradients of some biases are exactly zero."""
+    arrays = [{name: t.numpy() for name, t in side.items()} for side in (ours, theirs)]
+    errors = [r.error_of("output", arrays[0].pop("output"), arrays[1].pop("output"), LIMIT)]
+    return max(errors + r.gradient_errors(*arrays, LIMIT), key=lambda e: e.excess)
+
+
+def main() -> int:
+    torch.set_default_dtype(torch.float64)
+    good = True
+    for name, shapes, ours, theirs in cases():
+        worst = largest_error(results(shapes, ours), results(shapes, theirs))
+        good &= worst.excess <= 1
+        print(f"{name:40} {worst.norm:9.2e} {worst.worst_row:9.2e}  {worst.name}", flush=True)
+    print("all agree" if good else f"WRONG: beyond {LIMIT}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
