@@ -65,6 +65,23 @@ static bool check_file(const struct options *o, const struct config *c, struct m
     return true;
 }
 
+/* A graph that cannot be read is a wrong command line. */
+static bool check_readable(const struct options *o, struct message *error)
+{
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
+    for (int i = 0; i < graphs->count; i++) {
+        struct graph_config c = {.family = axis_text(graphs, graphs->values[i]), .nodes = 1, .graphs = 1};
+        char reason[MESSAGE_SIZE];
+        struct batch b;
+        if (!graph_is_file(c.family))
+            continue;
+        if (!batch_shape(&b, &c, reason, sizeof reason))
+            return complain(error, "--graph %.200s: %.300s", c.family, reason);
+        batch_free(&b);
+    }
+    return true;
+}
+
 bool config_check_all(const struct options *o, struct message *error)
 {
     int64_t count = config_count(o);
@@ -80,7 +97,7 @@ bool config_check_all(const struct options *o, struct message *error)
         if (!check_file(o, &c, error))
             return false;
     }
-    return true;
+    return check_readable(o, error);
 }
 
 struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,

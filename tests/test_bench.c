@@ -90,13 +90,18 @@ static void test_work(void **state)
 {
     (void)state;
     static const char *const same[] = {
-        "--threads 7",   "--ffn 512",         "--runs 3",     "--device ref",
-        "--device meta", "--impl linear=ref", "--phase step", "--nodes 100 --layers 6"};
+        "--threads 7",       "--ffn 512",           "--runs 3",     "--device ref",
+        "--device meta",     "--impl linear=ref",   "--phase step", "--nodes 100 --layers 6",
+        "--attention dense", "--attention unfused", "--mpnn gin",   "--model gps_sparse --attention dense"};
     static const char *const others[AXES + 1] = {
         [AXIS_LAYERS] = "--layers 5",   [AXIS_HIDDEN] = "--hidden 248 --ffn 512",
         [AXIS_HEADS] = "--heads 4",     [AXIS_FFN] = "--ffn 511",
         [AXIS_ACT] = "--act gelu_tanh", [AXIS_DEGREE] = "--degree 5.5",
         [AXIS_NODES] = "--nodes 101",   [AXES] = "--seed 43",
+        [AXIS_MODEL] = "--model gin",   [AXIS_ATTENTION] = "--attention sparse",
+        [AXIS_MPNN] = "--mpnn none",    [AXIS_NORM] = "--norm graph",
+        [AXIS_POOL] = "--pool max",     [AXIS_TASK] = "--task node",
+        [AXIS_GRAPH] = "--graph grid",  [AXIS_BATCH] = "--batch 2 --nodes 100",
     };
     char work[17], other[AXES + 1][17];
     work_of("", work);
@@ -111,7 +116,42 @@ static void test_work(void **state)
             assert_string_not_equal(other[a], other[b]);
         differing += strcmp(other[a], work) != 0;
     }
-    assert_int_equal(differing, 8); /* one model, so far, cannot differ */
+    assert_int_equal(differing, AXES); /* with the seed, without the threads */
+}
+
+/* Whatever a file is called, it is what it holds that defines the work. */
+static void test_work_of_files(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0 1\n", "0 1\n", "0 1\n1 0\n"};
+    char work[3][17], path[] = "/tmp/gtmark-bench-XXXXXX", words[64];
+    close(mkstemp(path));
+    for (int i = 0; i < 3; i++) {
+        FILE *out = fopen(path, "w");
+        fputs(texts[i], out);
+        fclose(out);
+        snprintf(words, sizeof words, "--graph file:%s", path);
+        work_of(words, work[i]);
+    }
+    unlink(path);
+    assert_string_equal(work[0], work[1]);
+    assert_string_not_equal(work[0], work[2]);
+}
+
+/* Graphs of a batch are small unless their size is given. */
+static void test_nodes_of_batches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        int64_t nodes;
+    } cases[] = {
+        {"", 100}, {"--batch 1", 100}, {"--batch 8", 32}, {"--batch 1,8", 32}, {"--batch 8 --nodes 7", 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct options o = options_of(cases[i].words);
+        assert_int_equal(config_at(&o, 0).graph.nodes, cases[i].nodes);
+        options_free(&o);
+    }
 }
 
 /* A step of a tiny model: the smallest tape with every phase. */
@@ -287,6 +327,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cartesian_product),
         cmocka_unit_test(test_impossible_combinations),
+        cmocka_unit_test(test_work_of_files),
+        cmocka_unit_test(test_nodes_of_batches),
         cmocka_unit_test(test_work),
         cmocka_unit_test(test_sampling_rule),
         cmocka_unit_test(test_warm_up_by_time),

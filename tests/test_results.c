@@ -143,6 +143,48 @@ static void test_out_of_memory(void **state)
     json_decref(file);
 }
 
+/* Attention that keeps its scores does not fit where the others do; all do the same work or say that they do
+ * not. */
+static void test_kinds_of_attention(void **state)
+{
+    json_t *record = run_json(
+        *state, TINY "--nodes 400 --phase step --attention dense,sparse,unfused --mem-limit 2MiB", 1);
+    assert_int_equal(row_count(record), 3);
+    const json_t *dense = row_at(record, 0), *sparse = row_at(record, 1), *unfused = row_at(record, 2);
+    assert_string_equal(text_at(dense, "status"), "ok");
+    assert_string_equal(text_at(sparse, "status"), "ok");
+    assert_string_equal(text_at(unfused, "status"), "oom");
+    char bytes[64];
+    snprintf(bytes, sizeof bytes, "(%lld bytes)", (long long)count_at(unfused, "step.memory.planned"));
+    assert_non_null(strstr(text_at(unfused, "reason"), bytes));
+    assert_true(count_at(unfused, "step.memory.planned") > 2 * 400 * 400 * 4); /* 2 heads */
+    assert_string_equal(text_at(dense, "work"), text_at(unfused, "work"));
+    assert_string_not_equal(text_at(dense, "work"), text_at(sparse, "work"));
+    json_decref(record);
+}
+
+/* What a row says of a ragged batch, and every family runs. */
+static void test_batches_and_families(void **state)
+{
+    json_t *record =
+        run_json(*state, TINY "--batch 5 --nodes 12 --model gps_sparse --graph er,grid,ba,rmat", 0);
+    assert_int_equal(row_count(record), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *row = row_at(record, i);
+        assert_int_equal(count_at(row, "nodes"), 12);
+        assert_int_equal(count_at(row, "batch"), 5);
+        int64_t pairs = count_at(row, "graph.pairs"), padded = count_at(row, "graph.padded_pairs");
+        assert_true(pairs >= 5 * 12 * 12 && pairs < padded && padded <= 5 * 18 * 18);
+        assert_int_equal(count_at(row, "graph.self_loops"), 0);
+        assert_true(count_at(row, "graph.degree_median") <= count_at(row, "graph.degree_p99"));
+        assert_true(count_at(row, "step.bytes_no_reuse") > count_at(row, "step.bytes"));
+        double rate = real_at(row, "step.throughput"), nodes = real_at(row, "step.nodes_per_second");
+        assert_true(fabs(nodes / rate - 12) < 1e-9);
+    }
+    assert_string_equal(text_at(row_at(record, 3), "graph.family"), "rmat");
+    json_decref(record);
+}
+
 /* Without --output: in the checkout that the program stands in, wherever it is called from. */
 static void test_default_place(void **state)
 {
@@ -209,10 +251,16 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact), cmocka_unit_test(test_meta),
-        cmocka_unit_test(test_threads),          cmocka_unit_test(test_seed_and_device),
-        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_default_place),
-        cmocka_unit_test(test_full_disk),        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_seed_and_device),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_default_place),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_kinds_of_attention),
+        cmocka_unit_test(test_batches_and_families),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

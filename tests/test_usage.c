@@ -17,7 +17,8 @@
 #include "tests/program.h"
 
 /* A good command line, which what follows it makes a bad one. */
-#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json"
+#define OWN_SIZE "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json"
+#define TINY     "--nodes 8,16 " OWN_SIZE
 
 /* A house in which an earlier run left a result, which must survive. */
 static int setup_with_result(void **state)
@@ -42,11 +43,13 @@ static bool is_one_line(const char *text)
     return length > 1 && text[length - 1] == '\n';
 }
 
-/* The program refuses `more`, saying `names` (flag and value) and, unless null, `allowed`. */
-static void refuses(const struct house *h, const char *const *more, const char *names, const char *allowed)
+/* The program refuses `more` after good `words`, saying `names` (flag and value) and, unless null, `allowed`.
+ */
+static void refuses_after(const struct house *h, const char *words, const char *const *more,
+                          const char *names, const char *allowed)
 {
     char *before = house_list(h);
-    struct ended e = program_run(h, TINY, more);
+    struct ended e = program_run(h, words, more);
     char *after = house_list(h);
     bool good = e.status == 2 && !*e.out && is_one_line(e.err) && strstr(e.err, names) &&
                 (!allowed || strstr(e.err, allowed)) && strcmp(before, after) == 0;
@@ -60,6 +63,11 @@ static void refuses(const struct house *h, const char *const *more, const char *
     free(after);
     ended_free(&e);
     assert_true(good);
+}
+
+static void refuses(const struct house *h, const char *const *more, const char *names, const char *allowed)
+{
+    refuses_after(h, TINY, more, names, allowed);
 }
 
 struct bad {
@@ -97,8 +105,32 @@ static void test_axes(void **state)
         {"--model", "nope", "graph_transformer"},
         {"--act", "swish", "gelu, gelu_tanh, relu"},
         {"--act", "none", "gelu, gelu_tanh, relu"},
+        {"--attention", "linear", "model, none, dense, sparse, unfused"},
+        {"--mpnn", "gcn", "model, none, gin"},
+        {"--norm", "instance", "layer, batch, graph, none"},
+        {"--pool", "attention", "mean, sum, max"},
+        {"--task", "edge", "graph, node"},
+        {"--batch", "0", "a whole number from 1 to"},
+        {"--graph", "star", "er, grid, ba, rmat, file:PATH, undirected:PATH"},
+        {"--graph", "file:", "er, grid, ba, rmat, file:PATH, undirected:PATH"},
     };
     refuses_all(*state, list, sizeof list / sizeof *list);
+}
+
+/* Flags that are good alone and not together: the message names them. */
+static void test_parts_and_files(void **state)
+{
+    refuses(*state, MORE("--model", "gin", "--mpnn", "none"), "--model gin --attention none --mpnn none",
+            "a layer needs attention or message passing");
+    refuses(*state, MORE("--hidden", "10", "--heads", "4"), "--heads 4 --hidden 10",
+            "heads must divide hidden");
+    refuses(*state, MORE("--graph", "file:x"), "--graph file:x --nodes: ", "the file says");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "er,file:x", "--batch", "5"),
+                  "--graph file:x --batch: ", "the file says");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "file:no-such-file"),
+                  "--graph file:no-such-file: ", "No such file or directory");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "er,file:."), "--graph file:.: ", "is a directory");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "file:x.json"), "--graph file:x.json: ", "x.json:1: ");
 }
 
 static void test_flags(void **state)
@@ -199,9 +231,13 @@ static void test_every_flag(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axes),           cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_combinations),   cmocka_unit_test(test_unwritable_output),
-        cmocka_unit_test(test_not_flags),      cmocka_unit_test(test_every_flag),
+        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_parts_and_files),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_unwritable_output),
+        cmocka_unit_test(test_not_flags),
+        cmocka_unit_test(test_every_flag),
         cmocka_unit_test(test_strange_values),
     };
     return cmocka_run_group_tests(tests, setup_with_result, house_teardown);
