@@ -81,7 +81,8 @@ static void facts_degrees(json_t *row, struct degrees d)
 
 void facts_batch(json_t *row, const struct batch *b, bool shape_only)
 {
-    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* a file says how many */
+    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* a file says how many, */
+    row_set_count(row, "batch", b->graphs);                /* and of how many graphs */
     row_set_count(row, "graph.edges", b->adj.edges);
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);

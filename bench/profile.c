@@ -67,6 +67,13 @@ static void key_layer(const struct entry *e, char key[64])
     snprintf(key, 64, "%.*s", (int)strcspn(e->span, "."), e->span);
 }
 
+/* The op and the span within its layer, which all layers have: "ffn.up linear". */
+static void key_part(const struct entry *e, char key[64])
+{
+    const char *dot = strchr(e->span, '.');
+    snprintf(key, 64, "%s %s", dot ? dot + 1 : e->span, op_info(e->op)->name);
+}
+
 static void key_phase(const struct entry *e, char key[64])
 {
     snprintf(key, 64, "%s", phase_name(e->phase));
@@ -95,7 +102,7 @@ static void print_group(const struct group *g, double total, FILE *out)
     units_format(flops, (double)g->cost.flops, UNITS_SI, "FLOP");
     units_format(rate, (double)g->cost.flops / g->seconds, UNITS_SI, "FLOP/s");
     units_format(bandwidth, (double)g->cost.bytes / g->seconds, UNITS_SI, "B/s");
-    fprintf(out, "  %-22s %6d %12s %6.1f %% %14s %16s %14s\n", g->key, g->calls, time,
+    fprintf(out, "  %-40s %6d %12s %6.1f %% %14s %16s %14s\n", g->key, g->calls, time,
             100 * g->seconds / total, flops, rate, bandwidth);
 }
 
@@ -119,7 +126,7 @@ static void print_table(const struct tape *t, const double *seconds, const char 
     }
     if (sorted)
         qsort(groups, (size_t)count, sizeof *groups, slowest_first);
-    fprintf(out, "  %-22s %6s %12s %8s %14s %16s %14s\n", heading, "calls", "time", "share", "analytic",
+    fprintf(out, "  %-40s %6s %12s %8s %14s %16s %14s\n", heading, "calls", "time", "share", "analytic",
             "rate", "min. bytes");
     for (int i = 0; i < count; i++)
         print_group(&groups[i], total, out);
@@ -131,6 +138,7 @@ void profile_print(struct tape *t, int runs, const char *title, FILE *out)
     double *seconds = entry_times(t, runs);
     fprintf(out, "\nprofile of %s, medians of %d runs\n", title, runs);
     print_table(t, seconds, "op", key_op, true, out);
+    print_table(t, seconds, "part of a layer, op", key_part, true, out);
     print_table(t, seconds, "layer", key_layer, false, out);
     print_table(t, seconds, "phase", key_phase, false, out);
     free(seconds);

@@ -1,4 +1,4 @@
-/* Where the time of a program goes, read off its tape: per op, per layer, per phase. */
+/* Where the time of a program goes, read off its tape: per op, per part of a layer, per layer, per phase. */
 #ifndef GTMARK_BENCH_PROFILE_H
 #define GTMARK_BENCH_PROFILE_H
 

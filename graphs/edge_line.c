@@ -1,6 +1,7 @@
 /*
- *     line   = [blanks] [edge | "#..." | "%..."] [blanks] [CR]
+ *     line   = [blanks] [edge | graph | "#..." | "%..."] [blanks] [CR]
  *     edge   = id separator id [separator weight]
+ *     graph  = "graph" blanks nodes
  *     weight = [+|-] (digits ["." [digits]] | "." digits) [(e|E) [+|-] digits]
  *
  * with a separator of blanks and tabs, or of one comma and perhaps those around it. A NUL byte says that the
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { QUOTE = 32 };
+#include "graphs/csr.h"
+
+enum { QUOTE = 32, GRAPH_WORD = sizeof "graph" - 1 };
 
 /* What is left of a line. */
 struct scan {
@@ -65,9 +68,9 @@ static bool refuse(struct scan *s, const char *format, const char *word)
     return false;
 }
 
-static bool scan_id(struct scan *s, const char *missing, uint64_t *id)
+/* Scans the digits of a whole number, of which there may be none; whether 64 bits hold it. */
+static bool scan_whole(struct scan *s, uint64_t *whole)
 {
-    const char *word = s->at;
     uint64_t value = 0;
     bool fits = true;
     for (; s->at < s->end && is_digit(*s->at); s->at++) {
@@ -75,7 +78,14 @@ static bool scan_id(struct scan *s, const char *missing, uint64_t *id)
         fits &= value < UINT64_MAX / 10 || (value == UINT64_MAX / 10 && digit <= UINT64_MAX % 10);
         value = 10 * value + digit;
     }
-    *id = value;
+    *whole = value;
+    return fits;
+}
+
+static bool scan_id(struct scan *s, const char *missing, uint64_t *id)
+{
+    const char *word = s->at;
+    bool fits = scan_whole(s, id);
     if (s->at > word && at_separator(s))
         return fits || refuse(s, "node id %s exceeds 64 bits", word);
     if (s->at == word && at_separator(s))
@@ -132,6 +142,31 @@ static bool scan_edge(struct scan *s, uint64_t id[2])
     return s->at == s->end || refuse(s, "'%s' follows the weight", s->at);
 }
 
+static bool scan_graph(struct scan *s, uint64_t *nodes)
+{
+    s->at += GRAPH_WORD;
+    skip_blanks(s);
+    const char *word = s->at;
+    if (word == s->end)
+        return refuse(s, "the number of nodes is missing", word);
+    bool fits = scan_whole(s, nodes) && *nodes >= 1 && *nodes <= CSR_MAX_NODES;
+    if (!fits || !at_separator(s))
+        return refuse(s, "'%s' is no number of nodes: a whole number from 1 to 2147483647", word);
+    skip_blanks(s);
+    return s->at == s->end || refuse(s, "'%s' follows the number of nodes", s->at);
+}
+
+/* What a line that begins like this one means to be. */
+static enum edge_line kind_of(const struct scan *s)
+{
+    if (s->at == s->end || *s->at == '#' || *s->at == '%')
+        return EDGE_LINE_COMMENT;
+    if (s->end - s->at < GRAPH_WORD || memcmp(s->at, "graph", GRAPH_WORD) != 0)
+        return EDGE_LINE_EDGE;
+    struct scan rest = {s->at + GRAPH_WORD, s->end, NULL};
+    return at_separator(&rest) ? EDGE_LINE_GRAPH : EDGE_LINE_EDGE;
+}
+
 enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
                               char reason[EDGE_LINE_REASON])
 {
@@ -139,12 +174,12 @@ enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
         end--;
     struct scan s = {line, end, reason};
     skip_blanks(&s);
-    bool comment = s.at == end || *s.at == '#' || *s.at == '%';
-    if (!comment && scan_edge(&s, id))
-        return EDGE_LINE_EDGE;
+    enum edge_line kind = kind_of(&s);
+    if ((kind == EDGE_LINE_EDGE && scan_edge(&s, id)) || (kind == EDGE_LINE_GRAPH && scan_graph(&s, id)))
+        return kind;
     if (memchr(line, '\0', (size_t)(end - line)))
         snprintf(reason, EDGE_LINE_REASON, "the line holds a NUL byte: the file is no text");
-    else if (comment)
+    else if (kind == EDGE_LINE_COMMENT)
         return EDGE_LINE_COMMENT;
     return EDGE_LINE_BAD;
 }

@@ -1,7 +1,8 @@
 /*
  * The file is read in blocks through zlib, which passes what is not compressed, and lines are scanned by hand
  * in one pass. An id becomes the number in whose order it was met, so that an edge takes one word from the
- * beginning; at the end numbers become ranks.
+ * beginning; at the end numbers become ranks. In a batch ids are numbers of nodes already, from the first
+ * node of their graph.
  */
 #include "graphs/edge_list.h"
 
@@ -18,7 +19,7 @@
 #include "graphs/edge_line.h"
 #include "graphs/numbering.h"
 
-enum { BLOCK = 1 << 20, FIRST_EDGES = 1 << 12, PENDING = 512 };
+enum { BLOCK = 1 << 20, FIRST_EDGES = 1 << 12, FIRST_OFFSETS = 1 << 8, PENDING = 512 };
 
 struct reader {
     const char *path;
@@ -30,7 +31,8 @@ struct reader {
     int pending_ids;
     struct numbering numbers;
     struct edge_list *list;
-    int64_t room; /* edges that fit the list */
+    int64_t room;         /* edges that fit the list */
+    int64_t offsets_room; /* offsets that do */
     char *error;
     size_t error_size;
 };
@@ -69,35 +71,93 @@ static bool push(struct reader *r, int64_t from, int64_t to)
     return true;
 }
 
+static bool add_edge(struct reader *r, int64_t from, int64_t to)
+{
+    return push(r, from, to) && (!r->undirected || from == to || push(r, to, from));
+}
+
+/* Another graph, behind those that there are. */
+static bool add_graph(struct reader *r, int64_t nodes)
+{
+    struct edge_list *l = r->list;
+    if (l->graphs + 2 > r->offsets_room) {
+        int64_t room = r->offsets_room ? 2 * r->offsets_room : FIRST_OFFSETS;
+        int64_t *offset = reallocarray(l->offset, (size_t)room, sizeof *offset);
+        if (!offset)
+            return fail(r, "no memory for %" PRId64 " graphs", room);
+        l->offset = offset;
+        r->offsets_room = room;
+    }
+    l->offset[l->graphs++] = l->nodes;
+    l->nodes += nodes;
+    l->offset[l->graphs] = l->nodes;
+    return true;
+}
+
 /* Brings the pending edges into the list. */
 static bool flush(struct reader *r)
 {
     int64_t number[PENDING];
     if (!numbering_of(&r->numbers, r->pending, number, r->pending_ids))
         return fail(r, "too many nodes: beyond the memory, or %" PRId64, CSR_MAX_NODES);
-    for (int i = 0; i < r->pending_ids; i += 2) {
-        int64_t from = number[i], to = number[i + 1];
-        if (!push(r, from, to) || (r->undirected && from != to && !push(r, to, from)))
+    for (int i = 0; i < r->pending_ids; i += 2)
+        if (!add_edge(r, number[i], number[i + 1]))
             return false;
-    }
     r->pending_ids = 0;
     return true;
+}
+
+static bool take_graph(struct reader *r, int64_t nodes)
+{
+    const struct edge_list *l = r->list;
+    if (l->graphs == 0 && (l->edges > 0 || r->pending_ids > 0))
+        return fail_line(r, "there is an edge before the first graph line");
+    if (nodes > CSR_MAX_NODES - l->nodes)
+        return fail_line(r, "with this graph there are more than 2147483647 nodes");
+    return add_graph(r, nodes);
+}
+
+/* An edge between any nodes, whose numbers are to be found. */
+static bool take_pending(struct reader *r)
+{
+    r->pending_ids += 2;
+    return r->pending_ids < PENDING || flush(r);
+}
+
+static bool fail_stray(struct reader *r, uint64_t id, int64_t last)
+{
+    char reason[EDGE_LINE_REASON];
+    snprintf(reason, sizeof reason, "node id %" PRIu64 " is beyond %" PRId64 ", the last of its graph", id,
+             last);
+    return fail_line(r, reason);
+}
+
+/* An edge of the graph whose line came last. */
+static bool take_own(struct reader *r, const uint64_t id[2])
+{
+    int64_t first = r->list->offset[r->list->graphs - 1], last = r->list->nodes - first - 1;
+    for (int i = 0; i < 2; i++)
+        if (id[i] > (uint64_t)last)
+            return fail_stray(r, id[i], last);
+    return add_edge(r, first + (int64_t)id[0], first + (int64_t)id[1]);
 }
 
 static bool take_line(struct reader *r, const char *line, const char *end)
 {
     r->line++;
     char reason[EDGE_LINE_REASON];
-    switch (edge_line_scan(line, end, r->pending + r->pending_ids, reason)) {
+    uint64_t *id = r->pending + r->pending_ids;
+    switch (edge_line_scan(line, end, id, reason)) {
     case EDGE_LINE_BAD:
         return fail_line(r, reason);
     case EDGE_LINE_COMMENT:
         return true;
+    case EDGE_LINE_GRAPH:
+        return take_graph(r, (int64_t)id[0]);
     case EDGE_LINE_EDGE:
         break;
     }
-    r->pending_ids += 2;
-    return r->pending_ids < PENDING || flush(r);
+    return r->list->graphs > 0 ? take_own(r, id) : take_pending(r);
 }
 
 /* What zlib has to say of an end of the data; its message begins with the path. */
@@ -154,8 +214,8 @@ static bool open_file(struct reader *r)
 static bool renumber(struct reader *r)
 {
     struct edge_list *l = r->list;
-    l->nodes = r->numbers.count;
-    int32_t *rank = reallocarray(NULL, (size_t)l->nodes, sizeof *rank);
+    int64_t nodes = r->numbers.count;
+    int32_t *rank = reallocarray(NULL, (size_t)nodes, sizeof *rank);
     bool done = rank && numbering_ranks(&r->numbers, rank);
     if (done) {
 #pragma omp parallel for
@@ -163,7 +223,17 @@ static bool renumber(struct reader *r)
             l->edge[e] = csr_edge(rank[csr_edge_from(l->edge[e])], rank[csr_edge_to(l->edge[e])]);
     }
     free(rank);
-    return done || fail(r, "no memory to number %" PRId64 " nodes", l->nodes);
+    return done || fail(r, "no memory to number %" PRId64 " nodes", nodes);
+}
+
+/* Of a file without graph lines, the one graph. */
+static bool complete(struct reader *r)
+{
+    if (r->list->graphs > 0)
+        return true;
+    if (r->list->edges == 0)
+        return fail(r, "there is no edge");
+    return renumber(r) && add_graph(r, r->numbers.count);
 }
 
 bool edge_list_read(struct edge_list *list, const char *path, bool undirected, char *error, size_t error_size)
@@ -171,9 +241,9 @@ bool edge_list_read(struct edge_list *list, const char *path, bool undirected, c
     *list = (struct edge_list){0};
     struct reader r = {
         .path = path, .undirected = undirected, .list = list, .error = error, .error_size = error_size};
-    bool done =
-        open_file(&r) && read_lines(&r) && (list->edges > 0 || fail(&r, "there is no edge")) && renumber(&r);
-    list->peak = r.room * (int64_t)sizeof *list->edge + numbering_bytes(&r.numbers) + BLOCK;
+    bool done = open_file(&r) && read_lines(&r) && complete(&r);
+    list->peak = r.room * (int64_t)sizeof *list->edge + r.offsets_room * (int64_t)sizeof *list->offset +
+                 numbering_bytes(&r.numbers) + BLOCK;
     numbering_free(&r.numbers);
     free(r.block);
     if (r.file)
@@ -186,5 +256,6 @@ bool edge_list_read(struct edge_list *list, const char *path, bool undirected, c
 void edge_list_free(struct edge_list *list)
 {
     free(list->edge);
+    free(list->offset);
     *list = (struct edge_list){0};
 }

@@ -35,7 +35,7 @@ static bool config_valid(const struct graph_config *c, char *error, size_t size)
     if (graph_is_file(c->family)) {
         if (c->graphs == 1)
             return true;
-        snprintf(error, size, "graphs is %" PRId64 ", must be 1 for a graph from a file", c->graphs);
+        snprintf(error, size, "graphs is %" PRId64 ", must be 1 for a file, which has its own", c->graphs);
     } else if (c->nodes < 1 || c->nodes > CSR_MAX_NODES)
         snprintf(error, size, "nodes is %" PRId64 ", must be from 1 to %" PRId64, c->nodes, CSR_MAX_NODES);
     else if (!isfinite(c->degree) || c->degree < 0)
@@ -169,19 +169,27 @@ static bool draw_family(struct batch *b, const struct graph_config *c, char *err
     return done;
 }
 
+/* The graphs of the list, whose offsets become those of the batch. */
+static void take_offset(struct batch *b, struct edge_list *list)
+{
+    b->graphs = list->graphs;
+    b->offset = list->offset;
+    list->offset = NULL;
+    for (int64_t g = 0; g < b->graphs; g++) {
+        int64_t size = b->offset[g + 1] - b->offset[g];
+        b->pairs += size * size;
+    }
+}
+
 static bool read_file(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
     bool undirected = *c->family == 'u';
     struct edge_list list;
     if (!edge_list_read(&list, strchr(c->family, ':') + 1, undirected, error, size))
         return false;
-    bool done =
-        alloc_offset(b, 1, error, size) && csr_build(&b->adj, list.nodes, list.edge, list.edges, error, size);
-    if (done) {
-        b->offset[1] = list.nodes;
-        b->pairs = list.nodes * list.nodes;
-        b->peak = building_peak(&b->adj, list.peak);
-    }
+    take_offset(b, &list);
+    bool done = csr_build(&b->adj, list.nodes, list.edge, list.edges, error, size);
+    b->peak = building_peak(&b->adj, list.peak - (b->graphs + 1) * (int64_t)sizeof *b->offset);
     edge_list_free(&list);
     return done && reverse_edges(b, undirected, error, size);
 }

@@ -14,22 +14,22 @@
 
 #include <cmocka.h>
 
-enum { N = 700, D = 24, HEADS = 2, FIRST = 90 /* rows of the first of two graphs */ };
+enum { N = 700, HEADS = 2, FIRST = 90 /* rows of the first of two graphs */ };
 
 /* Entries uniform in [-size, size), row i larger by 1 + growth i / N. */
-static struct mat matrix(uint64_t key, double size, double growth, enum dtype dtype)
+static struct mat matrix(uint64_t key, int64_t width, double size, double growth, enum dtype dtype)
 {
-    struct mat m = {.rows = N, .cols = D, .ld = D, .dtype = dtype};
+    struct mat m = {.rows = N, .cols = width, .ld = width, .dtype = dtype};
     m.data = calloc((size_t)mat_size(m), dtype_size(dtype));
     assert_non_null(m.data);
     for (int64_t i = 0; i < N; i++)
-        for (int64_t k = 0; k < D; k++) {
+        for (int64_t k = 0; k < width; k++) {
             double row = size * (1 + growth * (double)i / N) * 0x1p-23;
-            float x = (float)(rng_int24(key, (uint64_t)(i * D + k)) * row);
+            float x = (float)(rng_int24(key, (uint64_t)(i * width + k)) * row);
             if (dtype == F32)
-                ((float *)m.data)[i * D + k] = x;
+                ((float *)m.data)[i * width + k] = x;
             else
-                ((double *)m.data)[i * D + k] = x;
+                ((double *)m.data)[i * width + k] = x;
         }
     return m;
 }
@@ -49,14 +49,14 @@ static double relative_error(struct mat a, struct mat r)
     return sqrt(difference / size);
 }
 
-static struct attention_args attend(const struct backend *b, double size, double growth, enum dtype dtype,
-                                    int64_t at[3])
+static struct attention_args attend(const struct backend *b, int64_t width, double size, double growth,
+                                    enum dtype dtype, int64_t at[3])
 {
     struct attention_args a = {.call = {.threads = 1}, .heads = HEADS};
-    a.q = matrix(1, size, growth, dtype);
-    a.k = matrix(2, size, 0, dtype);
-    a.v = matrix(3, 1, 0, dtype);
-    a.y = matrix(4, 1, 0, dtype);
+    a.q = matrix(1, width, size, growth, dtype);
+    a.k = matrix(2, width, size, 0, dtype);
+    a.v = matrix(3, width, 1, 0, dtype);
+    a.y = matrix(4, width, 1, 0, dtype);
     a.lse = (struct mat){.rows = N, .cols = HEADS, .ld = HEADS, .dtype = dtype};
     a.lse.data = calloc(N * HEADS, dtype_size(dtype));
     a.graphs = (struct offsets){{.data = at, .rows = 3, .cols = 1, .ld = 1, .dtype = I64},
@@ -76,12 +76,12 @@ static void release(struct attention_args *a)
         free(all[i]);
 }
 
-static void expect_close(double size, double growth, double limit)
+static void expect_close(int64_t width, double size, double growth, double limit)
 {
     int64_t at[] = {0, FIRST, N};
-    struct attention_args oracle = attend(&backend_ref, size, growth, F64, at);
+    struct attention_args oracle = attend(&backend_ref, width, size, growth, F64, at);
     for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
-        struct attention_args ours = attend(*b, size, growth, F32, at);
+        struct attention_args ours = attend(*b, width, size, growth, F32, at);
         double y = relative_error(ours.y, oracle.y), lse = relative_error(ours.lse, oracle.lse);
         if (!(y < limit && lse < limit))
             fail_msg("%s: y is off by %g, lse by %g, allowed %g", (*b)->name, y, lse, limit);
@@ -93,21 +93,30 @@ static void expect_close(double size, double growth, double limit)
 static void test_small_scores(void **state)
 {
     (void)state;
-    expect_close(1, 0, 1e-5);
+    expect_close(24, 1, 0, 1e-6);
 }
 
 /* From about 10 to about 200 in one graph. */
 static void test_small_and_large_scores(void **state)
 {
     (void)state;
-    expect_close(3, 12, 1e-4);
+    expect_close(24, 3, 12, 1e-4);
 }
 
 /* exp overflows beyond 88. */
 static void test_very_large_scores(void **state)
 {
     (void)state;
-    expect_close(30, 0, 1e-3);
+    expect_close(24, 30, 0, 1e-3);
+}
+
+/* Heads deeper than a panel of a product, up to scores whose rounding errors are huge themselves: no exponent
+ * may then exceed that of the largest score, and y is finite. */
+static void test_wide_heads(void **state)
+{
+    (void)state;
+    expect_close(2 * 300, 8, 0, 1e-4);
+    expect_close(2 * 300, 1e15, 0, INFINITY);
 }
 
 int main(void)
@@ -116,6 +125,7 @@ int main(void)
         cmocka_unit_test(test_small_scores),
         cmocka_unit_test(test_small_and_large_scores),
         cmocka_unit_test(test_very_large_scores),
+        cmocka_unit_test(test_wide_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* Graphs from files: what lines mean, which are refused and how, compressed and damaged files, large ones. */
+/* Edge lists: what lines mean, which are refused and how, compressed and damaged files. */
 #include <limits.h>
-#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,53 +11,16 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "graphs/csr.h"
 #include "graphs/edge_list.h"
-#include "tests/graphs.h"
+#include "tests/files.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { ERROR_SIZE = 400 };
 
-/* Where the tests write: a directory, and in it one file. */
-struct place {
-    char root[32], path[64];
-};
-
-static int open_place(void **state)
-{
-    static struct place place;
-    strcpy(place.root, "/tmp/gtmark-edges-XXXXXX");
-    if (!mkdtemp(place.root))
-        return -1;
-    snprintf(place.path, sizeof place.path, "%s/edges", place.root);
-    *state = &place;
-    return 0;
-}
-
-static int close_place(void **state)
-{
-    struct place *place = *state;
-    unlink(place->path);
-    return rmdir(place->root);
-}
-
-static void write_bytes(const char *path, const char *bytes, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void write_gzip(const char *path, const char *bytes, size_t size)
-{
-    gzFile file = gzopen(path, "wb1");
-    assert_non_null(file);
-    assert_int_equal(gzwrite(file, bytes, (unsigned)size), size);
-    assert_int_equal(gzclose(file), Z_OK);
-}
-
-/* The edges of a text as "from>to" in the order of the file, or the error without the path before it. */
+/* The sizes of the graphs of a text and its edges as "from>to" in the order of the file, or the error without
+ * the path before it. */
 static const char *edges_of(const struct place *place, const char *text, size_t size, bool undirected,
                             char shown[ERROR_SIZE])
 {
@@ -67,16 +29,24 @@ static const char *edges_of(const struct place *place, const char *text, size_t 
     write_bytes(place->path, text, size);
     if (!edge_list_read(&list, place->path, undirected, error, sizeof error)) {
         assert_null(list.edge);
+        assert_null(list.offset);
         assert_memory_equal(error, place->path, strlen(place->path));
         assert_null(strchr(error, '\n'));
         return strcpy(shown, error + strlen(place->path));
     }
-    int length = snprintf(shown, ERROR_SIZE, "%d:", (int)list.nodes);
+    assert_int_equal(list.offset[0], 0);
+    assert_int_equal(list.offset[list.graphs], list.nodes);
+    int length = 0;
+    for (int64_t g = 0; g < list.graphs; g++)
+        length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), "%s%d", g ? "+" : "",
+                           (int)(list.offset[g + 1] - list.offset[g]));
+    length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), ":");
     for (int64_t e = 0; e < list.edges; e++)
         length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), " %d>%d",
                            (int)csr_edge_from(list.edge[e]), (int)csr_edge_to(list.edge[e]));
     edge_list_free(&list);
     assert_null(list.edge);
+    assert_null(list.offset);
     edge_list_free(&list);
     return shown;
 }
@@ -104,14 +74,21 @@ static void lines_mean_edges(void **state)
         {"18446744073709551615 0\n9223372036854775808 9223372036854775807\n", false, "4: 3>0 2>1"},
         {"007 7\n00000000000000000000000000 000000000000000000000000000001\n", false, "3: 2>2 0>1"},
         {"4294967296 0\n0 4294967297\n8589934592 1\n", false, "5: 2>0 0>3 4>1"},
+        {"graph 3\n2 0\n", false, "3: 2>0"},
+        {"graph 1\n", false, "1:"},
+        {"graph 2\ngraph 5", true, "2+5:"},
+        {"graph 2147483647\n2147483646 0\n", false, "2147483647: 2147483646>0"},
+        {"# a\n\n \tgraph\t \t007 \r\n% b\n 6,0,.5\ngraph 2\n\n1 1\n", false, "7+2: 6>0 8>8"},
+        {"graph 3\n0 1\n2 2\n0 1\ngraph 1\n0 0\ngraph 2\ngraph 2\n1 0\n0 1\n", false,
+         "3+1+2+2: 0>1 2>2 0>1 3>3 7>6 6>7"},
+        {"graph 3\n0 1\n2 2\ngraph 1\n0 0\ngraph 2\ngraph 2\n1 0\n", true,
+         "3+1+2+2: 0>1 1>0 2>2 3>3 7>6 6>7"},
     };
     char shown[ERROR_SIZE];
     for (size_t i = 0; i < LENGTH(good); i++)
         assert_string_equal(edges_of(*state, good[i].text, strlen(good[i].text), good[i].undirected, shown),
                             good[i].edges);
 }
-
-#define TEXT(text) text, sizeof text - 1
 
 static void bad_lines_are_named(void **state)
 {
@@ -162,6 +139,36 @@ static void bad_lines_are_named(void **state)
         {TEXT("0 1 +\0\n"), ":1: the line holds a NUL byte: the file is no text"},
         {TEXT("0 1\n\n# \0\n"), ":3: the line holds a NUL byte: the file is no text"},
         {TEXT("\0"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT("graph\n"), ":1: the number of nodes is missing"},
+        {TEXT("graph \r\n"), ":1: the number of nodes is missing"},
+        {TEXT("graph 0\n"), ":1: '0' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph -2\n"), ":1: '-2' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph +2\n"), ":1: '+2' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph 2.0\n"), ":1: '2.0' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph x\n"), ":1: 'x' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph,2\n"), ":1: ',2' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph 2147483648\n"),
+         ":1: '2147483648' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph 18446744073709551617\n"),
+         ":1: '18446744073709551617' is no number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph 1\ngraph 2 3\n"), ":2: '3' follows the number of nodes"},
+        {TEXT("graph 2,\n"), ":1: ',' follows the number of nodes"},
+        {TEXT("graph 2 # x\n"), ":1: '#' follows the number of nodes"},
+        {TEXT("graph 2\0\n"), ":1: the line holds a NUL byte: the file is no text"},
+        {TEXT("grap\n"), ":1: 'grap' is no node id: a whole number from 0 up"},
+        {TEXT("graph2\n"), ":1: 'graph2' is no node id: a whole number from 0 up"},
+        {TEXT("Graph 2\n"), ":1: 'Graph' is no node id: a whole number from 0 up"},
+        {TEXT("graph 2\n0 2\n"), ":2: node id 2 is beyond 1, the last of its graph"},
+        {TEXT("graph 9\n8 8\ngraph 1\n# x\n1 0\n"), ":5: node id 1 is beyond 0, the last of its graph"},
+        {TEXT("graph 2\n18446744073709551615 0\n"),
+         ":2: node id 18446744073709551615 is beyond 1, the last of its graph"},
+        {TEXT("graph 2\n0 18446744073709551616\n"), ":2: node id 18446744073709551616 exceeds 64 bits"},
+        {TEXT("graph 2\n0\n"), ":2: the second node id is missing"},
+        {TEXT("0 1\ngraph 2\n0 1\n"), ":2: there is an edge before the first graph line"},
+        {TEXT("# x\n5 5\n\ngraph 2\n"), ":4: there is an edge before the first graph line"},
+        {TEXT("graph 2147483647\ngraph 1\n"), ":2: with this graph there are more than 2147483647 nodes"},
+        {TEXT("graph 1\ngraph 2147483646\n\ngraph 2147483647\n"),
+         ":4: with this graph there are more than 2147483647 nodes"},
         {TEXT(""), ": there is no edge"},
         {TEXT("# 0 1\n\n"), ": there is no edge"},
     };
@@ -275,116 +282,6 @@ static void gzip_is_read_and_its_damage_found(void **state)
     assert_refused(place->path, "incorrect data check");
 }
 
-static struct batch read_batch(const struct place *place, const char *kind)
-{
-    char family[96];
-    snprintf(family, sizeof family, "%s:%s", kind, place->path);
-    return graph_drawn(family, 0, -1, 1, 0);
-}
-
-static void batches_come_from_files(void **state)
-{
-    struct place *place = *state;
-    write_bytes(place->path, TEXT("9 7\n7 5\n5 7\n5 5\n9 7\n"));
-    struct batch b = read_batch(place, "file");
-    int64_t in_ptr[] = {0, 2, 5, 5}, out_ptr[] = {0, 2, 3, 5};
-    int32_t in_col[] = {0, 1, 0, 2, 2}, out_col[] = {0, 1, 0, 1, 1};
-    assert_false(b.symmetric);
-    assert_int_equal(b.graphs, 1);
-    assert_int_equal(b.offset[1], 3);
-    assert_int_equal(b.pairs, 9);
-    assert_false(b.clamped);
-    assert_int_equal(b.adj.edges, 5);
-    assert_int_equal(b.out.edges, 5);
-    assert_int_equal(b.out.nodes, 3);
-    assert_memory_equal(b.adj.row_ptr, in_ptr, sizeof in_ptr);
-    assert_memory_equal(b.adj.col, in_col, sizeof in_col);
-    assert_memory_equal(b.out.row_ptr, out_ptr, sizeof out_ptr);
-    assert_memory_equal(b.out.col, out_col, sizeof out_col);
-    batch_free(&b);
-    assert_null(b.out.row_ptr);
-    batch_free(&b);
-
-    b = read_batch(place, "undirected");
-    assert_true(b.symmetric);
-    assert_ptr_equal(b.out.col, b.adj.col);
-    assert_int_equal(b.adj.edges, 9);
-    assert_undirected(&b.adj);
-    batch_free(&b);
-
-    write_bytes(place->path, TEXT("9 7\n7 9\n5 5\n9 7\n7 9\n"));
-    b = read_batch(place, "file");
-    assert_true(b.symmetric);
-    assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);
-    assert_int_equal(b.adj.edges, 5);
-    batch_free(&b);
-}
-
-static void shapes_of_files_have_no_arrays(void **state)
-{
-    struct place *place = *state;
-    char family[96], error[ERROR_SIZE] = "";
-    snprintf(family, sizeof family, "file:%s", place->path);
-    struct graph_config c = {family, 500, 5, 1, 42};
-    const char *text[] = {"9 7\n7 5\n", "9 7\n7 9\n"};
-    for (int i = 0; i < 2; i++) {
-        write_bytes(place->path, text[i], strlen(text[i]));
-        struct batch shape, whole = read_batch(place, "file");
-        assert_true(batch_shape(&shape, &c, error, sizeof error));
-        assert_null(shape.adj.row_ptr);
-        assert_null(shape.adj.col);
-        assert_null(shape.out.row_ptr);
-        assert_null(shape.out.col);
-        assert_int_equal(shape.symmetric, i == 1);
-        assert_int_equal(shape.symmetric, whole.symmetric);
-        assert_int_equal(shape.adj.nodes, whole.adj.nodes);
-        assert_int_equal(shape.adj.edges, whole.adj.edges);
-        assert_int_equal(shape.out.nodes, whole.adj.nodes);
-        assert_int_equal(shape.out.edges, whole.adj.edges);
-        assert_int_equal(shape.offset[1], whole.offset[1]);
-        assert_int_equal(shape.pairs, whole.pairs);
-        assert_int_equal(batch_scratch(&shape), batch_scratch(&whole));
-        batch_free(&shape);
-        batch_free(&whole);
-    }
-    c.graphs = 2;
-    struct batch b;
-    assert_false(batch_shape(&b, &c, error, sizeof error));
-    assert_string_equal(error, "graphs is 2, must be 1 for a graph from a file");
-    unlink(place->path);
-    c.graphs = 1;
-    assert_false(batch_shape(&b, &c, error, sizeof error));
-    assert_non_null(strstr(error, "/edges: No such file or directory"));
-    assert_null(b.offset);
-}
-
-/* A graph without isolated nodes, its ids spread over 64 bits in the same order, written and read again. */
-static void a_million_edges_come_back(void **state)
-{
-    struct place *place = *state;
-    struct batch b = graph_drawn("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
-    gzFile file = gzopen(place->path, "wb1");
-    assert_non_null(file);
-    for (int64_t i = 0; i < b.adj.nodes; i++)
-        for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1] && b.adj.col[e] <= i; e++) {
-            uint64_t id[] = {(uint64_t)i * UINT64_C(92233720368547),
-                             (uint64_t)b.adj.col[e] * UINT64_C(92233720368547)};
-            gzprintf(file, "%llu\t%llu\n", (unsigned long long)id[e % 2], (unsigned long long)id[1 - e % 2]);
-        }
-    assert_int_equal(gzclose(file), Z_OK);
-    for (int threads = 1; threads <= 3; threads++) {
-        omp_set_num_threads(threads);
-        struct batch read = read_batch(place, "undirected");
-        assert_true(csr_equal(&read.adj, &b.adj));
-        batch_free(&read);
-    }
-    struct batch directed = read_batch(place, "file");
-    assert_false(directed.symmetric);
-    assert_int_equal(directed.adj.edges, b.adj.edges / 2);
-    batch_free(&directed);
-    batch_free(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,9 +290,6 @@ int main(void)
         cmocka_unit_test(lines_may_be_long),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(gzip_is_read_and_its_damage_found),
-        cmocka_unit_test(batches_come_from_files),
-        cmocka_unit_test(shapes_of_files_have_no_arrays),
-        cmocka_unit_test(a_million_edges_come_back),
     };
-    return cmocka_run_group_tests_name("edge lists", tests, open_place, close_place);
+    return cmocka_run_group_tests_name("edge lists", tests, place_open, place_close);
 }

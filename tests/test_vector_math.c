@@ -65,6 +65,47 @@ static void test_exp(void **state)
     assert_false(isfinite(vm_exp(NAN)));
 }
 
+static float exp2_of(float x)
+{
+    return vm_exp2(x - (vm_vec){0})[VM_LANES - 1];
+}
+
+static void test_exp2(void **state)
+{
+    (void)state;
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -125, 127.4);
+        double y = exp2((double)x), error = fabs(exp2_of(x) - y) / ulp(y);
+        if (!(error <= worst))
+            worst = error, at = x;
+    }
+    expect_below("exp2 (ulp)", worst, at, 2.2);
+    assert_true(exp2_of(0) == 1);
+    assert_true(exp2_of(-125) == 0x1p-125f);
+    assert_true(exp2_of(-125.1f) == 0);
+    assert_true(exp2_of(-FLT_MAX) == 0);
+    assert_true(exp2_of(-INFINITY) == 0);
+    assert_true(isnan(exp2_of(NAN)));
+}
+
+/* Lengths with and without a rest; sums of small integers are exact. */
+static void test_dot(void **state)
+{
+    (void)state;
+    float x[3 * VM_LANES], y[3 * VM_LANES];
+    for (int i = 0; i < 3 * VM_LANES; i++) {
+        x[i] = (float)(i + 1);
+        y[i] = (float)(i % 5 - 2);
+    }
+    float sum = 0;
+    for (int n = 0; n < 3 * VM_LANES; n++) {
+        assert_true(vm_dot(n, x, y) == sum);
+        sum += x[n] * y[n];
+    }
+}
+
 static void test_normal_cdf(void **state)
 {
     (void)state;
@@ -168,6 +209,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_exp2),
+        cmocka_unit_test(test_dot),
         cmocka_unit_test(test_normal_cdf),
         cmocka_unit_test(test_normal_density),
         cmocka_unit_test(test_logistic),

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    QUERIES = 64,
+    QUERIES = 96,
     KEYS = 256,
     LD = KEYS + 16, /* of p and ds: no power of two, since their columns are read as well */
     TASKS = 32,     /* wanted, each of at least KEYS keys */
@@ -28,8 +28,9 @@ struct heads {
     const struct attention_backward_args *a;
     int64_t dh, width; /* columns of a head, and as packed */
     int parts;
-    float scale, *delta, *dq_parts, *rooms; /* scratch: N x H, parts of N x D, one for each thread */
-    int64_t room;                           /* floats of a thread */
+    int64_t rows; /* of lse and delta: N, and those a last tile reads beyond */
+    float scale, *lse, *delta, *dq_parts, *rooms; /* scratch: H x rows, parts of N x D, one for each thread */
+    int64_t room;                                 /* floats of a thread */
 };
 
 /* Scratch of a thread. */
@@ -61,41 +62,25 @@ static struct heads heads_of(const struct attention_backward_args *a, int64_t *b
         .a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
     s.room = lay_out(s.width, NULL, NULL);
-    int64_t sizes[] = {n * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.room * a->call.threads};
-    float **parts[] = {&s.delta, &s.dq_parts, &s.rooms};
+    s.rows = n + GEMM_ROWS;
+    int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
+                       s.room * a->call.threads};
+    float **parts[] = {&s.lse, &s.delta, &s.dq_parts, &s.rooms};
     *bytes = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += float_bytes(sizes[i]);
     }
     return s;
 }
 
+/* delta, and lse as an exponent of 2. */
 static void delta_row(const struct heads *s, int64_t i)
 {
     for (int h = 0; h < s->a->heads; h++) {
         const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t k = 0; k < s->dh; k++)
-            sum += y[k] * dy[k];
-        s->delta[i * s->a->heads + h] = sum;
-    }
-}
-
-/*
- * s becomes p, and dp becomes ds, for one query. No probability exceeds 1: of huge scores, which are not
- * rounded as they were in the forward, the difference to lse may still be huge, and its exponential infinite.
- */
-static void soften(int64_t n, float *restrict s, float *restrict dp, float scale, float lse, float delta)
-{
-    float shift = VM_LN2 - lse;
-#pragma omp simd
-    for (int64_t j = 0; j < n; j++) {
-        float x = s[j] * scale + shift;
-        float p = vm_half_exp(x > VM_LN2 ? VM_LN2 : x);
-        s[j] = p;
-        dp[j] = p * (dp[j] - delta) * scale;
+        s->delta[h * s->rows + i] = vm_dot(s->dh, y, dy);
+        s->lse[h * s->rows + i] = row_of(s->a->lse, i)[h] * VM_LOG2E;
     }
 }
 
@@ -112,15 +97,17 @@ static void queries(const struct heads *s, const struct room *r, int64_t first, 
     const struct attention_backward_args *a = s->a;
     int64_t column = h * s->dh;
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
-    gemm_packed(rows, keys, s->dh, q, r->kt, r->p, LD, false);
-    gemm_packed(rows, keys, s->dh, dy, r->vt, r->ds, LD, false);
-    for (int64_t i = 0; i < rows; i++)
-        soften(keys, r->p + i * LD, r->ds + i * LD, s->scale, row_of(a->lse, first + i)[h],
-               s->delta[(first + i) * a->heads + h]);
+    int64_t at = h * s->rows + first;
+    /* Huge scores are not rounded as they were in the forward: their difference to lse may still be huge. */
+    struct gemm_end p = {.kind = GEMM_PROBABILITIES, .shift = s->lse + at};
+    struct gemm_end ds = {.kind = GEMM_GRADIENTS, .shift = s->delta + at, .p = r->p};
+    gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
+    gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
     gemm_packed(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
     gemm_pack(rows, s->dh, dy, r->dy);
     gemm_packed(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
     gemm_pack(rows, s->dh, q, r->q);
+    gemm_scale(gemm_packed_size(rows, s->dh), r->q, s->scale);
     gemm_packed(keys, s->dh, rows, gemm_transposed(r->ds, LD), r->q, r->dk, s->width, !begin);
 }
 
@@ -141,6 +128,8 @@ static void keys_block(const struct heads *s, const struct room *r, int64_t g, i
     gemm_pack(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
     gemm_pack(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
     gemm_pack(keys, s->dh, k, r->k);
+    gemm_scale(gemm_packed_size(s->dh, keys), r->kt, s->scale * VM_LOG2E);
+    gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
     for (int64_t i = begin; i < end; i += QUERIES)
         queries(s, r, i, min_of(QUERIES, end - i), keys, h, i == begin, dq);
     put(a->dk, first, column, keys, s->dh, r->dk, s->width);

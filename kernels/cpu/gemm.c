@@ -11,10 +11,11 @@
 #define NR    GEMM_COLS
 #define LANES GEMM_LANES
 
-typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef vm_vec vec;
+typedef vm_four vec4;
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE   static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -27,6 +28,7 @@ struct tile_out {
     int64_t ldc;
     int rows, cols;
     bool acc;
+    struct gemm_end end;
 };
 
 static void store_partial(const float *from, struct tile_out o)
@@ -44,7 +46,7 @@ INLINE void tile_store(int vectors, vec sum[MR][GEMM_VECTORS], struct tile_out o
     struct tile_out to = o;
     bool partial = o.rows < MR || o.cols < vectors * LANES;
     if (partial)
-        to = (struct tile_out){whole, NR, MR, NR, false};
+        to = (struct tile_out){.c = whole, .ldc = NR};
     UNROLL
     for (int i = 0; i < MR; i++)
         UNROLL
@@ -58,6 +60,40 @@ INLINE void tile_store(int vectors, vec sum[MR][GEMM_VECTORS], struct tile_out o
         store_partial(whole, o);
 }
 
+/* -1 in the first `count` lanes. */
+INLINE vm_ints lanes_below(int count)
+{
+    static const int32_t ones[2 * LANES] = {[0 ... LANES - 1] = -1};
+    return *(const vm_ints *)(ones + LANES - count);
+}
+
+/* Stores the whole tile; columns that do not exist have weight 0. */
+INLINE void tile_end(int vectors, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS], struct tile_out o)
+{
+    vm_ints exist = lanes_below(o.cols - (vectors - 1) * LANES);
+    UNROLL
+    for (int i = 0; i < MR; i++) {
+        vec total = {0};
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            int64_t at = i * o.ldc + v * LANES;
+            vec x = sum[i][v] - o.end.shift[i];
+            if (kind == GEMM_PROBABILITIES)
+                x = (vec)((vm_ints)x & ~(x > 0));
+            if (kind == GEMM_GRADIENTS)
+                x *= *(const vec *)(o.end.p + at);
+            else
+                x = vm_exp2(x);
+            if (kind == GEMM_WEIGHTS && v == vectors - 1)
+                x = (vec)((vm_ints)x & exist);
+            total += x;
+            *(vec *)(o.c + at) = x;
+        }
+        if (kind == GEMM_WEIGHTS)
+            *(vec *)(o.end.sums + i * LANES) += total;
+    }
+}
+
 /* How a tile reads A: along its rows, down its columns, or (at the lower edge) with the last row repeated. */
 enum reads { BY_ROWS, BY_COLUMNS, BY_EDGE };
 
@@ -66,9 +102,9 @@ INLINE float element(enum reads reads, struct gemm_in a, const float *const row[
     return reads == BY_COLUMNS ? a.at[p * a.col + i] : row[i][reads == BY_ROWS ? p : p * a.col];
 }
 
-/* One tile; `vectors` and `reads` are constants where this is inlined. */
-INLINE void tile(int vectors, enum reads reads, int64_t k, struct gemm_in a, const float *b,
-                 struct tile_out o)
+/* One tile; `vectors`, `kind` and `reads` are constants where this is inlined. */
+INLINE void tile(int vectors, enum gemm_kind kind, enum reads reads, int64_t k, struct gemm_in a,
+                 const float *b, struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
     const float *row[MR];
@@ -92,94 +128,171 @@ INLINE void tile(int vectors, enum reads reads, int64_t k, struct gemm_in a, con
                 sum[i][v] += s * line[v];
         }
     }
-    tile_store(vectors, sum, o);
+    if (kind == GEMM_STORE)
+        tile_store(vectors, sum, o);
+    else
+        tile_end(vectors, kind, sum, o);
 }
 
 /* A column of tiles: all rows of C under one panel of B. Tiles of A are `step` floats apart. */
-INLINE void panel(int vectors, int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                  struct tile_out o)
+INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
+                  const float *b, struct tile_out o)
 {
     for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc) {
         o.rows = (int)min_of(MR, m - i);
         if (o.rows < MR)
-            tile(vectors, BY_EDGE, k, a, b, o);
+            tile(vectors, kind, BY_EDGE, k, a, b, o);
         else if (a.col == 1)
-            tile(vectors, BY_ROWS, k, a, b, o);
+            tile(vectors, kind, BY_ROWS, k, a, b, o);
         else
-            tile(vectors, BY_COLUMNS, k, a, b, o);
+            tile(vectors, kind, BY_COLUMNS, k, a, b, o);
+        if (kind != GEMM_STORE)
+            o.end.shift += MR;
+        if (kind == GEMM_WEIGHTS)
+            o.end.sums += MR * LANES;
+        if (kind == GEMM_GRADIENTS)
+            o.end.p += MR * o.ldc;
     }
 }
 
-static void panel_of_width(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                           struct tile_out o)
+INLINE void panel_of_width(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
+                           const float *b, struct tile_out o)
 {
     switch (blocks_of(o.cols, LANES)) {
     case 1:
-        panel(1, m, k, a, step, b, o);
+        panel(1, kind, m, k, a, step, b, o);
         break;
     case 2:
-        panel(2, m, k, a, step, b, o);
+        panel(2, kind, m, k, a, step, b, o);
         break;
 #if GEMM_VECTORS > 2
     case 3:
-        panel(3, m, k, a, step, b, o);
+        panel(3, kind, m, k, a, step, b, o);
         break;
     case 4:
-        panel(4, m, k, a, step, b, o);
+        panel(4, kind, m, k, a, step, b, o);
         break;
 #endif
     }
 }
 
-/* Panels are cut along k so that what a tile reads of one stays in the first-level cache. */
+/* A function for each kind, lest the constants of one occupy registers of another. */
+NOINLINE void panel_store(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                          struct tile_out o)
+{
+    panel_of_width(GEMM_STORE, m, k, a, step, b, o);
+}
+
+NOINLINE void panel_weights(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                            struct tile_out o)
+{
+    panel_of_width(GEMM_WEIGHTS, m, k, a, step, b, o);
+}
+
+NOINLINE void panel_probabilities(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                                  struct tile_out o)
+{
+    panel_of_width(GEMM_PROBABILITIES, m, k, a, step, b, o);
+}
+
+NOINLINE void panel_gradients(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                              struct tile_out o)
+{
+    panel_of_width(GEMM_GRADIENTS, m, k, a, step, b, o);
+}
+
+static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                          struct tile_out o)
+{
+    switch (o.end.kind) {
+    case GEMM_STORE:
+        panel_store(m, k, a, step, b, o);
+        break;
+    case GEMM_WEIGHTS:
+        panel_weights(m, k, a, step, b, o);
+        break;
+    case GEMM_PROBABILITIES:
+        panel_probabilities(m, k, a, step, b, o);
+        break;
+    case GEMM_GRADIENTS:
+        panel_gradients(m, k, a, step, b, o);
+        break;
+    }
+}
+
+/* Panels are cut along k, `depth` steps at a time. */
+static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_in a, const float *packed,
+                    struct tile_out o)
+{
+    bool acc = o.acc;
+    for (int64_t j = 0; j < n; j += NR, o.c += NR) {
+        o.cols = (int)min_of(NR, n - j);
+        int64_t width = round_up(o.cols, LANES);
+        for (int64_t p = 0; p < k; p += depth) {
+            struct gemm_in ap = {a.at + p * a.col, a.row, a.col};
+            o.acc = acc || p > 0;
+            panel_of_kind(m, min_of(depth, k - p), ap, MR * a.row, packed + j * k + p * width, o);
+        }
+        if (o.end.p)
+            o.end.p += NR;
+    }
+}
+
+/* What a tile reads of a panel stays in the first-level cache. */
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc)
 {
-    for (int64_t j = 0; j < n; j += NR) {
-        int cols = (int)min_of(NR, n - j);
-        int64_t width = round_up(cols, LANES);
-        for (int64_t p = 0; p < k; p += GEMM_DEPTH) {
-            struct gemm_in ap = {a.at + p * a.col, a.row, a.col};
-            struct tile_out o = {c + j, ldc, 0, cols, acc || p > 0};
-            panel_of_width(m, min_of(GEMM_DEPTH, k - p), ap, MR * a.row, packed + j * k + p * width, o);
-        }
-    }
+    product(m, n, k, GEMM_DEPTH, a, packed, (struct tile_out){.c = c, .ldc = ldc, .acc = acc});
+}
+
+void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c, int64_t ldc,
+                struct gemm_end end)
+{
+    product(m, n, k, k, a, packed, (struct tile_out){.c = c, .ldc = ldc, .end = end});
 }
 
 /* to[p][0 .. 3] = four rows' element p, for p < k. */
-static void transpose4(int64_t k, const float *from, int64_t ld, float *to, int64_t width)
+static void transpose4(int64_t k, const float *const row[4], float *to, int64_t width)
 {
     int64_t p = 0;
-    for (; p + 4 <= k; p += 4) {
-        vec4 a = *(const vec4 *)(from + p), b = *(const vec4 *)(from + ld + p);
-        vec4 c = *(const vec4 *)(from + 2 * ld + p), d = *(const vec4 *)(from + 3 * ld + p);
+    for (; p + 4 <= k; p += 4, to += 4 * width) {
+        vec4 a = *(const vec4 *)(row[0] + p), b = *(const vec4 *)(row[1] + p);
+        vec4 c = *(const vec4 *)(row[2] + p), d = *(const vec4 *)(row[3] + p);
         vec4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
         vec4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-        *(vec4 *)(to + p * width) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-        *(vec4 *)(to + (p + 1) * width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        *(vec4 *)(to + (p + 2) * width) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-        *(vec4 *)(to + (p + 3) * width) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+        *(vec4 *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        *(vec4 *)(to + width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        *(vec4 *)(to + 2 * width) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+        *(vec4 *)(to + 3 * width) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
     }
-    for (; p < k; p++)
+    for (; p < k; p++, to += width)
         for (int j = 0; j < 4; j++)
-            to[p * width + j] = from[j * ld + p];
+            to[j] = row[j][p];
 }
 
-/* A panel `width` wide of which `cols` exist; the others are zeros. */
-static void pack_panel(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
+/* A panel `width` wide of which `cols` exist; the others are copies of the last. A line of cache of each
+ * column at a time, so that what is read and what is written stay in the first-level cache. */
+static void pack_transposed(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
 {
-    int64_t done = 0;
-    if (b.row == 1)
-        for (; done + 4 <= cols; done += 4)
-            transpose4(k, b.at + done * b.col, b.col, to + done, width);
-    for (int64_t p = 0; p < k; p++) {
-        const float *from = b.at + p * b.row;
-        float *line = to + p * width;
-        if (b.col == 1 && cols == NR)
-            memcpy(line, from, NR * sizeof(float));
-        else
-            for (int64_t j = done; j < width; j++)
-                line[j] = j < cols ? from[j * b.col] : 0;
+    enum { LINE = 16 /* floats */ };
+    for (int64_t p = 0; p < k; p += LINE)
+        for (int64_t j = 0; j < width; j += 4) {
+            const float *row[4];
+            for (int i = 0; i < 4; i++)
+                row[i] = b.at + min_of(j + i, cols - 1) * b.col + p;
+            transpose4(min_of(LINE, k - p), row, to + p * width + j, width);
+        }
+}
+
+/* The same, but the others are zeros. */
+static void pack_lines(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
+{
+    for (int64_t p = 0; p < k; p++, to += width, b.at += b.row) {
+        int64_t j = 0;
+        for (; j + LANES <= cols; j += LANES)
+            *(vec *)(to + j) = *(const vec *)(b.at + j);
+        for (; j < width; j++)
+            to[j] = j < cols ? b.at[j] : 0;
     }
 }
 
@@ -187,7 +300,10 @@ void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed)
 {
     for (int64_t j = 0; j < n; j += NR, b.at += NR * b.col, packed += NR * k) {
         int64_t cols = min_of(NR, n - j);
-        pack_panel(k, cols, round_up(cols, LANES), b, packed);
+        if (b.row == 1)
+            pack_transposed(k, cols, round_up(cols, LANES), b, packed);
+        else
+            pack_lines(k, cols, round_up(cols, LANES), b, packed);
     }
 }
 
@@ -214,8 +330,9 @@ void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_i
         pack_rows(m, depth, (struct gemm_in){a.at + p * a.col, a.row, a.col}, scratch);
         gemm_pack(depth, n, (struct gemm_in){b.at + p * b.row, b.row, b.col}, packed);
         for (int64_t j = 0; j < n; j += NR) {
-            struct tile_out o = {c + j, ldc, 0, (int)min_of(NR, n - j), acc || p > 0};
-            panel_of_width(m, depth, (struct gemm_in){scratch, 1, MR}, depth * MR, packed + j * depth, o);
+            int cols = (int)min_of(NR, n - j);
+            struct tile_out o = {.c = c + j, .ldc = ldc, .cols = cols, .acc = acc || p > 0};
+            panel_store(m, depth, (struct gemm_in){scratch, 1, MR}, depth * MR, packed + j * depth, o);
         }
     }
 }

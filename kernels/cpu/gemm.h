@@ -13,22 +13,20 @@
 #define GTMARK_KERNELS_CPU_GEMM_H
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/vector_math.h"
 
 /* The vector width in floats, and a tile that fills the registers: 32, 16 or (NEON) 32 of them. */
+#define GEMM_LANES VM_LANES
 #if defined(__AVX512F__)
-#define GEMM_LANES   16
 #define GEMM_VECTORS 2
 #define GEMM_ROWS    12
 #elif defined(__AVX__)
-#define GEMM_LANES   8
 #define GEMM_VECTORS 2
 #define GEMM_ROWS    6
 #elif defined(__aarch64__)
-#define GEMM_LANES   4
 #define GEMM_VECTORS 4
 #define GEMM_ROWS    6
 #else
-#define GEMM_LANES   4
 #define GEMM_VECTORS 2
 #define GEMM_ROWS    4
 #endif
@@ -59,17 +57,46 @@ static inline int64_t gemm_packed_size(int64_t k, int64_t n)
 
 #define gemm_pack   CPU(gemm_pack)
 #define gemm_packed CPU(gemm_packed)
+#define gemm_fused  CPU(gemm_fused)
 #define gemm_outer  CPU(gemm_outer)
 
 /* Packs B (k x n). Panels are independent: a caller may pack [first, first + n) of a wider B, first a
  * multiple of GEMM_COLS, to packed + first * k. */
 void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed);
 
+/* x *= factor; n elements. */
+static inline void gemm_scale(int64_t n, float *x, float factor)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
 /* C (m x n, row-major) = A B, or C += A B if acc. One of a.row, a.col is 1. */
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc);
 
-/* The same for A and B of any strides and any k: both are packed, GEMM_DEPTH steps of k at a time, into
+/* What a tile of C becomes while it is in registers; `shift` has an element for each row. */
+enum gemm_kind {
+    GEMM_STORE,         /* A B */
+    GEMM_WEIGHTS,       /* 2^(A B - shift), added to the row's GEMM_LANES lanes of `sums` as well */
+    GEMM_PROBABILITIES, /* 2^(A B - shift), but at most 1 */
+    GEMM_GRADIENTS,     /* p (A B - shift), with p laid out as C is */
+};
+
+struct gemm_end {
+    enum gemm_kind kind;
+    const float *shift, *p;
+    float *sums;
+};
+
+/* C = what `end` makes of A B, each element of which is one chain over k: it has the same bits for every
+ * kind. Unless it is only stored, tiles are written whole: C, p, shift and sums have room for rows up to a
+ * multiple of GEMM_ROWS, and for columns up to a multiple of GEMM_LANES. */
+void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c, int64_t ldc,
+                struct gemm_end end);
+
+/* gemm_packed for A and B of any strides and any k: both are packed, GEMM_DEPTH steps of k at a time, into
  * scratch of gemm_outer_scratch(m, n) floats. For short products of long, transposed operands. */
 void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
                 bool acc, float *scratch);

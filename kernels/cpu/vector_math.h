@@ -1,8 +1,9 @@
 /*
  * Exponential, logistic and normal distribution functions in float, branch-free, so that a loop over them
- * vectorises on any instruction set. Clamps compare bit patterns as integers, which order floats of one sign,
- * since compilers keep a minimum of floats (that might be NaN) as branches. Rounding is the addition of 1.5 *
- * 2^23, which must not be reassociated: no -ffast-math.
+ * vectorises on any instruction set; what needs the vectors themselves comes first. Clamps compare bit
+ * patterns as integers, which order floats of one sign, since compilers keep a minimum of floats (that might
+ * be NaN) as branches. Rounding is the addition of 1.5 * 2^23, which must not be reassociated: no
+ * -ffast-math.
  *
  * Polynomials are written in pairs (Estrin's scheme), for a chain of multiply-adds as long as the degree
  * would keep the arithmetic units waiting. They are minimax fits: Lawson's iteratively reweighted least
@@ -14,7 +15,20 @@
 
 #include <stdint.h>
 
-#define VM_LN2 0.69314718f
+#define VM_LN2   0.69314718f
+#define VM_LOG2E 1.44269504f
+
+/* The instruction set's vectors of floats and of integers; of the latter, comparisons give -1 or 0. */
+#if defined(__AVX512F__)
+#define VM_LANES 16
+#elif defined(__AVX__)
+#define VM_LANES 8
+#else
+#define VM_LANES 4
+#endif
+typedef float vm_vec __attribute__((vector_size(4 * VM_LANES), aligned(4), may_alias));
+typedef float vm_four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t vm_ints __attribute__((vector_size(4 * VM_LANES), aligned(4), may_alias));
 
 static inline uint32_t vm_bits(float x)
 {
@@ -32,6 +46,30 @@ static inline float vm_float(uint32_t bits)
         float f;
     } pun = {bits};
     return pun.f;
+}
+
+/* The sum of the lanes, in pairs: compilers add the lanes of a reduced vector one after the other. */
+static inline __attribute__((always_inline)) float vm_sum(vm_vec x)
+{
+    const vm_four *part = (const vm_four *)&x;
+    vm_four sum = part[0];
+    for (int i = 1; i < VM_LANES / 4; i++)
+        sum += part[i];
+    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1);
+    return sum[0] + sum[1];
+}
+
+/* x y' of n elements. */
+static inline float vm_dot(int64_t n, const float *x, const float *y)
+{
+    vm_vec lanes = {0};
+    float rest = 0;
+    int64_t k = 0;
+    for (; k + VM_LANES <= n; k += VM_LANES)
+        lanes += *(const vm_vec *)(x + k) * *(const vm_vec *)(y + k);
+    for (; k < n; k++)
+        rest += x[k] * y[k];
+    return vm_sum(lanes) + rest;
 }
 
 /*
@@ -63,6 +101,22 @@ static inline float vm_exp(float x)
     int32_t bits = (int32_t)vm_bits(x), most = 0x42b20000; /* 89, where twice the half overflows */
     float half = vm_half_exp(vm_float((uint32_t)(bits < most ? bits : most)));
     return half + half;
+}
+
+/*
+ * 2^x for x below 127.5, within 2.2 units in the last place; below 2^-125 it is 0. For values in registers.
+ *
+ * x = n + r with |r| <= 1/2; 2^r = 1 + r q(r), fitted to 1e-7 relative. By Horner's rule, with fewer
+ * operations: those of a register tile's many vectors overlap.
+ */
+static inline __attribute__((always_inline)) vm_vec vm_exp2(vm_vec x)
+{
+    const float magic = 0x1.8p23f;
+    vm_ints small = x < -125.0f;
+    vm_vec shifted = x + magic, r = x - (shifted - magic);
+    vm_vec q = ((0x1.5be7cep-10f * r + 0x1.3ce940p-7f) * r + 0x1.c6b6c0p-5f) * r + 0x1.ebf9c0p-3f;
+    vm_vec power = (q * r + 0x1.62e42ap-1f) * r + 1.0f;
+    return (vm_vec)(((vm_ints)power + ((vm_ints)shifted << 23)) & ~small);
 }
 
 /*

@@ -8,7 +8,7 @@ What else runs on the machine is measured: a round in which others took more tha
 discarded and repeated while there is patience, since a parallel program stalls out of proportion when one
 of its threads waits for a core.
 
---ops times single operations of the peers instead.
+--ops compares single operations instead, at 20000 nodes and 160000 edges.
 """
 
 import argparse
@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def arguments():
     p = argparse.ArgumentParser(description="gtmark against PyTorch, interleaved")
-    p.add_argument("--ops", action="store_true", help="single operations of the peers, and nothing else")
+    p.add_argument("--ops", action="store_true", help="single operations instead of models")
     p.add_argument("--model", default="graph_transformer", choices=torch_model.MODELS)
     p.add_argument("--nodes", default="100,500,1000,2000",
                    help="comma list, of each graph on average (default %(default)s)")
@@ -210,20 +210,57 @@ def table(args):
     return document
 
 
-def op_seconds(args, name, kind, shape):
-    """The median of an operation's medians over quiet rounds, by peer; infinite where no round was quiet."""
-    runs = torch_ops.programs(name, kind, shape)
-    rounds, _ = measure({peer: Torch(run, args.seconds) for peer, run in runs.items()}, args)
-    return {peer: statistics.median(r[peer] for r in rounds) if rounds else math.inf for peer in runs}
+# What --profile calls the parts of a layer that an operation of torch_ops is, forward and backward.
+PARTS = {
+    "aggregate": (["gin spmm"], ["gin spmm_backward"]),
+    "sparse_attention": (["attention sparse_attention"], ["attention sparse_attention_backward"]),
+    "layer_norm": (["norm_out add_layer_norm"], ["norm_out layer_norm_backward"]),
+    "ffn": (["ffn.up linear", "ffn.down linear"], ["ffn.up linear_backward", "ffn.down linear_backward"]),
+}
+UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+class GtmarkOp:
+    """An operation in gtmark: its parts in the profile of a layer of gps_sparse, each run a process of its own."""
+
+    def __init__(self, args, name, kind, shape, scratch):
+        forward, backward = PARTS[name]
+        self.parts = forward + (backward if kind == "forward+backward" else [])
+        axes = {"model": "gps_sparse", "layers": 1, "nodes": shape.nodes, "degree": shape.edges / shape.nodes,
+                "hidden": shape.hidden, "heads": shape.heads}
+        self.command = [*command(args, "step" if backward and len(self.parts) > len(forward) else "forward", axes),
+                        "--profile", "--runs", "10", "--output", f"{scratch}/ours.json"]
+
+    def median(self):
+        times = {}
+        for line in call(self.command).splitlines():
+            row = re.match(r"  (\S.*?)  +(\d+) +([\d.]+) (s|ms|µs|ns) ", line)
+            if row:
+                times[row[1]] = float(row[3]) * UNITS[row[4]] / int(row[2])
+        return sum(times[part] for part in self.parts)
+
+
+def ops_row(args, name, kind, shape, scratch):
+    """One line of the table: medians over quiet rounds, and the ratio of the best peer's."""
+    peers = {peer: Torch(run, args.seconds) for peer, run in torch_ops.programs(name, kind, shape).items()}
+    rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
+    if not rounds:
+        return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
+    typical = {who: statistics.median(r[who] for r in rounds) for who in rounds[0]}
+    best = min(peers, key=typical.get)
+    ratios = sorted(r[best] / r["ours"] for r in rounds)
+    others = ", ".join(f"{peer} {1e3 * typical[peer]:.2f}" for peer in peers)
+    return (f"| {name} | {kind} | {1e3 * typical['ours']:.2f} | {others} | {statistics.median(ratios):.2f} ({best}) | "
+            f"{ratios[0]:.2f} to {ratios[-1]:.2f} | {len(rounds)} of {tried} |")
 
 
 def ops_table(args, shape):
-    print("| op | pass | peer | ms |\n|---|---|---|---|")
-    for name in torch_ops.OPS:
-        for kind in torch_ops.KINDS:
-            for peer, seconds in op_seconds(args, name, kind, shape).items():
-                print(f"| {name} | {kind} | {peer} | {1e3 * seconds:.2f} |", flush=True)
-    print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}")
+    print("| op | pass | gtmark ms | peers ms | best / gtmark | spread | quiet rounds |\n" + "|---" * 7 + "|")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in torch_ops.OPS:
+            for kind in torch_ops.KINDS:
+                print(ops_row(args, name, kind, shape, scratch), flush=True)
+    print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}; above 1: gtmark is faster")
 
 
 def main():
@@ -234,8 +271,8 @@ def main():
         ops_table(args, torch_ops.Shape())
         return
     document = table(args)
-    print(f"\n{args.model}: {args.threads} threads, {args.layers} layers, {args.heads} heads; {args.graph} of degree "
-          f"{args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
+    print(f"\n{args.model}: {args.threads} threads, {args.layers} layers, {args.heads} heads; {args.graph} of "
+          f"degree {args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
     print(versions(document))
 
 
