@@ -28,6 +28,7 @@ const char *activation_name(int act);
  */
 struct call {
     void *scratch;
+    void *context; /* of the device: stream and library handles; null on the host */
     int threads;
     int64_t row0, row1;
 };
