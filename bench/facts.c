@@ -56,7 +56,7 @@ void facts_config(json_t *row, const struct config *c, const struct options *o)
     row_set_count(row, "parameters", model_parameters(&c->parts));
 }
 
-/* What a framework works on that pads every graph to the largest. */
+/* What a framework works on that pads every graph to the largest; -1 beyond 63 bits. */
 static int64_t padded_pairs(const struct batch *b)
 {
     int64_t largest = 0;
@@ -64,7 +64,8 @@ static int64_t padded_pairs(const struct batch *b)
         int64_t size = b->offset[g + 1] - b->offset[g];
         largest = size > largest ? size : largest;
     }
-    return b->graphs * largest * largest;
+    int64_t pairs;
+    return __builtin_mul_overflow(largest * largest, b->graphs, &pairs) ? -1 : pairs;
 }
 
 static void facts_degrees(json_t *row, struct degrees d)
@@ -86,7 +87,10 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only)
     row_set_count(row, "graph.edges", b->adj.edges);
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);
-    row_set_count(row, "graph.padded_pairs", padded_pairs(b));
+    if (padded_pairs(b) >= 0)
+        row_set_count(row, "graph.padded_pairs", padded_pairs(b));
+    else
+        row_set_null(row, "graph.padded_pairs", "exceeds 63 bits");
     row_set_count(row, "graph.bytes",
                   csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
                       (b->graphs + 1) * (int64_t)sizeof *b->offset);

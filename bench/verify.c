@@ -33,8 +33,14 @@ void verify(struct verdict *v, const struct options *o, const struct config *c, 
 {
     if (!o->check)
         return append(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
+    /*
+     * Batch norm by the batch's own statistics: what it subtracts has a gradient of exactly zero, and with
+     * one graph even the pooled output does not depend on the input. There are only rounding errors to
+     * compare then.
+     */
+    bool whole = kind == PROGRAM_FORWARD || c->parts.norm != NORM_BATCH;
     tape_init(r->tape);
-    struct recording oracle = affordable_oracle(o, c, b, kind);
+    struct recording oracle = whole ? affordable_oracle(o, c, b, kind) : (struct recording){0};
     if (oracle.tape) {
         tape_init(oracle.tape);
         check_whole(&v->check, r, &oracle);

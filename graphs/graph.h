@@ -18,7 +18,8 @@
 #include "graphs/family.h"
 
 struct graph_config {
-    const char *family; /* as graph_family_known says; a file ignores nodes and degree, and is one graph */
+    const char *family; /* as graph_family_known says; a file ignores nodes and degree, and has its own number
+                           of graphs: `graphs` is 1 then */
     int64_t nodes;      /* N: of the graph, or on average of each graph in a batch */
     double degree;      /* the mean degree asked for */
     int64_t graphs;     /* B */

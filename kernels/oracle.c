@@ -8,45 +8,11 @@
 #include "kernels/backend.h"
 
 #if HAVE_CBLAS
-#include <cblas.h>
-#include <math.h>
+#include "kernels/oracle.h"
+
 #include <omp.h>
 
 enum { ROWS = 64 };
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t graph_first(struct offsets graphs, int64_t g)
-{
-    return ((const int64_t *)graphs.at.data)[g];
-}
-
-static int64_t graph_size(struct offsets graphs, int64_t g)
-{
-    return graph_first(graphs, g + 1) - graph_first(graphs, g);
-}
-
-static double *at(struct mat m, int64_t i)
-{
-    return m.data ? (double *)m.data + i * m.ld : NULL;
-}
-
-/* C (m x n) (+)= alpha op(A) op(B), row-major. */
-static void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
-                    int64_t lda, const double *b, int64_t ldb, bool acc, double *c, int64_t ldc)
-{
-    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n,
-                (int)k, alpha, a, (int)lda, b, (int)ldb, acc ? 1 : 0, c, (int)ldc);
-}
-
-/* A leading dimension that CBLAS accepts: a view of one row may hold anything. */
-static int64_t ld(struct mat m)
-{
-    return m.ld > m.cols ? m.ld : m.cols;
-}
 
 static double activate(int act, double x)
 {
@@ -140,23 +106,6 @@ static int64_t linear_backward_scratch(const void *args)
     return mat_size(((const struct linear_backward_args *)args)->dy) * (int64_t)sizeof(double);
 }
 
-/* Scores of `rows` queries against n keys become probabilities; returns nothing, writes lse where it is asked
- * for. */
-static void soften(double *s, int64_t rows, int64_t n, double *lse, int64_t lse_ld)
-{
-    for (int64_t i = 0; i < rows; i++, s += n) {
-        double top = s[0], sum = 0;
-        for (int64_t j = 0; j < n; j++)
-            top = fmax(top, s[j]);
-        for (int64_t j = 0; j < n; j++)
-            sum += s[j] = exp(s[j] - top);
-        for (int64_t j = 0; j < n; j++)
-            s[j] /= sum;
-        if (lse)
-            lse[i * lse_ld] = top + log(sum);
-    }
-}
-
 static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t first, int64_t rows,
                    double *s)
 {
@@ -173,7 +122,7 @@ static void attention(const void *args)
 {
     const struct attention_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
-    for (int64_t g = 0; g < a->graphs.at.rows - 1; g++)
+    for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
             double *scores = (double *)a->call.scratch + omp_get_thread_num() * ROWS * a->q.rows;
             int64_t end = graph_first(a->graphs, g + 1);
@@ -222,7 +171,7 @@ static void attention_backward(const void *args)
     const struct attention_backward_args *a = args;
     int64_t n = a->q.rows;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
-    for (int64_t g = 0; g < a->graphs.at.rows - 1; g++)
+    for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
             double *s = (double *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * n;
             int64_t end = graph_first(a->graphs, g + 1);
@@ -241,13 +190,27 @@ static int64_t attention_backward_scratch(const void *args)
     {                                                                                                        \
         OP_##op, "blas", F64, op, NULL                                                                       \
     }
+#define ROW_UNFUSED(op)                                                                                      \
+    {                                                                                                        \
+        OP_##op, "blas", F64, oracle_##op, NULL                                                              \
+    }
 #define ROW_SCRATCH(op)                                                                                      \
     {                                                                                                        \
         OP_##op, "blas", F64, op, op##_scratch                                                               \
     }
 
 static const struct kernel table[] = {
-    ROW(linear), ROW_SCRATCH(linear_backward), ROW_SCRATCH(attention), ROW_SCRATCH(attention_backward), {0},
+    ROW(linear),
+    ROW_SCRATCH(linear_backward),
+    ROW_SCRATCH(attention),
+    ROW_SCRATCH(attention_backward),
+    ROW_UNFUSED(attention_scores),
+    ROW_UNFUSED(attention_scores_backward),
+    ROW_UNFUSED(attention_softmax),
+    ROW_UNFUSED(attention_softmax_backward),
+    ROW_UNFUSED(attention_values),
+    ROW_UNFUSED(attention_values_backward),
+    {0},
 };
 #else
 static const struct kernel table[] = {{0}};

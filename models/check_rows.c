@@ -1,6 +1,9 @@
 /*
- * The check of a few rows of every entry. An entry's operands are copied to double: what it reads before it
- * runs, since it may overwrite that; then the entry runs, and ref recomputes the chosen rows from the copies.
+ * The check of a few rows of every entry. An entry's operands are copied, to double and to float: what it
+ * reads before it runs, since it may overwrite that; then the entry runs, and ref recomputes the chosen rows
+ * from both copies. The one in double is what is right. The one in float tells what float cannot help: where
+ * large terms cancel (the mean of what batch norm made, the gradient of a bias before it), three times its
+ * error is allowed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,32 +17,50 @@
 
 enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
 
-/* Whatever the op: its arguments in double, in memory of their own. */
+static const double forgiven = 3; /* times the error of the reference in float */
+
+/* Whatever the op: its arguments in one dtype, in memory of their own. */
 struct shadow {
     union any_args args;
+    enum dtype dtype;
     void *copies[16];
     int count;
 };
 
+static void copy_values(void *to, enum dtype dtype, struct mat from)
+{
+    for (int64_t i = 0; i < from.rows; i++)
+        for (int64_t k = 0; k < from.cols; k++) {
+            float value = ((const float *)from.data)[i * from.ld + k];
+            if (dtype == F64)
+                ((double *)to)[i * from.cols + k] = value;
+            else
+                ((float *)to)[i * from.cols + k] = value;
+        }
+}
+
 static bool copied(struct shadow *s, struct mat *m, bool with_values)
 {
     struct mat from = *m;
-    double *to = calloc((size_t)mat_size(from), sizeof *to);
+    void *to = calloc((size_t)mat_size(from), dtype_size(s->dtype));
     if (!to)
         return false;
     s->copies[s->count++] = to;
-    for (int64_t i = 0; with_values && i < from.rows; i++)
-        for (int64_t k = 0; k < from.cols; k++)
-            to[i * from.cols + k] = ((const float *)from.data)[i * from.ld + k];
-    *m = (struct mat){
-        .data = to, .rows = from.rows, .cols = from.cols, .ld = from.cols, .dtype = F64, .acc = from.acc};
+    if (with_values)
+        copy_values(to, s->dtype, from);
+    *m = (struct mat){.data = to,
+                      .rows = from.rows,
+                      .cols = from.cols,
+                      .ld = from.cols,
+                      .dtype = s->dtype,
+                      .acc = from.acc};
     return true;
 }
 
-static bool shadow_open(struct shadow *s, const struct entry *e)
+static bool shadow_open(struct shadow *s, const struct entry *e, enum dtype dtype)
 {
     const struct op_info *info = op_info(e->op);
-    *s = (struct shadow){0};
+    *s = (struct shadow){.dtype = dtype};
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
@@ -92,7 +113,7 @@ static bool recompute_row(const struct shadow *s, const struct kernel *ref, int6
 
 static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, int count)
 {
-    const struct kernel *ref = backend_kernel(&backend_ref, op, F64, NULL);
+    const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
     bool done = true;
 #pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
     for (int n = 0; n < count; n++)
@@ -131,8 +152,20 @@ static double gradient_scale(const struct entry *e)
     return entries > 0 ? sqrt(sum / entries) : 0;
 }
 
-static void compare(struct check *c, const struct entry *e, const struct shadow *s, const int64_t *rows,
-                    int count)
+/* |float - double| of the reference over these rows. */
+static double float_error(struct mat in_float, struct mat in_double, const int64_t *rows, int count)
+{
+    double sum = 0;
+    for (int n = 0; n < count; n++)
+        for (int64_t k = 0; k < in_float.cols; k++) {
+            int64_t at = rows[n] * in_float.cols + k;
+            sum += pow(((const float *)in_float.data)[at] - ((const double *)in_double.data)[at], 2);
+        }
+    return sqrt(sum);
+}
+
+static void compare(struct check *c, const struct entry *e, const struct shadow *exact,
+                    const struct shadow *rounded, const int64_t *rows, int count)
 {
     const struct op_info *info = op_info(e->op);
     double scale = gradient_scale(e);
@@ -145,25 +178,30 @@ static void compare(struct check *c, const struct entry *e, const struct shadow 
         while (within < count && rows[within] < ours->rows)
             within++;
         bool gradient = o->role == ROLE_GRAD;
+        double limit = gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT;
         double floor = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours->cols) : 0;
+        struct mat right = *operand_mat(o, &exact->args);
+        floor =
+            fmax(floor, forgiven / limit * float_error(*operand_mat(o, &rounded->args), right, rows, within));
         char name[128];
         snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
-        check_tensor(c, name, *ours, *operand_mat(o, &s->args), rows, within, floor,
-                     gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT);
+        check_tensor(c, name, *ours, right, rows, within, floor, limit);
     }
 }
 
 static bool check_entry(struct check *c, const struct entry *e, uint64_t key)
 {
-    struct shadow s;
+    struct shadow exact, rounded;
     int64_t rows[ROWS_MAX];
     int count = choose_rows(output_rows(e), key, rows);
-    bool done = shadow_open(&s, e);
+    bool room = shadow_open(&exact, e, F64);
+    room = shadow_open(&rounded, e, F32) && room;
     e->kernel->run(e->args);
-    done = done && recompute(&s, e->op, rows, count);
+    bool done = room && recompute(&exact, e->op, rows, count) && recompute(&rounded, e->op, rows, count);
     if (done)
-        compare(c, e, &s, rows, count);
-    shadow_close(&s);
+        compare(c, e, &exact, &rounded, rows, count);
+    shadow_close(&exact);
+    shadow_close(&rounded);
     return done;
 }
 

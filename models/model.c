@@ -45,7 +45,9 @@ static struct mat record_model(struct tape *t, const struct model_config *c, con
     }
     if (c->task == TASK_NODE)
         return linear(t, "head", x, CLASSES, ACT_NONE);
-    return linear(t, "head", pool(t, "pool", c->pool, x, &s->graphs), TARGETS, ACT_NONE);
+    struct mat pooled = pool(t, "pool", c->pool, x, &s->graphs);
+    tape_keep(t, pooled); /* what outputs are judged by */
+    return linear(t, "head", pooled, TARGETS, ACT_NONE);
 }
 
 static struct mat record_loss(struct tape *t, const struct model_config *c, struct mat y)

@@ -41,7 +41,7 @@ static const char *edges_of(const struct place *place, const char *text, size_t 
         length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), "%s%d", g ? "+" : "",
                            (int)(list.offset[g + 1] - list.offset[g]));
     length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), ":");
-    for (int64_t e = 0; e < list.edges; e++)
+    for (int64_t e = 0; e < list.edges && length < ERROR_SIZE; e++)
         length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), " %d>%d",
                            (int)csr_edge_from(list.edge[e]), (int)csr_edge_to(list.edge[e]));
     edge_list_free(&list);
@@ -205,6 +205,42 @@ static void lines_may_be_long(void **state)
     }
 }
 
+static size_t repeat(char *text, size_t at, const char *line, int times)
+{
+    for (int i = 0; i < times; i++, at += strlen(line))
+        memcpy(text + at, line, strlen(line));
+    return at;
+}
+
+/* Edges are brought into the list some hundred at a time: they count before and after that. */
+static void no_graph_follows_an_edge(void **state)
+{
+    static char text[4 * 600 + 8];
+    char shown[ERROR_SIZE], want[80];
+    for (int edges = 1; edges <= 600; edges++) {
+        size_t size = repeat(text, repeat(text, 0, "0 1\n", edges), "graph 2\n", 1);
+        snprintf(want, sizeof want, ":%d: there is an edge before the first graph line", edges + 1);
+        assert_string_equal(edges_of(*state, text, size, edges % 2, shown), want);
+    }
+}
+
+static void graphs_may_be_many(void **state)
+{
+    enum { GRAPHS = 200000 };
+    static char text[8 * GRAPHS];
+    struct place *place = *state;
+    struct edge_list list;
+    char error[ERROR_SIZE];
+    write_bytes(place->path, text, repeat(text, 0, "graph 3\n", GRAPHS));
+    assert_true(edge_list_read(&list, place->path, false, error, sizeof error));
+    assert_int_equal(list.graphs, GRAPHS);
+    assert_int_equal(list.nodes, 3 * GRAPHS);
+    for (int64_t g = 0; g <= GRAPHS; g++)
+        assert_int_equal(list.offset[g], 3 * g);
+    assert_true(list.peak >= (GRAPHS + 1) * (int64_t)sizeof *list.offset);
+    edge_list_free(&list);
+}
+
 static void assert_refused(const char *path, const char *reason)
 {
     struct edge_list list;
@@ -288,6 +324,8 @@ int main(void)
         cmocka_unit_test(lines_mean_edges),
         cmocka_unit_test(bad_lines_are_named),
         cmocka_unit_test(lines_may_be_long),
+        cmocka_unit_test(no_graph_follows_an_edge),
+        cmocka_unit_test(graphs_may_be_many),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(gzip_is_read_and_its_damage_found),
     };

@@ -40,15 +40,15 @@ static void store_partial(const float *from, struct tile_out o)
         }
 }
 
-INLINE void tile_store(int vectors, vec sum[MR][GEMM_VECTORS], struct tile_out o)
+INLINE void tile_store(int vectors, int height, vec sum[MR][GEMM_VECTORS], struct tile_out o)
 {
     float whole[MR * NR];
     struct tile_out to = o;
-    bool partial = o.rows < MR || o.cols < vectors * LANES;
+    bool partial = o.rows < height || o.cols < vectors * LANES;
     if (partial)
         to = (struct tile_out){.c = whole, .ldc = NR};
     UNROLL
-    for (int i = 0; i < MR; i++)
+    for (int i = 0; i < height; i++)
         UNROLL
     for (int v = 0; v < vectors; v++) {
         vec *c = (vec *)(to.c + i * to.ldc + v * LANES);
@@ -68,11 +68,12 @@ INLINE vm_ints lanes_below(int count)
 }
 
 /* Stores the whole tile; columns that do not exist have weight 0. */
-INLINE void tile_end(int vectors, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS], struct tile_out o)
+INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS],
+                     struct tile_out o)
 {
     vm_ints exist = lanes_below(o.cols - (vectors - 1) * LANES);
     UNROLL
-    for (int i = 0; i < MR; i++) {
+    for (int i = 0; i < height; i++) {
         vec total = {0};
         UNROLL
         for (int v = 0; v < vectors; v++) {
@@ -102,14 +103,14 @@ INLINE float element(enum reads reads, struct gemm_in a, const float *const row[
     return reads == BY_COLUMNS ? a.at[p * a.col + i] : row[i][reads == BY_ROWS ? p : p * a.col];
 }
 
-/* One tile; `vectors`, `kind` and `reads` are constants where this is inlined. */
-INLINE void tile(int vectors, enum gemm_kind kind, enum reads reads, int64_t k, struct gemm_in a,
+/* One tile of `height` rows; all but k, a, b and o are constants where this is inlined. */
+INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads, int64_t k, struct gemm_in a,
                  const float *b, struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
     const float *row[MR];
     UNROLL
-    for (int i = 0; i < MR; i++) {
+    for (int i = 0; i < height; i++) {
         row[i] = a.at + (i < o.rows ? i : o.rows - 1) * a.row;
         UNROLL
         for (int v = 0; v < vectors; v++)
@@ -121,7 +122,7 @@ INLINE void tile(int vectors, enum gemm_kind kind, enum reads reads, int64_t k, 
         for (int v = 0; v < vectors; v++)
             line[v] = *(const vec *)(b + v * LANES);
         UNROLL
-        for (int i = 0; i < MR; i++) {
+        for (int i = 0; i < height; i++) {
             float s = element(reads, a, row, i, p);
             UNROLL
             for (int v = 0; v < vectors; v++)
@@ -129,23 +130,26 @@ INLINE void tile(int vectors, enum gemm_kind kind, enum reads reads, int64_t k, 
         }
     }
     if (kind == GEMM_STORE)
-        tile_store(vectors, sum, o);
+        tile_store(vectors, height, sum, o);
     else
-        tile_end(vectors, kind, sum, o);
+        tile_end(vectors, height, kind, sum, o);
 }
 
-/* A column of tiles: all rows of C under one panel of B. Tiles of A are `step` floats apart. */
+/* A column of tiles: all rows of C under one panel of B. Tiles of A are `step` floats apart; the last has
+ * half the height where that will do. */
 INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
                   const float *b, struct tile_out o)
 {
     for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc) {
         o.rows = (int)min_of(MR, m - i);
-        if (o.rows < MR)
-            tile(vectors, kind, BY_EDGE, k, a, b, o);
+        if (o.rows <= MR / 2)
+            tile(vectors, MR / 2, kind, BY_EDGE, k, a, b, o);
+        else if (o.rows < MR)
+            tile(vectors, MR, kind, BY_EDGE, k, a, b, o);
         else if (a.col == 1)
-            tile(vectors, kind, BY_ROWS, k, a, b, o);
+            tile(vectors, MR, kind, BY_ROWS, k, a, b, o);
         else
-            tile(vectors, kind, BY_COLUMNS, k, a, b, o);
+            tile(vectors, MR, kind, BY_COLUMNS, k, a, b, o);
         if (kind != GEMM_STORE)
             o.end.shift += MR;
         if (kind == GEMM_WEIGHTS)

@@ -1,6 +1,9 @@
 /*
- * Counter-based uniform numbers on [-bound, bound): y_ik = n(key, i M + k) scale with a 24-bit integer n
- * (rng.h) and scale = bound 2^-23. One rounding, so every machine gets the same bits.
+ * Counter-based uniform numbers, real ones on [-bound, bound) and whole ones below a limit.
+ *
+ *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23: one
+ *                  rounding, so every machine gets the same bits
+ *   uniform_index  y_ik = u(key, i M + k) limit 2^-32 rounded down, u a 32-bit integer
  */
 #include "kernels/cpu/elementwise.h"
 #include "kernels/rng.h"
@@ -19,5 +22,21 @@ void CPU(uniform)(const void *args)
 #pragma omp simd
         for (int64_t k = 0; k < n; k++)
             y[k] = (float)rng_int24(r->key, first + (uint64_t)k) * scale;
+    }
+}
+
+void CPU(uniform_index)(const void *args)
+{
+    const struct uniform_index_args *r = args;
+    struct pieces p = pieces_of(r->y.rows, r->y.cols, &r->y, 1);
+    uint64_t limit = (uint64_t)r->limit;
+    int threads = threads_for(&r->call, mat_size(r->y), GRAIN);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < p.count; i++) {
+        int64_t *y = (int64_t *)r->y.data + i * (p.whole ? p.size : r->y.ld), n = piece_size(p, i);
+        uint64_t first = (uint64_t)(i * p.size);
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++)
+            y[k] = (int64_t)((rng_bits(r->key, first + (uint64_t)k) >> 32) * limit >> 32);
     }
 }

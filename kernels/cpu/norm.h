@@ -1,0 +1,113 @@
+/*
+ * Rows of normalisations, and the merging of moments.
+ *
+ *   y = (x - mean) rstd gain + bias
+ *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd
+ *
+ * All rows are d floats; mean and rstd are those of the row or of the graph that it belongs to.
+ */
+#ifndef GTMARK_KERNELS_CPU_NORM_H
+#define GTMARK_KERNELS_CPU_NORM_H
+
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/vector_math.h"
+
+enum { NORM_STRIP = 64 }; /* columns that a task adds up over chunks of rows */
+
+static inline float norm_sum(int64_t d, const float *x)
+{
+    vm_vec lanes = {0};
+    float rest = 0;
+    int64_t k = 0;
+    for (; k + VM_LANES <= d; k += VM_LANES)
+        lanes += *(const vm_vec *)(x + k);
+    for (; k < d; k++)
+        rest += x[k];
+    return vm_sum(lanes) + rest;
+}
+
+/* The sum of (x - mean)^2. */
+static inline float norm_squares(int64_t d, const float *x, float mean)
+{
+    vm_vec lanes = {0};
+    float rest = 0;
+    int64_t k = 0;
+    for (; k + VM_LANES <= d; k += VM_LANES) {
+        vm_vec centred = *(const vm_vec *)(x + k) - mean;
+        lanes += centred * centred;
+    }
+    for (; k < d; k++)
+        rest += (x[k] - mean) * (x[k] - mean);
+    return vm_sum(lanes) + rest;
+}
+
+/* y may be x. */
+static inline void norm_row(int64_t d, float *y, const float *x, float mean, float rstd, const float *gain,
+                            const float *bias)
+{
+#pragma omp simd
+    for (int64_t k = 0; k < d; k++)
+        y[k] = (x[k] - mean) * rstd * gain[k] + bias[k];
+}
+
+/* Sums over a row, or over the rows of a graph. */
+struct norm_sums {
+    double g, gn;
+};
+
+/* A row's sums of g and g n; dy n and dy are added to dgain and dbias. */
+static inline struct norm_sums norm_row_sums(int64_t d, const float *restrict dy, const float *restrict x,
+                                             float mean, float rstd, const float *restrict gain,
+                                             float *restrict dgain, float *restrict dbias)
+{
+    float g_sum = 0, gn_sum = 0;
+#pragma omp simd reduction(+ : g_sum, gn_sum)
+    for (int64_t k = 0; k < d; k++) {
+        float n = (x[k] - mean) * rstd, g = dy[k] * gain[k];
+        dgain[k] += dy[k] * n;
+        dbias[k] += dy[k];
+        g_sum += g;
+        gn_sum += g * n;
+    }
+    return (struct norm_sums){g_sum, gn_sum};
+}
+
+/*
+ * A row of dx from the sums over the `count` entries that mean and rstd belong to. Where there is but one, dx
+ * is 0: a difference that rounding, the sum's and the multiply-add's, would not let vanish.
+ */
+static inline void norm_row_backward(int64_t d, float *restrict dx, bool acc, const float *restrict dy,
+                                     const float *restrict x, float mean, float rstd,
+                                     const float *restrict gain, struct norm_sums sums, int64_t count)
+{
+    float g_mean = (float)(sums.g / (double)count), gn_mean = (float)(sums.gn / (double)count);
+    float slope = count > 1 ? rstd : 0;
+#pragma omp simd
+    for (int64_t k = 0; k < d; k++)
+        dx[k] = (acc ? dx[k] : 0) + (dy[k] * gain[k] - g_mean - (x[k] - mean) * rstd * gn_mean) * slope;
+}
+
+/* Columns k .. k + NORM_STRIP - 1 of dgain and dbias, from each chunk's dgain followed by its dbias. */
+static inline void norm_add_chunks(struct mat dgain, struct mat dbias, int64_t d, int64_t k,
+                                   const float *chunks, int64_t count)
+{
+    int64_t n = min_of(NORM_STRIP, d - k);
+    if (mat_present(dgain))
+        add_accumulators(n, row_of(dgain, 0) + k, dgain.acc, chunks + k, count, 2 * d);
+    if (mat_present(dbias))
+        add_accumulators(n, row_of(dbias, 0) + k, dbias.acc, chunks + d + k, count, 2 * d);
+}
+
+/*
+ * Adds `count` values to `before` others: squares are sums of squared distances to the mean (Chan, Golub and
+ * LeVeque, "Algorithms for computing the sample variance", The American Statistician 37(3), 1983).
+ */
+static inline void merge_moments(double *mean, double *squares, double before, double count, double its_mean,
+                                 double its_squares)
+{
+    double share = count / (before + count), distance = its_mean - *mean;
+    *mean += distance * share;
+    *squares += its_squares + distance * distance * (before * share);
+}
+
+#endif
