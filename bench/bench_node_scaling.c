@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
     static const struct bench bench = {
         .name = "bench_node_scaling",
-        .doc = "time, memory and FLOPs of a graph transformer over the number of nodes",
+        .doc = "time, memory and FLOPs of a model over the number of nodes",
         .axis = AXIS_NODES,
         .values = "100,500,1000,2000,5000",
     };

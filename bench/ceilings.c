@@ -22,13 +22,13 @@ static void get(struct ceilings *c, const struct options *o, const struct peak *
 
 void ceilings_get(struct ceilings *c, const struct options *o)
 {
-    const struct peak *peak = peak_of(o->backend);
+    const struct peak *peak = peak_of(o->device.backend);
     *c = (struct ceilings){0};
-    c->missing = !o->roofline ? "not asked for (--no-roofline)"
-                 : o->meta    ? "planned only (--device meta)"
-                 : !peak      ? "this device has no calibration"
-                              : "the calibration failed";
-    if (!o->roofline || o->meta || !peak)
+    c->missing = !o->roofline     ? "not asked for (--no-roofline)"
+                 : o->device.meta ? "planned only (--device meta)"
+                 : !peak          ? "this device has no calibration"
+                                  : "the calibration failed";
+    if (!o->roofline || o->device.meta || !peak)
         return;
     for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
         int threads = config_threads(o->axes[AXIS_THREADS].values[i]);

@@ -104,7 +104,9 @@ struct recording config_record(const struct config *c, const struct options *o, 
                                enum program_kind kind, const struct backend *backend, enum dtype dtype)
 {
     struct tape_config t = {.backend = backend, .dtype = dtype, .threads = c->threads, .seed = o->seed};
-    for (enum op op = 0; op < OPS && backend == o->backend; op++)
+    bool ours = backend == o->device.backend;
+    t.context = ours ? o->device.context : NULL;
+    for (enum op op = 0; op < OPS && ours; op++)
         t.variant[op] = o->variant[op];
     return record_program(kind, &c->parts, b, t);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ bool dump_possible(const struct options *o, struct message *error)
     if (config_count(o) != 1)
         return complain(error, "--dump %s: one configuration, but the axes make %lld (give each one value)",
                         o->dump, (long long)config_count(o));
-    if (o->meta || !o->programs[PROGRAM_STEP])
+    if (o->device.meta || !o->programs[PROGRAM_STEP])
         return complain(error, "--dump %s: needs a step that runs, not --device meta or --phase forward",
                         o->dump);
     return place_free(o->dump, error);
@@ -72,17 +73,26 @@ static bool write_array(const char *directory, const char *kind, const char *nam
                              : complain(error, "--dump %s: the path is too long", directory);
 }
 
+static bool write_matrix(const char *directory, const char *kind, const char *name, const struct tape *t,
+                         struct mat m, struct message *error)
+{
+    void *copy;
+    bool written = write_array(directory, kind, name, npy_matrix(tape_read(t, m, &copy)), error);
+    free(copy);
+    return written;
+}
+
 static bool write_inputs(const char *directory, const struct tape *t, struct message *error)
 {
     const char *name;
     for (int i = 0; i < tape_input_count(t); i++) {
         struct mat m = tape_input(t, i, &name);
-        if (!write_array(directory, "input", name, npy_matrix(m), error))
+        if (!write_matrix(directory, "input", name, t, m, error))
             return false;
     }
     for (int p = 0; p < tape_parameter_count(t); p++) {
         struct mat m = tape_parameter(t, p, &name);
-        if (!write_array(directory, "param", name, npy_matrix(m), error))
+        if (!write_matrix(directory, "param", name, t, m, error))
             return false;
     }
     return true;
@@ -97,13 +107,13 @@ static bool write_graph(const char *directory, const struct csr *g, struct messa
 static bool write_results(const char *directory, const struct recording *step, struct message *error)
 {
     const struct tape *t = step->tape;
-    if (!write_array(directory, "output", NULL, npy_matrix(tape_view(t, step->output)), error) ||
-        !write_array(directory, "loss", NULL, npy_matrix(tape_view(t, step->loss)), error))
+    if (!write_matrix(directory, "output", NULL, t, step->output, error) ||
+        !write_matrix(directory, "loss", NULL, t, step->loss, error))
         return false;
     for (int p = 0; p < tape_parameter_count(t); p++) {
         const char *name;
         struct mat gradient = tape_gradient(t, tape_parameter(t, p, &name));
-        if (!write_array(directory, "grad", name, npy_matrix(gradient), error))
+        if (!write_matrix(directory, "grad", name, t, gradient, error))
             return false;
     }
     return true;
@@ -154,8 +164,12 @@ static json_t *describe_graph(const struct config *c, const struct batch *b)
 static json_t *describe_adamw(const struct tape *t)
 {
     const struct adamw_args *a = arguments_of(t, OP_adamw);
-    return json_pack("{sf sf sf sf sf}", "lr", ((const double *)a->schedule.data)[1], "beta1", a->beta1,
-                     "beta2", a->beta2, "eps", a->eps, "decay", a->decay);
+    void *copy;
+    const double *schedule = tape_read(t, a->schedule, &copy).data;
+    json_t *described = json_pack("{sf sf sf sf sf}", "lr", schedule[1], "beta1", a->beta1, "beta2", a->beta2,
+                                  "eps", a->eps, "decay", a->decay);
+    free(copy);
+    return described;
 }
 
 static bool write_config(const struct options *o, const struct config *c, const struct batch *b,
@@ -166,7 +180,7 @@ static bool write_config(const struct options *o, const struct config *c, const 
     snprintf(path, sizeof path, "%s/config.json", o->dump);
     json_t *config = json_pack(
         "{ss ss sI ss ss si so so so}", "work", work, "program", program_name(PROGRAM_STEP), "seed",
-        (json_int_t)o->seed, "dtype", dtype_name(tape_config(t)->dtype), "device", o->device, "threads",
+        (json_int_t)o->seed, "dtype", dtype_name(tape_config(t)->dtype), "device", o->device.name, "threads",
         c->threads, "model", describe_model(c, t), "graph", describe_graph(c, b), "adamw", describe_adamw(t));
     bool written = config && json_dump_file(config, path, JSON_INDENT(4)) == 0;
     json_decref(config);

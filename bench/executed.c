@@ -63,7 +63,7 @@ static void make_arguments(struct arguments *a, const struct executed_request *r
 {
     const struct options *o = r->options;
     add_axes(a, o, r->row);
-    add(a, "--device=%s", o->device);
+    add(a, "--device=%s", o->device.name);
     for (enum op op = 0; op < OPS; op++)
         if (o->variant[op])
             add(a, "--impl=%s=%s", op_info(op)->name, o->variant[op]);
@@ -123,7 +123,8 @@ static bool count_by_valgrind(const struct executed_request *r, struct executed 
     scratch_remove(directory);
     if (!good)
         return false;
-    const char *counted = instruction_set(flops.register_bytes), *timed = timed_set(r->options->backend);
+    const char *counted = instruction_set(flops.register_bytes),
+               *timed = timed_set(r->options->device.backend);
     bool same = strcmp(counted, timed) == 0 && r->threads == 1;
     out->flops = flops.flops;
     snprintf(out->source, sizeof out->source, "callgrind: %s, 1 thread%s", counted, same ? " as timed" : "");
@@ -143,7 +144,7 @@ static bool count_by_counters(const struct executed_request *r, struct executed 
     if (!r->counters)
         return complain(error, "%s", r->no_counters);
     snprintf(out->source, sizeof out->source, "hardware counters: %s, %d thread%s as timed",
-             timed_set(r->options->backend), r->threads, r->threads == 1 ? "" : "s");
+             timed_set(r->options->device.backend), r->threads, r->threads == 1 ? "" : "s");
     return counters_measure(r->counters, r->threads, run_tape, r->tape, &out->flops, error);
 }
 

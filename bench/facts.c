@@ -35,7 +35,7 @@ void facts_config(json_t *row, const struct config *c, const struct options *o)
     config_work(c, o->seed, work);
     row_set_text(row, "work", work);
     row_set_text(row, "model", c->model->name);
-    row_set_text(row, "device", o->device);
+    row_set_text(row, "device", o->device.name);
     row_set_text(row, "dtype", dtype_name(F32));
     row_set_count(row, "nodes", c->graph.nodes);
     row_set_real(row, "degree", c->graph.degree);
@@ -184,8 +184,12 @@ bool facts_resident(json_t *row, enum program_kind kind, struct tape *t)
         row_set_null(row, path(p, kind, "memory.libraries"), reason);
         return true;
     }
-    set_count(row, kind, "memory.resident", r.program);
     set_count(row, kind, "memory.libraries", r.libraries);
+    if (r.program < 0) {
+        row_set_null(row, path(p, kind, "memory.resident"), reason);
+        return true;
+    }
+    set_count(row, kind, "memory.resident", r.program);
     double planned = (double)tape_planned(t)->arena;
     return (double)r.program <= 1.05 * planned + 4 * 0x1p20;
 }
@@ -209,6 +213,11 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     set_real(row, kind, "edges_per_second", (double)b->adj.edges / median);
     if (kind != PROGRAM_STEP)
         return;
+    if (isnan(s->phase[PHASE_FORWARD][0])) {
+        row_set_null(row, path(p, kind, "backward.time"), "one graph (--cuda-graph)");
+        row_set_null(row, path(p, kind, "optimizer.time"), "one graph (--cuda-graph)");
+        return;
+    }
     set_real(row, kind, "backward.time", summarize(s->phase[PHASE_BACKWARD], (size_t)s->n).median);
     set_real(row, kind, "optimizer.time", summarize(s->phase[PHASE_OPTIMIZER], (size_t)s->n).median);
 }

@@ -41,7 +41,7 @@ static json_t *new_record(const struct bench *b, const struct options *o, int ar
     char command[4096] = "";
     for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
         used += snprintf(command + used, sizeof command - (size_t)used, "%s%s", i ? " " : "", argv[i]);
-    return record_new(b->name, command, machine_context(o->device, o->seed));
+    return record_new(b->name, command, machine_context(device_json(&o->device), o->seed));
 }
 
 static void print_context(const struct bench *b, const struct options *o, const char *path)
@@ -55,8 +55,8 @@ static void print_context(const struct bench *b, const struct options *o, const 
             "work of the first row %s\n",
             b->name, c.model->name, (long long)c.parts.layers, (long long)c.parts.hidden,
             (long long)c.parts.heads, (long long)c.parts.ffn, activation_name((int)c.parts.act),
-            c.graph.degree, (unsigned long long)o->seed, o->meta ? "planned only" : o->backend->doc,
-            c.threads, work);
+            c.graph.degree, (unsigned long long)o->seed,
+            o->device.meta ? "planned only" : o->device.backend->doc, c.threads, work);
     if (path)
         fprintf(stderr, "results: %s\n", path);
 }
@@ -87,7 +87,7 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
     const char *path = o->output;
     if (!config_check_all(o, &error))
         return fail(b, &error, EXIT_USAGE);
-    if (!path && !o->meta) {
+    if (!path && !o->device.meta) {
         if (!place_default(b->name, place, &error))
             return fail(b, &error, EXIT_USAGE);
         path = place;
@@ -137,7 +137,10 @@ static int act(const struct bench *b, const struct options *o, int argc, char **
         list_models();
         return EXIT_GOOD;
     case ACTION_LIST_OPS:
-        list_ops(o->backend);
+        list_ops(o->device.backend);
+        return EXIT_GOOD;
+    case ACTION_LIST_DEVICES:
+        device_list(stdout);
         return EXIT_GOOD;
     case ACTION_LIST_TAPE:
         return list_all_tapes(b, o);

@@ -27,7 +27,7 @@ struct making {
 static struct recording record_config(const struct options *o, const struct config *c, const struct batch *b,
                                       enum program_kind kind)
 {
-    return config_record(c, o, b, kind, o->backend, F32);
+    return config_record(c, o, b, kind, o->device.backend, F32);
 }
 
 static void fail_row(json_t *row, const char *status, const char *reason)
@@ -36,15 +36,24 @@ static void fail_row(json_t *row, const char *status, const char *reason)
     row_set_text(row, "reason", reason);
 }
 
-static double memory_limit(const struct options *o)
+/* Of the memory that programs run in. */
+static double program_limit(const struct options *o)
+{
+    const struct device_choice *d = &o->device;
+    return o->mem_limit > 0 ? o->mem_limit
+           : d->context     ? (double)d->backend->device->available(d->context)
+                            : (double)machine_memory_free();
+}
+
+/* Of the host's memory. */
+static double host_limit(const struct options *o)
 {
     return o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
 }
 
 /* Whether so much memory may be taken; if not, the row says what needs it. */
-static bool fits(json_t *row, const struct options *o, const char *what, int64_t bytes)
+static bool fits(json_t *row, const struct options *o, const char *what, int64_t bytes, double limit)
 {
-    double limit = memory_limit(o);
     if ((double)bytes <= limit)
         return true;
     char need[UNITS_TEXT], have[UNITS_TEXT], reason[256];
@@ -72,6 +81,11 @@ static struct samples sample_program(const struct job *job, enum program_kind ki
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
+    if (o->cuda_graph && !tape_captured(r->tape)) {
+        tape_init(r->tape);
+        tape_run(r->tape);
+        tape_capture(r->tape);
+    }
     tape_init(r->tape);
     struct samples s = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
@@ -99,7 +113,9 @@ static void count_executed(struct making *m, enum program_kind kind, struct reco
                                        .program = program_name(kind)};
     struct executed executed;
     struct message error;
-    if (job->options->count == COUNT_OFF)
+    if (job->options->device.backend->device)
+        facts_not_executed(m->row, kind, "not measured on GPUs");
+    else if (job->options->count == COUNT_OFF)
         facts_not_executed(m->row, kind, "not asked for (--count)");
     else if (executed_measure(&request, &executed, &error))
         facts_executed(m->row, kind, &executed);
@@ -148,7 +164,7 @@ static void measure_program(struct making *m, enum program_kind kind)
     struct recording r = record_config(o, &m->job->config, &m->batch, kind);
     const struct plan *plan = tape_plan(r.tape);
     facts_plan(m->row, kind, r.tape);
-    if (!o->meta && fits(m->row, o, program_name(kind), plan->arena)) {
+    if (!o->device.meta && fits(m->row, o, program_name(kind), plan->arena, program_limit(o))) {
         if (tape_layout(r.tape))
             run_program(m, kind, &r);
         else
@@ -172,7 +188,8 @@ static void judge(struct making *m)
 static bool make_batch(const struct options *o, const struct config *c, struct batch *b, char *error,
                        size_t size)
 {
-    return o->meta ? batch_shape(b, &c->graph, error, size) : batch_generate(b, &c->graph, error, size);
+    return o->device.meta ? batch_shape(b, &c->graph, error, size)
+                          : batch_generate(b, &c->graph, error, size);
 }
 
 /* Makes the batch of a row, if its generation fits the memory (a file says its size only when it is read); if
@@ -182,10 +199,10 @@ static bool open_batch(struct making *m)
     const struct options *o = m->job->options;
     const struct config *c = &m->job->config;
     char error[MESSAGE_SIZE] = "";
-    bool drawn = !o->meta && !graph_is_file(c->graph.family);
+    bool drawn = !o->device.meta && !graph_is_file(c->graph.family);
     bool made = !drawn || batch_shape(&m->batch, &c->graph, error, sizeof error);
     int64_t bytes = csr_bytes(&m->batch.adj) + batch_scratch(&m->batch);
-    bool room = !drawn || !made || fits(m->row, o, "generating the graph", bytes);
+    bool room = !drawn || !made || fits(m->row, o, "generating the graph", bytes, host_limit(o));
     batch_free(&m->batch);
     if (!room)
         return false;
@@ -204,7 +221,7 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     if (!make_batch(o, &job->config, &b, error, sizeof error))
         return;
     struct recording r = record_config(o, &job->config, &b, kind);
-    if ((double)tape_plan(r.tape)->arena <= memory_limit(o) && tape_layout(r.tape)) {
+    if ((double)tape_plan(r.tape)->arena <= program_limit(o) && tape_layout(r.tape)) {
         struct samples turn = sample_program(job, kind, &r, turns);
         samples_join(&job->taken[kind], &turn);
     }
@@ -219,15 +236,15 @@ json_t *measure(const struct job *job)
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
     if (!open_batch(&m)) {
-        facts_unmeasured(m.row, o->meta);
+        facts_unmeasured(m.row, o->device.meta);
         return m.row;
     }
-    facts_batch(m.row, &m.batch, o->meta);
+    facts_batch(m.row, &m.batch, o->device.meta);
     if (m.batch.clamped)
         fprintf(stderr,
                 "note: %lld nodes cannot have a mean degree of %g: there are as many edges as can be\n",
                 (long long)job->config.graph.nodes, job->config.graph.degree);
-    if (!o->meta) {
+    if (!o->device.meta) {
         struct noise noise = noise_probe(job->config.threads, 0.05);
         facts_noise(m.row, &noise);
         if (job->row == 0)
@@ -241,7 +258,7 @@ json_t *measure(const struct job *job)
     }
     judge(&m);
     batch_free(&m.batch);
-    facts_unmeasured(m.row, o->meta);
+    facts_unmeasured(m.row, o->device.meta);
     return m.row;
 }
 

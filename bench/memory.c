@@ -30,8 +30,21 @@ static bool reset_peak(void)
     return fclose(out) == 0 && written;
 }
 
+/* The device tells what is taken, not when: of what is not the arena, all there is. */
+static void measure_device(const struct tape *t, struct resident *r)
+{
+    const struct tape_config *c = tape_config(t);
+    *r = (struct resident){.program = -1,
+                           .libraries = c->backend->device->taken(c->context) - tape_planned(t)->arena};
+}
+
 bool memory_measure(struct tape *t, struct resident *r, const char **reason)
 {
+    if (tape_config(t)->backend->device) {
+        *reason = "a device's memory has no high-water mark";
+        measure_device(t, r);
+        return true;
+    }
     malloc_trim(0); /* what kernels or libraries freed is not theirs any more */
     *reason = "the kernel does not reset the high-water mark (/proc/self/clear_refs)";
     if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())

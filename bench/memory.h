@@ -11,8 +11,9 @@
 #include "models/tape.h"
 
 struct resident {
-    int64_t program;   /* bytes by which the run raised the high-water mark */
-    int64_t libraries; /* bytes resident before it: code, libraries, allocator, and their threads */
+    int64_t program;   /* bytes by which the run raised the high-water mark; -1 on a device, with a reason */
+    int64_t libraries; /* bytes resident before it: code, libraries, allocator, and their threads; on a device
+                          what is taken beside the arena: contexts, library handles, other programs */
 };
 
 /* False with a reason where the kernel does not let itself be asked. The tape is in its initial state

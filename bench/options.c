@@ -17,17 +17,13 @@ struct flag {
 
 static bool read_device(struct options *o, const char *value, struct message *error)
 {
-    o->device = value;
-    o->meta = strcmp(value, "meta") == 0;
-    if (o->meta || strcmp(value, "cpu") == 0)
-        o->backend = backend_cpu();
-    else if (strcmp(value, "ref") == 0)
-        o->backend = &backend_ref;
-    else if (strncmp(value, "cuda", 4) == 0)
-        return complain(error, "--device %s: this build has no CUDA backend; cpu, ref or meta", value);
-    else
-        return complain(error, "--device %s: cpu, ref or meta", value);
-    return true;
+    return device_parse(value, &o->device, error);
+}
+
+static bool read_cuda_graph(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    return o->cuda_graph = true;
 }
 
 static bool read_impl(struct options *o, const char *value, struct message *error)
@@ -210,9 +206,12 @@ ACTION_READER(read_help, ACTION_HELP)
 ACTION_READER(read_version, ACTION_VERSION)
 ACTION_READER(read_list_models, ACTION_LIST_MODELS)
 ACTION_READER(read_list_ops, ACTION_LIST_OPS)
+ACTION_READER(read_list_devices, ACTION_LIST_DEVICES)
 
 static const struct flag flags[] = {
-    {"device", "NAME", "cpu; ref: the scalar reference; meta: plan only, any size", read_device},
+    {"device", "NAME", "cpu; cuda or cuda:N; ref: the scalar reference; meta: plan only, any size",
+     read_device},
+    {"cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)", read_cuda_graph},
     {"impl", "OP=VARIANT", "kernel of an op (--list-ops)", read_impl},
     {"phase", "LIST", "programs to time: forward, step (default: both)", read_phase},
     {"profile", NULL, "where the time goes: per op, per layer, per phase", read_profile},
@@ -238,6 +237,7 @@ static const struct flag flags[] = {
     {"output", "FILE", "result file, JSON (default results/local/BINARY.json, charts beside it)",
      read_output},
     {"dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy", read_dump},
+    {"list-devices", NULL, "processors and GPUs", read_list_devices},
     {"list-models", NULL, "models and what they are", read_list_models},
     {"list-ops", NULL, "ops, their mathematics, FLOPs and variants", read_list_ops},
     {"version", NULL, "version and how this was built", read_version},
@@ -305,19 +305,32 @@ static bool file_nodes(struct options *o, struct message *error)
     return drawn || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
+static bool check_graph(const struct options *o, struct message *error)
+{
+    if (o->cuda_graph && !o->device.backend->device)
+        return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
+    return !o->cuda_graph || !o->profile ||
+           complain(error, "--profile: not with --cuda-graph, which has no entries to time");
+}
+
+/* Only what runs needs the device itself. */
+static bool open_device(struct options *o, struct message *error)
+{
+    return o->action != ACTION_RUN || device_open(&o->device, error);
+}
+
 static bool check_variants(const struct options *o, struct message *error)
 {
     for (enum op op = 0; op < OPS; op++)
-        if (o->variant[op] && !backend_kernel(o->backend, op, F32, o->variant[op]))
+        if (o->variant[op] && !backend_kernel(o->device.backend, op, F32, o->variant[op]))
             return complain(error, "--impl %s=%s: %s has no such variant; see --list-ops", op_info(op)->name,
-                            o->variant[op], o->backend->name);
+                            o->variant[op], o->device.backend->name);
     return true;
 }
 
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
-    *o = (struct options){.device = "cpu",
-                          .backend = backend_cpu(),
+    *o = (struct options){.device = {.name = "cpu", .backend = backend_cpu()},
                           .warmup = -1,
                           .min_samples = 10,
                           .budget = 60,
@@ -335,11 +348,12 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
         if (!read_flag(argc, argv, &i, o, error))
             return false;
     return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
-           dump_possible(o, error);
+           check_graph(o, error) && dump_possible(o, error) && open_device(o, error);
 }
 
 void options_free(struct options *o)
 {
+    device_close(&o->device);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

@@ -3,8 +3,8 @@
 #define GTMARK_BENCH_OPTIONS_H
 
 #include "bench/axes.h"
+#include "bench/device.h"
 #include "bench/executed.h"
-#include "kernels/backend.h"
 #include "models/model.h"
 
 /* A benchmark is a name, a sentence and the axis that it sweeps by default. */
@@ -22,16 +22,16 @@ enum action {
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_MODELS,
-    ACTION_LIST_OPS
+    ACTION_LIST_OPS,
+    ACTION_LIST_DEVICES
 };
 
 struct options {
     enum action action;
     struct axis_values axes[AXES];
-    bool given[AXES];              /* on the command line */
-    const char *device;            /* cpu, ref or meta */
-    const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
-    bool meta;                     /* record and plan only */
+    bool given[AXES]; /* on the command line */
+    struct device_choice device;
+    bool cuda_graph; /* a program is replayed as one graph */
     const char *variant[OPS];
     bool programs[PROGRAMS];
     bool profile;

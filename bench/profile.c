@@ -1,7 +1,7 @@
 /*
  * Each entry's time is the median over the runs; the rows of a table are sums over the entries that share a
- * key. A clock reading after each entry costs tens of nanoseconds, so the sum is a little above the time of
- * an unmarked run.
+ * key. A mark after each entry costs tens of nanoseconds, on a device microseconds, so the sum is a little
+ * above the time of an unmarked run.
  */
 #include "bench/profile.h"
 
@@ -10,18 +10,11 @@
 
 #include "analysis/statistics.h"
 #include "analysis/units.h"
-#include "bench/clock.h"
+#include "bench/stopwatch.h"
 
-struct marks {
-    double last, *seconds; /* per entry */
-};
-
-static void mark(void *context, int entry)
+static void mark(void *watch, int entry)
 {
-    struct marks *m = context;
-    double now = clock_now();
-    m->seconds[entry] = now - m->last;
-    m->last = now;
+    stopwatch_mark(watch, entry + 1);
 }
 
 /* Medians over the runs, per entry; to be freed. */
@@ -33,10 +26,15 @@ static double *entry_times(struct tape *t, int runs)
            *medians = malloc((size_t)entries * sizeof *medians);
     if (!all || !column || !medians)
         abort();
+    struct stopwatch watch = stopwatch_open(t, entries + 1);
     for (int r = 0; r < runs; r++) {
-        struct marks m = {.last = clock_now(), .seconds = all + (size_t)r * (size_t)entries};
-        tape_run_marked(t, mark, &m);
+        stopwatch_mark(&watch, 0);
+        tape_run_marked(t, mark, &watch);
+        stopwatch_resolve(&watch, entries + 1);
+        for (int e = 0; e < entries; e++)
+            all[(size_t)r * (size_t)entries + (size_t)e] = watch.at[e + 1] - watch.at[e];
     }
+    stopwatch_close(&watch);
     for (int e = 0; e < entries; e++) {
         for (int r = 0; r < runs; r++)
             column[r] = all[(size_t)r * (size_t)entries + (size_t)e];

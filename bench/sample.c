@@ -1,5 +1,6 @@
-/* The clock is read at the borders of the phases and nowhere else, so that the tape runs as it would
- * unobserved. */
+/* Time is taken at the borders of the phases and nowhere else, so that the tape runs as it would unobserved;
+ * on a device a sample is from the first launch's turn to the end of the last, resolved when the run is over.
+ */
 #include "bench/sample.h"
 
 #include <math.h>
@@ -8,54 +9,89 @@
 
 #include "analysis/statistics.h"
 #include "bench/clock.h"
+#include "bench/stopwatch.h"
 
-/* One run, divided at the borders of its phases. */
+/* Runs, each divided at the borders of its phases. */
 struct run {
     const struct tape *tape;
-    double last, phase[PHASES];
+    struct stopwatch watch; /* mark 0 is the start, mark n the n-th border */
+    int borders;            /* so far */
+    double phase[PHASES];   /* of the last run; NAN where it was one graph */
 };
+
+/* Whether a phase ends with this entry. */
+static bool is_border(const struct tape *t, int entry)
+{
+    return entry + 1 == tape_entry_count(t) || tape_entry(t, entry + 1)->phase != tape_entry(t, entry)->phase;
+}
+
+static struct run run_open(const struct tape *t)
+{
+    int borders = 0;
+    for (int e = 0; e < tape_entry_count(t); e++)
+        borders += is_border(t, e);
+    return (struct run){.tape = t, .watch = stopwatch_open(t, borders + 1)};
+}
 
 static void at_border(void *context, int entry)
 {
     struct run *r = context;
-    enum phase phase = tape_entry(r->tape, entry)->phase;
-    if (entry + 1 < tape_entry_count(r->tape) && tape_entry(r->tape, entry + 1)->phase == phase)
-        return;
-    double now = clock_now();
-    r->phase[phase] += now - r->last;
-    r->last = now;
+    if (is_border(r->tape, entry))
+        stopwatch_mark(&r->watch, ++r->borders);
+}
+
+static void divide(struct run *r)
+{
+    int border = 0;
+    for (int p = 0; p < PHASES; p++)
+        r->phase[p] = tape_captured(r->tape) ? NAN : 0;
+    for (int e = 0; e < tape_entry_count(r->tape) && !tape_captured(r->tape); e++)
+        if (is_border(r->tape, e)) {
+            r->phase[tape_entry(r->tape, e)->phase] += r->watch.at[border + 1] - r->watch.at[border];
+            border++;
+        }
 }
 
 static double run_once(struct tape *t, struct run *r)
 {
-    double start = clock_now();
-    *r = (struct run){.tape = t, .last = start};
-    tape_run_marked(t, at_border, r);
-    return r->last - start;
+    r->borders = 0;
+    stopwatch_mark(&r->watch, 0);
+    if (tape_captured(t)) {
+        tape_run(t);
+        stopwatch_mark(&r->watch, ++r->borders);
+    } else {
+        tape_run_marked(t, at_border, r);
+    }
+    stopwatch_resolve(&r->watch, r->borders + 1);
+    divide(r);
+    return r->watch.at[r->borders] - r->watch.at[0];
 }
 
-/* The value of a scalar on the host; NAN if there is none. */
-static double scalar(struct mat m)
+/* The value of a scalar of the tape; NAN if there is none. */
+static double scalar(const struct tape *t, struct mat m)
 {
     if (!mat_present(m))
         return NAN;
-    return m.dtype == F64 ? *(const double *)m.data : (double)*(const float *)m.data;
+    void *copy;
+    m = tape_read(t, m, &copy);
+    double value = m.dtype == F64 ? *(const double *)m.data : (double)*(const float *)m.data;
+    free(copy);
+    return value;
 }
 
 static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double seconds = run_once(t, r);
     if (s->n + s->warmup == 0)
-        s->first = scalar(tape_view(t, rule->watch));
+        s->first = scalar(t, rule->watch);
     return seconds;
 }
 
-static void warm_up(struct tape *t, const struct sampling *rule, struct samples *s)
+static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
-    struct run r;
     double start = clock_now();
     while (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup) {
-        run_watched(t, &r, rule, s);
+        run_watched(t, r, rule, s);
         s->warmup++;
     }
 }
@@ -94,11 +130,11 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
 {
     struct samples s = {0};
     allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
-    warm_up(t, rule, &s);
+    struct run r = run_open(t);
+    warm_up(t, &r, rule, &s);
     double start = clock_now();
     struct usage before = usage_now();
     while (!enough(&s, rule, clock_now() - start)) {
-        struct run r;
         s.seconds[s.n] = run_watched(t, &r, rule, &s);
         for (int p = 0; p < PHASES; p++)
             s.phase[p][s.n] = r.phase[p];
@@ -108,6 +144,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     }
     s.used = usage_since(&before);
     s.elapsed = clock_now() - start;
+    stopwatch_close(&r.watch);
     return s;
 }
 

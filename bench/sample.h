@@ -29,7 +29,7 @@ enum { SAMPLES_MAX = 1000, SAMPLES_MIN = 3 };
 struct samples {
     int n, warmup;
     double *seconds;       /* n */
-    double *phase[PHASES]; /* n each: the part of a sample spent in the phase */
+    double *phase[PHASES]; /* n each: the part of a sample spent in the phase; NAN in a graph */
     struct usage used;     /* while the samples were taken, all of them together */
     double elapsed;        /* seconds in which they were taken */
     double first;          /* what was watched */

@@ -113,7 +113,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     const struct options *o = common->options;
     int64_t rows = config_count(o);
     struct work *work = plan_work(common, rows);
-    bool turns = o->interleave && !o->meta;
+    bool turns = o->interleave && !o->device.meta;
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
         complain(error, "no memory for %lld rows", (long long)rows);

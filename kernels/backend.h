@@ -21,12 +21,54 @@ struct kernel {
     int64_t (*scratch)(const void *args);
 };
 
+/* What a device says of itself. */
+struct device_facts {
+    char name[128], bus[32]; /* PCI, as 0000:65:00.0 */
+    int multiprocessors, major, minor;
+    int64_t memory, free;       /* bytes */
+    double clock, memory_clock; /* Hz, the highest; 0: not told */
+    int runtime, driver;        /* versions of CUDA, 1000 major + 10 minor */
+    int blas, blas_lt, sparse;  /* versions of the libraries, as they number themselves */
+};
+
+/*
+ * Where kernels run, if not on the host: memory, order of work and time. `open` takes the index of a device
+ * and gives its context, null with a line that says why; every call of a kernel carries it. Work is launched
+ * and runs in order; write, read and wait return when all of it that was launched before has been done. What
+ * fails on an open device, but for want of memory, is a message and abort.
+ */
+struct device {
+    int64_t alignment;                            /* bytes, of scratch and of what is allocated */
+    int (*count)(char *error, size_t error_size); /* 0 with a line: there is none, and why */
+    bool (*facts)(int index, struct device_facts *f);
+    void *(*open)(int index, char *error, size_t error_size);
+    void (*close)(void *context);
+    void *(*allocate)(void *context, int64_t bytes); /* null: there is not so much */
+    void (*release)(void *context, void *memory);
+    void (*write)(void *context, void *to, const void *from, int64_t bytes);
+    void (*read)(void *context, void *to, const void *from, int64_t bytes);
+    void (*wait)(void *context);
+    int64_t (*available)(void *context); /* bytes that can still be taken */
+    int64_t (*taken)(void *context);     /* bytes that cannot, whoever has them */
+    /* Points in time among what is launched; `seconds` between two of them after a wait. */
+    void *(*event_new)(void *context);
+    void (*event_free)(void *event);
+    void (*event_record)(void *context, void *event);
+    double (*seconds)(void *from, void *to);
+    /* What is launched from begin to end does not run, but becomes a graph that can be launched as one. */
+    void (*capture_begin)(void *context);
+    void *(*capture_end)(void *context);
+    void (*launch)(void *context, void *graph);
+    void (*graph_free)(void *graph);
+};
+
 /* The first row of an op is its default; an op without a row is taken from `base`. */
 struct backend {
     const char *name, *doc;
     const struct kernel *kernels;
     int count;
     const struct backend *base;
+    const struct device *device; /* null: the host */
 };
 
 /* Scalar loops in float (F32) and double (F64), the definition of every op. */
@@ -48,6 +90,12 @@ const struct backend *backend_cpu(void);
 
 /* The tables of each instruction set that this processor can run, the best first; null ends the list. */
 const struct backend *const *backend_cpu_all(void);
+
+/*
+ * NVIDIA GPUs: kernels for every op in float. Null with a line that says why where this build has none, its
+ * library cannot be opened, or an op has no row. A table needs no GPU: programs can be recorded and planned.
+ */
+const struct backend *backend_cuda(char *error, size_t error_size);
 
 /* The row for an op; variant null means the default. Null if there is none. */
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,

@@ -27,8 +27,10 @@ struct shadow {
     int count;
 };
 
-static void copy_values(void *to, enum dtype dtype, struct mat from)
+static void copy_values(void *to, enum dtype dtype, const struct tape *t, struct mat m)
 {
+    void *copy;
+    struct mat from = tape_read(t, m, &copy);
     for (int64_t i = 0; i < from.rows; i++)
         for (int64_t k = 0; k < from.cols; k++) {
             float value = ((const float *)from.data)[i * from.ld + k];
@@ -37,9 +39,10 @@ static void copy_values(void *to, enum dtype dtype, struct mat from)
             else
                 ((float *)to)[i * from.cols + k] = value;
         }
+    free(copy);
 }
 
-static bool copied(struct shadow *s, struct mat *m, bool with_values)
+static bool copied(struct shadow *s, const struct tape *t, struct mat *m, bool with_values)
 {
     struct mat from = *m;
     void *to = calloc((size_t)mat_size(from), dtype_size(s->dtype));
@@ -47,7 +50,7 @@ static bool copied(struct shadow *s, struct mat *m, bool with_values)
         return false;
     s->copies[s->count++] = to;
     if (with_values)
-        copy_values(to, s->dtype, from);
+        copy_values(to, s->dtype, t, from);
     *m = (struct mat){.data = to,
                       .rows = from.rows,
                       .cols = from.cols,
@@ -57,7 +60,7 @@ static bool copied(struct shadow *s, struct mat *m, bool with_values)
     return true;
 }
 
-static bool shadow_open(struct shadow *s, const struct entry *e, enum dtype dtype)
+static bool shadow_open(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype)
 {
     const struct op_info *info = op_info(e->op);
     *s = (struct shadow){.dtype = dtype};
@@ -67,8 +70,10 @@ static bool shadow_open(struct shadow *s, const struct entry *e, enum dtype dtyp
         struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
         if (!m || !mat_present(*m))
             continue;
-        if (m->dtype == F32 ? !copied(s, m, operand_reads(o, m)) : operand_writes(o))
+        if (m->dtype == F32 ? !copied(s, t, m, operand_reads(o, m)) : operand_writes(o))
             return false;
+        if (m->storage) /* indices and schedules stay what they are, but the host must reach them */
+            *m = tape_read(t, *m, &s->copies[s->count++]);
     }
     return true;
 }
@@ -136,18 +141,20 @@ static int64_t output_rows(const struct entry *e)
 
 /* Root mean square of all gradients' entries of the op: of this size is what rounding may add to one that is
  * zero. */
-static double gradient_scale(const struct entry *e)
+static double gradient_scale(const struct tape *t, const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
     double sum = 0, entries = 0;
     for (int i = 0; i < info->operand_count; i++) {
         if (info->operands[i].role != ROLE_GRAD || !mat_present(*operand_mat(&info->operands[i], e->args)))
             continue;
-        struct mat m = *operand_mat(&info->operands[i], e->args);
+        void *copy;
+        struct mat m = tape_read(t, *operand_mat(&info->operands[i], e->args), &copy);
         entries += (double)mat_size(m);
         for (int64_t r = 0; r < m.rows; r++)
             for (int64_t k = 0; k < m.cols; k++)
                 sum += pow(((const float *)m.data)[r * m.ld + k], 2);
+        free(copy);
     }
     return entries > 0 ? sqrt(sum / entries) : 0;
 }
@@ -164,11 +171,11 @@ static double float_error(struct mat in_float, struct mat in_double, const int64
     return sqrt(sum);
 }
 
-static void compare(struct check *c, const struct entry *e, const struct shadow *exact,
+static void compare(struct check *c, const struct tape *t, const struct entry *e, const struct shadow *exact,
                     const struct shadow *rounded, const int64_t *rows, int count)
 {
     const struct op_info *info = op_info(e->op);
-    double scale = gradient_scale(e);
+    double scale = gradient_scale(t, e);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         const struct mat *ours = operand_is_mat(o) ? operand_mat(o, e->args) : NULL;
@@ -184,22 +191,24 @@ static void compare(struct check *c, const struct entry *e, const struct shadow 
         floor =
             fmax(floor, forgiven / limit * float_error(*operand_mat(o, &rounded->args), right, rows, within));
         char name[128];
+        void *copy;
         snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
-        check_tensor(c, name, *ours, right, rows, within, floor, limit);
+        check_tensor(c, name, tape_read(t, *ours, &copy), right, rows, within, floor, limit);
+        free(copy);
     }
 }
 
-static bool check_entry(struct check *c, const struct entry *e, uint64_t key)
+static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key)
 {
     struct shadow exact, rounded;
     int64_t rows[ROWS_MAX];
     int count = choose_rows(output_rows(e), key, rows);
-    bool room = shadow_open(&exact, e, F64);
-    room = shadow_open(&rounded, e, F32) && room;
+    bool room = shadow_open(&exact, t, e, F64);
+    room = shadow_open(&rounded, t, e, F32) && room;
     e->kernel->run(e->args);
     bool done = room && recompute(&exact, e->op, rows, count) && recompute(&rounded, e->op, rows, count);
     if (done)
-        compare(c, e, &exact, &rounded, rows, count);
+        compare(c, t, e, &exact, &rounded, rows, count);
     shadow_close(&exact);
     shadow_close(&rounded);
     return done;
@@ -211,7 +220,7 @@ bool check_rows(struct check *c, struct tape *t, uint64_t seed)
         const struct entry *e = tape_entry(t, i);
         if (e->op == OP_advance)
             e->kernel->run(e->args);
-        else if (!check_entry(c, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
+        else if (!check_entry(c, t, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
             return false;
     }
     return true;

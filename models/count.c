@@ -4,6 +4,9 @@
  */
 #include "models/count.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct counted {
     const struct entry *entry;
     int64_t flops;
@@ -18,10 +21,25 @@ static const struct counted *counted_before(const struct counted *list, int coun
     return NULL;
 }
 
-static int64_t count_entry(const struct entry *e, enum dtype dtype)
+/* The counting loops read indices alone: these, and nothing else, are brought to the host. */
+static int64_t count_entry(const struct tape *t, const struct entry *e)
 {
+    enum { OPERANDS = 16 };
+    const struct op_info *info = op_info(e->op);
+    union any_args args;
+    void *copies[OPERANDS];
+    int count = 0;
+    memcpy(&args, e->args, info->args_size);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        struct mat *m = operand_is_mat(o) ? operand_mat(o, &args) : NULL;
+        if (m && mat_present(*m) && (m->dtype == I64 || m->dtype == I32))
+            *m = tape_read(t, *m, &copies[count++]);
+    }
     ref_count_take();
-    backend_kernel(&backend_count, e->op, dtype, NULL)->run(e->args);
+    backend_kernel(&backend_count, e->op, tape_config(t)->dtype, NULL)->run(&args);
+    while (count > 0)
+        free(copies[--count]);
     return ref_count_take();
 }
 
@@ -36,7 +54,7 @@ int64_t tape_count(const struct tape *t, int64_t limit)
         if (e->flops < 0 || e->flops > limit)
             return -1;
         const struct counted *known = counted_before(list, distinct, e);
-        int64_t flops = known ? known->flops : count_entry(e, tape_config(t)->dtype);
+        int64_t flops = known ? known->flops : count_entry(t, e);
         if (!known && distinct < DISTINCT)
             list[distinct++] = (struct counted){e, flops};
         total += flops;

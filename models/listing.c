@@ -31,13 +31,13 @@ static void shapes(char *text, int size, const struct entry *e)
 void tape_list(struct tape *t, FILE *out)
 {
     tape_plan(t);
-    fprintf(out, "%-4s %-9s %-24s %-20s %-8s %15s %13s %13s  %s\n", "#", "phase", "span", "op", "variant",
+    fprintf(out, "%-4s %-9s %-24s %-26s %-8s %15s %13s %13s  %s\n", "#", "phase", "span", "op", "variant",
             "FLOPs", "bytes", "live bytes", "shapes");
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
         char text[512];
         shapes(text, sizeof text, e);
-        fprintf(out, "%-4d %-9s %-24s %-20s %-8s %15lld %13lld %13lld  %s\n", i, phase_name(e->phase),
+        fprintf(out, "%-4d %-9s %-24s %-26s %-8s %15lld %13lld %13lld  %s\n", i, phase_name(e->phase),
                 e->span, op_info(e->op)->name, e->kernel->variant, (long long)e->flops, (long long)e->bytes,
                 (long long)tape_live_bytes(t, i), text);
     }

@@ -10,11 +10,13 @@
 
 #include <stdlib.h>
 
-enum { ALIGN = 64 };
+enum { HOST_ALIGN = 64 };
 
-static int64_t aligned(int64_t bytes)
+static int64_t aligned(const struct tape *t, int64_t bytes)
 {
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    const struct device *device = t->config.backend->device;
+    int64_t unit = device ? device->alignment : HOST_ALIGN;
+    return (bytes + unit - 1) / unit * unit;
 }
 
 /* A dynamic storage with the entries between which it is alive, both included. */
@@ -38,7 +40,7 @@ static struct life *lifetimes(const struct tape *t)
 {
     struct life *lives = pool_take(t->pool, (size_t)t->storage_count * sizeof *lives);
     for (int i = 0; i < t->storage_count; i++)
-        lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t->storages[i].bytes)};
+        lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t, t->storages[i].bytes)};
     for (int e = 0; e < t->main.count; e++) {
         const struct entry *entry = &t->main.entries[e];
         const struct op_info *info = op_info(entry->op);
@@ -113,9 +115,9 @@ static int64_t place_category(struct tape *t, enum category c, int64_t offset)
             continue;
         s->offset = s->alias ? start : offset;
         if (!s->alias)
-            offset += dense ? s->bytes : aligned(s->bytes);
+            offset += dense ? s->bytes : aligned(t, s->bytes);
     }
-    return aligned(offset);
+    return aligned(t, offset);
 }
 
 /* Bytes alive at each entry, their maximum, and how it divides into categories. */

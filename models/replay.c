@@ -1,4 +1,9 @@
-/* Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. */
+/*
+ * Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. Where the
+ * backend has a device the arena is the device's, and a call launches.
+ */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -21,17 +26,43 @@ static void point_entry(struct tape *t, struct entry *e)
         }
     e->scratch = tape_view(t, e->scratch);
     ((struct call *)e->args)->scratch = e->scratch.data;
+    ((struct call *)e->args)->context = t->config.context;
+}
+
+static const struct device *device_of(const struct tape *t)
+{
+    return t->config.backend->device;
+}
+
+/* Null where there is not so much. */
+static void *take_arena(const struct tape *t, int64_t bytes)
+{
+    if (device_of(t)) {
+        if (!t->config.context)
+            tape_contract("a tape of %s was recorded without a context", t->config.backend->name);
+        return device_of(t)->allocate(t->config.context, bytes);
+    }
+    void *arena = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return arena == MAP_FAILED ? NULL : arena;
+}
+
+void tape_release(struct tape *t)
+{
+    if (t->graph)
+        device_of(t)->graph_free(t->graph);
+    if (t->arena && device_of(t))
+        device_of(t)->release(t->config.context, t->arena);
+    else if (t->arena)
+        munmap(t->arena, (size_t)t->plan.arena);
 }
 
 bool tape_layout(struct tape *t)
 {
     if (!tape_plan(t)->arena)
         return true;
-    void *arena =
-        mmap(NULL, (size_t)t->plan.arena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (arena == MAP_FAILED)
+    t->arena = take_arena(t, t->plan.arena);
+    if (!t->arena)
         return false;
-    t->arena = arena;
     for (int i = 0; i < t->init.count; i++)
         point_entry(t, &t->init.entries[i]);
     for (int i = 0; i < t->main.count; i++)
@@ -44,22 +75,72 @@ void *tape_arena(const struct tape *t)
     return t->arena;
 }
 
+struct mat tape_read(const struct tape *t, struct mat m, void **copy)
+{
+    m = tape_view(t, m);
+    *copy = NULL;
+    if (!device_of(t) || !m.data)
+        return m;
+    int64_t bytes = ((m.rows - 1) * m.ld + m.cols) * (int64_t)dtype_size(m.dtype);
+    *copy = malloc((size_t)bytes);
+    if (!*copy) {
+        fprintf(stderr, "out of memory: %lld bytes\n", (long long)bytes);
+        abort();
+    }
+    device_of(t)->read(t->config.context, *copy, m.data, bytes);
+    m.data = *copy;
+    return m;
+}
+
+void tape_wait(const struct tape *t)
+{
+    if (device_of(t))
+        device_of(t)->wait(t->config.context);
+}
+
+static void upload(struct tape *t, const struct storage *s)
+{
+    void *to = (char *)t->arena + s->offset;
+    if (device_of(t))
+        device_of(t)->write(t->config.context, to, s->from, s->bytes);
+    else
+        memcpy(to, s->from, (size_t)s->bytes);
+}
+
 void tape_init(struct tape *t)
 {
-    for (int i = 1; i < t->storage_count; i++) {
-        const struct storage *s = &t->storages[i];
-        if (s->from)
-            memcpy((char *)t->arena + s->offset, s->from, (size_t)s->bytes);
-    }
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].from && t->storages[i].bytes > 0)
+            upload(t, &t->storages[i]);
     for (int i = 0; i < t->init.count; i++)
         t->init.entries[i].kernel->run(t->init.entries[i].args);
 }
 
-void tape_run(struct tape *t)
+static void run_entries(const struct tape *t)
 {
     const struct entry *end = t->main.entries + t->main.count;
     for (const struct entry *e = t->main.entries; e < end; e++)
         e->kernel->run(e->args);
+}
+
+void tape_run(struct tape *t)
+{
+    if (t->graph)
+        device_of(t)->launch(t->config.context, t->graph);
+    else
+        run_entries(t);
+}
+
+void tape_capture(struct tape *t)
+{
+    device_of(t)->capture_begin(t->config.context);
+    run_entries(t);
+    t->graph = device_of(t)->capture_end(t->config.context);
+}
+
+bool tape_captured(const struct tape *t)
+{
+    return t->graph != NULL;
 }
 
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 _Noreturn void tape_contract(const char *format, ...)
 {
@@ -63,8 +62,7 @@ void tape_free(struct tape *t)
 {
     if (!t)
         return;
-    if (t->arena)
-        munmap(t->arena, (size_t)t->plan.arena);
+    tape_release(t);
     free(t->storages);
     free(t->init.entries);
     free(t->main.entries);

@@ -40,6 +40,7 @@ const char *phase_name(enum phase p);
 
 struct tape_config {
     const struct backend *backend;
+    void *context;    /* of the backend's device; null: it has none, or the tape is only planned */
     enum dtype dtype; /* of parameters, inputs and all that follows from them */
     bool training;    /* write what the backward pass needs */
     bool no_reuse;    /* give every storage its own place in the arena */
@@ -130,11 +131,19 @@ int64_t tape_live_bytes(const struct tape *t, int entry);
 /* --- running
  * ----------------------------------------------------------------------------------------------------- */
 
-/* Takes the arena from the system and points every view into it; false if there is not enough memory. */
+/* Takes the arena from the system or the device and points every view into it; false if there is not enough
+ * memory. */
 bool tape_layout(struct tape *t);
 
-/* A view of the tape with its data; for matrices that were returned before the layout. */
+/* A view of the tape with its data, which may be a device's; for matrices that were returned before the
+ * layout. */
 struct mat tape_view(const struct tape *t, struct mat m);
+
+/*
+ * The same where the host can read it, when all that was launched is done: on a device a copy, which *copy
+ * points to, to be freed; else the view itself, and *copy is null.
+ */
+struct mat tape_read(const struct tape *t, struct mat m, void **copy);
 
 /* The arena, for whoever measures it; null before the layout. */
 void *tape_arena(const struct tape *t);
@@ -142,10 +151,15 @@ void *tape_arena(const struct tape *t);
 /* Fills parameters, inputs and optimizer state: the state before the first step. */
 void tape_init(struct tape *t);
 
-/* One replay of the program. */
+/* One replay of the program. On a device it is only launched; tape_wait and tape_read wait for it. */
 void tape_run(struct tape *t);
+void tape_wait(const struct tape *t);
 
-/* The same, calling mark(context, entry) after each entry: profiles and traces. */
+/* On a device: replays from now on launch the program as one graph. It must have run once. */
+void tape_capture(struct tape *t);
+bool tape_captured(const struct tape *t);
+
+/* A replay entry by entry, calling mark(context, entry) after each: profiles and traces. */
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
 
 /* --- entries and costs

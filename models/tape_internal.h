@@ -38,6 +38,7 @@ struct tape {
     struct plan plan;
     int64_t *live; /* bytes per entry of main */
     void *arena;
+    void *graph; /* the program as the device's graph; null: it was not captured */
 };
 
 /* A message to stderr and abort: the caller broke the contract of this header. */
@@ -52,6 +53,9 @@ struct mat tape_whole(struct tape *t, enum category category);
 
 /* Records into a given program. */
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args);
+
+/* Gives back what the layout took. */
+void tape_release(struct tape *t);
 
 static inline bool category_persistent(enum category c)
 {

@@ -72,7 +72,7 @@ static struct twin twin_of(const char *words)
     assert_true(options_parse(&bench, argc, argv, &w.options, &message));
     w.config = config_at(&w.options, 0);
     assert_true(batch_generate(&w.batch, &w.config.graph, error, sizeof error));
-    w.step = config_record(&w.config, &w.options, &w.batch, PROGRAM_STEP, w.options.backend, F32);
+    w.step = config_record(&w.config, &w.options, &w.batch, PROGRAM_STEP, w.options.device.backend, F32);
     assert_true(tape_layout(w.step.tape));
     tape_init(w.step.tape);
     return w;

@@ -291,7 +291,7 @@ static int64_t analytic_flops(void)
     struct batch b;
     char error[MESSAGE_SIZE];
     assert_true(batch_generate(&b, &c.graph, error, sizeof error));
-    struct recording r = config_record(&c, &o, &b, PROGRAM_STEP, o.backend, F32);
+    struct recording r = config_record(&c, &o, &b, PROGRAM_STEP, o.device.backend, F32);
     struct cost cost = {0};
     for (enum phase p = 0; p < PHASES; p++)
         cost = cost_add(cost, tape_cost(r.tape, p));

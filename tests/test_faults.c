@@ -93,7 +93,7 @@ const struct backend *backend_cpu(void)
         {OP_attention, "planted", F32, faulty_attention, attention_scratch},
     };
     static const struct backend faulty = {"faulty", "kernels with planted faults", kernels, 3,
-                                          &cpu_base_backend};
+                                          &cpu_base_backend, NULL};
     return &faulty;
 }
 

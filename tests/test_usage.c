@@ -136,8 +136,9 @@ static void test_parts_and_files(void **state)
 static void test_flags(void **state)
 {
     static const struct bad list[] = {
-        {"--device", "cuda", "cpu, ref or meta"},
-        {"--device", "tpu", "cpu, ref or meta"},
+        {"--device", "tpu", "cpu, ref, cuda, cuda:N or meta"},
+        {"--device", "cuda:x", "cpu, ref, cuda, cuda:N or meta"},
+        {"--device", "cuda1", "cpu, ref, cuda, cuda:N or meta"},
         {"--format", "xml", "table, md, csv or json"},
         {"--phase", "sideways", "forward, step"},
         {"--phase", "forward,", "forward, step"},
