@@ -200,12 +200,17 @@ def layer(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) ->
     return add_norm("norm_out", h, mlp(p, name + "ffn.", h, m.act))
 
 
-def run_model(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
-    """A row for each graph or node, as the task says."""
+def head_input(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
+    """What the layers make of each graph or node, as the task says."""
     x = linear(p, "input.", features)
     for index in range(1, m.layers + 1):
         x = layer(p, f"layer{index}.", m, x, s)
-    return linear(p, "head.", pool(m.pool, x, s) if m.task == "graph" else x)
+    return pool(m.pool, x, s) if m.task == "graph" else x
+
+
+def run_model(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
+    """A row for each graph or node."""
+    return linear(p, "head.", head_input(p, m, features, s))
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)
