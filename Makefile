@@ -15,6 +15,7 @@ all:
 ##   CC=clang                the compiler (gcc)
 ##   BLAS=none or "-lname"   the CBLAS (openblas): none, or the flags that link another
 ##   CUDA=0                  leave CUDA out
+##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100)
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   CFLAGS, LDFLAGS         added to ours
 ##   V=1                     show the commands
@@ -48,7 +49,7 @@ flags    := $(if $(san),-O1 $(sanitize),-O2) -g $(warnings) -fopenmp -ffp-contra
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
-request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA))
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA) $(CUDA_ARCH))
 -include $(BUILD)/config.mk
 ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
 look_again := $(if $(MAKE_RESTARTS),,FORCE)
@@ -56,8 +57,8 @@ endif
 $(BUILD)/config.mk: $(BUILD)/probed ;
 $(BUILD)/probed: tests/machine.sh $(look_again)
 	@mkdir -p $(@D)
-	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' REQUEST='$(request)' \
-	    tests/machine.sh probe $(BUILD)/config.mk
+	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' \
+	    REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
@@ -92,10 +93,39 @@ $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
 -include $(every:.o=.d)
 
+# CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc
+# compile it, without sanitizers, and all builds share it.
+ifeq ($(HAVE_CUDA),1)
+cuda      := build/cuda/libgtmark_cuda.so
+endif
+cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels/cuda/*.cu))
+cuda_host := -fPIC,-Wall,-Wextra,-Werror
+nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
+gpu       := $(foreach arch,$(CUDA_ARCHS:sm_%=%),-gencode arch=compute_$(arch),code=sm_$(arch)) -std=c++17 -lineinfo \
+             -Werror all-warnings -Xptxas -warn-spills
+
+build/cuda/obj/%.c.o: %.c build/cuda/request
+	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
+	$(Q)$(nvcc) -Xcompiler -std=gnu11 -MMD -MP -c $< -o $@
+build/cuda/obj/%.cu.o: %.cu build/cuda/request
+	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
+	$(Q)$(nvcc) $(gpu) -MMD -MP -c $< -o $@
+build/cuda/libgtmark_cuda.so: $(cuda_obj)
+	@$(if $(V),,echo "  link  $@")
+	$(Q)$(nvcc) -shared -cudart static -Xlinker -z,defs -Xlinker -rpath,$(CUDA_LIB) $^ -o $@ \
+	    -lcublas -lcublasLt -lcusparse
+build/cuda/request: FORCE
+	@mkdir -p $(@D)
+	@echo '$(nvcc) $(gpu) $(CUDA_LIB)' | cmp -s - $@ || echo '$(nvcc) $(gpu) $(CUDA_LIB)' >$@
+-include $(cuda_obj:.o=.d)
+
 # Programs: each takes from the library what it calls.
-programs := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
-tests    := $(checks:%=$(BUILD)/%)
-links    := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -lm
+programs  := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
+tests     := $(checks:%=$(BUILD)/%)
+# Where they find it: below the directory of the program or one above, and where it was built.
+cuda_here := '-Wl,--disable-new-dtags,-rpath,$$ORIGIN/cuda:$$ORIGIN/../cuda:$$ORIGIN/../../cuda:$(CURDIR)/build/cuda'
+links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm \
+             $(cuda_here)
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 $(Q)$(CC) $(flags) $(filter %.o,$^) $(links) -o $@
@@ -110,7 +140,7 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 
 ## Targets
 ##   all          every benchmark, and the plotter (what a bare `make` does)
-all: $(programs)
+all: $(programs) $(cuda)
 ##   bench        the quick set, in a few minutes: results and charts in results/local
 bench: all
 	$(BUILD)/bench_node_scaling --nodes 100,500,1000,2000 --count auto

@@ -5,10 +5,10 @@
 #   tests/machine.sh setup        install what is not here by apt-get; on other systems print the packages' names
 #
 # Nothing counts as here because a file of some name exists: a library is here when a program that calls it
-# compiles and links. From the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, and REQUEST, which
-# FILE repeats, so that make sees when it was written for other settings.
+# compiles and links. From the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and
+# REQUEST, which FILE repeats, so that make sees when it was written for other settings.
 set -u
-: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${REQUEST:=}"
+: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${CUDA_ARCH:=}" "${REQUEST:=}"
 
 # key|name|required or optional|packages of Debian|of Fedora|of Arch|what it means not to have it
 needs()
@@ -113,14 +113,38 @@ find_simd()
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
 }
 
+# The architectures to compile for: as asked, else of the GPUs that are here, else of the last generations.
+cuda_archs()
+{
+    [ "$CUDA_ARCH" ] && echo "$CUDA_ARCH" | tr ',' ' ' && return
+    here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+        sed -n 's/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p' | sort -u | tr '\n' ' ')
+    echo "${here:-sm_80 sm_90 sm_100}"
+}
+
+# nvcc, the compiler that works for it on the host, and the libraries. What is built stands beside the programs:
+# sanitizers do not reach into it.
 find_cuda()
 {
     [ "$CUDA" = 0 ] && found="left out: $lack" && return
-    echo '__global__ void kernel() {} int main() { kernel<<<1, 1>>>(); return 0; }' >"$work/kernel.cu"
-    for found in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc; do
-        "$found" -o "$work/kernel" "$work/kernel.cu" >/dev/null 2>&1 && have_cuda=1 && return
+    nvcc=$(command -v nvcc || command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ||
+        command -v /usr/local/cuda/bin/nvcc) || return
+    host=gcc
+    case $CC in *clang*) ;; *) host=${CC##* } ;; esac
+    nvcc="$nvcc -ccbin $host"
+    cuda_lib=$(dirname "$(dirname "$(readlink -f "${nvcc%% *}")")")/lib64
+    archs=$(cuda_archs) codes=
+    for arch in $archs; do
+        codes="$codes -gencode arch=compute_${arch#sm_},code=$arch"
     done
-    return 1
+    printf '%s\n' '#include <cublasLt.h>' '#include <cublas_v2.h>' '#include <cusparse.h>' \
+        '__global__ void kernel() {}' 'int main() { kernel<<<1, 1>>>(); return !cublasCreate(0) + !cublasLtCreate(0) +' \
+        '!cusparseCreate(0); }' >"$work/kernel.cu"
+    lack="$lack: $($nvcc $codes -o "$work/kernel" "$work/kernel.cu" \
+        -lcublas -lcublasLt -lcusparse 2>&1 | grep -m 1 -iE 'error|fatal|unsupported|cannot')"
+    [ -x "$work/kernel" ] || return
+    have_cuda=1 found="$($nvcc --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'), for $archs"
+    case $FLAGS in *-fsanitize*) found="$found, without sanitizers" ;; esac
 }
 
 find_cmocka()
@@ -152,7 +176,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_cuda=0 missing=''
+    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -182,6 +206,9 @@ ISAS        := $isas
 ISA_X86     := $isa_x86
 HAVE_CBLAS  := $have_cblas
 HAVE_CUDA   := $have_cuda
+NVCC        := $nvcc
+CUDA_ARCHS  := $archs
+CUDA_LIB    := $cuda_lib
 CMOCKA      := $cmocka
 CLANG       := $clang
 END

@@ -1,0 +1,110 @@
+#include "bench/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/units.h"
+#include "bench/nvml.h"
+
+static const char allowed[] = "cpu, ref, cuda, cuda:N or meta";
+
+/* GPUs beyond this are mistakes of the command line. */
+enum { INDEX_MAX = 999 };
+
+/* The N of cuda:N; 0 of cuda alone; -1 of anything else. */
+static int gpu_index(const char *value)
+{
+    if (strncmp(value, "cuda", 4) != 0 || (value[4] && value[4] != ':'))
+        return -1;
+    if (!value[4])
+        return 0;
+    const char *digits = value + 5;
+    size_t count = strspn(digits, "0123456789");
+    return count > 0 && count <= 3 && !digits[count] ? atoi(digits) : -1;
+}
+
+static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)
+{
+    char why[MESSAGE_SIZE / 2];
+    d->index = gpu_index(value);
+    if (d->index < 0 || d->index > INDEX_MAX)
+        return complain(error, "--device %s: %s", value, allowed);
+    snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
+    d->backend = backend_cuda(why, sizeof why);
+    return d->backend || complain(error, "--device %s: %s", value, why);
+}
+
+bool device_parse(const char *value, struct device_choice *d, struct message *error)
+{
+    *d = (struct device_choice){.meta = strcmp(value, "meta") == 0};
+    snprintf(d->name, sizeof d->name, "%s", value);
+    if (d->meta || strcmp(value, "cpu") == 0)
+        d->backend = backend_cpu();
+    else if (strcmp(value, "ref") == 0)
+        d->backend = &backend_ref;
+    else
+        return parse_gpu(value, d, error);
+    return true;
+}
+
+bool device_open(struct device_choice *d, struct message *error)
+{
+    char why[MESSAGE_SIZE / 2];
+    if (!d->backend->device)
+        return true;
+    d->context = d->backend->device->open(d->index, why, sizeof why);
+    return d->context || complain(error, "--device %s: %s", d->name, why);
+}
+
+void device_close(struct device_choice *d)
+{
+    if (d->context)
+        d->backend->device->close(d->context);
+    d->context = NULL;
+}
+
+static json_t *hertz(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+json_t *device_json(const struct device_choice *d)
+{
+    struct device_facts f;
+    const struct device *device = d->backend->device;
+    if (!device || !device->facts(d->index, &f))
+        return json_string(d->name);
+    char capability[16];
+    snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
+    return json_pack("{ss ss ss si ss sI so so si si si si si so}", "device", d->name, "name", f.name, "bus",
+                     f.bus, "multiprocessors", f.multiprocessors, "compute_capability", capability, "memory",
+                     (json_int_t)f.memory, "clock", hertz(f.clock), "memory_clock", hertz(f.memory_clock),
+                     "cuda_runtime", f.runtime, "cuda_driver", f.driver, "cublas", f.blas, "cublas_lt",
+                     f.blas_lt, "cusparse", f.sparse, "state", nvml_json(f.bus));
+}
+
+static void list_gpu(const struct device *device, int index, FILE *out)
+{
+    struct device_facts f;
+    char memory[UNITS_TEXT], clock[UNITS_TEXT];
+    if (!device->facts(index, &f)) {
+        fprintf(out, "cuda:%-3d does not answer\n", index);
+        return;
+    }
+    units_format(memory, (double)f.memory, UNITS_BINARY, "B");
+    units_format(clock, f.clock, UNITS_SI, "Hz");
+    fprintf(out, "cuda:%-3d %s, %d multiprocessors, %s, up to %s, compute capability %d.%d\n", index, f.name,
+            f.multiprocessors, memory, clock, f.major, f.minor);
+}
+
+void device_list(FILE *out)
+{
+    char why[MESSAGE_SIZE];
+    fprintf(out, "cpu      %s\n", backend_cpu()->doc);
+    const struct backend *b = backend_cuda(why, sizeof why);
+    int count = b ? b->device->count(why, sizeof why) : 0;
+    if (count == 0)
+        fprintf(out, "cuda     none: %s\n", why);
+    for (int i = 0; i < count; i++)
+        list_gpu(b->device, i, out);
+}

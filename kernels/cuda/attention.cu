@@ -1,0 +1,155 @@
+/*
+ * Dense multi-head attention within each graph of a batch, without a score matrix: y = softmax(q k' scale) v
+ * with scale = (D / H)^-1/2, per head, and lse = log sum exp of each row's scaled scores. q, k, v, y: N x D,
+ * lse: N x H.
+ *
+ * A thread block is one head of a block of queries, held in registers as attention.cuh says, and sweeps over
+ * the keys and values of its graph. Scores are exponents of 2 (q is taken times scale log2 e). Each row keeps
+ * the largest score so far and sums relative to it, corrected as it grows, and the warps' shares of the keys
+ * are put together by the same rule: Milakov and Gimelshein, "Online normalizer calculation for softmax",
+ * 2018; Dao et al., "FlashAttention", 2022. All sums are in f32.
+ *
+ * Blocks of queries are numbered without a table (search.h), so the host plans the grid without the offsets.
+ * With more rows in a thread each load of a key serves more products, with fewer there are more blocks; the
+ * choice changes no result, for the order of sums is the same.
+ */
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/cuda.h"
+
+enum { MOST_ROWS = 4 /* in a thread */ };
+
+/* The state of a warp's share of the online softmax. */
+template <int DH, int ROWS> struct softmax_rows {
+    static constexpr int BATCH = 4; /* keys at a time */
+    static constexpr int ENTRIES = ROWS * (layout<DH>::COLUMNS + 2);
+
+    rows_of<DH, ROWS> q, y;
+    float top[ROWS], sum[ROWS];
+
+    __device__ void begin(int64_t, int)
+    {
+    }
+
+    /* Sums so far, where row r's largest score becomes `larger`. */
+    __device__ void raise(int r, float larger)
+    {
+        float weight = softmax_weight(top[r], larger);
+        sum[r] *= weight;
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c++)
+            y.at[r][c] *= weight;
+        top[r] = larger;
+    }
+
+    __device__ void batch(const float *keys, const float *values, int rows, int at)
+    {
+        float scores[BATCH][ROWS];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            dot_rows<DH, ROWS>(scores[i], q, keys + (at + i) * DH);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                scores[i][r] = at + i < rows ? scores[i][r] : -INFINITY;
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float larger = scores[0][r];
+#pragma unroll
+            for (int i = 1; i < BATCH; i++)
+                larger = softmax_top(larger, scores[i][r]);
+            if (larger > top[r])
+                raise(r, larger);
+#pragma unroll
+            for (int i = 0; i < BATCH; i++) {
+                scores[i][r] = exp2f(scores[i][r] - top[r]);
+                sum[r] += scores[i][r];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            add_scaled<DH, ROWS>(&y, scores[i], values + (at + i) * DH);
+    }
+
+    __device__ void send(float *room) const
+    {
+        send_rows<DH, ROWS>(room, y);
+        float *rest = room + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            rest[2 * r * WARP] = top[r];
+            rest[(2 * r + 1) * WARP] = sum[r];
+        }
+    }
+
+    __device__ void receive(const float *room)
+    {
+        const float *rest = room + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+        float weight[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float other = rest[2 * r * WARP];
+            if (other > top[r])
+                raise(r, other);
+            weight[r] = softmax_weight(other, top[r]);
+            sum[r] += weight[r] * rest[(2 * r + 1) * WARP];
+        }
+        receive_rows<DH, ROWS>(&y, room, weight);
+    }
+};
+
+template <int DH, int ROWS>
+static __global__ void __launch_bounds__(ATTENTION_THREADS)
+    attend(struct attention_args a, int dh, float scale, bool aligned)
+{
+    typedef softmax_rows<DH, ROWS> state;
+    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    const place<DH> p;
+    const struct head h = {(int)blockIdx.y, dh};
+    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    if (b.rows == 0)
+        return;
+    state s = {};
+    load_rows<DH, ROWS>(&s.q, a.q, b, h, scale * LOG2E);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        s.top[r] = -INFINITY;
+    sweep<DH>(&s, room, a.k, a.v, b, h, aligned);
+    merge_warps(&s, room);
+    if (p.warp > 0)
+        return;
+    float inverse[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        inverse[r] = 1 / s.sum[r];
+        if (a.lse.rows > 0 && p.part == 0 && p.row(r) < b.rows)
+            *entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
+    }
+    put_rows<DH, ROWS>(a.y, b, h, s.y, inverse);
+}
+
+struct forward {
+    template <int DH> static void launch(const struct attention_args *a)
+    {
+        const struct cuda_context *c = (const struct cuda_context *)a->call.context;
+        int64_t n = a->q.rows, graphs = a->graphs.at.rows - 1;
+        int dh = (int)(a->q.cols / a->heads);
+        const int groups = layout<DH>::GROUPS;
+        int rows = attention_rows(n, graphs, a->heads, groups, MOST_ROWS, c->multiprocessors);
+        struct launch l = launch_attention(n, graphs, a->heads, groups * rows);
+        dim3 grid(l.grid_x, l.grid_y);
+        float scale = (float)(1 / sqrt((double)dh));
+        bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
+        if (rows == MOST_ROWS)
+            attend<DH, MOST_ROWS><<<grid, l.block, 0, c->stream>>>(*a, dh, scale, aligned);
+        else
+            attend<DH, 1><<<grid, l.block, 0, c->stream>>>(*a, dh, scale, aligned);
+    }
+};
+
+extern "C" void cuda_attention(const void *args)
+{
+    const struct attention_args *a = (const struct attention_args *)args;
+    CUDA_REQUIRE(launch_for_width<forward>(a->q.cols / a->heads, a), "a head has more than 128 columns");
+    CUDA_CHECK(cudaPeekAtLastError());
+}

@@ -1,0 +1,265 @@
+/*
+ * What the kernels of dense attention share: how a head's rows lie in the registers of a warp.
+ *
+ * A thread block keeps a block of rows of one graph and one head (queries, or in half of the backward keys)
+ * in registers and sweeps over all rows of the graph on the other side, which come through shared memory in
+ * tiles. All WARPS warps of the block hold the same rows and take different batches of each tile; what they
+ * summed is put together at the end, in a fixed order. So short graphs have parallelism as well, and no
+ * result depends on anything but the shapes.
+ *
+ * In a warp, LANES = DH / COLUMNS neighbouring threads share a row and split its columns; GROUPS rows lie
+ * side by side and each thread holds ROWS of them, GROUPS apart: row r of group g is r GROUPS + g. A thread's
+ * columns are pieces of PIECE, and neighbours' pieces alternate, so that a row of a tile is read without bank
+ * conflicts, one broadcast per piece for ROWS products. DH is the head's width dh, or the next for which
+ * there is a kernel: columns beyond dh are zero in registers and tiles.
+ */
+#ifndef GTMARK_KERNELS_CUDA_ATTENTION_CUH
+#define GTMARK_KERNELS_CUDA_ATTENTION_CUH
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/math.h"
+#include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/search.h"
+#include "kernels/cuda/warp.cuh"
+
+enum {
+    WARPS = ATTENTION_THREADS / WARP,
+    MOST_COLUMNS = 16,
+    PIECE = 4,   /* columns of a load */
+    PADDING = 4, /* tiles are filled with zeros to a multiple of it */
+};
+
+template <int DH> struct layout {
+    static constexpr int COLUMNS = DH < MOST_COLUMNS ? DH : MOST_COLUMNS;
+    static constexpr int LANES = DH / COLUMNS;
+    static constexpr int GROUPS = WARP / LANES;
+    static constexpr int TILE = DH <= 32 ? 128 : 4096 / DH; /* rows; a tile has at most 16 KiB */
+};
+
+/* Columns of ROWS rows in one thread. */
+template <int DH, int ROWS> struct rows_of {
+    float at[ROWS][layout<DH>::COLUMNS];
+};
+
+/* The columns of one head in matrices of `dh` columns for each head. */
+struct head {
+    int number, dh;
+};
+
+/* This thread's place. */
+template <int DH> struct place {
+    int warp, lane, part, group;
+    __device__ place()
+        : warp(threadIdx.x / WARP), lane(threadIdx.x % WARP), part(lane % layout<DH>::LANES),
+          group(lane / layout<DH>::LANES)
+    {
+    }
+    /* Row r of this thread in the block's rows. */
+    __device__ int row(int r) const
+    {
+        return r * layout<DH>::GROUPS + group;
+    }
+    /* The head's column that is this thread's column c. */
+    __device__ int column(int c) const
+    {
+        return (c / PIECE * layout<DH>::LANES + part) * PIECE + c % PIECE;
+    }
+};
+
+/* Rows of block b of m times `scale`; zero beyond the block and the head's columns. */
+template <int DH, int ROWS>
+__device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, struct block b, struct head h,
+                                        float scale)
+{
+    const place<DH> p;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c++) {
+            bool inside = p.row(r) < b.rows && p.column(c) < h.dh;
+            int64_t column = (int64_t)h.number * h.dh + p.column(c);
+            to->at[r][c] = inside ? scale * *entry(m, b.first + p.row(r), column) : 0;
+        }
+}
+
+/* m (+)= scale[r] times row r, where m has such an entry. */
+template <int DH, int ROWS>
+__device__ static inline void put_rows(struct mat m, struct block b, struct head h,
+                                       const rows_of<DH, ROWS> &from, const float (&scale)[ROWS])
+{
+    const place<DH> p;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c++)
+            if (p.row(r) < b.rows && p.column(c) < h.dh)
+                put(m, b.first + p.row(r), (int64_t)h.number * h.dh + p.column(c), scale[r] * from.at[r][c]);
+}
+
+/* Rows first .. first + rows - 1 of m, and zeros up to a multiple of PADDING, by all threads of the block. In
+ * pieces where those are aligned. */
+template <int DH>
+__device__ static inline void load_tile(float *tile, struct mat m, int64_t first, int rows, struct head h,
+                                        bool aligned)
+{
+    int padded = (rows + PADDING - 1) / PADDING * PADDING;
+    const float *from = entry(m, first, (int64_t)h.number * h.dh);
+    if (aligned) {
+        const int pieces = DH / PIECE;
+        for (int at = threadIdx.x; at < padded * pieces; at += ATTENTION_THREADS) {
+            int row = at / pieces, column = at % pieces * PIECE;
+            vec<PIECE> v = {};
+            if (row < rows && column < h.dh)
+                v = load<PIECE>(from + row * m.ld + column);
+            store(tile + at * PIECE, v);
+        }
+    } else {
+        for (int at = threadIdx.x; at < padded * DH; at += ATTENTION_THREADS) {
+            int row = at / DH, column = at % DH;
+            tile[at] = row < rows && column < h.dh ? from[row * m.ld + column] : 0;
+        }
+    }
+}
+
+/* dots[r] = row r . a row of a tile, in all threads that share row r. Every thread of the warp takes part. */
+template <int DH, int ROWS>
+__device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<DH, ROWS> &x, const float *tile_row)
+{
+    const place<DH> p;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        dots[r] = 0;
+#pragma unroll
+    for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
+        vec<PIECE> v = load<PIECE>(tile_row + p.column(c));
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int l = 0; l < PIECE; l++)
+                dots[r] += x.at[r][c + l] * v.at[l];
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        dots[r] = sum_neighbours(dots[r], layout<DH>::LANES);
+}
+
+/* row r += factor[r] times a row of a tile */
+template <int DH, int ROWS>
+__device__ static inline void add_scaled(rows_of<DH, ROWS> *y, const float (&factor)[ROWS],
+                                         const float *tile_row)
+{
+    const place<DH> p;
+#pragma unroll
+    for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
+        vec<PIECE> v = load<PIECE>(tile_row + p.column(c));
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int l = 0; l < PIECE; l++)
+                y->at[r][c + l] += factor[r] * v.at[l];
+    }
+}
+
+/* A thread's rows to and from shared memory, as [entry][thread of the warp]. */
+template <int DH, int ROWS> __device__ static inline void send_rows(float *room, const rows_of<DH, ROWS> &x)
+{
+#pragma unroll
+    for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
+        room[e * WARP + threadIdx.x % WARP] = x.at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS];
+}
+
+/* y += weight[r] times row r of what was sent */
+template <int DH, int ROWS>
+__device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *room,
+                                           const float (&weight)[ROWS])
+{
+#pragma unroll
+    for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
+        y->at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS] +=
+            weight[e / layout<DH>::COLUMNS] * room[e * WARP + threadIdx.x % WARP];
+}
+
+/*
+ * Both tiles of each stretch of the graph's rows in turn; S::batch(first, second, rows, at) is called by each
+ * warp for its batches: S::BATCH rows of the tiles from `at` on (a divisor of PADDING), of which those from
+ * `rows` on are zero. S::begin(from,
+ * rows) loads what else belongs to rows from .. of the batch of graphs. Afterwards shared memory is free.
+ */
+template <int DH, class S>
+__device__ static inline void sweep(S *state, float *room, struct mat first, struct mat second,
+                                    struct block b, struct head h, bool aligned)
+{
+    const int TILE = layout<DH>::TILE;
+    float *first_tile = room, *second_tile = room + TILE * DH;
+    for (int64_t from = 0; from < b.graph_rows; from += TILE) {
+        int rows = (int)min_of(TILE, b.graph_rows - from);
+        load_tile<DH>(first_tile, first, b.graph_first + from, rows, h, aligned);
+        load_tile<DH>(second_tile, second, b.graph_first + from, rows, h, aligned);
+        state->begin(b.graph_first + from, rows);
+        __syncthreads();
+        for (int at = threadIdx.x / WARP * S::BATCH; at < rows; at += WARPS * S::BATCH)
+            state->batch(first_tile, second_tile, rows, at);
+        __syncthreads();
+    }
+}
+
+/*
+ * Adds up what the warps hold, in warp 0: half of them send, the others receive, until one is left.
+ * S::send(room) and S::receive(room) use S::ENTRIES floats for each thread of the warp.
+ */
+template <class S> __device__ static inline void merge_warps(S *state, float *room)
+{
+    const int warp = threadIdx.x / WARP;
+    for (int half = WARPS / 2; half > 0; half /= 2) {
+        if (warp >= half && warp < 2 * half)
+            state->send(room + (warp - half) * S::ENTRIES * WARP);
+        __syncthreads();
+        if (warp < half)
+            state->receive(room + warp * S::ENTRIES * WARP);
+        __syncthreads();
+    }
+}
+
+/* Floats of shared memory: two tiles, and afterwards what half of the warps send. */
+template <int DH, class S> struct room_of {
+    static constexpr int TILES = 2 * layout<DH>::TILE * DH, SENT = WARPS / 2 * S::ENTRIES * WARP;
+    static constexpr int SIZE = TILES > SENT ? TILES : SENT;
+};
+
+/* This thread block's rows, where `size` is what it has room for. */
+__device__ static inline struct block block_of(struct offsets graphs, int size)
+{
+    return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graphs.at.rows - 1, size, blockIdx.x);
+}
+
+/* Whether pieces of this head's rows are aligned, in every head. */
+static inline bool pieces_aligned(struct mat m, int dh)
+{
+    return launch_width(m) == PIECE && dh % PIECE == 0;
+}
+
+/* OP::launch<DH>(args) with the DH for heads of dh columns; false if there is none. */
+template <class OP, class ARGS> static inline bool launch_for_width(int64_t dh, const ARGS *args)
+{
+    switch (attention_width(dh)) {
+    case 8:
+        OP::template launch<8>(args);
+        return true;
+    case 16:
+        OP::template launch<16>(args);
+        return true;
+    case 32:
+        OP::template launch<32>(args);
+        return true;
+    case 64:
+        OP::template launch<64>(args);
+        return true;
+    case 128:
+        OP::template launch<128>(args);
+        return true;
+    default:
+        return false;
+    }
+}
+
+#endif

@@ -1,0 +1,256 @@
+/*
+ * Backward of dense attention, with p recomputed from the saved lse (Dao et al. 2022):
+ *
+ *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta)
+ *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy
+ *
+ * Two kernels over the same pairs of rows, laid out as attention.cuh says: `queries` holds a block of queries
+ * and sweeps over keys, for dq and on the way delta, which it leaves in scratch; `keys`, queued behind it,
+ * holds a block of keys and sweeps over queries, for dk and dv. So each sum has one owner and a fixed order,
+ * at the price of computing scores and dy v' twice. Scores are exponents of 2.
+ */
+#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/cuda.h"
+
+enum {
+    MOST_ROWS = 2,   /* in a thread */
+    KEYS_BLOCKS = 2, /* of `keys` on a multiprocessor: aiming at more, the compiler would spill registers */
+};
+
+/* What both kernels need beside the operands. */
+struct plan {
+    struct mat delta; /* H x N, in scratch */
+    float scale;
+    int dh;
+    bool aligned; /* pieces of the swept matrices */
+};
+
+/* A block of queries: their rows of q (times scale log2 e), dy and dq. */
+template <int DH, int ROWS> struct query_rows {
+    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles stays in registers */
+    static constexpr int ENTRIES = ROWS * layout<DH>::COLUMNS;
+
+    rows_of<DH, ROWS> q, dy, dq;
+    float lse[ROWS], delta[ROWS]; /* lse to base 2 */
+
+    __device__ void begin(int64_t, int)
+    {
+    }
+
+    __device__ void batch(const float *keys, const float *values, int rows, int at)
+    {
+        float scores[BATCH][ROWS], ds[BATCH][ROWS];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            dot_rows<DH, ROWS>(scores[i], q, keys + (at + i) * DH);
+            dot_rows<DH, ROWS>(ds[i], dy, values + (at + i) * DH);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                float p = at + i < rows ? exp2f(scores[i][r] - lse[r]) : 0;
+                ds[i][r] = p * (ds[i][r] - delta[r]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            add_scaled<DH, ROWS>(&dq, ds[i], keys + (at + i) * DH);
+    }
+
+    __device__ void send(float *room) const
+    {
+        send_rows<DH, ROWS>(room, dq);
+    }
+
+    __device__ void receive(const float *room)
+    {
+        float ones[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            ones[r] = 1;
+        receive_rows<DH, ROWS>(&dq, room, ones);
+    }
+};
+
+/* A block of keys: their rows of k (times scale log2 e), v, dk and dv. */
+template <int DH, int ROWS> struct key_rows {
+    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles stays in registers */
+    static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
+
+    rows_of<DH, ROWS> k, v, dk, dv;
+    struct mat all_lse, all_delta; /* N x H, H x N */
+    int head;
+    float *lse, *delta; /* of the tile's queries, in shared memory; lse to base 2 */
+
+    /* Queries that are not there have a weight of 0. */
+    __device__ void begin(int64_t from, int rows)
+    {
+        for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
+            lse[i] = i < rows ? LOG2E * *entry(all_lse, from + i, head) : INFINITY;
+            delta[i] = i < rows ? *entry(all_delta, head, from + i) : 0;
+        }
+    }
+
+    __device__ void batch(const float *queries, const float *gradients, int, int at)
+    {
+        float p[BATCH][ROWS], ds[BATCH][ROWS];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            dot_rows<DH, ROWS>(p[i], k, queries + (at + i) * DH);
+            dot_rows<DH, ROWS>(ds[i], v, gradients + (at + i) * DH);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                p[i][r] = exp2f(p[i][r] - lse[at + i]);
+                ds[i][r] = p[i][r] * (ds[i][r] - delta[at + i]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            add_scaled<DH, ROWS>(&dv, p[i], gradients + (at + i) * DH);
+            add_scaled<DH, ROWS>(&dk, ds[i], queries + (at + i) * DH);
+        }
+    }
+
+    __device__ void send(float *room) const
+    {
+        send_rows<DH, ROWS>(room, dk);
+        send_rows<DH, ROWS>(room + ENTRIES / 2 * WARP, dv);
+    }
+
+    __device__ void receive(const float *room)
+    {
+        float ones[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            ones[r] = 1;
+        receive_rows<DH, ROWS>(&dk, room, ones);
+        receive_rows<DH, ROWS>(&dv, room + ENTRIES / 2 * WARP, ones);
+    }
+};
+
+/* lse and delta of the block's queries; without meaning where there is no query. */
+template <int DH, int ROWS>
+__device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
+                                        struct block b, struct head h)
+{
+    const place<DH> p;
+    rows_of<DH, ROWS> y;
+    load_rows<DH, ROWS>(&y, a.y, b, h, 1);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        s->lse[r] = p.row(r) < b.rows ? LOG2E * *entry(a.lse, b.first + p.row(r), h.number) : 0;
+        s->delta[r] = 0;
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c++)
+            s->delta[r] += s->dy.at[r][c] * y.at[r][c];
+        s->delta[r] = sum_neighbours(s->delta[r], layout<DH>::LANES);
+    }
+}
+
+template <int DH, int ROWS>
+static __global__ void __launch_bounds__(ATTENTION_THREADS)
+    queries(struct attention_backward_args a, struct plan plan)
+{
+    typedef query_rows<DH, ROWS> state;
+    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    const place<DH> p;
+    const struct head h = {(int)blockIdx.y, plan.dh};
+    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    if (b.rows == 0)
+        return;
+    state s = {};
+    load_rows<DH, ROWS>(&s.q, a.q, b, h, plan.scale * LOG2E);
+    load_rows<DH, ROWS>(&s.dy, a.dy, b, h, 1);
+    load_sums<DH, ROWS>(&s, a, b, h);
+    sweep<DH>(&s, room, a.k, a.v, b, h, plan.aligned);
+    merge_warps(&s, room);
+    if (p.warp > 0)
+        return;
+    float scale[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        scale[r] = plan.scale;
+        if (p.part == 0 && p.row(r) < b.rows)
+            *entry(plan.delta, h.number, b.first + p.row(r)) = s.delta[r];
+    }
+    put_rows<DH, ROWS>(a.dq, b, h, s.dq, scale);
+}
+
+template <int DH, int ROWS>
+static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
+    keys(struct attention_backward_args a, struct plan plan)
+{
+    typedef key_rows<DH, ROWS> state;
+    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    __shared__ float lse[layout<DH>::TILE], delta[layout<DH>::TILE];
+    const struct head h = {(int)blockIdx.y, plan.dh};
+    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    if (b.rows == 0)
+        return;
+    state s = {};
+    s.all_lse = a.lse;
+    s.all_delta = plan.delta;
+    s.head = h.number;
+    s.lse = lse;
+    s.delta = delta;
+    load_rows<DH, ROWS>(&s.k, a.k, b, h, plan.scale * LOG2E);
+    load_rows<DH, ROWS>(&s.v, a.v, b, h, 1);
+    sweep<DH>(&s, room, a.q, a.dy, b, h, plan.aligned);
+    merge_warps(&s, room);
+    if (threadIdx.x >= WARP)
+        return;
+    float scale[ROWS], ones[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        scale[r] = plan.scale;
+        ones[r] = 1;
+    }
+    put_rows<DH, ROWS>(a.dk, b, h, s.dk, scale);
+    put_rows<DH, ROWS>(a.dv, b, h, s.dv, ones);
+}
+
+static struct plan plan_of(const struct attention_backward_args *a)
+{
+    struct plan p = {};
+    p.dh = (int)(a->q.cols / a->heads);
+    p.scale = (float)(1 / sqrt((double)p.dh));
+    p.aligned = pieces_aligned(a->q, p.dh) && pieces_aligned(a->k, p.dh) && pieces_aligned(a->v, p.dh) &&
+                pieces_aligned(a->dy, p.dh);
+    p.delta.data = a->call.scratch;
+    p.delta.rows = a->heads;
+    p.delta.cols = p.delta.ld = a->q.rows;
+    p.delta.dtype = F32;
+    return p;
+}
+
+template <int DH, int ROWS> static void launch_both(const struct attention_backward_args *a)
+{
+    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
+    struct launch l = launch_attention(a->q.rows, a->graphs.at.rows - 1, a->heads, layout<DH>::GROUPS * ROWS);
+    dim3 grid(l.grid_x, l.grid_y);
+    queries<DH, ROWS><<<grid, l.block, 0, c->stream>>>(*a, plan_of(a));
+    keys<DH, ROWS><<<grid, l.block, 0, c->stream>>>(*a, plan_of(a));
+}
+
+struct backward {
+    template <int DH> static void launch(const struct attention_backward_args *a)
+    {
+        const struct cuda_context *c = (const struct cuda_context *)a->call.context;
+        if (attention_rows(a->q.rows, a->graphs.at.rows - 1, a->heads, layout<DH>::GROUPS, MOST_ROWS,
+                           c->multiprocessors) == MOST_ROWS)
+            launch_both<DH, MOST_ROWS>(a);
+        else
+            launch_both<DH, 1>(a);
+    }
+};
+
+extern "C" void cuda_attention_backward(const void *args)
+{
+    const struct attention_backward_args *a = (const struct attention_backward_args *)args;
+    CUDA_REQUIRE(launch_for_width<backward>(a->q.cols / a->heads, a), "a head has more than 128 columns");
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" int64_t cuda_attention_backward_scratch(const void *args)
+{
+    return mat_bytes(plan_of((const struct attention_backward_args *)args).delta);
+}

@@ -1,0 +1,122 @@
+/*
+ * The softmax of attention in three steps (unfused_attention.cu), over the keys of each query:
+ *
+ *   p_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)    ds_ij (+)= p_ij (dp_ij - sum_j dp_ij
+ * p_ij)
+ *
+ * A warp takes a query of one head. How many queries there are is no operand, but at most the root of graphs
+ * times pairs (Cauchy and Schwarz), and the grid is planned for that; the last offset says it on the device.
+ */
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/math.h"
+#include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/pairs.cuh"
+#include "kernels/cuda/search.h"
+#include "kernels/cuda/warp.cuh"
+
+/* The pairs of one query: entries begin .. begin + count - 1 of each head's row. */
+struct query {
+    int64_t begin, count;
+};
+
+__device__ static inline struct query query_of(struct offsets graphs, const int64_t *first, int64_t i)
+{
+    const int64_t *at = (const int64_t *)graphs.at.data;
+    int64_t g = range_of(at, graphs.at.ld, graphs.at.rows - 1, i), from = at[g * graphs.at.ld];
+    struct query q;
+    q.count = at[(g + 1) * graphs.at.ld] - from;
+    q.begin = (first ? first[g] : 0) + (i - from) * q.count;
+    return q;
+}
+
+__device__ static inline void soften(const float *s, float *p, int64_t count)
+{
+    int lane = threadIdx.x % WARP;
+    float top = -INFINITY, sum = 0;
+    for (int64_t j = lane; j < count; j += WARP)
+        top = softmax_top(top, s[j]);
+    top = warp_max(top);
+    for (int64_t j = lane; j < count; j += WARP) {
+        p[j] = expf(s[j] - top);
+        sum += p[j];
+    }
+    sum = warp_sum(sum);
+    for (int64_t j = lane; j < count; j += WARP)
+        p[j] /= sum;
+}
+
+__device__ static inline void soften_backward(float *ds, bool acc, const float *dp, const float *p,
+                                              int64_t count)
+{
+    int lane = threadIdx.x % WARP;
+    float delta = 0;
+    for (int64_t j = lane; j < count; j += WARP)
+        delta += dp[j] * p[j];
+    delta = warp_sum(delta);
+    for (int64_t j = lane; j < count; j += WARP)
+        ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
+}
+
+/* Each warp takes every so many-th query: only the last offset says how many there are. */
+__device__ static inline int64_t first_query()
+{
+    return (int64_t)blockIdx.x * SOFTMAX_WARPS + threadIdx.x / WARP;
+}
+
+__device__ static inline int64_t queries_in(struct offsets graphs)
+{
+    return ((const int64_t *)graphs.at.data)[(graphs.at.rows - 1) * graphs.at.ld];
+}
+
+static __global__ void softmax(struct mat p, struct mat s, struct offsets graphs, const int64_t *first)
+{
+    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
+        struct query q = query_of(graphs, first, i);
+        soften(entry(s, blockIdx.y, q.begin), entry(p, blockIdx.y, q.begin), q.count);
+    }
+}
+
+static __global__ void softmax_backward(struct mat ds, struct mat dp, struct mat p, struct offsets graphs,
+                                        const int64_t *first)
+{
+    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
+        struct query q = query_of(graphs, first, i);
+        soften_backward(entry(ds, blockIdx.y, q.begin), ds.acc, entry(dp, blockIdx.y, q.begin),
+                        entry(p, blockIdx.y, q.begin), q.count);
+    }
+}
+
+extern "C" void cuda_attention_softmax(const void *args)
+{
+    const struct attention_softmax_args *a = (const struct attention_softmax_args *)args;
+    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
+    struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->s.rows);
+    const int64_t *first = pairs_of(&a->call, a->graphs);
+    softmax<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(a->p, a->s, a->graphs, first);
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" void cuda_attention_softmax_backward(const void *args)
+{
+    const struct attention_softmax_backward_args *a = (const struct attention_softmax_backward_args *)args;
+    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
+    if (!mat_present(a->ds))
+        return;
+    struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->p.rows);
+    const int64_t *first = pairs_of(&a->call, a->graphs);
+    softmax_backward<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(a->ds, a->dp, a->p, a->graphs,
+                                                                          first);
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" int64_t cuda_attention_softmax_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_softmax_args *)args)->graphs);
+}
+
+extern "C" int64_t cuda_attention_softmax_backward_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_softmax_backward_args *)args)->graphs);
+}

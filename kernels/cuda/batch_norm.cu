@@ -1,0 +1,265 @@
+/*
+ * Batch normalisation of each column, training and inference, and its backward. x, y: N x D.
+ *
+ *   y = (x - mean) rstd gain + bias     stats = [mean; rstd], 2 x D
+ *   running = (1 - momentum) running + momentum [mean, m2 / (N - 1)]     m2 = sum of (x - mean)^2
+ *   n = (x - mean) rstd, s = sum dy, t = sum dy n     dx (+)= (dy - s / N - n t / N) gain rstd
+ *
+ * Three steps. Blocks take chunks of rows (struct columns): each thread follows mean and m2 of its entries by
+ * Welford's update, which does not cancel. A thread for each column unites the chunks in order, in double.
+ * Then every entry is normalised. The backward's sums are those of columns.cuh.
+ */
+#include "kernels/cuda/columns.cuh"
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/entries.cuh"
+#include "kernels/cuda/moments.h"
+
+template <int V> struct welford {
+    int count;
+    vec<V> mean, m2;
+};
+
+template <int V> static __device__ void follow(welford<V> &w, vec<V> x)
+{
+    float share = 1.0f / (float)++w.count;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        float apart = x.at[v] - w.mean.at[v];
+        w.mean.at[v] += apart * share;
+        w.m2.at[v] += apart * (x.at[v] - w.mean.at[v]);
+    }
+}
+
+/* What the teams of a block hold of `rows` rows, taken in turns, united in order: column first + lane V + v
+ * of each lane to to[k] (mean) and to[D + k] (m2). */
+template <int V>
+static __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, int64_t first,
+                                     int64_t D, float *to, float (*shared)[BLOCK])
+{
+    int teams = BLOCK / lanes;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        shared[v][threadIdx.x] = mine.mean.at[v];
+        shared[V + v][threadIdx.x] = mine.m2.at[v];
+    }
+    __syncthreads();
+    for (int number = (int)threadIdx.x; number < V * lanes; number += BLOCK) {
+        int v = number / lanes, lane = number % lanes;
+        int64_t k = first + (int64_t)lane * V + v;
+        struct moments all = {0, 0, 0};
+        for (int team = 0; team < teams && team < rows; team++) {
+            struct moments part = {(double)blocks_of(rows - team, teams), shared[v][team * lanes + lane],
+                                   shared[V + v][team * lanes + lane]};
+            all = moments_union(all, part);
+        }
+        if (k < D) {
+            to[k] = (float)all.mean;
+            to[D + k] = (float)all.m2;
+        }
+    }
+    __syncthreads(); /* before shared is written again */
+}
+
+template <int V>
+__global__ void __launch_bounds__(BLOCK) column_moments(struct columns c, struct mat x, float *partial)
+{
+    __shared__ float shared[2 * V][BLOCK];
+    int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
+    int64_t begin = (int64_t)blockIdx.x * c.chunk, end = min_of(c.rows, begin + c.chunk);
+    for (int64_t strip = blockIdx.y; strip < c.strips; strip += gridDim.y) {
+        int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
+        welford<V> mine = {0, same<V>(0), same<V>(0)};
+        for (int64_t i = begin + threadIdx.x / c.lanes; i < end && k < c.cols; i += teams)
+            follow(mine, load<V>(entry(x, i, k)));
+        write_moments<V>(mine, c.lanes, end - begin, first, c.cols, partial + blockIdx.x * 2 * c.cols,
+                         shared);
+    }
+}
+
+/* What becomes of the moments of a column; `statistics` is in scratch, the others may be absent. */
+struct batch_results {
+    struct mat statistics, stats, running_mean, running_var;
+    double eps, momentum;
+};
+
+static __device__ void move(const struct mat &running, int64_t k, double momentum, double value)
+{
+    if (present(running))
+        *entry(running, 0, k) = (float)((1 - momentum) * *entry(running, 0, k) + momentum * value);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    column_statistics(struct columns c, const float *partial, struct batch_results to)
+{
+    __shared__ struct moments shared[TOTAL_TEAMS][WARP];
+    int lane = threadIdx.x % WARP, team = threadIdx.x / WARP;
+    int64_t k = (int64_t)blockIdx.x * WARP + lane;
+    struct moments all = {0, 0, 0};
+    for (int64_t chunk = team; chunk < c.chunks && k < c.cols; chunk += TOTAL_TEAMS) {
+        int64_t rows = min_of(c.chunk, c.rows - chunk * c.chunk);
+        struct moments part = {(double)rows, partial[chunk * 2 * c.cols + k],
+                               partial[(chunk * 2 + 1) * c.cols + k]};
+        all = moments_union(all, part);
+    }
+    shared[team][lane] = all;
+    __syncthreads();
+    if (team > 0 || k >= c.cols)
+        return;
+    for (int other = 1; other < TOTAL_TEAMS; other++)
+        all = moments_union(all, shared[other][lane]);
+    float mean = (float)all.mean, rstd = (float)(1 / sqrt(all.m2 / all.count + to.eps));
+    *entry(to.statistics, 0, k) = mean;
+    *entry(to.statistics, 1, k) = rstd;
+    if (present(to.stats)) {
+        *entry(to.stats, 0, k) = mean;
+        *entry(to.stats, 1, k) = rstd;
+    }
+    move(to.running_mean, k, to.momentum, all.mean);
+    move(to.running_var, k, to.momentum, all.m2 / (all.count > 1 ? all.count - 1 : 1));
+}
+
+template <int V>
+static __device__ vec<V> normalised(vec<V> x, vec<V> mean, vec<V> rstd, vec<V> gain, vec<V> bias)
+{
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        x.at[v] = (x.at[v] - mean.at[v]) * rstd.at[v] * gain.at[v] + bias.at[v];
+    return x;
+}
+
+struct normal_entries {
+    struct mat y, x, statistics, gain, bias;
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        store(entry(y, i, k), normalised(load<V>(entry(x, i, k)), load<V>(entry(statistics, 0, k)),
+                                         load<V>(entry(statistics, 1, k)), load<V>(entry(gain, 0, k)),
+                                         load<V>(entry(bias, 0, k))));
+    }
+};
+
+static struct columns batch_columns(struct mat x, int width)
+{
+    return columns_of(x.rows, x.cols, width);
+}
+
+/* Scratch: two numbers of each column, then the chunks' sums. */
+static struct mat column_pairs(struct call call, int64_t D)
+{
+    return scratch_mat(call, 0, 2, round_up(D, WIDE));
+}
+
+static float *chunk_sums(struct call call, int64_t D)
+{
+    return (float *)scratch_at(call, scratch_bytes(2 * round_up(D, WIDE), sizeof(float)));
+}
+
+static int64_t batch_scratch(struct mat x)
+{
+    return scratch_bytes(2 * round_up(x.cols, WIDE), sizeof(float)) +
+           columns_bytes(batch_columns(x, WIDE).chunks, x.cols);
+}
+
+extern "C" void cuda_batch_norm(const void *args)
+{
+    const struct batch_norm_args *a = (const struct batch_norm_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
+    struct columns c = batch_columns(a->x, width_of(all, 4));
+    struct mat statistics = column_pairs(a->call, a->x.cols);
+    float *partial = chunk_sums(a->call, a->x.cols);
+    const struct batch_results to = {statistics,     a->stats, a->running_mean,
+                                     a->running_var, a->eps,   a->momentum};
+    CUDA_CHECK(run(a->call, columns_launch(c), c.width == WIDE ? column_moments<WIDE> : column_moments<1>, c,
+                   a->x, partial));
+    CUDA_CHECK(run(a->call, launch_blocks(blocks_of(c.cols, WARP), 1), column_statistics, c, partial, to));
+    const normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
+    CUDA_CHECK(run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, c.width), f));
+}
+
+extern "C" int64_t cuda_batch_norm_scratch(const void *args)
+{
+    return batch_scratch(((const struct batch_norm_args *)args)->x);
+}
+
+struct inference_entries {
+    struct mat y, x, gain, bias, mean, var;
+    float eps;
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        vec<V> rstd = load<V>(entry(var, 0, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            rstd.at[v] = 1 / sqrtf(rstd.at[v] + eps);
+        store(entry(y, i, k), normalised(load<V>(entry(x, i, k)), load<V>(entry(mean, 0, k)), rstd,
+                                         load<V>(entry(gain, 0, k)), load<V>(entry(bias, 0, k))));
+    }
+};
+
+extern "C" void cuda_batch_norm_inference(const void *args)
+{
+    const struct batch_norm_inference_args *a = (const struct batch_norm_inference_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias, a->running_mean, a->running_var};
+    const inference_entries f = {a->y,           a->x,         a->gain, a->bias, a->running_mean,
+                                 a->running_var, (float)a->eps};
+    CUDA_CHECK(run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 6)), f));
+}
+
+/* s = sum of dy and t = sum of dy n. */
+struct batch_sums {
+    struct mat dy, x, stats;
+
+    __device__ void enter(int64_t)
+    {
+    }
+    template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
+    {
+        vec<V> dy_ik = load<V>(entry(dy, i, k)), x_ik = load<V>(entry(x, i, k));
+        vec<V> mean = load<V>(entry(stats, 0, k)), rstd = load<V>(entry(stats, 1, k));
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            sums.s.at[v] += dy_ik.at[v];
+            sums.t.at[v] += dy_ik.at[v] * ((x_ik.at[v] - mean.at[v]) * rstd.at[v]);
+        }
+    }
+};
+
+struct slope_entries {
+    struct mat dx, dy, x, stats, gain, means; /* means: of dy and of dy n, by column */
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        vec<V> slope = load<V>(entry(dy, i, k)), x_ik = load<V>(entry(x, i, k));
+        vec<V> mean = load<V>(entry(stats, 0, k)), rstd = load<V>(entry(stats, 1, k));
+        vec<V> s = load<V>(entry(means, 0, k)), t = load<V>(entry(means, 1, k));
+        vec<V> factor = load<V>(entry(gain, 0, k));
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            float n = (x_ik.at[v] - mean.at[v]) * rstd.at[v];
+            slope.at[v] = (slope.at[v] - s.at[v] - n * t.at[v]) * (factor.at[v] * rstd.at[v]);
+        }
+        put(entry(dx, i, k), dx.acc, slope);
+    }
+};
+
+extern "C" void cuda_batch_norm_backward(const void *args)
+{
+    const struct batch_norm_backward_args *a = (const struct batch_norm_backward_args *)args;
+    const struct mat all[] = {a->dx, a->dy, a->x, a->gain, a->stats};
+    struct columns c = batch_columns(a->x, width_of(all, 5));
+    struct mat means = column_pairs(a->call, a->x.cols);
+    float *partial = chunk_sums(a->call, a->x.cols);
+    const batch_sums sums = {a->dy, a->x, a->stats};
+    CUDA_CHECK(run_column_partials(a->call, c, sums, partial));
+    const struct column_results to = {a->dbias, a->dgain, means, c.rows};
+    CUDA_CHECK(run_column_totals(a->call, c.chunks, c.cols, partial, to));
+    if (!mat_present(a->dx))
+        return;
+    const slope_entries f = {a->dx, a->dy, a->x, a->stats, a->gain, means};
+    CUDA_CHECK(run_entries(a->call, lines_by_row(a->x.rows, a->x.cols, c.width), f));
+}
+
+extern "C" int64_t cuda_batch_norm_backward_scratch(const void *args)
+{
+    return batch_scratch(((const struct batch_norm_backward_args *)args)->x);
+}

@@ -1,0 +1,120 @@
+/*
+ * Two sums over the rows of a matrix for each column, s and t (a bias' and a gain's gradient), in two steps
+ * of fixed order: blocks sum chunks of rows into `partial`, a 2 x D matrix for each chunk, and a second
+ * kernel adds the chunks in double. See struct columns.
+ */
+#ifndef GTMARK_KERNELS_CUDA_COLUMNS_CUH
+#define GTMARK_KERNELS_CUDA_COLUMNS_CUH
+
+#include "kernels/cuda/reduce.cuh"
+
+template <int V> struct column_sums {
+    vec<V> s, t;
+};
+
+static inline int64_t columns_bytes(int64_t chunks, int64_t cols)
+{
+    return scratch_bytes(chunks * 2 * cols, sizeof(float));
+}
+
+/*
+ * Adds, in order, what the block's teams of `lanes` lanes hold for columns first .. first + lanes V - 1, lane
+ * by lane V columns, and writes the sums to to[k] and to[D + k]. `shared` is 2 V BLOCK floats. All threads
+ * must call it.
+ */
+template <int V>
+static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t first, int64_t D, float *to,
+                                         float *shared)
+{
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        shared[v * BLOCK + threadIdx.x] = mine.s.at[v];
+        shared[(V + v) * BLOCK + threadIdx.x] = mine.t.at[v];
+    }
+    __syncthreads();
+    for (int number = (int)threadIdx.x; number < 2 * V * lanes; number += BLOCK) {
+        int plane = number / lanes, lane = number % lanes;
+        int64_t k = first + (int64_t)lane * V + plane % V;
+        float sum = 0;
+        for (int from = lane; from < BLOCK; from += lanes)
+            sum += shared[plane * BLOCK + from];
+        if (k < D)
+            to[(plane / V) * D + k] = sum;
+    }
+    __syncthreads(); /* before shared is written again */
+}
+
+/* F::enter(i) comes before F::add(i, k, sums) of row i, with rows ascending in a thread. */
+template <int V, class F>
+__global__ void __launch_bounds__(BLOCK) column_partials(struct columns c, const F f, float *partial)
+{
+    __shared__ float shared[2 * V * BLOCK];
+    int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
+    for (int64_t strip = blockIdx.y; strip < c.strips; strip += gridDim.y) {
+        int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
+        int64_t begin = (int64_t)blockIdx.x * c.chunk, end = min_of(c.rows, begin + c.chunk);
+        column_sums<V> sums = {same<V>(0), same<V>(0)};
+        F rows = f;
+        for (int64_t i = begin + threadIdx.x / c.lanes; i < end && k < c.cols; i += teams) {
+            rows.enter(i);
+            rows.add(i, k, sums);
+        }
+        write_column_sums<V>(sums, c.lanes, first, c.cols, partial + blockIdx.x * 2 * c.cols, shared);
+    }
+}
+
+/* What becomes of the sums of column k: they are added to these matrices where present, and their means over
+ * `rows` rows to the two rows of `means`, where that is present. */
+struct column_results {
+    struct mat s, t;  /* 1 x D */
+    struct mat means; /* 2 x D */
+    int64_t rows;
+};
+
+enum { TOTAL_TEAMS = BLOCK / WARP };
+
+static __global__ void __launch_bounds__(BLOCK)
+    column_totals(int64_t chunks, int64_t D, const float *partial, struct column_results to)
+{
+    __shared__ double shared[2][TOTAL_TEAMS][WARP];
+    int lane = threadIdx.x % WARP, team = threadIdx.x / WARP;
+    int64_t k = (int64_t)blockIdx.x * WARP + lane;
+    double s = 0, t = 0;
+    for (int64_t c = team; c < chunks && k < D; c += TOTAL_TEAMS) {
+        s += partial[c * 2 * D + k];
+        t += partial[(c * 2 + 1) * D + k];
+    }
+    shared[0][team][lane] = s;
+    shared[1][team][lane] = t;
+    __syncthreads();
+    if (team > 0 || k >= D)
+        return;
+    for (int other = 1; other < TOTAL_TEAMS; other++) {
+        s += shared[0][other][lane];
+        t += shared[1][other][lane];
+    }
+    if (present(to.s))
+        put(to.s, 0, k, (float)s);
+    if (present(to.t))
+        put(to.t, 0, k, (float)t);
+    if (present(to.means)) {
+        *entry(to.means, 0, k) = (float)(s / (double)to.rows);
+        *entry(to.means, 1, k) = (float)(t / (double)to.rows);
+    }
+}
+
+static inline cudaError_t run_column_totals(const struct call &call, int64_t chunks, int64_t D,
+                                            const float *partial, struct column_results to)
+{
+    return run(call, launch_blocks(blocks_of(D, WARP), 1), column_totals, chunks, D, partial, to);
+}
+
+template <class F>
+static cudaError_t run_column_partials(const struct call &call, struct columns c, const F &f, float *partial)
+{
+    if (c.width == WIDE)
+        return run(call, columns_launch(c), column_partials<WIDE, F>, c, f, partial);
+    return run(call, columns_launch(c), column_partials<1, F>, c, f, partial);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * The launchers of kernels/cuda by name, for the table: cuda_<op>, the scratch bytes of each that needs any
+ * as cuda_<op>_scratch, and variants as cuda_<op>_<variant>. Arguments are the op's struct (kernels/ops.h)
+ * with data in device memory and call.context a struct cuda_context. Work is queued on the context's stream;
+ * nothing waits for it.
+ */
+#ifndef GTMARK_KERNELS_CUDA_CUDA_H
+#define GTMARK_KERNELS_CUDA_CUDA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OP(name, doc)                                                                                        \
+    void cuda_##name(const void *args);                                                                      \
+    int64_t cuda_##name##_scratch(const void *args);
+#include "kernels/ops_list.h"
+
+/* Products in TF32: operands rounded to 10 bits of mantissa, sums in f32. */
+void cuda_linear_tf32(const void *args);
+void cuda_linear_backward_tf32(const void *args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

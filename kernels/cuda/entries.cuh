@@ -1,0 +1,33 @@
+/*
+ * Ops that work entry by entry: F::at<V>(i, k) does entries k .. k + V - 1 of line i. See struct lines.
+ */
+#ifndef GTMARK_KERNELS_CUDA_ENTRIES_CUH
+#define GTMARK_KERNELS_CUDA_ENTRIES_CUH
+
+#include "kernels/cuda/reduce.cuh"
+
+/* This thread's part. */
+template <int V, class F> static __device__ void do_entries(const struct lines &l, const F &f)
+{
+    int lane = (int)threadIdx.x % l.lanes, teams = BLOCK / l.lanes;
+    int64_t step = (int64_t)gridDim.x * teams;
+    for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / l.lanes; i < l.rows; i += step) {
+        int64_t cols = min_of(l.cols, l.total - i * l.cols);
+        for (int64_t k = (int64_t)lane * V; k < cols; k += (int64_t)l.lanes * V)
+            f.template at<V>(i, k);
+    }
+}
+
+template <int V, class F> __global__ void __launch_bounds__(BLOCK) each_entry(struct lines l, const F f)
+{
+    do_entries<V>(l, f);
+}
+
+template <class F> static cudaError_t run_entries(const struct call &call, struct lines l, const F &f)
+{
+    if (l.width == WIDE)
+        return run(call, lines_launch(l), each_entry<WIDE, F>, l, f);
+    return run(call, lines_launch(l), each_entry<1, F>, l, f);
+}
+
+#endif

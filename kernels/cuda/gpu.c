@@ -1,0 +1,282 @@
+/*
+ * A GPU's memory, order and time through the CUDA runtime.
+ *
+ * Every context has one stream of its own, and everything happens on it: launches, copies, events. Copies to
+ * and from pageable host memory wait for the stream, which is what the contract asks of them. Memory comes
+ * from cudaMalloc, never managed, so that what does not fit is refused and not paged.
+ */
+#include "kernels/cuda/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/context.h"
+
+/* The context that kernels see, which comes first, and what cuBLAS works in. */
+struct opened {
+    struct cuda_context context;
+    void *workspace;
+};
+
+/* What NVIDIA advises for the largest of its generations ("cublasSetWorkspace" in the cuBLAS manual). */
+static const size_t workspace_bytes = 32 << 20;
+
+static int count_devices(char *error, size_t error_size)
+{
+    int count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess && count > 0)
+        return count;
+    snprintf(error, error_size, "no NVIDIA GPU found (driver says: %s)",
+             status == cudaSuccess ? "there are 0" : cudaGetErrorString(status));
+    return 0;
+}
+
+static int attribute(enum cudaDeviceAttr which, int index)
+{
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, which, index) == cudaSuccess ? value : 0;
+}
+
+static void library_versions(struct device_facts *f)
+{
+    int part[3] = {0};
+    cudaRuntimeGetVersion(&f->runtime);
+    cudaDriverGetVersion(&f->driver);
+    for (int i = 0; i < 3; i++)
+        cublasGetProperty((libraryPropertyType)i, &part[i]);
+    f->blas = 10000 * part[0] + 100 * part[1] + part[2];
+    f->blas_lt = (int)cublasLtGetVersion();
+    for (int i = 0; i < 3; i++)
+        cusparseGetProperty((libraryPropertyType)i, &part[i]);
+    f->sparse = 1000 * part[0] + 100 * part[1] + part[2];
+}
+
+static bool describe(int index, struct device_facts *f)
+{
+    struct cudaDeviceProp p;
+    if (cudaGetDeviceProperties(&p, index) != cudaSuccess)
+        return false;
+    *f = (struct device_facts){.multiprocessors = p.multiProcessorCount,
+                               .major = p.major,
+                               .minor = p.minor,
+                               .memory = (int64_t)p.totalGlobalMem};
+    snprintf(f->name, sizeof f->name, "%.127s", p.name);
+    cudaDeviceGetPCIBusId(f->bus, sizeof f->bus, index);
+    f->clock = 1e3 * attribute(cudaDevAttrClockRate, index);
+    f->memory_clock = 1e3 * attribute(cudaDevAttrMemoryClockRate, index);
+    library_versions(f);
+    return true;
+}
+
+static void close_context(void *context)
+{
+    struct opened *o = context;
+    struct cuda_context *c = &o->context;
+    if (c->sparse)
+        cusparseDestroy(c->sparse);
+    if (c->blas_lt)
+        cublasLtDestroy(c->blas_lt);
+    if (c->blas)
+        cublasDestroy(c->blas);
+    cudaFree(o->workspace);
+    if (c->stream)
+        cudaStreamDestroy(c->stream);
+    free(o);
+}
+
+/*
+ * Products by cuBLAS: on the stream, in float, the same bits every time, and in a workspace of ours, since
+ * one of its own would be allocated while a graph is captured. The stream first: setting it drops the
+ * workspace.
+ */
+static bool make_blas(struct opened *o)
+{
+    cublasHandle_t *blas = &o->context.blas;
+    return cublasCreate(blas) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetStream(*blas, o->context.stream) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetWorkspace(*blas, o->workspace, workspace_bytes) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetMathMode(*blas, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS &&
+           cublasSetAtomicsMode(*blas, CUBLAS_ATOMICS_NOT_ALLOWED) == CUBLAS_STATUS_SUCCESS;
+}
+
+/* Stream and handles; what was made before a failure stays in the context, to be closed. */
+static const char *fill_context(struct opened *o)
+{
+    struct cuda_context *c = &o->context;
+    cudaError_t status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaMalloc(&o->workspace, workspace_bytes);
+    if (status != cudaSuccess)
+        return cudaGetErrorString(status);
+    if (!make_blas(o))
+        return "cuBLAS cannot be initialised";
+    if (cublasLtCreate(&c->blas_lt) != CUBLAS_STATUS_SUCCESS)
+        return "cuBLASLt cannot be initialised";
+    if (cusparseCreate(&c->sparse) != CUSPARSE_STATUS_SUCCESS ||
+        cusparseSetStream(c->sparse, c->stream) != CUSPARSE_STATUS_SUCCESS)
+        return "cuSPARSE cannot be initialised";
+    return NULL;
+}
+
+static void *open_context(int index, char *error, size_t error_size)
+{
+    int count = count_devices(error, error_size);
+    if (count == 0)
+        return NULL;
+    if (index >= count) {
+        snprintf(error, error_size, "there are %d GPUs: cuda:0 to cuda:%d", count, count - 1);
+        return NULL;
+    }
+    struct opened *o = calloc(1, sizeof *o);
+    if (!o)
+        abort();
+    cudaError_t status = cudaSetDevice(index);
+    o->context.device = index;
+    o->context.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, index);
+    const char *fault = status == cudaSuccess ? fill_context(o) : cudaGetErrorString(status);
+    if (!fault)
+        return o;
+    snprintf(error, error_size, "%s", fault);
+    close_context(o);
+    return NULL;
+}
+
+static void *allocate(void *context, int64_t bytes)
+{
+    (void)context;
+    void *memory = NULL;
+    cudaError_t status = cudaMalloc(&memory, (size_t)bytes);
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* else a later check would find it */
+        return NULL;
+    }
+    CUDA_CHECK(status);
+    return memory;
+}
+
+static void wait(void *context)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaStreamSynchronize(c->stream));
+}
+
+static void release(void *context, void *memory)
+{
+    wait(context);
+    CUDA_CHECK(cudaFree(memory));
+}
+
+static void move(void *context, void *to, const void *from, int64_t bytes, enum cudaMemcpyKind kind)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaMemcpyAsync(to, from, (size_t)bytes, kind, c->stream));
+    wait(context);
+}
+
+static void write_memory(void *context, void *to, const void *from, int64_t bytes)
+{
+    move(context, to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+static void read_memory(void *context, void *to, const void *from, int64_t bytes)
+{
+    move(context, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+static int64_t available(void *context)
+{
+    (void)context;
+    size_t bytes, total;
+    CUDA_CHECK(cudaMemGetInfo(&bytes, &total));
+    return (int64_t)bytes;
+}
+
+static int64_t taken(void *context)
+{
+    (void)context;
+    size_t bytes, total;
+    CUDA_CHECK(cudaMemGetInfo(&bytes, &total));
+    return (int64_t)(total - bytes);
+}
+
+static void *event_new(void *context)
+{
+    (void)context;
+    cudaEvent_t event;
+    CUDA_CHECK(cudaEventCreate(&event));
+    return event;
+}
+
+static void event_free(void *event)
+{
+    CUDA_CHECK(cudaEventDestroy(event));
+}
+
+static void event_record(void *context, void *event)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaEventRecord(event, c->stream));
+}
+
+static double seconds(void *from, void *to)
+{
+    float milliseconds;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, from, to));
+    return 1e-3 * (double)milliseconds;
+}
+
+/* Thread-local, so that nothing that another thread does can break the capture. */
+static void capture_begin(void *context)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
+}
+
+static void *capture_end(void *context)
+{
+    struct cuda_context *c = context;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    CUDA_CHECK(cudaStreamEndCapture(c->stream, &graph));
+    CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    CUDA_CHECK(cudaGraphUpload(executable, c->stream));
+    return executable;
+}
+
+static void launch(void *context, void *graph)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaGraphLaunch(graph, c->stream));
+}
+
+static void graph_free(void *graph)
+{
+    CUDA_CHECK(cudaGraphExecDestroy(graph));
+}
+
+const struct device cuda_gpu = {
+    .alignment = 256,
+    .count = count_devices,
+    .facts = describe,
+    .open = open_context,
+    .close = close_context,
+    .allocate = allocate,
+    .release = release,
+    .write = write_memory,
+    .read = read_memory,
+    .wait = wait,
+    .available = available,
+    .taken = taken,
+    .event_new = event_new,
+    .event_free = event_free,
+    .event_record = event_record,
+    .seconds = seconds,
+    .capture_begin = capture_begin,
+    .capture_end = capture_end,
+    .launch = launch,
+    .graph_free = graph_free,
+};

@@ -1,0 +1,9 @@
+/* NVIDIA GPUs by struct device (kernels/backend.h). The context is a struct cuda_context. */
+#ifndef GTMARK_KERNELS_CUDA_GPU_H
+#define GTMARK_KERNELS_CUDA_GPU_H
+
+#include "kernels/backend.h"
+
+extern const struct device cuda_gpu;
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * How the lanes of a team share the heads of attention over edges: plain C, planned on the host.
+ *
+ * A group of lanes, a power of two, takes a head: lane l of it holds entries (n group + l) width .. + width -
+ * 1 of the head for n = 0 .. items - 1. A team has the groups of `per_tile` heads. A head that is wider than
+ * a warp's registers is done in `parts`, each of which computes the scores again.
+ */
+#ifndef GTMARK_KERNELS_CUDA_HEADS_H
+#define GTMARK_KERNELS_CUDA_HEADS_H
+
+#include "kernels/cuda/plan.h"
+
+struct heads {
+    int64_t count, size, parts; /* H, D / H */
+    int width, items, group, per_tile;
+};
+
+enum { HEAD_ITEMS = 4 };
+
+/* Whether heads of that size begin at multiples of 16 bytes in matrices that are WIDE. */
+static inline int head_width(int64_t size, const struct mat *m, int count)
+{
+    return size % WIDE == 0 ? width_of(m, count) : 1;
+}
+
+static inline struct heads heads_of(int64_t columns, int64_t count, int width)
+{
+    struct heads h;
+    h.count = count;
+    h.size = columns / count;
+    h.width = width;
+    int64_t vectors = blocks_of(h.size, width);
+    h.group = lanes_for(vectors, WARP);
+    h.items = lanes_for(blocks_of(vectors, h.group), HEAD_ITEMS);
+    h.parts = blocks_of(vectors, (int64_t)h.group * h.items);
+    h.per_tile = (int)min_of(WARP / h.group, lanes_for(h.group == 1 ? max_of(2, count) : count, WARP));
+    return h;
+}
+
+static inline int heads_lanes(struct heads h)
+{
+    return h.group * h.per_tile;
+}
+
+static inline int64_t heads_tiles(struct heads h)
+{
+    return blocks_of(h.count, h.per_tile) * h.parts;
+}
+
+/* A lane's head, and its first entry in it; not active where a tile has fewer heads than groups. */
+struct head_place {
+    int64_t head, first;
+    bool active;
+};
+
+GT_DEVICE static inline struct head_place head_place_of(struct heads h, int64_t tile, int lane)
+{
+    struct head_place p;
+    p.head = tile / h.parts * h.per_tile + lane / h.group;
+    p.first = (tile % h.parts * h.items * h.group + lane % h.group) * h.width;
+    p.active = p.head < h.count;
+    return p;
+}
+
+/* Where vector n of a lane begins in the head; the lane has it if that is below h.size and it is active. */
+GT_DEVICE static inline int64_t head_entry(struct heads h, struct head_place p, int n)
+{
+    return p.first + (int64_t)n * h.group * h.width;
+}
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Launch planning: the grid and block of each kernel from shapes alone, plain C, so that it is tested on the
+ * host. A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that loop over
+ * it by the grid's stride.
+ */
+#ifndef GTMARK_KERNELS_CUDA_LAUNCH_H
+#define GTMARK_KERNELS_CUDA_LAUNCH_H
+
+#include "kernels/cuda/device.h"
+#include "kernels/mat.h"
+
+#include <math.h>
+
+enum {
+    LAUNCH_MAX_X = INT32_MAX,
+    LAUNCH_MAX_Y = 65535,
+    WARP = 32,
+    SCRATCH_ALIGNMENT = 256, /* bytes, of each part of scratch */
+};
+
+/* Blocks in x and y, threads of a block, bytes of dynamic shared memory. */
+struct launch {
+    unsigned grid_x, grid_y, block;
+    size_t shared;
+};
+
+static inline struct launch launch_of(int64_t grid_x, int64_t grid_y, int block)
+{
+    struct launch l = {(unsigned)grid_x, (unsigned)grid_y, (unsigned)block, 0};
+    return l;
+}
+
+/* How many neighbouring floats of a row can be one load in every row: 4 or 1. Of an absent matrix: 4. */
+static inline int launch_width(struct mat m)
+{
+    bool rows = m.rows <= 1 || m.ld % 4 == 0;
+    return (uintptr_t)m.data % 16 == 0 && m.cols % 4 == 0 && rows ? 4 : 1;
+}
+
+/* linear: a warp takes WARP times `width` columns of a row, and the warps of a block different rows, in a
+ * loop by the grid's stride. */
+enum { ROWS_WARPS = 8 };
+
+static inline struct launch launch_rows(int64_t rows, int64_t cols, int width)
+{
+    return launch_of(blocks_of(blocks_of(cols, width), WARP),
+                     min_of(blocks_of(rows, ROWS_WARPS), LAUNCH_MAX_Y), WARP * ROWS_WARPS);
+}
+
+/* linear_backward: column sums, WARP columns and one part of the rows in a block. Parts follow from the rows
+ * alone, and each has blocks_of(rows, parts) rows; the last may be shorter or empty. */
+enum { COLUMN_SUMS_LANES = 8, COLUMN_SUMS_ROWS = 32, COLUMN_SUMS_PARTS = 256 };
+
+static inline int64_t column_sums_parts(int64_t rows)
+{
+    return min_of(blocks_of(rows, COLUMN_SUMS_ROWS), COLUMN_SUMS_PARTS);
+}
+
+static inline struct launch launch_column_sums(int64_t cols, int64_t parts)
+{
+    return launch_of(blocks_of(cols, WARP), parts, WARP * COLUMN_SUMS_LANES);
+}
+
+/* attention: the width of the kernel for heads of dh columns, or 0 if there is none. */
+enum { ATTENTION_THREADS = 128 };
+
+static inline int attention_width(int64_t dh)
+{
+    for (int width = 8; width <= 128; width *= 2)
+        if (dh <= width)
+            return width;
+    return 0;
+}
+
+/* Rows of a thread where a warp has `groups` of them side by side: `most` where an average graph fills such
+ * blocks and there are enough of them for every multiprocessor, else 1. */
+static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int groups, int most,
+                                 int multiprocessors)
+{
+    int64_t block = (int64_t)groups * most;
+    return rows / graphs >= 2 * block && rows / block * heads >= 2 * multiprocessors ? most : 1;
+}
+
+/* One block for each number that `size` rows of a graph may have (search.h), and each head. */
+static inline struct launch launch_attention(int64_t rows, int64_t graphs, int heads, int size)
+{
+    return launch_of(rows / size + graphs, heads, ATTENTION_THREADS);
+}
+
+/* unfused attention of several graphs: one block for each number that PRODUCT_TILE rows of a graph may have,
+ * and each head. */
+enum { PRODUCT_TILE = 32, PRODUCT_SIDE = 16 };
+
+static inline struct launch launch_ragged_product(int64_t rows, int64_t graphs, int heads)
+{
+    return launch_of(rows / PRODUCT_TILE + graphs, heads, PRODUCT_SIDE * PRODUCT_SIDE);
+}
+
+/* A warp for each query, as far as a bound on their number from graphs and pairs goes; kernels loop over what
+ * may be left. */
+enum { SOFTMAX_WARPS = 8 };
+
+static inline struct launch launch_softmax(int64_t graphs, int64_t pairs, int64_t heads)
+{
+    int64_t queries = (int64_t)sqrt((double)graphs * (double)pairs) + 1;
+    return launch_of(min_of(blocks_of(queries, SOFTMAX_WARPS), LAUNCH_MAX_X), heads, SOFTMAX_WARPS * WARP);
+}
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * Layer normalisation of each row, and of the rows of a sum.
+ *
+ *   y = (x - mean) rstd gain + bias     stats = [mean, rstd]     x, y: N x D, gain, bias: 1 x D, stats: N x 2
+ *
+ * A team of lanes takes a row and holds it in registers, so that it is read once and the variance can take
+ * its second pass; a row of D = 64 takes half a warp. Rows beyond what registers hold are swept three times.
+ */
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/reduce.cuh"
+
+/* What is normalised: x, or a + b, which is kept where `sum` is present. */
+struct one_row {
+    struct mat x;
+
+    template <int V> __device__ vec<V> read(int64_t i, int64_t k) const
+    {
+        return load<V>(entry(x, i, k));
+    }
+    template <int V> __device__ void keep(int64_t, int64_t, vec<V>) const
+    {
+    }
+};
+
+struct sum_of_rows {
+    struct mat sum, a, b;
+
+    template <int V> __device__ vec<V> read(int64_t i, int64_t k) const
+    {
+        vec<V> x = load<V>(entry(a, i, k)), other = load<V>(entry(b, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            x.at[v] += other.at[v];
+        return x;
+    }
+    template <int V> __device__ void keep(int64_t i, int64_t k, vec<V> x) const
+    {
+        if (present(sum))
+            store(entry(sum, i, k), x);
+    }
+};
+
+struct norm_work {
+    struct mat y, stats, gain, bias;
+    float eps;
+};
+
+template <int V> static __device__ float squares_of(vec<V> x, float mean)
+{
+    float sum = 0;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        sum += (x.at[v] - mean) * (x.at[v] - mean);
+    return sum;
+}
+
+template <int V>
+static __device__ void write_normalised(const struct norm_work &w, int64_t i, int64_t k, vec<V> x, float mean,
+                                        float rstd)
+{
+    vec<V> gain = load<V>(entry(w.gain, 0, k)), bias = load<V>(entry(w.bias, 0, k));
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        x.at[v] = (x.at[v] - mean) * rstd * gain.at[v] + bias.at[v];
+    store(entry(w.y, i, k), x);
+}
+
+static __device__ float rstd_of(const struct norm_work &w, int64_t i, bool first_lane, float mean, float var)
+{
+    float rstd = 1 / sqrtf(var + w.eps);
+    if (first_lane && present(w.stats)) {
+        *entry(w.stats, i, 0) = mean;
+        *entry(w.stats, i, 1) = rstd;
+    }
+    return rstd;
+}
+
+template <int V, int ITEMS, class F>
+__global__ void __launch_bounds__(BLOCK) normalise(struct row_teams t, const F from, const struct norm_work w)
+{
+    unsigned mask = team_mask(t.lanes);
+    int lane = (int)threadIdx.x % t.lanes, teams = BLOCK / t.lanes;
+    int64_t step = (int64_t)gridDim.x * teams;
+    for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / t.lanes; i < t.rows; i += step) {
+        vec<V> x[ITEMS];
+        float sum = 0, squares = 0;
+#pragma unroll
+        for (int n = 0; n < ITEMS; n++) {
+            int64_t k = (int64_t)(n * t.lanes + lane) * V;
+            x[n] = k < t.cols ? from.template read<V>(i, k) : same<V>(0);
+            sum += sum_of(x[n]);
+        }
+        float mean = team_sum(mask, t.lanes, sum) / (float)t.cols;
+#pragma unroll
+        for (int n = 0; n < ITEMS; n++)
+            squares += (n * t.lanes + lane) * V < t.cols ? squares_of(x[n], mean) : 0;
+        float rstd = rstd_of(w, i, lane == 0, mean, team_sum(mask, t.lanes, squares) / (float)t.cols);
+#pragma unroll
+        for (int n = 0; n < ITEMS; n++) {
+            int64_t k = (int64_t)(n * t.lanes + lane) * V;
+            if (k < t.cols) {
+                from.keep(i, k, x[n]);
+                write_normalised(w, i, k, x[n], mean, rstd);
+            }
+        }
+    }
+}
+
+/* The same for rows too long for registers, a warp for each. */
+template <int V, class F>
+__global__ void __launch_bounds__(BLOCK)
+    normalise_long(struct row_teams t, const F from, const struct norm_work w)
+{
+    int64_t first = (int64_t)(threadIdx.x % WARP) * V, step = (int64_t)gridDim.x * (BLOCK / WARP);
+    for (int64_t i = (int64_t)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP; i < t.rows; i += step) {
+        float sum = 0, squares = 0;
+        for (int64_t k = first; k < t.cols; k += WARP * V)
+            sum += sum_of(from.template read<V>(i, k));
+        float mean = team_sum(~0u, WARP, sum) / (float)t.cols;
+        for (int64_t k = first; k < t.cols; k += WARP * V)
+            squares += squares_of(from.template read<V>(i, k), mean);
+        float rstd = rstd_of(w, i, first == 0, mean, team_sum(~0u, WARP, squares) / (float)t.cols);
+        for (int64_t k = first; k < t.cols; k += WARP * V) {
+            vec<V> x = from.template read<V>(i, k);
+            from.keep(i, k, x);
+            write_normalised(w, i, k, x, mean, rstd);
+        }
+    }
+}
+
+template <int V, class F>
+static cudaError_t run_normalise(const struct call &call, struct row_teams t, const F &from,
+                                 const struct norm_work &w)
+{
+    struct launch plan = row_teams_launch(t, LAUNCH_MAX_X);
+    switch (t.items) {
+    case 1:
+        return run(call, plan, normalise<V, 1, F>, t, from, w);
+    case 2:
+        return run(call, plan, normalise<V, 2, F>, t, from, w);
+    case 4:
+        return run(call, plan, normalise<V, 4, F>, t, from, w);
+    case 8:
+        return run(call, plan, normalise<V, 8, F>, t, from, w);
+    default:
+        return run(call, plan, normalise_long<V, F>, t, from, w);
+    }
+}
+
+template <class F>
+static cudaError_t run_normalise_wide(const struct call &call, int width, const F &from,
+                                      const struct norm_work &w)
+{
+    struct row_teams t = row_teams_of(w.y.rows, w.y.cols, width);
+    return width == WIDE ? run_normalise<WIDE>(call, t, from, w) : run_normalise<1>(call, t, from, w);
+}
+
+extern "C" void cuda_layer_norm(const void *args)
+{
+    const struct layer_norm_args *a = (const struct layer_norm_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
+    const one_row from = {a->x};
+    const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
+    CUDA_CHECK(run_normalise_wide(a->call, width_of(all, 4), from, w));
+}
+
+extern "C" void cuda_add_layer_norm(const void *args)
+{
+    const struct add_layer_norm_args *a = (const struct add_layer_norm_args *)args;
+    const struct mat all[] = {a->y, a->sum, a->a, a->b, a->gain, a->bias};
+    const sum_of_rows from = {a->sum, a->a, a->b};
+    const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
+    CUDA_CHECK(run_normalise_wide(a->call, width_of(all, 6), from, w));
+}

@@ -1,0 +1,208 @@
+/*
+ * Backward of layer normalisation (layer_norm.cu says what it is of).
+ *
+ *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd
+ *   dgain (+)= sum of dy n, dbias (+)= sum of dy over rows
+ *
+ * A fixed number of blocks loop over the rows, a team of lanes for each row at hand, and keep the column sums
+ * of their rows in registers, so that x and dy are read once. Each block's sums go to scratch and are added
+ * in order (columns.cuh). Rows too long for registers are swept twice, and their columns summed apart.
+ */
+#include "kernels/cuda/columns.cuh"
+#include "kernels/cuda/cuda.h"
+
+/* Blocks that keep sums: enough to fill a large device, few enough that adding theirs is nothing. */
+enum { SUM_BLOCKS = 512 };
+
+struct slope_work {
+    struct mat dx, dy, x, gain, stats;
+    float *partial; /* column sums of each block, or null */
+};
+
+template <int V> struct row_part {
+    vec<V> n, g; /* normalised x; dy gain */
+};
+
+/* Entries k .. k + V - 1 of row i; adds dy and dy n to sums. */
+template <int V>
+static __device__ row_part<V> read_part(const struct slope_work &w, int64_t i, int64_t k,
+                                        column_sums<V> *sums)
+{
+    float mean = *entry(w.stats, i, 0), rstd = *entry(w.stats, i, 1);
+    vec<V> x = load<V>(entry(w.x, i, k)), dy = load<V>(entry(w.dy, i, k)),
+           gain = load<V>(entry(w.gain, 0, k));
+    row_part<V> part;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        part.n.at[v] = (x.at[v] - mean) * rstd;
+        part.g.at[v] = dy.at[v] * gain.at[v];
+        if (sums) {
+            sums->s.at[v] += dy.at[v];
+            sums->t.at[v] += dy.at[v] * part.n.at[v];
+        }
+    }
+    return part;
+}
+
+template <int V> static __device__ float product_of(const row_part<V> &part)
+{
+    float sum = 0;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        sum += part.g.at[v] * part.n.at[v];
+    return sum;
+}
+
+template <int V>
+static __device__ void put_slope(const struct slope_work &w, int64_t i, int64_t k, row_part<V> part,
+                                 float g_mean, float gn_mean)
+{
+    float rstd = *entry(w.stats, i, 1);
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        part.g.at[v] = (part.g.at[v] - g_mean - part.n.at[v] * gn_mean) * rstd;
+    put(entry(w.dx, i, k), w.dx.acc, part.g);
+}
+
+template <int V, int ITEMS>
+static __device__ void slope_row(const struct slope_work &w, const struct row_teams &t, int64_t i,
+                                 column_sums<V> sums[ITEMS])
+{
+    unsigned mask = team_mask(t.lanes);
+    int lane = (int)threadIdx.x % t.lanes;
+    row_part<V> parts[ITEMS];
+    float g = 0, gn = 0;
+#pragma unroll
+    for (int n = 0; n < ITEMS; n++) {
+        int64_t k = (int64_t)(n * t.lanes + lane) * V;
+        if (k < t.cols) {
+            parts[n] = read_part<V>(w, i, k, &sums[n]);
+            g += sum_of(parts[n].g);
+            gn += product_of(parts[n]);
+        }
+    }
+    if (!present(w.dx))
+        return;
+    float g_mean = team_sum(mask, t.lanes, g) / (float)t.cols;
+    float gn_mean = team_sum(mask, t.lanes, gn) / (float)t.cols;
+#pragma unroll
+    for (int n = 0; n < ITEMS; n++) {
+        int64_t k = (int64_t)(n * t.lanes + lane) * V;
+        if (k < t.cols)
+            put_slope(w, i, k, parts[n], g_mean, gn_mean);
+    }
+}
+
+template <int V, int ITEMS>
+__global__ void __launch_bounds__(BLOCK) norm_slopes(struct row_teams t, const struct slope_work w)
+{
+    __shared__ float shared[2 * V * BLOCK];
+    int teams = BLOCK / t.lanes;
+    int64_t step = (int64_t)gridDim.x * teams;
+    column_sums<V> sums[ITEMS];
+#pragma unroll
+    for (int n = 0; n < ITEMS; n++)
+        sums[n].s = sums[n].t = same<V>(0);
+    for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / t.lanes; i < t.rows; i += step)
+        slope_row<V, ITEMS>(w, t, i, sums);
+    if (!w.partial)
+        return;
+#pragma unroll
+    for (int n = 0; n < ITEMS; n++)
+        write_column_sums<V>(sums[n], t.lanes, (int64_t)n * t.lanes * V, t.cols,
+                             w.partial + blockIdx.x * 2 * t.cols, shared);
+}
+
+/* dx of rows too long for registers, a warp for each. */
+template <int V>
+__global__ void __launch_bounds__(BLOCK) norm_slopes_long(struct row_teams t, const struct slope_work w)
+{
+    int64_t first = (int64_t)(threadIdx.x % WARP) * V, step = (int64_t)gridDim.x * (BLOCK / WARP);
+    for (int64_t i = (int64_t)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP; i < t.rows; i += step) {
+        float g = 0, gn = 0;
+        for (int64_t k = first; k < t.cols; k += WARP * V) {
+            row_part<V> part = read_part<V>(w, i, k, NULL);
+            g += sum_of(part.g);
+            gn += product_of(part);
+        }
+        float g_mean = team_sum(~0u, WARP, g) / (float)t.cols;
+        float gn_mean = team_sum(~0u, WARP, gn) / (float)t.cols;
+        for (int64_t k = first; k < t.cols; k += WARP * V)
+            put_slope(w, i, k, read_part<V>(w, i, k, NULL), g_mean, gn_mean);
+    }
+}
+
+/* The column sums of long rows. */
+struct row_sums {
+    struct slope_work w;
+
+    __device__ void enter(int64_t)
+    {
+    }
+    template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
+    {
+        read_part<V>(w, i, k, &sums);
+    }
+};
+
+static cudaError_t run_long(const struct call &call, struct row_teams t, const struct slope_work &w)
+{
+    cudaError_t status = cudaSuccess;
+    if (mat_present(w.dx))
+        status = run(call, row_teams_launch(t, LAUNCH_MAX_X),
+                     t.width == WIDE ? norm_slopes_long<WIDE> : norm_slopes_long<1>, t, w);
+    const row_sums sums = {w};
+    if (status != cudaSuccess || !w.partial)
+        return status;
+    return run_column_partials(call, columns_of(t.rows, t.cols, t.width), sums, w.partial);
+}
+
+template <int V>
+static cudaError_t run_slopes(const struct call &call, struct row_teams t, const struct slope_work &w)
+{
+    struct launch plan = row_teams_launch(t, SUM_BLOCKS);
+    switch (t.items) {
+    case 1:
+        return run(call, plan, norm_slopes<V, 1>, t, w);
+    case 2:
+        return run(call, plan, norm_slopes<V, 2>, t, w);
+    case 4:
+        return run(call, plan, norm_slopes<V, 4>, t, w);
+    case 8:
+        return run(call, plan, norm_slopes<V, 8>, t, w);
+    default:
+        return run_long(call, t, w);
+    }
+}
+
+static struct row_teams teams_of(const struct layer_norm_backward_args *a, int width)
+{
+    return row_teams_of(a->x.rows, a->x.cols, width);
+}
+
+/* How many sums a column has. */
+static int64_t partial_count(struct row_teams t)
+{
+    return t.items ? row_teams_launch(t, SUM_BLOCKS).grid_x : columns_of(t.rows, t.cols, t.width).chunks;
+}
+
+extern "C" void cuda_layer_norm_backward(const void *args)
+{
+    const struct layer_norm_backward_args *a = (const struct layer_norm_backward_args *)args;
+    const struct mat all[] = {a->dx, a->dy, a->x, a->gain};
+    struct row_teams t = teams_of(a, width_of(all, 4));
+    bool sums = mat_present(a->dgain) || mat_present(a->dbias);
+    float *partial = sums ? (float *)a->call.scratch : NULL;
+    const struct slope_work w = {a->dx, a->dy, a->x, a->gain, a->stats, partial};
+    CUDA_CHECK(t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w));
+    const struct column_results to = {a->dbias, a->dgain, {}, 0};
+    if (sums)
+        CUDA_CHECK(run_column_totals(a->call, partial_count(t), t.cols, partial, to));
+}
+
+extern "C" int64_t cuda_layer_norm_backward_scratch(const void *args)
+{
+    const struct layer_norm_backward_args *a = (const struct layer_norm_backward_args *)args;
+    int64_t wide = partial_count(teams_of(a, WIDE)), narrow = partial_count(teams_of(a, 1));
+    return columns_bytes(max_of(wide, narrow), a->x.cols);
+}

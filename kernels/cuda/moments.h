@@ -1,0 +1,26 @@
+/*
+ * Mean of a set of numbers and the sum of their squared distances from it (m2), of unions of sets (Chan,
+ * Golub, LeVeque 1983): nothing cancels where the mean is large against the spread.
+ */
+#ifndef GTMARK_KERNELS_CUDA_MOMENTS_H
+#define GTMARK_KERNELS_CUDA_MOMENTS_H
+
+#include "kernels/cuda/device.h"
+
+struct moments {
+    double count, mean, m2;
+};
+
+/* Of both sets; either may be empty. */
+GT_DEVICE static inline struct moments moments_union(struct moments a, struct moments b)
+{
+    struct moments both = {a.count + b.count, a.mean, a.m2};
+    if (b.count > 0) {
+        double apart = b.mean - a.mean, share = b.count / both.count;
+        both.mean += apart * share;
+        both.m2 += b.m2 + apart * apart * a.count * share;
+    }
+    return both;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Where the pairs of each graph begin in the rows of an H x P matrix (kernels/ops.def): where the squared
+ * sizes of the graphs before it end. Only the device knows the sizes, so the sums are found there, into
+ * scratch.
+ */
+#ifndef GTMARK_KERNELS_CUDA_PAIRS_CUH
+#define GTMARK_KERNELS_CUDA_PAIRS_CUH
+
+#include "kernels/cuda/context.h"
+#include "kernels/cuda/device.h"
+#include "kernels/ops.h"
+
+enum { SCAN_THREADS = 256 };
+
+static inline int64_t graphs_in(struct offsets graphs)
+{
+    return graphs.at.rows - 1;
+}
+
+/* first[g] = where the pairs of graph g begin; one block. Each thread has a range of graphs of its own. */
+static __global__ void find_pairs(int64_t *first, struct offsets graphs)
+{
+    __shared__ int64_t sums[SCAN_THREADS];
+    const int64_t *at = (const int64_t *)graphs.at.data;
+    int64_t ld = graphs.at.ld, count = graphs.at.rows - 1;
+    int64_t share = blocks_of(count, SCAN_THREADS);
+    int64_t begin = min_of(threadIdx.x * share, count), end = min_of(begin + share, count);
+    int64_t own = 0;
+    for (int64_t g = begin; g < end; g++) {
+        int64_t n = at[(g + 1) * ld] - at[g * ld];
+        own += n * n;
+    }
+    sums[threadIdx.x] = own;
+    __syncthreads();
+    for (int step = 1; step < SCAN_THREADS; step *= 2) {
+        int64_t before = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
+        __syncthreads();
+        sums[threadIdx.x] += before;
+        __syncthreads();
+    }
+    int64_t sum = sums[threadIdx.x] - own;
+    for (int64_t g = begin; g < end; g++) {
+        int64_t n = at[(g + 1) * ld] - at[g * ld];
+        first[g] = sum;
+        sum += n * n;
+    }
+}
+
+/* Queues find_pairs if there are several graphs; of one graph the pairs begin at 0, which null stands for. */
+static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
+{
+    const struct cuda_context *c = (const struct cuda_context *)call->context;
+    if (graphs_in(graphs) == 1)
+        return NULL;
+    find_pairs<<<1, SCAN_THREADS, 0, c->stream>>>((int64_t *)call->scratch, graphs);
+    return (int64_t *)call->scratch;
+}
+
+/* Bytes of it. */
+static inline int64_t pairs_scratch(struct offsets graphs)
+{
+    return graphs_in(graphs) == 1 ? 0 : graphs_in(graphs) * (int64_t)sizeof(int64_t);
+}
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * Mean, sum and maximum over the rows of each graph, and their backwards. x: N x D, y: B x D.
+ *
+ *   mean   y = sum of x / rows     dx (+)= dy / rows
+ *   sum    y = sum of x            dx (+)= dy
+ *   max    y = largest of x        dx (+)= dy / (how many are the largest) where x is y
+ *
+ * Graphs are cut into blocks of rows (search.h); a block of threads reduces one for a strip of columns into a
+ * row of scratch, and then each graph's rows of scratch are reduced in order. max's backward counts the
+ * largest in the same way. Backwards then go over all entries, block by block.
+ */
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/graph_blocks.cuh"
+
+enum { BLOCK_ROWS = 64, BLOCKS_WANTED = 1024 };
+
+static struct graph_blocks pool_blocks(struct offsets graphs, int64_t rows)
+{
+    return graph_blocks_of(graphs, rows, max_of(BLOCK_ROWS, blocks_of(rows, BLOCKS_WANTED)));
+}
+
+/* What is reduced: at(graph, i, k) of the rows, united from `none` on. */
+struct sum_rows {
+    struct mat x;
+
+    template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
+    {
+        return load<V>(entry(x, i, k));
+    }
+    static __device__ float none()
+    {
+        return 0;
+    }
+    static __device__ float unite(float a, float b)
+    {
+        return a + b;
+    }
+};
+
+struct max_rows {
+    struct mat x;
+
+    template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
+    {
+        return load<V>(entry(x, i, k));
+    }
+    static __device__ float none()
+    {
+        return -INFINITY;
+    }
+    static __device__ float unite(float a, float b)
+    {
+        return a > b ? a : b;
+    }
+};
+
+/* 1 where x is the graph's largest. */
+struct count_rows {
+    struct mat x, y;
+
+    template <int V> __device__ vec<V> at(int64_t graph, int64_t i, int64_t k) const
+    {
+        vec<V> is = load<V>(entry(x, i, k)), top = load<V>(entry(y, graph, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            is.at[v] = is.at[v] == top.at[v];
+        return is;
+    }
+    static __device__ float none()
+    {
+        return 0;
+    }
+    static __device__ float unite(float a, float b)
+    {
+        return a + b;
+    }
+};
+
+/* Row `number` of parts: what F makes of the rows of block `number`; nothing of an empty one. */
+template <int V, class F>
+__global__ void __launch_bounds__(BLOCK)
+    reduce_blocks(struct graph_blocks blocks, struct columns c, const F f, struct mat parts)
+{
+    __shared__ float shared[V][BLOCK];
+    int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
+    for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
+        struct block b = graph_block(blocks, number);
+        for (int64_t strip = blockIdx.y; strip < c.strips && b.rows > 0; strip += gridDim.y) {
+            int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
+            vec<V> all = same<V>(F::none());
+            for (int64_t i = b.first + threadIdx.x / c.lanes; i < b.first + b.rows && k < c.cols;
+                 i += teams) {
+                vec<V> x = f.template at<V>(b.graph, i, k);
+#pragma unroll
+                for (int v = 0; v < V; v++)
+                    all.at[v] = F::unite(all.at[v], x.at[v]);
+            }
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                shared[v][threadIdx.x] = all.at[v];
+            __syncthreads();
+            for (int e = (int)threadIdx.x; e < V * c.lanes; e += BLOCK) {
+                int v = e / c.lanes, from = e % c.lanes;
+                float whole = F::none();
+                for (int t = from; t < BLOCK; t += c.lanes)
+                    whole = F::unite(whole, shared[v][t]);
+                if (first + (int64_t)from * V + v < c.cols)
+                    *entry(parts, number, first + (int64_t)from * V + v) = whole;
+            }
+            __syncthreads(); /* before shared is written again */
+        }
+    }
+}
+
+/* y of each graph from its rows of parts, and divided by its rows where `mean`. */
+template <class F>
+__global__ void __launch_bounds__(BLOCK)
+    reduce_graphs(struct graph_blocks blocks, struct mat parts, struct mat y, bool mean)
+{
+    __shared__ float shared[BLOCK / WARP][WARP];
+    int lane = threadIdx.x % WARP, team = threadIdx.x / WARP;
+    int64_t strips = blocks_of(y.cols, WARP);
+    for (int64_t g = blockIdx.x; g < blocks.graphs; g += gridDim.x) {
+        int64_t first = graph_block_first(blocks, g), count = graph_block_count(blocks, g);
+        for (int64_t strip = blockIdx.y; strip < strips; strip += gridDim.y) {
+            int64_t k = strip * WARP + lane;
+            float all = F::none();
+            for (int64_t p = team; p < count && k < y.cols; p += BLOCK / WARP)
+                all = F::unite(all, *entry(parts, first + p, k));
+            shared[team][lane] = all;
+            __syncthreads();
+            if (team == 0 && k < y.cols) {
+                for (int other = 1; other < BLOCK / WARP; other++)
+                    all = F::unite(all, shared[other][lane]);
+                int64_t rows = blocks.at[(g + 1) * blocks.ld] - blocks.at[g * blocks.ld];
+                *entry(y, g, k) = mean ? all / (float)rows : all;
+            }
+            __syncthreads(); /* before shared is written again */
+        }
+    }
+}
+
+template <class F>
+static cudaError_t run_pool(const struct call &call, struct graph_blocks blocks, int64_t rows, int width,
+                            const F &f, struct mat y, struct mat parts, bool mean)
+{
+    struct columns c = columns_of(rows, y.cols, width);
+    struct launch plan = launch_blocks(blocks.count, c.strips);
+    cudaError_t status = width == WIDE ? run(call, plan, reduce_blocks<WIDE, F>, blocks, c, f, parts)
+                                       : run(call, plan, reduce_blocks<1, F>, blocks, c, f, parts);
+    if (status != cudaSuccess)
+        return status;
+    plan = launch_blocks(blocks.graphs, blocks_of(y.cols, WARP));
+    return run(call, plan, reduce_graphs<F>, blocks, parts, y, mean);
+}
+
+template <class F>
+static cudaError_t pool(const struct call &call, struct offsets graphs, struct mat x, struct mat y, bool mean)
+{
+    struct graph_blocks blocks = pool_blocks(graphs, x.rows);
+    const F f = {x};
+    return run_pool(call, blocks, x.rows, width_of(&x, 1), f, y, scratch_mat(call, 0, blocks.count, y.cols),
+                    mean);
+}
+
+static int64_t pool_scratch(struct offsets graphs, struct mat x)
+{
+    return scratch_bytes(pool_blocks(graphs, x.rows).count * x.cols, sizeof(float));
+}
+
+extern "C" void cuda_mean_pool(const void *args)
+{
+    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
+    CUDA_CHECK(pool<sum_rows>(a->call, a->graphs, a->x, a->y, true));
+}
+
+extern "C" int64_t cuda_mean_pool_scratch(const void *args)
+{
+    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+extern "C" void cuda_sum_pool(const void *args)
+{
+    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
+    CUDA_CHECK(pool<sum_rows>(a->call, a->graphs, a->x, a->y, false));
+}
+
+extern "C" int64_t cuda_sum_pool_scratch(const void *args)
+{
+    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+extern "C" void cuda_max_pool(const void *args)
+{
+    const struct max_pool_args *a = (const struct max_pool_args *)args;
+    CUDA_CHECK(pool<max_rows>(a->call, a->graphs, a->x, a->y, false));
+}
+
+extern "C" int64_t cuda_max_pool_scratch(const void *args)
+{
+    const struct max_pool_args *a = (const struct max_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+/* dx (+)= dy, divided by the graph's rows where `mean`. */
+struct share_entries {
+    struct mat dx, dy;
+    bool mean;
+
+    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    {
+        vec<V> share = load<V>(entry(dy, b.graph, k));
+        float rows = mean ? (float)b.graph_rows : 1;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            share.at[v] /= rows;
+        put(entry(dx, i, k), dx.acc, share);
+    }
+};
+
+static cudaError_t pool_backward(const struct call &call, struct offsets graphs, struct mat dx, struct mat dy,
+                                 bool mean)
+{
+    const struct mat all[] = {dx, dy};
+    const share_entries f = {dx, dy, mean};
+    return run_block_entries(call, pool_blocks(graphs, dx.rows),
+                             lines_by_row(dx.rows, dx.cols, width_of(all, 2)), f);
+}
+
+extern "C" void cuda_mean_pool_backward(const void *args)
+{
+    const struct mean_pool_backward_args *a = (const struct mean_pool_backward_args *)args;
+    CUDA_CHECK(pool_backward(a->call, a->graphs, a->dx, a->dy, true));
+}
+
+extern "C" void cuda_sum_pool_backward(const void *args)
+{
+    const struct sum_pool_backward_args *a = (const struct sum_pool_backward_args *)args;
+    CUDA_CHECK(pool_backward(a->call, a->graphs, a->dx, a->dy, false));
+}
+
+struct largest_entries {
+    struct mat dx, dy, x, y, counts;
+
+    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    {
+        vec<V> x_ik = load<V>(entry(x, i, k)), top = load<V>(entry(y, b.graph, k));
+        vec<V> share = load<V>(entry(dy, b.graph, k)), count = load<V>(entry(counts, b.graph, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            share.at[v] = x_ik.at[v] == top.at[v] ? share.at[v] / count.at[v] : 0;
+        put(entry(dx, i, k), dx.acc, share);
+    }
+};
+
+/* Scratch: how many are the largest, B x D, then the blocks' counts. */
+static int64_t counts_bytes(struct mat dy)
+{
+    return scratch_bytes(mat_size(dy), sizeof(float));
+}
+
+extern "C" void cuda_max_pool_backward(const void *args)
+{
+    const struct max_pool_backward_args *a = (const struct max_pool_backward_args *)args;
+    const struct mat all[] = {a->dx, a->dy, a->x, a->y};
+    int width = width_of(all, 4);
+    struct graph_blocks blocks = pool_blocks(a->graphs, a->x.rows);
+    struct mat counts = scratch_mat(a->call, 0, a->dy.rows, a->dy.cols);
+    struct mat parts = scratch_mat(a->call, counts_bytes(a->dy), blocks.count, a->dy.cols);
+    const count_rows f = {a->x, a->y};
+    CUDA_CHECK(run_pool(a->call, blocks, a->x.rows, width, f, counts, parts, false));
+    const largest_entries slopes = {a->dx, a->dy, a->x, a->y, counts};
+    CUDA_CHECK(run_block_entries(a->call, blocks, lines_by_row(a->x.rows, a->x.cols, width), slopes));
+}
+
+extern "C" int64_t cuda_max_pool_backward_scratch(const void *args)
+{
+    const struct max_pool_backward_args *a = (const struct max_pool_backward_args *)args;
+    return counts_bytes(a->dy) + pool_scratch(a->graphs, a->x);
+}

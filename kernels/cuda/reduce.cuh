@@ -1,0 +1,79 @@
+/*
+ * Sums over the lanes of a team and over a block, each in a fixed order, so that
+ * results are the same in every run.
+ *
+ * A team is `lanes` neighbouring lanes of a warp, a power of two; `mask` names them in their warp. Teams of a
+ * warp may take different paths.
+ */
+#ifndef GTMARK_KERNELS_CUDA_REDUCE_CUH
+#define GTMARK_KERNELS_CUDA_REDUCE_CUH
+
+#include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/plan.h"
+#include "kernels/cuda/run.cuh"
+
+/* Whether an optional operand is there: mat_present, on the device. */
+static __device__ inline bool present(const struct mat &m)
+{
+    return m.rows > 0;
+}
+
+template <int V> __device__ inline vec<V> same(float x)
+{
+    vec<V> all;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        all.at[v] = x;
+    return all;
+}
+
+/* to (+)= x */
+template <int V> __device__ inline void put(float *to, bool acc, vec<V> x)
+{
+    if (acc) {
+        vec<V> before = load<V>(to);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            x.at[v] += before.at[v];
+    }
+    store(to, x);
+}
+
+template <int V> __device__ inline float sum_of(vec<V> x)
+{
+    float sum = x.at[0];
+#pragma unroll
+    for (int v = 1; v < V; v++)
+        sum += x.at[v];
+    return sum;
+}
+
+static __device__ inline unsigned team_mask(int lanes)
+{
+    return lanes == WARP ? ~0u : ((1u << lanes) - 1) << (threadIdx.x % WARP / lanes * lanes);
+}
+
+/* The same bits in every lane: a + b = b + a. */
+template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
+{
+    for (int apart = lanes / 2; apart > 0; apart /= 2)
+        x += __shfl_xor_sync(mask, x, apart);
+    return x;
+}
+
+/* The sum over all threads of the block, in each of them; all must call it. */
+template <class T> __device__ inline T block_sum(T x)
+{
+    __shared__ T sums[BLOCK / WARP];
+    x = team_sum(~0u, WARP, x);
+    __syncthreads(); /* what an earlier call left was read */
+    if (threadIdx.x % WARP == 0)
+        sums[threadIdx.x / WARP] = x;
+    __syncthreads();
+    T sum = 0;
+    for (int w = 0; w < BLOCK / WARP; w++)
+        sum += sums[w];
+    return sum;
+}
+
+#endif

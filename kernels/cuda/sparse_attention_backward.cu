@@ -1,0 +1,174 @@
+/*
+ * Backward of attention over the edges of a graph (sparse_attention.cu). For each head and edge j -> i:
+ *
+ *   p = exp(q_i . k_j / sqrt(D / H) - lse_i)    delta_i = dy_i . y_i    ds = p (dy_i . v_j - delta_i) /
+ * sqrt(D / H) dq_i (+)= sum of ds k_j over the edges to i    dk_j (+)= sum of ds q_i, dv_j (+)= sum of p dy_i
+ * over those from j
+ *
+ * Two passes, both in shares of equal work (edges.cuh), which compute p again: over the receivers i, which
+ * also leaves delta in scratch, then over the senders j. Every sum stays in the lanes that began it.
+ */
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/heads.cuh"
+
+struct slope_work {
+    struct mat dq, dk, dv, dy, y, q, k, v, lse, delta; /* delta: N x H, in scratch */
+    float scale;                                       /* 1 / sqrt(D / H) */
+};
+
+static __device__ inline float head_value(const struct mat &m, int64_t row, const struct head_place &p)
+{
+    return p.active ? *entry(m, row, p.head) : 0;
+}
+
+/* sums: dq */
+template <int V, int ITEMS> struct receive {
+    enum { SUMS = V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
+    struct state {
+        float sums[SUMS], lse, delta;
+        slice<V, ITEMS> q, dy;
+        int64_t row;
+    };
+    struct slope_work w;
+    struct heads h;
+
+    __device__ void clear(state &s) const
+    {
+#pragma unroll
+        for (int n = 0; n < SUMS; n++)
+            s.sums[n] = 0;
+    }
+    __device__ void begin(state &s, const struct team &t, int64_t row, bool first) const
+    {
+        struct head_place p = place_of(h, t);
+        slice<V, ITEMS> y = load_slice<V, ITEMS>(h, p, w.y, row);
+        s.row = row;
+        s.q = load_slice<V, ITEMS>(h, p, w.q, row);
+        s.dy = load_slice<V, ITEMS>(h, p, w.dy, row);
+        s.lse = head_value(w.lse, row, p);
+        s.delta = team_sum(t.mask, h.group, head_product(h, t, p, s.dy, w.dy, row, y, w.y, row));
+        if (first && p.active && p.first == 0)
+            *entry(w.delta, row, p.head) = s.delta;
+    }
+    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    {
+        struct head_place p = place_of(h, t);
+        slice<V, ITEMS> keys[UNROLL];
+        float scores[UNROLL], slopes[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            keys[u] = load_slice<V, ITEMS>(h, p, w.k, ends[u]);
+            slice<V, ITEMS> value = load_slice<V, ITEMS>(h, p, w.v, ends[u]);
+            scores[u] = head_product(h, t, p, s.q, w.q, s.row, keys[u], w.k, ends[u]);
+            slopes[u] = head_product(h, t, p, s.dy, w.dy, s.row, value, w.v, ends[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            float score = team_sum(t.mask, h.group, scores[u]) * w.scale;
+            float slope = (team_sum(t.mask, h.group, slopes[u]) - s.delta) * w.scale;
+            add_slice(s.sums, u < count ? expf(score - s.lse) * slope : 0, keys[u]);
+        }
+    }
+    __device__ void unite(state &s, const float sums[SUMS]) const
+    {
+#pragma unroll
+        for (int n = 0; n < SUMS; n++)
+            s.sums[n] += sums[n];
+    }
+    __device__ void finish(const state &s, const struct team &t, int64_t row) const
+    {
+        put_slice<V, ITEMS>(h, place_of(h, t), w.dq, row, s.sums, 1);
+    }
+};
+
+/* sums: dk, then dv */
+template <int V, int ITEMS> struct send {
+    enum { DK = 0, DV = V * ITEMS, SUMS = 2 * V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
+    struct state {
+        float sums[SUMS];
+        slice<V, ITEMS> k, v;
+        int64_t row;
+    };
+    struct slope_work w;
+    struct heads h;
+
+    __device__ void clear(state &s) const
+    {
+#pragma unroll
+        for (int n = 0; n < SUMS; n++)
+            s.sums[n] = 0;
+    }
+    __device__ void begin(state &s, const struct team &t, int64_t row, bool) const
+    {
+        struct head_place p = place_of(h, t);
+        s.row = row;
+        s.k = load_slice<V, ITEMS>(h, p, w.k, row);
+        s.v = load_slice<V, ITEMS>(h, p, w.v, row);
+    }
+    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    {
+        struct head_place p = place_of(h, t);
+        slice<V, ITEMS> queries[UNROLL], slopes[UNROLL];
+        float scores[UNROLL], products[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            queries[u] = load_slice<V, ITEMS>(h, p, w.q, ends[u]);
+            slopes[u] = load_slice<V, ITEMS>(h, p, w.dy, ends[u]);
+            scores[u] = head_product(h, t, p, queries[u], w.q, ends[u], s.k, w.k, s.row);
+            products[u] = head_product(h, t, p, slopes[u], w.dy, ends[u], s.v, w.v, s.row);
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            float score = team_sum(t.mask, h.group, scores[u]) * w.scale;
+            float slope = team_sum(t.mask, h.group, products[u]) - head_value(w.delta, ends[u], p);
+            float weight = u < count ? expf(score - head_value(w.lse, ends[u], p)) : 0;
+            add_slice(s.sums + DK, weight * slope * w.scale, queries[u]);
+            add_slice(s.sums + DV, weight, slopes[u]);
+        }
+    }
+    __device__ void unite(state &s, const float sums[SUMS]) const
+    {
+#pragma unroll
+        for (int n = 0; n < SUMS; n++)
+            s.sums[n] += sums[n];
+    }
+    __device__ void finish(const state &s, const struct team &t, int64_t row) const
+    {
+        struct head_place p = place_of(h, t);
+        put_slice<V, ITEMS>(h, p, w.dk, row, s.sums + DK, 1);
+        put_slice<V, ITEMS>(h, p, w.dv, row, s.sums + DV, 1);
+    }
+};
+
+/* Scratch: delta, then the cut rows of the pass at hand. */
+static int64_t delta_bytes(const struct sparse_attention_backward_args *a)
+{
+    return scratch_bytes(a->y.rows * a->heads, sizeof(float));
+}
+
+extern "C" void cuda_sparse_attention_backward(const void *args)
+{
+    const struct sparse_attention_backward_args *a = (const struct sparse_attention_backward_args *)args;
+    const struct mat all[] = {a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v};
+    int64_t D = a->y.cols, size = D / a->heads, before = delta_bytes(a);
+    struct mat delta = scratch_mat(a->call, 0, a->y.rows, a->heads);
+    const struct slope_work w = {
+        a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v, a->lse, delta, (float)(1 / sqrt((double)size))};
+    struct heads h = heads_of(D, a->heads, head_width(size, all, 8));
+    CUDA_CHECK(run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, before));
+    CUDA_CHECK(run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, before));
+}
+
+static int64_t pass_bytes(const struct sparse_attention_backward_args *a, int width)
+{
+    struct heads h = heads_of(a->y.cols, a->heads, width);
+    int sums = h.items * width;
+    return max_of(cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), sums),
+                  cut_rows_bytes(heads_plan(h, a->adj.out_row, a->adj.out_col), 2 * sums));
+}
+
+extern "C" int64_t cuda_sparse_attention_backward_scratch(const void *args)
+{
+    const struct sparse_attention_backward_args *a = (const struct sparse_attention_backward_args *)args;
+    return delta_bytes(a) + max_of(pass_bytes(a, WIDE), pass_bytes(a, 1));
+}

@@ -1,0 +1,96 @@
+/*
+ * Edges cut into equal shares, whatever the degrees: plain arithmetic on row pointers.
+ *
+ * The work of a graph is a list of items: row after row, each row its edges and then its end, so that row r's
+ * items begin at number at[r] + r (`at` holds rows + 1 ascending bounds, `ld` apart) and there are rows +
+ * edges of them. Share t has items t size .. (t + 1) size - 1, found by binary search, as in merge-based
+ * products (Merrill and Garland 2016). A row of at most `size` edges is done whole by the share in which it
+ * begins, so a share does at most twice its size. A longer row is cut where shares end: into a last part of
+ * the share in which it begins, then one first part of each share up to the one with its end.
+ */
+#ifndef GTMARK_KERNELS_CUDA_SPLIT_H
+#define GTMARK_KERNELS_CUDA_SPLIT_H
+
+#include "kernels/cuda/device.h"
+
+struct split {
+    int64_t rows, items, size, count; /* count shares of size items */
+};
+
+enum {
+    SHARE_MIN = 16, /* items that make finding a share worth while */
+    SHARE_ROWS = 4, /* average rows of a share, so that few rows are cut, */
+    SHARE_FILL = 8, /* as long as a SHARE_FILL-th of the wanted shares is left */
+};
+
+/* About `wanted` shares, or fewer. */
+static inline struct split split_of(int64_t rows, int64_t edges, int64_t wanted)
+{
+    struct split s = {rows, rows + edges, 0, 0};
+    int64_t whole =
+        min_of(SHARE_ROWS * blocks_of(s.items, rows), blocks_of(s.items, blocks_of(wanted, SHARE_FILL)));
+    s.size = max_of(max_of(SHARE_MIN, whole), blocks_of(s.items, max_of(1, wanted)));
+    s.count = blocks_of(s.items, s.size);
+    return s;
+}
+
+/* The row that an item belongs to. */
+GT_DEVICE static inline int64_t row_of_item(const int64_t *at, int64_t ld, int64_t rows, int64_t item)
+{
+    int64_t low = 0, high = rows;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (at[middle * ld] + middle <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+GT_DEVICE static inline int64_t share_first(struct split s, int64_t share)
+{
+    return share * s.size;
+}
+
+GT_DEVICE static inline int64_t share_end(struct split s, int64_t share)
+{
+    return min_of(s.items, (share + 1) * s.size);
+}
+
+/* What a share does of a row that it has items of. */
+enum piece_kind { PIECE_NONE, PIECE_WHOLE, PIECE_FIRST, PIECE_LAST };
+
+struct piece {
+    enum piece_kind kind; /* first or last of its share, where the row is cut */
+    int64_t first, end;   /* edges */
+};
+
+/* Of row r with edges begin .. end - 1. */
+GT_DEVICE static inline struct piece piece_of(struct split s, int64_t share, int64_t r, int64_t begin,
+                                              int64_t end)
+{
+    int64_t first = share_first(s, share);
+    bool begins = begin + r >= first;
+    struct piece p = {begins ? PIECE_WHOLE : PIECE_NONE, begin, end};
+    if (end - begin <= s.size)
+        return p;
+    p.kind = begins ? PIECE_LAST : PIECE_FIRST;
+    p.first = max_of(begin, first - r);
+    p.end = min_of(end, share_end(s, share) - r);
+    return p;
+}
+
+/* The share with the end of row r, whose edges end at `end`. */
+GT_DEVICE static inline int64_t share_of_end(struct split s, int64_t r, int64_t end)
+{
+    return (end + r) / s.size;
+}
+
+/* Where a part of a cut row is kept: two slots for each share. */
+GT_DEVICE static inline int64_t piece_slot(int64_t share, enum piece_kind kind)
+{
+    return 2 * share + (kind == PIECE_LAST);
+}
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Aggregation over edges: y_i = self x_i + sum of x_j over the edges j -> i, and its backward over the edges
+ * out of each node, dx_j (+)= self dy_j + sum of dy_i. x, y: N x D.
+ *
+ * A lane takes 1 or 4 columns, a team a tile of up to 32 lanes of them, in shares of equal work (edges.cuh).
+ */
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/edges.cuh"
+
+template <int V> struct aggregate {
+    enum { SUMS = V, UNROLL = 4 };
+    struct state {
+        float sums[SUMS];
+    };
+    struct mat y, x;
+    float self;
+
+    static __device__ int64_t column(const struct team &t)
+    {
+        return (t.tile * t.lanes + t.lane) * V;
+    }
+    __device__ void clear(state &s) const
+    {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            s.sums[v] = 0;
+    }
+    __device__ void begin(state &, const struct team &, int64_t, bool) const
+    {
+    }
+    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    {
+        int64_t k = column(t);
+        if (k >= y.cols)
+            return;
+        vec<V> other[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++)
+            other[u] = load<V>(entry(x, ends[u], k));
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++)
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                s.sums[v] += u < count ? other[u].at[v] : 0;
+    }
+    __device__ void unite(state &s, const float sums[SUMS]) const
+    {
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            s.sums[v] += sums[v];
+    }
+    __device__ void finish(const state &s, const struct team &t, int64_t row) const
+    {
+        int64_t k = column(t);
+        if (k >= y.cols)
+            return;
+        vec<V> sum, own = self != 0 ? load<V>(entry(x, row, k)) : same<V>(0);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            sum.at[v] = s.sums[v] + self * own.at[v];
+        put(entry(y, row, k), y.acc, sum);
+    }
+};
+
+static struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, int width)
+{
+    int lanes = (int)max_of(2, lanes_for(blocks_of(cols, width), WARP));
+    return edge_plan_of(row, col, lanes, blocks_of(cols, (int64_t)lanes * width));
+}
+
+template <int V>
+static cudaError_t run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat row,
+                                 struct mat col, double self)
+{
+    const aggregate<V> body = {y, x, (float)self};
+    return run_edges(call, body, edge_lists_of(row, col), aggregate_plan(row, col, y.cols, V), 0);
+}
+
+static cudaError_t aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat row,
+                                  struct mat col, double self)
+{
+    const struct mat all[] = {y, x};
+    if (width_of(all, 2) == WIDE)
+        return run_aggregate<WIDE>(call, y, x, row, col, self);
+    return run_aggregate<1>(call, y, x, row, col, self);
+}
+
+static int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
+{
+    return max_of(cut_rows_bytes(aggregate_plan(row, col, cols, WIDE), WIDE),
+                  cut_rows_bytes(aggregate_plan(row, col, cols, 1), 1));
+}
+
+extern "C" void cuda_spmm(const void *args)
+{
+    const struct spmm_args *a = (const struct spmm_args *)args;
+    CUDA_CHECK(aggregate_rows(a->call, a->y, a->x, a->adj.row, a->adj.col, a->self));
+}
+
+extern "C" int64_t cuda_spmm_scratch(const void *args)
+{
+    const struct spmm_args *a = (const struct spmm_args *)args;
+    return aggregate_scratch(a->adj.row, a->adj.col, a->x.cols);
+}
+
+extern "C" void cuda_spmm_backward(const void *args)
+{
+    const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
+    CUDA_CHECK(aggregate_rows(a->call, a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self));
+}
+
+extern "C" int64_t cuda_spmm_backward_scratch(const void *args)
+{
+    const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
+    return aggregate_scratch(a->adj.out_row, a->adj.out_col, a->dy.cols);
+}

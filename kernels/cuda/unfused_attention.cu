@@ -1,0 +1,239 @@
+/*
+ * Attention in three steps that keep their results: here the products, in attention_softmax.cu what is
+ * between them. Row h of s, p and their gradients holds the pairs of head h: graph after graph, each an n x n
+ * block with a row for each query.
+ *
+ *   s = q k' scale    dq (+)= scale ds k    dk (+)= scale ds' q
+ *   y = p v           dp (+)= dy v'         dv (+)= p' dy            scale = (D / H)^-1/2
+ *
+ * Each product is one of an n x n matrix of pairs and n x dh matrices of nodes, for every head and graph. One
+ * graph has its size on the host, and all heads are one strided batch of cuBLAS (column-major: see matmul.h).
+ * Of several graphs only the device knows the sizes: `ragged_product` takes TILE rows of one graph and head
+ * in a thread block and walks along their columns.
+ */
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/pairs.cuh"
+#include "kernels/cuda/search.h"
+
+enum {
+    TILE = PRODUCT_TILE, /* of rows, columns and the sum */
+    SIDE = PRODUCT_SIDE, /* a thread block is SIDE x SIDE and a thread has EACH x EACH entries of a tile */
+    EACH = TILE / SIDE,  /* SIDE apart */
+};
+
+/* A matrix of nodes (N x D) or of pairs (H x P), of which a product takes one graph's part of one head. */
+struct factor {
+    struct mat m;
+    bool pairs, transposed;
+};
+
+/* to = scale op(a) op(b) in every graph and head, or += where `to` is accumulated. */
+struct product {
+    struct factor to, a, b;
+    float scale;
+    struct offsets graphs;
+    int heads, dh;
+};
+
+/* A factor's part: entry (i, k) at at[i * row + k * col]. */
+struct part {
+    float *at;
+    int64_t row, col;
+};
+
+__device__ static inline struct part part_of(struct factor f, struct block b, int head, int dh,
+                                             int64_t first_pair)
+{
+    int64_t ld = f.pairs ? b.graph_rows : f.m.ld;
+    struct part p;
+    p.at = f.pairs ? entry(f.m, head, first_pair) : entry(f.m, b.graph_first, (int64_t)head * dh);
+    p.row = f.transposed ? 1 : ld;
+    p.col = f.transposed ? ld : 1;
+    return p;
+}
+
+/* tile[i][k] = entry (row + i, col + k) of a part with that many rows and columns; zero outside. Neighbouring
+ * threads read neighbouring addresses, whichever way the part lies. */
+__device__ static inline void load_part(float (*tile)[TILE + 1], struct part p, int64_t row, int64_t rows,
+                                        int64_t col, int64_t cols)
+{
+    for (int at = threadIdx.x; at < TILE * TILE; at += SIDE * SIDE) {
+        int slow = at / TILE, fast = at % TILE;
+        int i = p.col == 1 ? slow : fast, k = p.col == 1 ? fast : slow;
+        bool inside = row + i < rows && col + k < cols;
+        tile[i][k] = inside ? p.at[(row + i) * p.row + (col + k) * p.col] : 0;
+    }
+}
+
+/* The tile of the product that begins at (row, col), in each thread its entries. */
+__device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a, struct part b, int64_t row,
+                                       int64_t rows, int64_t col, int64_t cols, int64_t inner)
+{
+    __shared__ float a_tile[TILE][TILE + 1], b_tile[TILE][TILE + 1];
+    int y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
+    for (int i = 0; i < EACH * EACH; i++)
+        sums[i / EACH][i % EACH] = 0;
+    for (int64_t from = 0; from < inner; from += TILE) {
+        load_part(a_tile, a, row, rows, from, inner);
+        load_part(b_tile, b, from, inner, col, cols);
+        __syncthreads();
+#pragma unroll 8
+        for (int k = 0; k < TILE; k++)
+            for (int i = 0; i < EACH * EACH; i++)
+                sums[i / EACH][i % EACH] += a_tile[y + i / EACH * SIDE][k] * b_tile[k][x + i % EACH * SIDE];
+        __syncthreads();
+    }
+}
+
+static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, const int64_t *first)
+{
+    struct block rows =
+        block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, p.graphs.at.rows - 1, TILE, blockIdx.x);
+    if (rows.rows == 0)
+        return;
+    int head = blockIdx.y, y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
+    int64_t first_pair = first[rows.graph], n = rows.graph_rows, row = rows.first - rows.graph_first;
+    struct part to = part_of(p.to, rows, head, p.dh, first_pair);
+    struct part a = part_of(p.a, rows, head, p.dh, first_pair);
+    struct part b = part_of(p.b, rows, head, p.dh, first_pair);
+    int64_t cols = p.to.pairs ? n : p.dh, inner = p.to.pairs ? p.dh : n;
+    for (int64_t col = 0; col < cols; col += TILE) {
+        float sums[EACH][EACH];
+        multiply(sums, a, b, row, n, col, cols, inner);
+        for (int i = 0; i < EACH * EACH; i++) {
+            int64_t r = row + y + i / EACH * SIDE, c = col + x + i % EACH * SIDE;
+            if (r >= n || c >= cols)
+                continue;
+            float *at = to.at + r * to.row + c * to.col;
+            float value = p.scale * sums[i / EACH][i % EACH];
+            *at = p.to.m.acc ? *at + value : value;
+        }
+    }
+}
+
+/* Elements from a row to the next, and from a head to the next, where one graph has n nodes. */
+static int64_t ld_of(struct factor f, int64_t n)
+{
+    return f.pairs ? n : max_of(f.m.ld, f.m.cols);
+}
+
+static int64_t head_stride(struct factor f, int dh)
+{
+    return f.pairs ? max_of(f.m.ld, f.m.cols) : dh;
+}
+
+static cublasOperation_t operation(struct factor f)
+{
+    return f.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+static cublasStatus_t one_graph(const struct cuda_context *c, const struct product *p, int64_t n)
+{
+    float beta = p->to.m.acc ? 1 : 0;
+    int64_t cols = p->to.pairs ? n : p->dh, inner = p->to.pairs ? p->dh : n;
+    return cublasSgemmStridedBatched_64(c->blas, operation(p->b), operation(p->a), cols, n, inner, &p->scale,
+                                        (const float *)p->b.m.data, ld_of(p->b, n), head_stride(p->b, p->dh),
+                                        (const float *)p->a.m.data, ld_of(p->a, n), head_stride(p->a, p->dh),
+                                        &beta, (float *)p->to.m.data, ld_of(p->to, n),
+                                        head_stride(p->to, p->dh), p->heads);
+}
+
+static cublasStatus_t multiply_all(const struct call *call, const struct product *p, int64_t n,
+                                   const int64_t *first)
+{
+    const struct cuda_context *c = (const struct cuda_context *)call->context;
+    if (graphs_in(p->graphs) == 1)
+        return one_graph(c, p, n);
+    struct launch l = launch_ragged_product(n, graphs_in(p->graphs), p->heads);
+    ragged_product<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(*p, first);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static struct factor nodes(struct mat m, bool transposed)
+{
+    struct factor f = {m, false, transposed};
+    return f;
+}
+
+static struct factor pairs(struct mat m, bool transposed)
+{
+    struct factor f = {m, true, transposed};
+    return f;
+}
+
+extern "C" void cuda_attention_scores(const void *args)
+{
+    const struct attention_scores_args *a = (const struct attention_scores_args *)args;
+    int dh = (int)(a->q.cols / a->heads);
+    float scale = (float)(1 / sqrt((double)dh));
+    struct product s = {
+        pairs(a->s, false), nodes(a->q, false), nodes(a->k, true), scale, a->graphs, a->heads, dh};
+    CUDA_CHECK(multiply_all(&a->call, &s, a->q.rows, pairs_of(&a->call, a->graphs)));
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" void cuda_attention_scores_backward(const void *args)
+{
+    const struct attention_scores_backward_args *a = (const struct attention_scores_backward_args *)args;
+    int dh = (int)(a->q.cols / a->heads);
+    float scale = (float)(1 / sqrt((double)dh));
+    struct product dq = {
+        nodes(a->dq, false), pairs(a->ds, false), nodes(a->k, false), scale, a->graphs, a->heads, dh};
+    struct product dk = {
+        nodes(a->dk, false), pairs(a->ds, true), nodes(a->q, false), scale, a->graphs, a->heads, dh};
+    const int64_t *first = pairs_of(&a->call, a->graphs);
+    if (mat_present(a->dq))
+        CUDA_CHECK(multiply_all(&a->call, &dq, a->q.rows, first));
+    if (mat_present(a->dk))
+        CUDA_CHECK(multiply_all(&a->call, &dk, a->q.rows, first));
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" void cuda_attention_values(const void *args)
+{
+    const struct attention_values_args *a = (const struct attention_values_args *)args;
+    int dh = (int)(a->v.cols / a->heads);
+    struct product y = {
+        nodes(a->y, false), pairs(a->p, false), nodes(a->v, false), 1, a->graphs, a->heads, dh};
+    CUDA_CHECK(multiply_all(&a->call, &y, a->v.rows, pairs_of(&a->call, a->graphs)));
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" void cuda_attention_values_backward(const void *args)
+{
+    const struct attention_values_backward_args *a = (const struct attention_values_backward_args *)args;
+    int dh = (int)(a->v.cols / a->heads);
+    struct product dp = {
+        pairs(a->dp, false), nodes(a->dy, false), nodes(a->v, true), 1, a->graphs, a->heads, dh};
+    struct product dv = {
+        nodes(a->dv, false), pairs(a->p, true), nodes(a->dy, false), 1, a->graphs, a->heads, dh};
+    const int64_t *first = pairs_of(&a->call, a->graphs);
+    if (mat_present(a->dp))
+        CUDA_CHECK(multiply_all(&a->call, &dp, a->v.rows, first));
+    if (mat_present(a->dv))
+        CUDA_CHECK(multiply_all(&a->call, &dv, a->v.rows, first));
+    CUDA_CHECK(cudaPeekAtLastError());
+}
+
+extern "C" int64_t cuda_attention_scores_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_scores_args *)args)->graphs);
+}
+
+extern "C" int64_t cuda_attention_scores_backward_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_scores_backward_args *)args)->graphs);
+}
+
+extern "C" int64_t cuda_attention_values_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_values_args *)args)->graphs);
+}
+
+extern "C" int64_t cuda_attention_values_backward_scratch(const void *args)
+{
+    return pairs_scratch(((const struct attention_values_backward_args *)args)->graphs);
+}

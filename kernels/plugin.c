@@ -1,0 +1,44 @@
+/*
+ * The CUDA backend, opened when it is asked for.
+ *
+ * It is a library of its own, since the libraries that it stands on take a tenth of a second to load and a
+ * gigabyte of addresses, which programs on the host should not pay, and so that no program needs them to
+ * start. Once opened it stays.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "kernels/backend.h"
+
+#if HAVE_CUDA
+/* The first op that a backend without a base has no row for in float, or OPS. */
+static enum op missing_row(const struct backend *b)
+{
+    enum op op = 0;
+    while (op < OPS && backend_kernel(b, op, F32, NULL))
+        op++;
+    return op;
+}
+
+const struct backend *backend_cuda(char *error, size_t error_size)
+{
+    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    const struct backend *b = library ? dlsym(library, "gtmark_cuda") : NULL;
+    if (!b) {
+        snprintf(error, error_size, "the CUDA backend cannot be opened: %s", dlerror());
+        return NULL;
+    }
+    enum op missing = missing_row(b);
+    if (missing != OPS) {
+        snprintf(error, error_size, "the CUDA backend has no kernel for %s", op_info(missing)->name);
+        return NULL;
+    }
+    return b;
+}
+#else
+const struct backend *backend_cuda(char *error, size_t error_size)
+{
+    snprintf(error, error_size, "this build has no CUDA (`make probe` says why)");
+    return NULL;
+}
+#endif

@@ -1,0 +1,94 @@
+/* All blocks of the operands and the scratch lie in one allocation, which is written and read as a whole. */
+#include "tests/operands_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAP = 0xff, GUARD = 256 };
+
+struct opened device_of_tests(void)
+{
+    struct opened d = {0};
+    d.backend = backend_cuda(d.why, sizeof d.why);
+    d.context = d.backend ? d.backend->device->open(0, d.why, sizeof d.why) : NULL;
+    return d;
+}
+
+void device_of_tests_close(struct opened *d)
+{
+    if (d->context)
+        d->backend->device->close(d->context);
+    d->context = NULL;
+}
+
+/* Where each block stands in the allocation, and the scratch after them. */
+struct placement {
+    int64_t at[OPERANDS_MAX], scratch, scratch_bytes, end;
+};
+
+static int64_t round_up(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Bytes from the start of a block to its first element. */
+static int64_t into_block(const struct operands *o, int i)
+{
+    const struct operand *p = &op_info(o->sample.op)->operands[i];
+    return (const unsigned char *)operand_mat(p, &o->args)->data - o->blocks[i].bytes;
+}
+
+static struct placement place(const struct operands *o, const struct kernel *k, int64_t unit, bool aligned)
+{
+    struct placement p = {0};
+    for (int i = 0; i < OPERANDS_MAX; i++) {
+        if (!o->blocks[i].bytes)
+            continue;
+        p.at[i] = round_up(p.end, unit);
+        p.at[i] += aligned ? round_up(into_block(o, i), unit) - into_block(o, i) : 0;
+        p.end = p.at[i] + (int64_t)o->blocks[i].size;
+    }
+    p.scratch = round_up(p.end, unit);
+    p.scratch_bytes = k->scratch ? k->scratch(&o->args) : 0;
+    p.end = p.scratch + p.scratch_bytes + GUARD;
+    return p;
+}
+
+/* Runs on memory that begins at `base` on the device. */
+static void run_at(struct operands *o, const struct kernel *k, const struct placement *p, char *base,
+                   void *context)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    union any_args args = o->args;
+    for (int i = 0; i < info->operand_count; i++)
+        if (o->blocks[i].bytes)
+            operand_mat(&info->operands[i], &args)->data = base + p->at[i] + into_block(o, i);
+    args.call = (struct call){.scratch = base + p->scratch, .context = context, .threads = 1};
+    k->run(&args);
+}
+
+bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened *d, bool aligned)
+{
+    const struct device *device = d->backend->device;
+    struct placement p = place(o, k, device->alignment, aligned);
+    unsigned char *host = malloc((size_t)p.end);
+    char *base = device->allocate(d->context, p.end);
+    if (!host || !base)
+        abort();
+    memset(host, TRAP, (size_t)p.end);
+    for (int i = 0; i < OPERANDS_MAX; i++)
+        if (o->blocks[i].bytes)
+            memcpy(host + p.at[i], o->blocks[i].bytes, o->blocks[i].size);
+    device->write(d->context, base, host, p.end);
+    run_at(o, k, &p, base, d->context);
+    device->read(d->context, host, base, p.end);
+    device->release(d->context, base);
+    for (int i = 0; i < OPERANDS_MAX; i++)
+        if (o->blocks[i].bytes)
+            memcpy(o->blocks[i].bytes, host + p.at[i], o->blocks[i].size);
+    bool intact = true;
+    for (int64_t n = p.scratch + p.scratch_bytes; n < p.end; n++)
+        intact = intact && host[n] == TRAP;
+    free(host);
+    return intact;
+}

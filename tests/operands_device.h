@@ -1,0 +1,25 @@
+/* Operands of any op on a device: see operands.h. */
+#ifndef GTMARK_TESTS_OPERANDS_DEVICE_H
+#define GTMARK_TESTS_OPERANDS_DEVICE_H
+
+#include "tests/operands.h"
+
+/* A device that is open, or why there is none. */
+struct opened {
+    const struct backend *backend;
+    void *context; /* null: none */
+    char why[256];
+};
+
+/* The first GPU. */
+struct opened device_of_tests(void);
+void device_of_tests_close(struct opened *d);
+
+/*
+ * Runs a kernel on copies of the operands in the device's memory, traps and all, and brings everything back.
+ * `aligned`: the first element of every matrix stands on the device's alignment; else next to it. Scratch
+ * starts as NaN; false if it was overrun.
+ */
+bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened *d, bool aligned);
+
+#endif

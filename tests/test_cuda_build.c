@@ -1,0 +1,174 @@
+/*
+ * What can be known of the CUDA backend without a GPU: there is a kernel for every op, the reference runs
+ * nothing in its place, scratch is told from shapes alone, whole programs are planned for it; and the command
+ * line says in one line when there is no GPU, or no CUDA in the build. Where the build has no CUDA the former
+ * are skipped, where there is a GPU the latter is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/model.h"
+#include "tests/batches.h"
+#include "tests/operands.h"
+#include "tests/program.h"
+
+/* Null in a build without CUDA; any other reason fails the test. */
+static const struct backend *cuda(void)
+{
+    char why[256];
+    const struct backend *b = backend_cuda(why, sizeof why);
+    if (!b && HAVE_CUDA)
+        fail_msg("%s", why);
+    return b;
+}
+
+static void test_every_op_has_a_kernel(void **state)
+{
+    (void)state;
+    const struct backend *b = cuda();
+    if (!b)
+        skip();
+    assert_null(b->base);
+    for (enum op op = 0; op < OPS; op++)
+        if (!backend_kernel(b, op, F32, NULL))
+            fail_msg("no kernel for %s", op_info(op)->name);
+    for (int i = 0; i < b->count; i++)
+        assert_ptr_equal(backend_kernel(b, b->kernels[i].op, F32, b->kernels[i].variant), &b->kernels[i]);
+}
+
+/* Of every case of a sample: without data scratch is the same, and it is not negative. */
+static int check_scratch(const struct kernel *k, const struct sample *base)
+{
+    static struct sample cases[CASES_MAX];
+    int count = operands_cases(base, true, cases), checked = 0;
+    for (int c = 0; c < count; c++) {
+        struct operands *o = operands_new(&cases[c], F32);
+        if (!o)
+            continue;
+        int64_t with_data = k->scratch(&o->args);
+        const struct op_info *info = op_info(k->op);
+        for (int i = 0; i < info->operand_count; i++)
+            if (operand_is_mat(&info->operands[i]))
+                operand_mat(&info->operands[i], &o->args)->data = NULL;
+        if (k->scratch(&o->args) != with_data || with_data < 0)
+            fail_msg("%s %s: %lld bytes of scratch without data, %lld with", info->name, k->variant,
+                     (long long)k->scratch(&o->args), (long long)with_data);
+        checked++;
+        operands_free(o);
+    }
+    return checked;
+}
+
+static void test_scratch_needs_shapes_alone(void **state)
+{
+    (void)state;
+    const struct backend *b = cuda();
+    if (!b)
+        skip();
+    static const int64_t shapes[][DIMS] = {{1, 2, 1, 1, 1, 1, 1, 1, 0}, {1, 2, 67, 129, 40, 5, 4, 333, 0}};
+    for (int i = 0; i < b->count; i++)
+        for (int s = 0; s < 2 && b->kernels[i].scratch; s++) {
+            struct sample base = {.op = b->kernels[i].op, .seed = 1};
+            memcpy(base.dims, shapes[s], sizeof base.dims);
+            assert_true(check_scratch(&b->kernels[i], &base) > 0);
+        }
+}
+
+/* Programs of sizes that pass 2^31 elements: nothing is laid out, but all scratch is known and aligned. */
+static void test_programs_are_planned(void **state)
+{
+    (void)state;
+    const struct backend *b = cuda();
+    if (!b)
+        skip();
+    struct graph_config g = {.family = "er", .nodes = 20000000, .degree = 5, .graphs = 1, .seed = 1};
+    struct batch batch;
+    char error[256];
+    assert_true(batch_shape(&batch, &g, error, sizeof error));
+    for (const struct model *m = models; m->name; m++) {
+        struct model_config c = {.layers = 1,
+                                 .hidden = 256,
+                                 .heads = 8,
+                                 .ffn = 512,
+                                 .act = ACT_GELU,
+                                 .attention = m->attention,
+                                 .mpnn = m->mpnn};
+        struct tape_config t = {.backend = b, .dtype = F32, .threads = 1, .seed = 1};
+        struct recording r = record_program(PROGRAM_STEP, &c, &batch, t);
+        const struct plan *p = tape_plan(r.tape);
+        assert_true(p->arena > 20000000LL * 256 * 4);
+        assert_int_equal(p->arena % b->device->alignment, 0);
+        for (int e = 0; e < tape_entry_count(r.tape); e++)
+            assert_true(tape_entry(r.tape, e)->scratch.cols >= 0);
+        tape_free(r.tape);
+    }
+    batch_free(&batch);
+}
+
+static int gpus(void)
+{
+    char why[256];
+    const struct backend *b = backend_cuda(why, sizeof why);
+    return b ? b->device->count(why, sizeof why) : 0;
+}
+
+/* Exit 2, one line that says so, nothing else. */
+static void refuses(const struct house *h, const char *words, const char *says)
+{
+    struct ended e = program_run(h, words, NULL);
+    size_t length = strlen(e.err);
+    if (e.status != 2 || *e.out || !strstr(e.err, says) || strchr(e.err, '\n') != e.err + length - 1)
+        fail_msg("%s: status %d, stdout '%s', stderr '%s'", words, e.status, e.out, e.err);
+    ended_free(&e);
+}
+
+static void test_no_gpu_is_one_line(void **state)
+{
+    if (gpus() > 0)
+        skip();
+    const char *why = HAVE_CUDA ? "no NVIDIA GPU found (driver says: " : "this build has no CUDA";
+    char says[100];
+    snprintf(says, sizeof says, "--device cuda: %s", why);
+    refuses(*state, "--device cuda --nodes 8 --output x.json", says);
+    snprintf(says, sizeof says, "--device cuda:3: %s", why);
+    refuses(*state, "--device cuda:3 --nodes 8 --output x.json", says);
+    refuses(*state, "--cuda-graph --nodes 8 --output x.json", "--cuda-graph: not with --device cpu");
+}
+
+static void test_devices_are_listed(void **state)
+{
+    struct ended e = program_run(*state, "--list-devices", NULL);
+    assert_int_equal(e.status, 0);
+    assert_string_equal(e.err, "");
+    assert_int_equal(strncmp(e.out, "cpu ", 4), 0);
+    assert_non_null(strstr(e.out, gpus() > 0 ? "\ncuda:0 " : "\ncuda     none: "));
+    ended_free(&e);
+}
+
+/* A tape for a GPU needs none to be listed. */
+static void test_tapes_are_listed(void **state)
+{
+    if (!cuda())
+        skip();
+    struct ended e = program_run(*state, "--device cuda --list-tape --nodes 8", NULL);
+    assert_int_equal(e.status, 0);
+    assert_non_null(strstr(e.out, "layer6.ffn.down"));
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_op_has_a_kernel), cmocka_unit_test(test_scratch_needs_shapes_alone),
+        cmocka_unit_test(test_programs_are_planned),  cmocka_unit_test(test_no_gpu_is_one_line),
+        cmocka_unit_test(test_devices_are_listed),    cmocka_unit_test(test_tapes_are_listed),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}

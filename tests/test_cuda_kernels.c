@@ -1,0 +1,139 @@
+/*
+ * Every row of the CUDA table on the GPU: against ref in double, at shapes around the sizes of warps, tiles
+ * and grids, with traps around every matrix, operands on and off the alignment that vector loads want, every
+ * choice of optional operands, with and without accumulation, and the same bits every time.
+ *
+ * Each op is a test; without a GPU each is skipped. GTMARK_SMALL=1 leaves out the larger shapes, as a run
+ * under compute-sanitizer must.
+ */
+#include "tests/operands_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* In the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
+static const int64_t shapes[][DIMS] = {
+    {1, 2, 1, 1, 1, 1, 1, 1, 0},          {1, 2, 2, 3, 2, 1, 2, 0, 0},
+    {1, 2, 7, 5, 12, 3, 3, 30, 0},        {1, 2, 13, 17, 11, 1, 2, 20, 0},
+    {1, 2, 33, 31, 24, 4, 5, 100, 0},     {1, 2, 67, 129, 40, 5, 4, 333, 0},
+    {1, 2, 64, 64, 128, 8, 1, 64, 0},     {1, 2, 131, 1, 96, 3, 2, 700, 0},
+    {1, 2, 257, 36, 256, 2, 3, 1500, 0},  {1, 2, 300, 257, 64, 4, 300, 900, 0},
+    {1, 2, 1031, 19, 36, 2, 40, 4100, 0}, {1, 2, 130, 1030, 1028, 16, 1, 2000, 0},
+    {1, 2, 5000, 4, 8, 1, 2, 20000, 0},
+};
+
+enum {
+    SMALL_SHAPES = 6,
+    LARGE_SHAPES = 6 /* from this shape on only accumulation is varied, not which operands are absent */
+};
+
+struct op_on_device {
+    enum op op;
+    const struct opened *device;
+};
+
+/* Products in TF32 know their operands to 2^-11, not to 2^-24. */
+static double allowed(const struct kernel *k)
+{
+    return strcmp(k->variant, "tf32") == 0 ? 1000 : 1;
+}
+
+static const char *label(const struct kernel *k, const struct sample *s, bool aligned)
+{
+    static char text[300];
+    snprintf(text, sizeof text,
+             "cuda/%s %s, N %d M %d D %d H %d B %d E %d, act %s, absent %x, acc %x, pad %d%s", k->variant,
+             op_info(k->op)->name, (int)s->dims[DIM_N], (int)s->dims[DIM_M], (int)s->dims[DIM_D],
+             (int)s->dims[DIM_H], (int)s->dims[DIM_B], (int)s->dims[DIM_E], activation_name(s->act),
+             s->absent, s->acc, (int)s->pad, aligned ? ", aligned" : "");
+    return text;
+}
+
+static struct operands *run_copy(const struct operands *inputs, const struct kernel *k,
+                                 const struct opened *d, int64_t pad, bool aligned)
+{
+    struct operands *o = operands_copy(inputs, F32, pad);
+    if (!operands_run_on(o, k, d, aligned))
+        fail_msg("%s: overruns its scratch", label(k, &o->sample, aligned));
+    if (!operands_guarded(o))
+        fail_msg("%s: writes outside of its operands", label(k, &o->sample, aligned));
+    return o;
+}
+
+static void check_way(const struct operands *inputs, const struct operands *oracle, const struct kernel *k,
+                      const struct opened *d, int64_t pad, bool aligned)
+{
+    struct operands *once = run_copy(inputs, k, d, pad, aligned);
+    struct operands *again = run_copy(inputs, k, d, pad, aligned);
+    const char *worst;
+    double error = operands_error(once, oracle, &worst);
+    if (!(error <= allowed(k)))
+        fail_msg("%s: %s has %g times the allowed error", label(k, &once->sample, aligned), worst, error);
+    if (!operands_same_bits(once, again))
+        fail_msg("%s: two runs give different bits", label(k, &once->sample, aligned));
+    operands_free(once);
+    operands_free(again);
+}
+
+/* One sample in every row of its op. False if there is no such sample. */
+static bool check_sample(const struct sample *s, const struct opened *d)
+{
+    struct operands *exact = operands_new(s, F64);
+    if (!exact)
+        return false;
+    struct operands *inputs = operands_copy(exact, F32, s->pad);
+    struct operands *oracle = operands_copy(inputs, F64, 0);
+    operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
+    for (int i = 0; i < d->backend->count; i++) {
+        const struct kernel *k = &d->backend->kernels[i];
+        if (k->op != s->op)
+            continue;
+        check_way(inputs, oracle, k, d, s->pad, false);
+        check_way(inputs, oracle, k, d, 0, true);
+        check_way(inputs, oracle, k, d, 4, true);
+    }
+    operands_free(exact);
+    operands_free(inputs);
+    operands_free(oracle);
+    return true;
+}
+
+static void test_op(void **state)
+{
+    static struct sample cases[CASES_MAX];
+    const struct op_on_device *on = *state;
+    if (!on->device->context)
+        skip();
+    int count = env_set("GTMARK_SMALL") ? SMALL_SHAPES : (int)(sizeof shapes / sizeof *shapes), checked = 0;
+    for (int i = 0; i < count; i++) {
+        struct sample base = {.op = on->op, .seed = (uint64_t)i + 1, .pad = i % 4};
+        memcpy(base.dims, shapes[i], sizeof base.dims);
+        int variations = operands_cases(&base, i < LARGE_SHAPES, cases);
+        for (int c = 0; c < variations; c++)
+            checked += check_sample(&cases[c], on->device);
+    }
+    if (!checked)
+        fail_msg("%s: no operands could be made", op_info(on->op)->name);
+}
+
+int main(void)
+{
+    static struct op_on_device states[OPS];
+    static struct CMUnitTest tests[OPS];
+    struct opened device = device_of_tests();
+    if (!device.context)
+        fprintf(stderr, "no GPU: %s\n", device.why);
+    for (enum op op = 0; op < OPS; op++) {
+        states[op] = (struct op_on_device){op, &device};
+        tests[op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &states[op]};
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    device_of_tests_close(&device);
+    return failed;
+}

@@ -1,0 +1,176 @@
+/*
+ * Whole models on the GPU: a step against the same in double, its output, loss and every gradient; op by op
+ * from each op's actual inputs; the same bits from two replays, from reused and unshared memory, and from a
+ * captured graph. Without a GPU each model is skipped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/check.h"
+#include "models/count.h"
+#include "tests/batches.h"
+#include "tests/operands_device.h"
+
+struct subject {
+    const char *name;
+    struct model_config parts;
+    const struct opened *device;
+};
+
+static struct subject subjects[] = {
+    {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}, NULL},
+    {"gps, graph norm, sum",
+     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_SUM},
+     NULL},
+    {"gps, batch norm", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}, NULL},
+    {"gps_sparse, no norm, max",
+     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX},
+     NULL},
+    {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}, NULL},
+    {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}, NULL},
+    {"sparse_transformer", {.attention = ATTENTION_SPARSE}, NULL},
+    {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}, NULL},
+};
+
+static struct model_config sized(const struct subject *s, enum activation act)
+{
+    struct model_config c = s->parts;
+    c.layers = 2;
+    c.hidden = 40;
+    c.heads = 5;
+    c.ffn = 72;
+    c.act = act;
+    return c;
+}
+
+static struct tape_config on_device(const struct opened *d)
+{
+    return (struct tape_config){
+        .backend = d->backend, .context = d->context, .dtype = F32, .threads = 1, .seed = 42};
+}
+
+static struct recording ready(const struct model_config *c, const struct batch *b, struct tape_config t)
+{
+    struct recording r = record_program(PROGRAM_STEP, c, b, t);
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    return r;
+}
+
+static void expect_good(const struct check *c)
+{
+    assert_true(c->tensors > 0);
+    if (!(c->excess <= 1))
+        fail_msg("%s: %g times the error allowed", c->tensor, c->excess);
+}
+
+/* As bench/verify.c: where batch norm stands some gradients are zero, and only single ops can be compared. */
+static void check_against_double(const struct model_config *c, const struct batch *b, const struct opened *d)
+{
+    struct recording ours = ready(c, b, on_device(d));
+    struct check check = {0};
+    if (c->norm != NORM_BATCH) {
+        struct tape_config in_double = {.backend = &backend_oracle, .dtype = F64, .threads = 2, .seed = 42};
+        struct recording oracle = ready(c, b, in_double);
+        check_whole(&check, &ours, &oracle);
+        expect_good(&check);
+        tape_free(oracle.tape);
+        tape_init(ours.tape);
+    }
+    assert_true(check_rows(&check, ours.tape, 1));
+    expect_good(&check);
+    assert_int_equal(tape_count(ours.tape, INT64_MAX), tape_total(ours.tape).flops);
+    tape_free(ours.tape);
+}
+
+static void test_step_against_double(void **state)
+{
+    const struct subject *s = *state;
+    if (!s->device->context)
+        skip();
+    struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(300, 1), batch_er(30, 20)};
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        for (int act = ACT_NONE + 1; act < ACT_KINDS; act++) {
+            struct model_config c = sized(s, (enum activation)act);
+            check_against_double(&c, &batches[i], s->device);
+        }
+        batch_free(&batches[i]);
+    }
+}
+
+/* The parameters after some replays, all of them in a row; to be freed. */
+static float *trained(struct recording *r, int replays, bool graph)
+{
+    struct tape *t = r->tape;
+    if (graph) {
+        tape_run(t);
+        tape_capture(t);
+        tape_init(t);
+    }
+    for (int i = 0; i < replays; i++)
+        tape_run(t);
+    float *all = malloc((size_t)tape_parameter_elements(t) * sizeof *all), *to = all;
+    assert_non_null(all);
+    for (int p = 0; p < tape_parameter_count(t); p++) {
+        void *copy;
+        struct mat m = tape_read(t, tape_parameter(t, p, NULL), &copy);
+        memcpy(to, m.data, (size_t)mat_bytes(m));
+        to += mat_size(m);
+        free(copy);
+    }
+    return all;
+}
+
+static void test_replays_have_the_same_bits(void **state)
+{
+    const struct subject *s = *state;
+    if (!s->device->context)
+        skip();
+    struct batch b = batch_er(300, 3);
+    struct model_config c = sized(s, ACT_GELU);
+    struct tape_config plain = on_device(s->device), unshared = plain;
+    unshared.no_reuse = true;
+    struct recording r[] = {ready(&c, &b, plain), ready(&c, &b, plain), ready(&c, &b, unshared),
+                            ready(&c, &b, plain)};
+    size_t bytes = (size_t)tape_parameter_elements(r[0].tape) * sizeof(float);
+    float *first = trained(&r[0], 3, false), *start = trained(&r[1], 0, false);
+    assert_memory_not_equal(first, start, bytes);
+    for (int i = 1; i < 4; i++) {
+        float *other = trained(&r[i], 3, i == 3);
+        assert_memory_equal(first, other, bytes);
+        free(other);
+    }
+    for (int i = 0; i < 4; i++)
+        tape_free(r[i].tape);
+    free(first);
+    free(start);
+    batch_free(&b);
+}
+
+int main(void)
+{
+    enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+    struct CMUnitTest tests[2 * SUBJECTS];
+    char names[SUBJECTS][80];
+    struct opened device = device_of_tests();
+    if (!device.context)
+        fprintf(stderr, "no GPU: %s\n", device.why);
+    for (int i = 0; i < SUBJECTS; i++) {
+        subjects[i].device = &device;
+        snprintf(names[i], sizeof names[i], "%s, replays", subjects[i].name);
+        tests[2 * i] =
+            (struct CMUnitTest){subjects[i].name, test_step_against_double, NULL, NULL, &subjects[i]};
+        tests[2 * i + 1] =
+            (struct CMUnitTest){names[i], test_replays_have_the_same_bits, NULL, NULL, &subjects[i]};
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    device_of_tests_close(&device);
+    return failed;
+}
