@@ -102,7 +102,7 @@ cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
 nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
 gpu       := $(foreach arch,$(CUDA_ARCHS:sm_%=%),-gencode arch=compute_$(arch),code=sm_$(arch)) -std=c++17 -lineinfo \
-             -Werror all-warnings -Xptxas -warn-spills
+             -Werror all-warnings
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")

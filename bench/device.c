@@ -36,7 +36,7 @@ static bool parse_gpu(const char *value, struct device_choice *d, struct message
 
 bool device_parse(const char *value, struct device_choice *d, struct message *error)
 {
-    *d = (struct device_choice){.meta = strcmp(value, "meta") == 0};
+    *d = (struct device_choice){.given = value, .meta = strcmp(value, "meta") == 0};
     snprintf(d->name, sizeof d->name, "%s", value);
     if (d->meta || strcmp(value, "cpu") == 0)
         d->backend = backend_cpu();
@@ -53,7 +53,7 @@ bool device_open(struct device_choice *d, struct message *error)
     if (!d->backend->device)
         return true;
     d->context = d->backend->device->open(d->index, why, sizeof why);
-    return d->context || complain(error, "--device %s: %s", d->name, why);
+    return d->context || complain(error, "--device %s: %s", d->given, why);
 }
 
 void device_close(struct device_choice *d)

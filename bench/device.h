@@ -10,6 +10,7 @@
 
 struct device_choice {
     char name[16];                 /* cpu, ref, meta, cuda:0 */
+    const char *given;             /* the same as it was asked for: cuda */
     const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
     bool meta;                     /* record and plan only */
     int index;                     /* among the GPUs */

@@ -266,9 +266,9 @@ static void write_axes(FILE *out)
     for (enum axis a = 0; a < AXES; a++) {
         const struct axis_info *axis = axis_info(a);
         fprintf(out, "| `--%s` | %s | ", axis->name, axis->standard);
-        if (axis->kind != AXIS_NAME)
+        if (!axis->choice)
             fprintf(out, "%.10g to %.10g", axis->min, axis->max);
-        for (int i = 0; axis->kind == AXIS_NAME && axis->choice(i); i++)
+        for (int i = 0; axis->choice && axis->choice(i); i++)
             fprintf(out, "%s%s", i ? ", " : "", axis->choice(i));
         fprintf(out, " | %s |\n", axis->help);
     }

@@ -92,8 +92,8 @@ const struct backend *backend_cpu(void)
         {OP_linear_backward, "planted", F32, faulty_linear_backward, linear_backward_scratch},
         {OP_attention, "planted", F32, faulty_attention, attention_scratch},
     };
-    static const struct backend faulty = {"faulty", "kernels with planted faults", kernels, 3,
-                                          &cpu_base_backend, NULL};
+    static const struct backend faulty = {
+        "faulty", "kernels with planted faults", kernels, 3, &cpu_base_backend, NULL};
     return &faulty;
 }
 

@@ -3,12 +3,17 @@
  *
  * A task is a block of rows and columns of z; bias and activation follow each product while it is in the
  * first-level cache. Two variants: "simd" packs w once, for all threads, and uses gemm.h; "blas" lets CBLAS
- * pack what it needs in every task, and so takes larger ones.
+ * pack what it needs in every task, and so takes larger ones. Of few rows a task of "simd" takes all and
+ * packs its own columns of w: what one core packs is then never read by another, nor waited for.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
 
-enum { STRIP = 32 }; /* columns whose rows of a task stay in the first-level cache */
+enum {
+    STRIP = 32,     /* columns whose rows of a task stay in the first-level cache */
+    FEW_ROWS = 192, /* whose x stays in the second-level cache */
+    PANEL = GEMM_COLS > STRIP ? GEMM_COLS : STRIP
+};
 
 struct layer {
     const struct linear_args *a;
@@ -87,24 +92,47 @@ static void block(const struct layer *l, int64_t i, int64_t rows, int64_t j, int
     }
 }
 
+static void pack(const struct layer *l, int64_t j, int64_t cols)
+{
+    struct mat w = l->a->w;
+    gemm_pack(w.cols, cols, gemm_transposed(row_of(w, j), w.ld), l->packed + j * w.cols);
+}
+
+static void run_few_rows(const struct layer *l, int threads)
+{
+    int64_t n = l->a->y.rows, m = l->a->y.cols;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t j = 0; j < m; j += PANEL) {
+        pack(l, j, min_of(PANEL, m - j));
+        block(l, 0, n, j, min_of(PANEL, m - j));
+    }
+}
+
+static void run_blocks(const struct layer *l, int threads)
+{
+    int64_t n = l->a->y.rows, m = l->a->y.cols;
+#pragma omp parallel num_threads(threads)
+    {
+        if (!l->blas) {
+#pragma omp for schedule(static)
+            for (int64_t j = 0; j < m; j += GEMM_COLS)
+                pack(l, j, min_of(GEMM_COLS, m - j));
+        }
+#pragma omp for collapse(2) schedule(dynamic) nowait
+        for (int64_t j = 0; j < m; j += l->grid.cols)
+            for (int64_t i = 0; i < n; i += l->grid.rows)
+                block(l, i, min_of(l->grid.rows, n - i), j, min_of(l->grid.cols, m - j));
+    }
+}
+
 static void run(const struct linear_args *a, bool blas)
 {
     struct layer l = layer_of(a, blas);
-    int64_t n = a->y.rows, m = a->y.cols, k = a->x.cols;
-    int threads = threads_for(&a->call, n * m * k, 1 << 15);
-#pragma omp parallel num_threads(threads)
-    {
-        if (!blas) {
-#pragma omp for schedule(static)
-            for (int64_t j = 0; j < m; j += GEMM_COLS)
-                gemm_pack(k, min_of(GEMM_COLS, m - j), gemm_transposed(row_of(a->w, j), a->w.ld),
-                          l.packed + j * k);
-        }
-#pragma omp for collapse(2) schedule(dynamic) nowait
-        for (int64_t j = 0; j < m; j += l.grid.cols)
-            for (int64_t i = 0; i < n; i += l.grid.rows)
-                block(&l, i, min_of(l.grid.rows, n - i), j, min_of(l.grid.cols, m - j));
-    }
+    int threads = threads_for(&a->call, a->y.rows * a->y.cols * a->x.cols, 1 << 15);
+    if (!blas && a->y.rows <= FEW_ROWS)
+        run_few_rows(&l, threads);
+    else
+        run_blocks(&l, threads);
 }
 
 void CPU(linear)(const void *args)

@@ -15,7 +15,9 @@
 
 enum {
     SLAB = 4096,
-    DW_ROWS = 192,   /* of dw in a task */
+    DW_ROWS = 192,   /* of dw in a task, at most */
+    DW_LEAST = 64,   /* and at least, */
+    DW_SHARES = 4,   /* but so few that there are so many tasks */
     DW_COLS = 256,   /* of dw in a task */
     DW_TASKS = 16,   /* as many parts as make so many tasks, */
     PART_ROWS = 256, /* but none of fewer rows of dz and x */
@@ -27,13 +29,20 @@ struct layer {
     struct gemm_grid grid; /* of dx */
     int parts;
     int64_t slab;                                    /* rows of dz at a time */
+    int64_t dw_rows;                                 /* of dw in a task */
     float *dz, *packed, *accumulators, *thread_room; /* scratch */
     int64_t room;                                    /* floats of a thread */
 };
 
+static int64_t dw_rows(const struct linear_backward_args *a)
+{
+    int64_t m = a->dy.cols, shares = min_of(DW_SHARES, blocks_of(m, DW_LEAST));
+    return round_up(blocks_of(m, max_of(blocks_of(m, DW_ROWS), shares)), GEMM_ROWS);
+}
+
 static int64_t dw_blocks(const struct linear_backward_args *a)
 {
-    return blocks_of(a->dy.cols, DW_ROWS) * blocks_of(a->x.cols, DW_COLS);
+    return blocks_of(a->dy.cols, dw_rows(a)) * blocks_of(a->x.cols, DW_COLS);
 }
 
 static int64_t sums(const struct linear_backward_args *a)
@@ -44,12 +53,12 @@ static int64_t sums(const struct linear_backward_args *a)
 /* Lays scratch out; `bytes` is how much there is of it. */
 static struct layer layer_of(const struct linear_backward_args *a, bool blas, int64_t *bytes)
 {
-    struct layer l = {.a = a, .blas = blas};
+    struct layer l = {.a = a, .blas = blas, .dw_rows = dw_rows(a)};
     int64_t n = a->dy.rows, m = a->dy.cols;
     l.slab = blocks_of(n, blocks_of(n, SLAB));
     l.grid = gemm_grid(l.slab, a->x.cols, m, blas ? 192 : 96);
     l.parts = (int)max_of(1, min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
-    l.room = blas ? 0 : round_up(gemm_outer_scratch(min_of(m, DW_ROWS), min_of(a->x.cols, DW_COLS)), 16);
+    l.room = blas ? 0 : round_up(gemm_outer_scratch(min_of(m, l.dw_rows), min_of(a->x.cols, DW_COLS)), 16);
     int64_t sizes[] = {a->act ? l.slab * m : 0, blas ? 0 : gemm_packed_size(m, a->x.cols),
                        l.parts > 1 ? l.parts * sums(a) : 0, l.room * a->call.threads};
     float **parts[] = {&l.dz, &l.packed, &l.accumulators, &l.thread_room};
@@ -126,7 +135,7 @@ static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_
 {
     const struct linear_backward_args *a = l->a;
     int64_t begin = dz.rows * part / l->parts, end = dz.rows * (part + 1) / l->parts;
-    int64_t rows = min_of(DW_ROWS, dz.cols - i), cols = min_of(DW_COLS, a->x.cols - j);
+    int64_t rows = min_of(l->dw_rows, dz.cols - i), cols = min_of(DW_COLS, a->x.cols - j);
     struct mat dw = a->dw, db = a->db;
     if (l->parts > 1) {
         dw = (struct mat){.data = l->accumulators + part * sums(a), .ld = a->x.cols};
@@ -191,7 +200,7 @@ static void run(const struct linear_backward_args *a, bool blas)
             if (dw) {
 #pragma omp for collapse(3) schedule(dynamic)
                 for (int part = 0; part < l.parts; part++)
-                    for (int64_t i = 0; i < m; i += DW_ROWS)
+                    for (int64_t i = 0; i < m; i += l.dw_rows)
                         for (int64_t j = 0; j < d; j += DW_COLS)
                             dw_block(&l, dz, first, i, j, part, room);
             }

@@ -55,7 +55,7 @@ struct adamw_entries {
     }
 };
 
-template <int V> __global__ void __launch_bounds__(BLOCK) adamw(struct lines l, const struct adamw_work w)
+template <int V> __global__ void __launch_bounds__(BLOCK, 1) adamw(struct lines l, const struct adamw_work w)
 {
     __shared__ struct adamw_factors shared;
     if (threadIdx.x == 0)

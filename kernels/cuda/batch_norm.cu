@@ -61,7 +61,7 @@ static __device__ void write_moments(const welford<V> &mine, int lanes, int64_t 
 }
 
 template <int V>
-__global__ void __launch_bounds__(BLOCK) column_moments(struct columns c, struct mat x, float *partial)
+__global__ void __launch_bounds__(BLOCK, 1) column_moments(struct columns c, struct mat x, float *partial)
 {
     __shared__ float shared[2 * V][BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
@@ -88,7 +88,7 @@ static __device__ void move(const struct mat &running, int64_t k, double momentu
         *entry(running, 0, k) = (float)((1 - momentum) * *entry(running, 0, k) + momentum * value);
 }
 
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     column_statistics(struct columns c, const float *partial, struct batch_results to)
 {
     __shared__ struct moments shared[TOTAL_TEAMS][WARP];

@@ -46,7 +46,7 @@ static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t
 
 /* F::enter(i) comes before F::add(i, k, sums) of row i, with rows ascending in a thread. */
 template <int V, class F>
-__global__ void __launch_bounds__(BLOCK) column_partials(struct columns c, const F f, float *partial)
+__global__ void __launch_bounds__(BLOCK, 1) column_partials(struct columns c, const F f, float *partial)
 {
     __shared__ float shared[2 * V * BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
@@ -73,7 +73,7 @@ struct column_results {
 
 enum { TOTAL_TEAMS = BLOCK / WARP };
 
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     column_totals(int64_t chunks, int64_t D, const float *partial, struct column_results to)
 {
     __shared__ double shared[2][TOTAL_TEAMS][WARP];

@@ -18,7 +18,7 @@ template <int V, class F> static __device__ void do_entries(const struct lines &
     }
 }
 
-template <int V, class F> __global__ void __launch_bounds__(BLOCK) each_entry(struct lines l, const F f)
+template <int V, class F> __global__ void __launch_bounds__(BLOCK, 1) each_entry(struct lines l, const F f)
 {
     do_entries<V>(l, f);
 }

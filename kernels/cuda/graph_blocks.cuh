@@ -40,7 +40,7 @@ static __device__ inline int64_t graph_block_first(const struct graph_blocks &b,
 
 /* F::at<V>(block, i, k) for all entries of each block with rows; `l` says how lanes take a row. */
 template <int V, class F>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     each_block_entry(struct graph_blocks blocks, struct lines l, const F f)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;

@@ -58,7 +58,7 @@ struct square_sum {
 };
 
 template <int V>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     block_moments(struct graph_blocks blocks, struct lines l, struct mat x, struct moments *parts)
 {
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
@@ -83,7 +83,7 @@ static __device__ struct moments moments_from(struct moments m, int apart)
 }
 
 /* A warp for each graph; `statistics` is in scratch, stats may be absent. */
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     graph_statistics(struct graph_blocks blocks, const struct moments *parts, struct mat statistics,
                      struct mat stats, double eps)
 {
@@ -187,8 +187,8 @@ struct graph_sums {
 };
 
 template <int V>
-__global__ void __launch_bounds__(BLOCK) block_sums(struct graph_blocks blocks, struct lines l,
-                                                    const struct graph_slope w, struct graph_sums *parts)
+__global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks blocks, struct lines l,
+                                                       const struct graph_slope w, struct graph_sums *parts)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(BLOCK) block_sums(struct graph_blocks blocks, 
 }
 
 /* The means of g and g n over each graph, a warp for each. */
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     graph_means(struct graph_blocks blocks, int64_t cols, const struct graph_sums *parts, struct mat means)
 {
     int lane = threadIdx.x % WARP;

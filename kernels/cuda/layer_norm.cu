@@ -76,7 +76,8 @@ static __device__ float rstd_of(const struct norm_work &w, int64_t i, bool first
 }
 
 template <int V, int ITEMS, class F>
-__global__ void __launch_bounds__(BLOCK) normalise(struct row_teams t, const F from, const struct norm_work w)
+__global__ void __launch_bounds__(BLOCK, 1)
+    normalise(struct row_teams t, const F from, const struct norm_work w)
 {
     unsigned mask = team_mask(t.lanes);
     int lane = (int)threadIdx.x % t.lanes, teams = BLOCK / t.lanes;
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(BLOCK) normalise(struct row_teams t, const F f
 
 /* The same for rows too long for registers, a warp for each. */
 template <int V, class F>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     normalise_long(struct row_teams t, const F from, const struct norm_work w)
 {
     int64_t first = (int64_t)(threadIdx.x % WARP) * V, step = (int64_t)gridDim.x * (BLOCK / WARP);

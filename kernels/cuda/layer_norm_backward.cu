@@ -94,7 +94,7 @@ static __device__ void slope_row(const struct slope_work &w, const struct row_te
 }
 
 template <int V, int ITEMS>
-__global__ void __launch_bounds__(BLOCK) norm_slopes(struct row_teams t, const struct slope_work w)
+__global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, const struct slope_work w)
 {
     __shared__ float shared[2 * V * BLOCK];
     int teams = BLOCK / t.lanes;
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK) norm_slopes(struct row_teams t, const s
 
 /* dx of rows too long for registers, a warp for each. */
 template <int V>
-__global__ void __launch_bounds__(BLOCK) norm_slopes_long(struct row_teams t, const struct slope_work w)
+__global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t, const struct slope_work w)
 {
     int64_t first = (int64_t)(threadIdx.x % WARP) * V, step = (int64_t)gridDim.x * (BLOCK / WARP);
     for (int64_t i = (int64_t)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP; i < t.rows; i += step) {

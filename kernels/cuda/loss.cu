@@ -20,7 +20,7 @@ static struct launch loss_launch(struct launch l)
 }
 
 /* loss = sum of the blocks' sums / count, by one block. */
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     mean_of_parts(struct mat loss, const double *parts, int64_t blocks, double count)
 {
     double sum = 0;
@@ -51,7 +51,7 @@ struct square_entries {
 };
 
 template <int V>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     sum_squares(struct lines l, struct mat y, struct mat target, double *parts)
 {
     float mine = 0;
@@ -124,7 +124,7 @@ static __device__ float log_sum_exp(const struct row_teams &t, const struct mat 
     return top + logf(team_sum(mask, t.lanes, sum));
 }
 
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, 1)
     sum_losses(struct row_teams t, struct mat y, struct mat label, struct mat lse, double *parts)
 {
     int teams = BLOCK / t.lanes;

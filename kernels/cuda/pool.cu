@@ -78,7 +78,7 @@ struct count_rows {
 
 /* Row `number` of parts: what F makes of the rows of block `number`; nothing of an empty one. */
 template <int V, class F>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     reduce_blocks(struct graph_blocks blocks, struct columns c, const F f, struct mat parts)
 {
     __shared__ float shared[V][BLOCK];
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(BLOCK)
 
 /* y of each graph from its rows of parts, and divided by its rows where `mean`. */
 template <class F>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, 1)
     reduce_graphs(struct graph_blocks blocks, struct mat parts, struct mat y, bool mean)
 {
     __shared__ float shared[BLOCK / WARP][WARP];

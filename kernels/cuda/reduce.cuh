@@ -1,6 +1,9 @@
 /*
- * Sums over the lanes of a team and over a block, each in a fixed order, so that
- * results are the same in every run.
+ * Sums over the lanes of a team and over a block, each in a fixed order, so that results are the same in
+ * every run.
+ *
+ * Kernels planned by plan.h have __launch_bounds__(BLOCK, 1): with the 1, ptxas does not spill registers for
+ * the sake of more blocks at once.
  *
  * A team is `lanes` neighbouring lanes of a warp, a power of two; `mask` names them in their warp. Teams of a
  * warp may take different paths.

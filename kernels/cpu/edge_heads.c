@@ -1,0 +1,276 @@
+/*
+ * Products of rows by heads; see edge_heads.h.
+ *
+ * A sweep over edges takes up to WIDE vectors of every row at a time, whole heads or a part of one, so that
+ * the node's own row (or what is summed for it) stays in registers. Sums over lanes are put off: the products
+ * of an edge and a head are stored as a vector, and four such vectors are then added up by one transposition.
+ */
+#include "kernels/cpu/edge_heads.h"
+
+#include <string.h>
+
+enum {
+    WIDE = 8,
+    AHEAD = 8 /* edges from the one at hand to the one that is fetched */
+};
+
+/* The largest power of two up to n. */
+static int64_t power_of_two(int64_t n)
+{
+    return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)n));
+}
+
+struct edge_heads edge_heads_of(int64_t d, int64_t heads)
+{
+    enum { UNITS = 256, EDGES = 64 };
+    struct edge_heads s = {.d = d, .dh = d / heads, .heads = heads};
+    s.per = blocks_of(s.dh, LANES);
+    s.together = s.per <= WIDE && s.per == power_of_two(s.per) ? WIDE / s.per : 0;
+    s.most = max_of(1, min_of(EDGES, UNITS / heads));
+    s.units = round_up(s.most * heads, LANES) + LANES;
+    return s;
+}
+
+void edge_find_columns(struct edge_heads *s, float *scratch)
+{
+    s->columns = (int64_t *)(void *)scratch;
+    for (int64_t h = 0; h < s->heads && scratch; h++)
+        for (int64_t j = 0; j < s->per; j++)
+            s->columns[h * s->per + j] = max_of(0, min_of(h * s->dh + j * LANES, s->d - LANES));
+}
+
+const float *edge_spread(const struct edge_heads *s, const float *row, float *room)
+{
+    if (s->dh % LANES == 0)
+        return row;
+    float *to = room;
+    for (int64_t h = 0; h < s->heads; h++)
+        for (int64_t j = 0; j < s->per; j++, to += LANES) {
+            int64_t first = h * s->dh + j * LANES, at = s->columns[h * s->per + j];
+            store(to, (vec){0});
+            for (int64_t c = first; c < min_of(first + LANES, (h + 1) * s->dh); c++)
+                to[c - at] = row[c];
+        }
+    return room;
+}
+
+void edge_collect(const struct edge_heads *s, const float *spread, float *row, bool acc)
+{
+    for (int64_t k = 0; k < s->d && s->dh % LANES == 0; k += LANES) {
+        vec sum = load(spread + k);
+        if (acc)
+            sum += load(row + k);
+        store(row + k, sum);
+    }
+    for (int64_t h = 0; h < s->heads && s->dh % LANES != 0; h++)
+        for (int64_t j = 0; j < s->per; j++, spread += LANES) {
+            int64_t first = h * s->dh + j * LANES, at = s->columns[h * s->per + j];
+            for (int64_t c = first; c < min_of(first + LANES, (h + 1) * s->dh); c++)
+                row[c] = (acc ? row[c] : 0) + spread[c - at];
+        }
+}
+
+struct edge_rows edge_copy(const struct edge_heads *s, struct edge_rows rows, int64_t n, float *copies)
+{
+    int32_t *number = (int32_t *)(void *)(copies + s->most * LANES);
+    for (int64_t e = 0; e < n; e++) {
+        float *copy = copies + e * LANES;
+        memset(copy, 0, LANES * sizeof *copy);
+        memcpy(copy, rows.at + rows.col[e] * rows.ld, (size_t)s->d * sizeof *copy);
+        number[e] = (int32_t)e;
+    }
+    return (struct edge_rows){copies, LANES, number, n - 1};
+}
+
+/* What all sweeps of a call share. */
+struct sweeps {
+    const struct edge_heads *s;
+    const struct edge_rows *rows;
+    int64_t n;
+    const float *weights, *own; /* `own`: a spread row */
+    float *sum, *products;      /* a spread row; a vector for each edge and head */
+    bool fetch;
+};
+
+/* One sweep: `heads` whole heads from `head` on, or `vectors` vectors of one from number `first` on. */
+struct part {
+    int64_t head, first, heads, vectors;
+};
+
+/* Fetches `count` vectors of the row AHEAD of row e. */
+INLINE void fetch(struct edge_rows r, int64_t e, int count, const int64_t *at)
+{
+    enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
+    const float *row = r.at + r.col[min_of(e + AHEAD, r.last)] * r.ld;
+    UNROLL
+    for (int u = 0; u < count; u += STEP)
+        __builtin_prefetch(row + at[u]);
+}
+
+/* `heads` and `vectors` are p's, as constants. */
+INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
+{
+    struct edge_rows r = *w->rows;
+    int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
+    const int64_t *restrict at = w->s->columns + number;
+    float *to = w->products + p->head * LANES;
+    const float *from = w->own + number * LANES;
+    bool more = heads == 1 && p->first > 0;
+    vec own[WIDE];
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++)
+        own[u] = load(from + u * LANES);
+    for (int64_t e = 0; e < n; e++, to += stride) {
+        const float *row = r.at + r.col[e] * r.ld;
+        fetch(r, e, heads * vectors, at);
+        UNROLL
+        for (int g = 0; g < heads; g++) {
+            vec sum = own[g * vectors] * load(row + at[g * vectors]);
+            UNROLL
+            for (int v = 1; v < vectors; v++)
+                sum += own[g * vectors + v] * load(row + at[g * vectors + v]);
+            if (more)
+                sum += load(to);
+            store(to + g * LANES, sum);
+        }
+    }
+}
+
+INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors)
+{
+    struct edge_rows r = *w->rows;
+    int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
+    const int64_t *restrict at = w->s->columns + number;
+    const float *weight = w->weights + p->head;
+    float *to = w->sum + number * LANES;
+    bool fetches = w->fetch;
+    vec sum[WIDE];
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++)
+        sum[u] = load(to + u * LANES);
+    for (int64_t e = 0; e < n; e++, weight += stride) {
+        const float *row = r.at + r.col[e] * r.ld;
+        if (fetches)
+            fetch(r, e, heads * vectors, at);
+        UNROLL
+        for (int u = 0; u < heads * vectors; u++)
+            sum[u] += weight[u / vectors] * load(row + at[u]);
+    }
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++)
+        store(to + u * LANES, sum[u]);
+}
+
+/* The shapes of parts that there are, as sweep_all cuts them. */
+static void multiply_part(const struct sweeps *w, const struct part *p)
+{
+    switch (p->heads * 16 + p->vectors) {
+    case 0x11:
+        multiply(w, p, 1, 1);
+        break;
+    case 0x41:
+        multiply(w, p, 4, 1);
+        break;
+    case 0x81:
+        multiply(w, p, 8, 1);
+        break;
+    case 0x12:
+        multiply(w, p, 1, 2);
+        break;
+    case 0x42:
+        multiply(w, p, 4, 2);
+        break;
+    case 0x14:
+        multiply(w, p, 1, 4);
+        break;
+    case 0x24:
+        multiply(w, p, 2, 4);
+        break;
+    case 0x18:
+        multiply(w, p, 1, 8);
+        break;
+    }
+}
+
+static void weigh_part(const struct sweeps *w, const struct part *p)
+{
+    switch (p->heads * 16 + p->vectors) {
+    case 0x11:
+        weigh(w, p, 1, 1);
+        break;
+    case 0x41:
+        weigh(w, p, 4, 1);
+        break;
+    case 0x81:
+        weigh(w, p, 8, 1);
+        break;
+    case 0x12:
+        weigh(w, p, 1, 2);
+        break;
+    case 0x42:
+        weigh(w, p, 4, 2);
+        break;
+    case 0x14:
+        weigh(w, p, 1, 4);
+        break;
+    case 0x24:
+        weigh(w, p, 2, 4);
+        break;
+    case 0x18:
+        weigh(w, p, 1, 8);
+        break;
+    }
+}
+
+static void sweep_all(const struct sweeps *w)
+{
+    const struct edge_heads *s = w->s;
+    struct part p;
+    for (p.head = 0; p.head < s->heads; p.head += p.heads) {
+        int64_t left = s->heads - p.head;
+        p.heads = s->together && left >= s->together ? s->together : s->per == 1 && left >= 4 ? 4 : 1;
+        for (p.first = 0; p.first < s->per; p.first += p.vectors) {
+            p.vectors = s->together ? s->per : power_of_two(min_of(WIDE, s->per - p.first));
+            if (w->weights)
+                weigh_part(w, &p);
+            else
+                multiply_part(w, &p);
+        }
+    }
+}
+
+/* to[u] = sum of the lanes of from[u], for four units. */
+INLINE void sum_lanes(const float *from, float *to)
+{
+    vec4 part[4];
+    UNROLL
+    for (int u = 0; u < 4; u++) {
+        part[u] = load4(from + u * LANES);
+        UNROLL
+        for (int l = 4; l < LANES; l += 4)
+            part[u] += load4(from + u * LANES + l);
+    }
+    vec4 a = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
+    vec4 b = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
+    vec4 c = __builtin_shufflevector(part[2], part[3], 0, 4, 1, 5);
+    vec4 d = __builtin_shufflevector(part[2], part[3], 2, 6, 3, 7);
+    a += b;
+    c += d;
+    store4(to, __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(a, c, 2, 3, 6, 7));
+}
+
+void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
+               float *products, float *dots)
+{
+    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products};
+    sweep_all(&w);
+    for (int64_t u = 0; u < n * s->heads; u += 4)
+        sum_lanes(products + u * LANES, dots + u);
+}
+
+void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
+                bool fetch, float *spread)
+{
+    struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .sum = spread, .fetch = fetch};
+    sweep_all(&w);
+}

@@ -1,0 +1,120 @@
+/*
+ * Products of one node's row with the rows at the other ends of its edges, head by head: what attention over
+ * edges is made of. Head h has its own D / H columns of every row.
+ *
+ * A head is held as `per` vectors of LANES floats. Where D / H fills no whole number of them, its last vector
+ * is read from further left, so as not to pass the row's end, or reaches into the next head: a `spread` row
+ * holds zeros in the lanes that are not the head's, which makes products with it right, and sums in such
+ * lanes are never used. Rows of less than LANES floats are copied before they are read.
+ */
+#ifndef GTMARK_KERNELS_CPU_EDGE_HEADS_H
+#define GTMARK_KERNELS_CPU_EDGE_HEADS_H
+
+#include "kernels/cpu/edges.h"
+#include "kernels/cpu/vectors.h"
+
+enum { EDGE_LINE = 16 /* floats of a cache line */ };
+
+struct edge_heads {
+    int64_t d, dh, heads;
+    int64_t per;      /* vectors of a head */
+    int64_t together; /* heads in one sweep over the edges, a power of two; 0: heads are cut */
+    int64_t most;     /* edges at a time */
+    int64_t *columns; /* heads x per: the column that lane 0 of each vector reads; see edge_find_columns */
+    int64_t units;    /* room for a number for each of these edges and heads, and for more to fill vectors */
+};
+
+/* The rows of a matrix at the other ends of some edges. */
+struct edge_rows {
+    const float *at; /* of the matrix */
+    int64_t ld;
+    const int32_t *col;
+    int64_t last; /* col[0 .. last] may be read: more than these edges, to be fetched */
+};
+
+/* Floats of a spread row, and of the products of `most` edges before they are added up. */
+static inline int64_t edge_spread_size(const struct edge_heads *s)
+{
+    return s->heads * s->per * LANES;
+}
+
+static inline int64_t edge_products_size(const struct edge_heads *s)
+{
+    return s->units * LANES;
+}
+
+static inline int64_t edge_columns_size(const struct edge_heads *s)
+{
+    return s->heads * s->per * (int64_t)(sizeof(int64_t) / 4);
+}
+
+/* Floats of the copies of rows of less than LANES floats. */
+static inline int64_t edge_copies_size(const struct edge_heads *s)
+{
+    return s->d < LANES ? s->most * (LANES + 1) : 0;
+}
+
+/* A part of scratch: where its address goes, and its floats. */
+struct edge_part {
+    float **at;
+    int64_t floats;
+};
+
+/* Lays the parts out one after the other, each from a cache line on, and returns the floats of all; without
+ * scratch they are null. */
+static inline int64_t edge_lay_out(float *scratch, const struct edge_part *parts, size_t count)
+{
+    int64_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        *parts[i].at = scratch ? scratch + size : NULL;
+        size += float_bytes(parts[i].floats) / 4;
+    }
+    return size;
+}
+
+/* Fetches row i, if there is one: rows read in turn are too short for the processor to see it coming. */
+static inline void edge_fetch_row(struct mat m, int64_t i)
+{
+    for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
+        __builtin_prefetch(row_of(m, i) + k);
+}
+
+#define edge_heads_of     CPU(edge_heads_of)
+#define edge_find_columns CPU(edge_find_columns)
+#define edge_spread       CPU(edge_spread)
+#define edge_collect      CPU(edge_collect)
+#define edge_copy         CPU(edge_copy)
+#define edge_dots         CPU(edge_dots)
+#define edge_weigh        CPU(edge_weigh)
+
+struct edge_heads edge_heads_of(int64_t d, int64_t heads);
+
+/* Fills s->columns, in scratch of edge_columns_size; without scratch it is null. */
+void edge_find_columns(struct edge_heads *s, float *scratch);
+
+/* A row of D floats as a spread one: in `room`, or itself if there is no difference. */
+const float *edge_spread(const struct edge_heads *s, const float *row, float *room);
+
+/* row = the spread one, or row += it if acc. */
+void edge_collect(const struct edge_heads *s, const float *spread, float *row, bool acc);
+
+/* Copies n rows of less than LANES floats. */
+struct edge_rows edge_copy(const struct edge_heads *s, struct edge_rows rows, int64_t n, float *copies);
+
+/* The rows of m at the other ends of edges first .. first + n - 1, n <= most. */
+static inline struct edge_rows edge_ends(const struct edge_heads *s, const struct edge_tasks *tasks,
+                                         struct mat m, int64_t first, int64_t n, float *copies)
+{
+    struct edge_rows rows = {m.data, m.ld, tasks->col + first, tasks->edges - 1 - first};
+    return s->d < LANES ? edge_copy(s, rows, n, copies) : rows;
+}
+
+/* dots[e * heads + h] = the product in head h of a spread row with row e. Fetches the rows that follow. */
+void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
+               float *products, float *dots);
+
+/* Adds weights[e * heads + h] times head h of row e to a spread row. If `fetch`, fetches rows that follow. */
+void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
+                bool fetch, float *spread);
+
+#endif

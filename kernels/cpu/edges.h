@@ -1,0 +1,97 @@
+/*
+ * The rows of a compressed sparse matrix of edges, cut into tasks of nearly equal cost.
+ *
+ * A row costs its edges and one more, so row i begins at position row[i] + i of a line N + E long, which is
+ * cut every `size` positions (after Merrill and Garland, "Merge-based parallel sparse matrix-vector
+ * multiplication", 2016). A cut moves back to the beginning of the row that it falls into, so that rows stay
+ * whole, except in rows longer than `size`: those hubs are cut where it is. The graph alone decides.
+ *
+ * A task thus consists of pieces of rows, of which the last may have no end and the first no beginning. A
+ * piece without an end leaves what it found in its task's place in scratch. When all tasks are done, the
+ * task with the end of a hub adds the pieces of edge_pieces_before, in their order.
+ */
+#ifndef GTMARK_KERNELS_CPU_EDGES_H
+#define GTMARK_KERNELS_CPU_EDGES_H
+
+#include "kernels/cpu/cpu.h"
+
+struct edge_tasks {
+    const int64_t *row; /* nodes + 1 */
+    const int32_t *col;
+    int64_t nodes, edges, size, count;
+};
+
+/* Edges first .. end - 1 of a row. */
+struct edge_piece {
+    int64_t row, first, end;
+    bool begins, ends;
+};
+
+/* Enough tasks for many cores, unless they were too short to hand out, and not so long that they lag. */
+static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
+{
+    enum { LEAST = 256, MOST = 2048, WANTED = 256 };
+    struct edge_tasks t = {.row = row.data, .col = col.data, .nodes = row.rows - 1, .edges = col.rows};
+    int64_t cost = t.nodes + t.edges;
+    t.size = max_of(LEAST, min_of(MOST, blocks_of(cost, WANTED)));
+    t.count = blocks_of(cost, t.size);
+    return t;
+}
+
+/* The first piece of task t, or for t = count what would follow the last one. */
+static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t)
+{
+    int64_t at = min_of(t * s->size, s->nodes + s->edges), low = 0, high = s->nodes + 1;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (s->row[middle] + middle <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    struct edge_piece p = {low, s->row[low], s->row[min_of(low + 1, s->nodes)], true, true};
+    int64_t before = at - low - s->row[low], degree = p.end - p.first;
+    if (degree + 1 > s->size && before == degree)
+        return (struct edge_piece){low + 1, p.end, s->row[min_of(low + 2, s->nodes)], true, true};
+    if (degree + 1 > s->size && before > 0) {
+        p.first += before;
+        p.begins = false;
+    }
+    return p;
+}
+
+/* The piece p without what belongs to the next task, which begins with `next`. */
+static inline struct edge_piece edge_clip(struct edge_piece p, struct edge_piece next)
+{
+    if (p.row == next.row) {
+        p.end = next.first;
+        p.ends = false;
+    }
+    return p;
+}
+
+/* Whether p, not yet clipped, begins before `next`, where the next task begins. */
+static inline bool edge_before(struct edge_piece p, struct edge_piece next)
+{
+    return p.row < next.row || (p.row == next.row && p.first < next.first);
+}
+
+static inline struct edge_piece edge_next(const struct edge_tasks *s, struct edge_piece p)
+{
+    int64_t row = p.row + 1;
+    return (struct edge_piece){row, p.end, s->row[min_of(row + 1, s->nodes)], true, true};
+}
+
+/*
+ * If the first piece of task t is the end of a hub, how many pieces of it are before: those of the tasks just
+ * before t. Otherwise 0.
+ */
+static inline int64_t edge_pieces_before(const struct edge_tasks *s, int64_t t)
+{
+    struct edge_piece first = edge_first(s, t);
+    if (first.begins || !edge_clip(first, edge_first(s, t + 1)).ends)
+        return 0;
+    return t - (s->row[first.row] + first.row) / s->size;
+}
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * Backward of attention over edges, with p recomputed from the saved lse as in attention_backward.c:
+ *
+ *   p_e = exp(q_i . k_j scale - lse_i)    delta_i = dy_i . y_i    ds_e = p_e (dy_i . v_j - delta_i) scale
+ *   dq_i (+)= sum of ds_e k_j    dk_j (+)= sum of ds_e q_i    dv_j (+)= sum of p_e dy_i    e: j -> i, per
+ * head
+ *
+ * One pass over receivers gives dq, and delta for the next; one over senders gives dk and dv. Both are a
+ * row's two products with the rows at the other ends of its edges, and sums of those rows: p and ds are
+ * computed twice, but nothing is kept for edges and no gradient is written by two tasks.
+ */
+#include "kernels/cpu/edge_heads.h"
+#include "kernels/cpu/vector_math.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { ROWS_AHEAD = 2 };
+
+/* p comes from own[0] and other[0], dy . v from own[1] and other[1]; out[0] (+)= sum of ds other[0], and if
+ * present out[1] (+)= sum of p other[1]. */
+struct pass {
+    struct edge_tasks tasks;
+    struct mat own[2], other[2], out[2];
+    bool sends;
+    float *parts;  /* scratch: a part for each task */
+    int64_t width; /* floats of a part: D for each output */
+};
+
+struct gradients {
+    const struct sparse_attention_backward_args *a;
+    struct edge_heads heads;
+    struct pass receive, send;
+    float scale;
+    float *softmax, *rooms; /* scratch: lse and delta of every node, `padded` floats each; by thread */
+    int64_t padded, room;   /* floats */
+};
+
+/* Scratch of a thread: of the node its rows and sums, spread; of the edges at hand the rest. */
+struct room {
+    float *own[2], *sum[2];
+    float *softmax; /* its lse and delta, if it receives */
+    float *products, *p, *ds, *lse, *delta, *copies[2];
+};
+
+/* Lays a thread's scratch out and returns its floats; null for size alone. */
+static int64_t lay_out(const struct edge_heads *h, float *at, struct room *r)
+{
+    int64_t spread = edge_spread_size(h), copies = edge_copies_size(h);
+    const struct edge_part parts[] = {{&r->own[0], spread},
+                                      {&r->own[1], spread},
+                                      {&r->sum[0], spread},
+                                      {&r->sum[1], spread},
+                                      {&r->softmax, 2 * round_up(h->heads, 4)},
+                                      {&r->p, h->units},
+                                      {&r->ds, h->units},
+                                      {&r->lse, h->units},
+                                      {&r->delta, h->units},
+                                      {&r->products, edge_products_size(h)},
+                                      {&r->copies[0], copies},
+                                      {&r->copies[1], copies}};
+    return edge_lay_out(at, parts, sizeof parts / sizeof *parts);
+}
+
+static struct gradients gradients_of(const struct sparse_attention_backward_args *a, int64_t *bytes)
+{
+    int64_t d = a->q.cols;
+    struct gradients s = {.a = a, .heads = edge_heads_of(d, a->heads), .padded = round_up(a->heads, 4)};
+    s.scale = (float)(1 / sqrt((double)s.heads.dh));
+    s.receive = (struct pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
+                              .own = {a->q, a->dy},
+                              .other = {a->k, a->v},
+                              .out = {a->dq},
+                              .width = d};
+    s.send = (struct pass){.tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
+                           .own = {a->k, a->v},
+                           .other = {a->q, a->dy},
+                           .out = {a->dk, a->dv},
+                           .width = 2 * d,
+                           .sends = true};
+    struct room unused;
+    s.room = lay_out(&s.heads, NULL, &unused);
+    float *columns;
+    const struct edge_part parts[] = {{&columns, edge_columns_size(&s.heads)},
+                                      {&s.softmax, 2 * s.padded * a->q.rows},
+                                      {&s.receive.parts, s.receive.tasks.count * s.receive.width},
+                                      {&s.send.parts, s.send.tasks.count * s.send.width},
+                                      {&s.rooms, s.room * a->call.threads}};
+    *bytes = 4 * edge_lay_out(a->call.scratch, parts, sizeof parts / sizeof *parts);
+    edge_find_columns(&s.heads, columns);
+    return s;
+}
+
+/* lse and delta of node i. */
+static float *softmax_of(const struct gradients *s, int64_t i)
+{
+    return s->softmax + 2 * s->padded * i;
+}
+
+/* The same of node i, whose dy is given spread, into the room; and kept if `keep`. */
+static void find_softmax(const struct gradients *s, const struct room *r, const float *dy, int64_t i,
+                         bool keep)
+{
+    const int32_t self = 0;
+    struct edge_rows y = {row_of(s->a->y, i), 0, &self, 0};
+    if (s->heads.d < LANES)
+        y = edge_copy(&s->heads, y, 1, r->copies[0]);
+    edge_dots(&s->heads, dy, &y, 1, r->products, r->softmax + s->padded);
+    for (int64_t h = 0; h < s->heads.heads; h++)
+        r->softmax[h] = row_of(s->a->lse, i)[h];
+    for (int64_t h = 0; h < 2 * s->padded && keep; h += 4)
+        store4(softmax_of(s, i) + h, load4(r->softmax + h));
+}
+
+/* Of each edge the lse and delta of its receiver, as dots lie. Whole vec4s are copied: the next edge
+ * overwrites what was too much. */
+static void spread_softmax(const struct gradients *s, const struct pass *w, const struct room *r,
+                           int64_t first, int64_t n)
+{
+    for (int64_t e = 0; e < n && w->sends; e++)
+        __builtin_prefetch(softmax_of(s, w->tasks.col[min_of(first + n + e, w->tasks.edges - 1)]));
+    for (int64_t e = 0; e < n; e++) {
+        const float *from = w->sends ? softmax_of(s, w->tasks.col[first + e]) : r->softmax;
+        for (int64_t h = 0; h < s->heads.heads; h += 4) {
+            store4(r->lse + e * s->heads.heads + h, load4(from + h));
+            store4(r->delta + e * s->heads.heads + h, load4(from + s->padded + h));
+        }
+    }
+}
+
+/*
+ * p and dp hold the dots and become p and ds, to the end of the last vector. No probability exceeds 1: huge
+ * scores, not rounded as they were in the forward, may be far from lse.
+ */
+static void soften(int64_t n, float *restrict p, float *restrict dp, const float *restrict lse,
+                   const float *restrict delta, float scale)
+{
+    for (int64_t u = 0; u < n; u += LANES) {
+#pragma omp simd
+        for (int64_t l = u; l < u + LANES; l++) {
+            float x = p[l] * scale + (VM_LN2 - lse[l]);
+            p[l] = vm_half_exp(x > VM_LN2 ? VM_LN2 : x);
+            dp[l] = p[l] * (dp[l] - delta[l]) * scale;
+        }
+    }
+}
+
+static void edges_backward(const struct gradients *s, const struct pass *w, const struct room *r,
+                           const float *const own[2], int64_t first, int64_t n)
+{
+    const struct edge_heads *h = &s->heads;
+    struct edge_rows other[2];
+    for (int m = 0; m < 2; m++)
+        other[m] = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
+    edge_dots(h, own[0], &other[0], n, r->products, r->p);
+    edge_dots(h, own[1], &other[1], n, r->products, r->ds);
+    spread_softmax(s, w, r, first, n);
+    soften(n * h->heads, r->p, r->ds, r->lse, r->delta, s->scale);
+    edge_weigh(h, r->ds, &other[0], n, false, r->sum[0]);
+    if (w->sends)
+        edge_weigh(h, r->p, &other[1], n, false, r->sum[1]);
+}
+
+static void piece_backward(const struct gradients *s, const struct pass *w, const struct room *r,
+                           struct edge_piece p, float *part)
+{
+    const struct edge_heads *h = &s->heads;
+    const float *own[2];
+    for (int m = 0; m < 2; m++) {
+        own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
+        for (int64_t k = 0; k < edge_spread_size(h); k += LANES)
+            store(r->sum[m] + k, (vec){0});
+    }
+    if (!w->sends)
+        find_softmax(s, r, own[1], p.row, p.begins);
+    for (int64_t e = p.first; e < p.end; e += h->most)
+        edges_backward(s, w, r, own, e, min_of(h->most, p.end - e));
+    for (int m = 0; m <= w->sends; m++) {
+        float *to = p.ends ? row_of(w->out[m], p.row) : part + m * h->d;
+        edge_collect(h, r->sum[m], to, p.ends && w->out[m].acc);
+    }
+}
+
+static void task_backward(const struct gradients *s, const struct pass *w, int64_t t, const struct room *r)
+{
+    struct edge_piece next = edge_first(&w->tasks, t + 1);
+    for (struct edge_piece p = edge_first(&w->tasks, t); edge_before(p, next); p = edge_next(&w->tasks, p)) {
+        piece_backward(s, w, r, edge_clip(p, next), w->parts + t * w->width);
+    }
+}
+
+/* Adds to a hub's row, which ends in task t, the pieces before. */
+static void join(const struct gradients *s, const struct pass *w, int64_t t)
+{
+    int64_t before = edge_pieces_before(&w->tasks, t), i = edge_first(&w->tasks, t).row;
+    for (int m = 0; m <= w->sends && before > 0; m++)
+        add_accumulators(s->heads.d, row_of(w->out[m], i), true,
+                         w->parts + (t - before) * w->width + m * s->heads.d, before, w->width);
+}
+
+static void run_pass(const struct gradients *s, const struct pass *w, const struct room *r)
+{
+#pragma omp for schedule(dynamic)
+    for (int64_t t = 0; t < w->tasks.count; t++)
+        task_backward(s, w, t, r);
+#pragma omp for schedule(static) nowait
+    for (int64_t t = 0; t < w->tasks.count; t++)
+        join(s, w, t);
+}
+
+void CPU(sparse_attention_backward)(const void *args)
+{
+    const struct sparse_attention_backward_args *a = args;
+    int64_t bytes;
+    struct gradients s = gradients_of(a, &bytes);
+    int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
+#pragma omp parallel num_threads(threads)
+    {
+        struct room room = {0};
+        lay_out(&s.heads, s.rooms + omp_get_thread_num() * s.room, &room);
+        run_pass(&s, &s.receive, &room);
+        run_pass(&s, &s.send, &room);
+    }
+}
+
+int64_t CPU(sparse_attention_backward_scratch)(const void *args)
+{
+    int64_t bytes;
+    gradients_of(args, &bytes);
+    return bytes;
+}

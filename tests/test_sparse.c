@@ -1,0 +1,276 @@
+/*
+ * Ops over edges where rows are long: a hub with far more edges than a task has, whose row is cut and put
+ * together again, and scores far from zero along it, so that its running maximum rises from piece to piece.
+ * Rows of every instruction set, on one to three threads, against ref in double.
+ */
+#include "kernels/rng.h"
+#include "tests/operands.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 100000, FROM_HUB = 20000, OTHERS = 5000, HUB = 417 };
+enum { E = TO_HUB + FROM_HUB + OTHERS };
+
+static void *zeros(int64_t count, size_t size)
+{
+    void *p = calloc((size_t)count + 64, size);
+    assert_non_null(p);
+    return p;
+}
+
+static struct mat matrix(int64_t rows, int64_t cols, enum dtype dtype)
+{
+    struct mat m = {.rows = rows, .cols = cols, .ld = cols, .dtype = dtype};
+    m.data = zeros(rows * cols, dtype_size(dtype));
+    return m;
+}
+
+/* End `end` of edge e: 0 is the sender, 1 the receiver. */
+static int64_t edge_end(int64_t e, int end)
+{
+    if (e < TO_HUB + FROM_HUB && end == (e < TO_HUB))
+        return HUB;
+    return (int64_t)(rng_bits(7, (uint64_t)(2 * e + end)) % N);
+}
+
+/* The edges in rows of one end, each with the other ends in ascending order. */
+static void fill_rows(int end, struct mat row, struct mat col)
+{
+    int64_t *at = row.data, place[N];
+    int32_t *to = col.data;
+    int64_t *first = zeros((int64_t)N * N, sizeof *first); /* edges between every two nodes */
+    for (int64_t e = 0; e < E; e++)
+        first[edge_end(e, end) * N + edge_end(e, !end)]++;
+    for (int64_t i = 0; i < N; i++) {
+        place[i] = at[i];
+        for (int64_t j = 0; j < N; j++)
+            for (int64_t c = 0; c < first[i * N + j]; c++)
+                to[place[i]++] = (int32_t)j;
+        at[i + 1] = place[i];
+    }
+    free(first);
+}
+
+static struct edges graph(void)
+{
+    struct edges g = {matrix(N + 1, 1, I64), matrix(E, 1, I32), matrix(N + 1, 1, I64), matrix(E, 1, I32)};
+    fill_rows(1, g.row, g.col);
+    fill_rows(0, g.out_row, g.out_col);
+    return g;
+}
+
+/* Entries of q and k are within `size` of zero, those of k in row i within 1 + growth i / N times that;
+ * others are within 1. */
+struct scores {
+    double size, growth;
+};
+
+static void fill_operand(struct mat m, const char *name, struct scores s)
+{
+    bool q = !strcmp(name, "q"), k = !strcmp(name, "k");
+    uint64_t key = rng_key(3, name);
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t c = 0; c < m.cols; c++) {
+            double factor = q ? s.size : k ? s.size * (1 + s.growth * (double)i / N) : 1;
+            mat_set(m, i, c, (float)(rng_int24(key, (uint64_t)(i * m.cols + c)) * 0x1p-23 * factor));
+        }
+}
+
+/* Operands of an op on the graph, in this dtype. */
+static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, struct scores s)
+{
+    union any_args args = {0};
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (o->role == ROLE_ATTR)
+            *(double *)(void *)((char *)&args + o->at) = 0.5;
+        else if (o->role == ROLE_SIZE)
+            *(int *)(void *)((char *)&args + o->at) = HEADS;
+        else if (!strcmp(o->name, "adj.row"))
+            *(struct edges *)(void *)operand_mat(o, &args) = g;
+        else if (o->role != ROLE_ROW_PTR && o->role != ROLE_INDEX) {
+            struct mat m = matrix(N, o->cols == DIM_H ? HEADS : D, dtype);
+            fill_operand(m, o->name, s);
+            *operand_mat(o, &args) = m;
+        }
+    }
+    return args;
+}
+
+static bool is_matrix(const struct operand *o)
+{
+    return operand_is_mat(o) && o->role != ROLE_ROW_PTR && o->role != ROLE_INDEX;
+}
+
+static void release(enum op op, union any_args *args)
+{
+    for (int i = 0; i < op_info(op)->operand_count; i++)
+        if (is_matrix(&op_info(op)->operands[i]))
+            free(operand_mat(&op_info(op)->operands[i], args)->data);
+}
+
+static void run(const struct kernel *k, union any_args *args, int threads)
+{
+    args->call.threads = threads;
+    int64_t scratch = k->scratch ? k->scratch(args) : 0;
+    args->call.scratch = aligned_alloc(64, (size_t)(scratch + 64) / 64 * 64);
+    assert_non_null(args->call.scratch);
+    memset(args->call.scratch, 0xff, (size_t)scratch);
+    k->run(args);
+    free(args->call.scratch);
+}
+
+static void copy(struct mat to, struct mat from)
+{
+    for (int64_t i = 0; i < to.rows; i++)
+        for (int64_t c = 0; c < to.cols; c++)
+            mat_set(to, i, c, mat_get(from, i, c));
+}
+
+/* The oracle's y and lse, for the backward. */
+static void copy_saved(const union any_args *forward, union any_args *backward)
+{
+    copy(backward->sparse_attention_backward.y, forward->sparse_attention.y);
+    copy(backward->sparse_attention_backward.lse, forward->sparse_attention.lse);
+}
+
+static double error(struct mat a, struct mat r)
+{
+    struct mat difference = matrix(r.rows, r.cols, F64);
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t c = 0; c < r.cols; c++)
+            mat_set(difference, i, c, mat_get(a, i, c) - mat_get(r, i, c));
+    double e = mat_norm(difference) / mat_norm(r);
+    free(difference.data);
+    return e;
+}
+
+/* What `ours` wrote is finite, and within the limit of what the oracle wrote; infinity is no limit. Gradients
+ * here are smaller than E in any case: probabilities do not exceed 1, nor do entries of dy. */
+static void judge(const struct backend *b, enum op op, const union any_args *ours,
+                  const union any_args *oracle, double limit)
+{
+    for (int i = 0; i < op_info(op)->operand_count; i++) {
+        const struct operand *o = &op_info(op)->operands[i];
+        if (!operand_is_mat(o) || !operand_writes(o))
+            continue;
+        struct mat x = *operand_mat(o, ours), r = *operand_mat(o, oracle);
+        if (!isfinite(mat_norm(r)) || !isfinite(mat_norm(x)))
+            fail_msg("%s %s: %s is not finite", b->name, op_info(op)->name, o->name);
+        if (o->role == ROLE_GRAD && mat_norm(x) > E)
+            fail_msg("%s %s: %s is %g", b->name, op_info(op)->name, o->name, mat_norm(x));
+        if (isfinite(limit) && !(error(x, r) <= limit))
+            fail_msg("%s %s: %s is off by %g, allowed %g", b->name, op_info(op)->name, o->name, error(x, r),
+                     limit);
+    }
+}
+
+static void expect_same(const struct backend *b, enum op op, const union any_args *one,
+                        const union any_args *many)
+{
+    for (int i = 0; i < op_info(op)->operand_count; i++) {
+        const struct operand *o = &op_info(op)->operands[i];
+        if (!operand_is_mat(o) || !operand_writes(o))
+            continue;
+        struct mat x = *operand_mat(o, one), y = *operand_mat(o, many);
+        if (memcmp(x.data, y.data, (size_t)mat_bytes(x)))
+            fail_msg("%s %s: %s depends on the threads", b->name, op_info(op)->name, o->name);
+    }
+}
+
+/* An op on all instruction sets. `forward` is the oracle's forward where the op needs what that saved. */
+static void check(struct edges g, enum op op, struct scores s, const union any_args *oracle,
+                  const union any_args *forward, double limit)
+{
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
+        const struct kernel *k = backend_kernel(*b, op, F32, NULL);
+        union any_args one;
+        for (int threads = 1; threads <= 3; threads++) {
+            union any_args args = operands_on(g, op, F32, s);
+            if (forward)
+                copy_saved(forward, &args);
+            run(k, &args, threads);
+            if (threads == 1)
+                one = args;
+            else {
+                expect_same(*b, op, &one, &args);
+                release(op, &args);
+            }
+        }
+        judge(*b, op, &one, oracle, limit);
+        release(op, &one);
+    }
+}
+
+/* An op and its backward; limits of their errors. */
+static void check_both(enum op op, struct scores s, double limit, double backward_limit)
+{
+    enum op back = backward_of(op);
+    struct edges g = graph();
+    union any_args forward = operands_on(g, op, F64, s), backward = operands_on(g, back, F64, s);
+    run(backend_kernel(&backend_ref, op, F64, NULL), &forward, 1);
+    bool saved = operand_named(back, "lse") != NULL;
+    if (saved)
+        copy_saved(&forward, &backward);
+    run(backend_kernel(&backend_ref, back, F64, NULL), &backward, 1);
+    check(g, op, s, &forward, NULL, limit);
+    check(g, back, s, &backward, saved ? &forward : NULL, backward_limit);
+    release(op, &forward);
+    release(back, &backward);
+    void *all[] = {g.row.data, g.col.data, g.out_row.data, g.out_col.data};
+    for (int i = 0; i < 4; i++)
+        free(all[i]);
+}
+
+static void test_hub_sums(void **state)
+{
+    (void)state;
+    check_both(OP_spmm, (struct scores){1, 0}, 1e-5, 1e-5);
+}
+
+static void test_hub_attention(void **state)
+{
+    (void)state;
+    check_both(OP_sparse_attention, (struct scores){1, 0}, 1e-5, 1e-4);
+}
+
+/* From about 10 to about 200. */
+static void test_hub_attention_of_large_scores(void **state)
+{
+    (void)state;
+    check_both(OP_sparse_attention, (struct scores){3, 12}, 1e-3, 1e-2);
+}
+
+/* About 1e4, where exp overflows and rounding alone moves scores by 1e-3. */
+static void test_hub_attention_of_huge_scores(void **state)
+{
+    (void)state;
+    check_both(OP_sparse_attention, (struct scores){60, 3}, 1e-1, INFINITY);
+}
+
+/* About 1e9, where rounding alone moves scores by hundreds. */
+static void test_hub_attention_of_immense_scores(void **state)
+{
+    (void)state;
+    check_both(OP_sparse_attention, (struct scores){1e4, 3}, INFINITY, INFINITY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hub_sums),
+        cmocka_unit_test(test_hub_attention),
+        cmocka_unit_test(test_hub_attention_of_large_scores),
+        cmocka_unit_test(test_hub_attention_of_huge_scores),
+        cmocka_unit_test(test_hub_attention_of_immense_scores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
