@@ -89,7 +89,7 @@ struct sweeps {
     int64_t n;
     const float *weights, *own; /* `own`: a spread row */
     float *sum, *products;      /* a spread row; a vector for each edge and head */
-    bool fetch;
+    const struct edge_rows *fetch;
 };
 
 /* One sweep: `heads` whole heads from `head` on, or `vectors` vectors of one from number `first` on. */
@@ -110,7 +110,8 @@ INLINE void fetch(struct edge_rows r, int64_t e, int count, const int64_t *at)
 /* `heads` and `vectors` are p's, as constants. */
 INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
 {
-    struct edge_rows r = *w->rows;
+    bool fetches = w->fetch;
+    struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
     int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
     const int64_t *restrict at = w->s->columns + number;
     float *to = w->products + p->head * LANES;
@@ -122,7 +123,8 @@ INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, in
         own[u] = load(from + u * LANES);
     for (int64_t e = 0; e < n; e++, to += stride) {
         const float *row = r.at + r.col[e] * r.ld;
-        fetch(r, e, heads * vectors, at);
+        if (fetches)
+            fetch(ahead, e, heads * vectors, at);
         UNROLL
         for (int g = 0; g < heads; g++) {
             vec sum = own[g * vectors] * load(row + at[g * vectors]);
@@ -138,12 +140,12 @@ INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, in
 
 INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors)
 {
-    struct edge_rows r = *w->rows;
+    bool fetches = w->fetch;
+    struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
     int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
     const int64_t *restrict at = w->s->columns + number;
     const float *weight = w->weights + p->head;
     float *to = w->sum + number * LANES;
-    bool fetches = w->fetch;
     vec sum[WIDE];
     UNROLL
     for (int u = 0; u < heads * vectors; u++)
@@ -151,7 +153,7 @@ INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int v
     for (int64_t e = 0; e < n; e++, weight += stride) {
         const float *row = r.at + r.col[e] * r.ld;
         if (fetches)
-            fetch(r, e, heads * vectors, at);
+            fetch(ahead, e, heads * vectors, at);
         UNROLL
         for (int u = 0; u < heads * vectors; u++)
             sum[u] += weight[u / vectors] * load(row + at[u]);
@@ -260,16 +262,16 @@ INLINE void sum_lanes(const float *from, float *to)
 }
 
 void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
-               float *products, float *dots)
+               const struct edge_rows *fetch, float *products, float *dots)
 {
-    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products};
+    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products, .fetch = fetch};
     sweep_all(&w);
     for (int64_t u = 0; u < n * s->heads; u += 4)
         sum_lanes(products + u * LANES, dots + u);
 }
 
 void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
-                bool fetch, float *spread)
+                const struct edge_rows *fetch, float *spread)
 {
     struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .sum = spread, .fetch = fetch};
     sweep_all(&w);

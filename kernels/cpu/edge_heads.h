@@ -13,7 +13,10 @@
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
 
-enum { EDGE_LINE = 16 /* floats of a cache line */ };
+enum {
+    EDGE_LINE = 16,     /* floats of a cache line */
+    EDGE_ROWS_AHEAD = 2 /* from the node's row at hand to those that are fetched */
+};
 
 struct edge_heads {
     int64_t d, dh, heads;
@@ -72,11 +75,19 @@ static inline int64_t edge_lay_out(float *scratch, const struct edge_part *parts
     return size;
 }
 
-/* Fetches row i, if there is one: rows read in turn are too short for the processor to see it coming. */
-static inline void edge_fetch_row(struct mat m, int64_t i)
+/* Rows that tasks go through in turn are too short for the processor to see them coming. These fetch row i,
+ * if there is one, to be read or to be written: stores that wait for their line hold up the loads that need
+ * what younger stores hold. */
+INLINE void edge_fetch_row(struct mat m, int64_t i)
 {
     for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
-        __builtin_prefetch(row_of(m, i) + k);
+        __builtin_prefetch(row_of(m, i) + k, 0);
+}
+
+INLINE void edge_claim_row(struct mat m, int64_t i)
+{
+    for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
+        __builtin_prefetch(row_of(m, i) + k, 1);
 }
 
 #define edge_heads_of     CPU(edge_heads_of)
@@ -109,12 +120,15 @@ static inline struct edge_rows edge_ends(const struct edge_heads *s, const struc
     return s->d < LANES ? edge_copy(s, rows, n, copies) : rows;
 }
 
-/* dots[e * heads + h] = the product in head h of a spread row with row e. Fetches the rows that follow. */
+/*
+ * dots[e * heads + h] = the product in head h of a spread row with row e. Meanwhile rows of `fetch` are
+ * fetched, a few edges further than those at hand; null fetches none.
+ */
 void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
-               float *products, float *dots);
+               const struct edge_rows *fetch, float *products, float *dots);
 
-/* Adds weights[e * heads + h] times head h of row e to a spread row. If `fetch`, fetches rows that follow. */
+/* Adds weights[e * heads + h] times head h of row e to a spread row, and fetches likewise. */
 void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
-                bool fetch, float *spread);
+                const struct edge_rows *fetch, float *spread);
 
 #endif

@@ -20,8 +20,6 @@
 
 #define SAFE 30.0f /* e^30 sums over any number of edges, and e^-30 is no denormal */
 
-enum { ROWS_AHEAD = 2 };
-
 struct attention {
     const struct sparse_attention_args *a;
     struct edge_tasks tasks;
@@ -145,13 +143,13 @@ static void attend_edges(const struct attention *s, struct room *r, const float 
     const struct edge_heads *h = &s->heads;
     struct edge_rows k = edge_ends(h, &s->tasks, s->a->k, first, n, r->copies[0]);
     struct edge_rows v = edge_ends(h, &s->tasks, s->a->v, first, n, r->copies[1]);
-    edge_dots(h, q, &k, n, r->products, r->scores);
+    edge_dots(h, q, &k, n, &k, r->products, r->scores);
     if (!r->shifted)
         r->shifted = !all_safe(n * h->heads, r->scores, s->scale);
     if (r->shifted)
         shift(s, r, n, begins);
     exponentials(n, h->heads, r->scores, s->scale, r->state.sum);
-    edge_weigh(h, r->scores, &v, n, true, r->state.y);
+    edge_weigh(h, r->scores, &v, n, &v, r->state.y);
 }
 
 static void put_lse(const struct attention *s, struct state from, int64_t i, bool empty)
@@ -194,7 +192,8 @@ static void attend_task(const struct attention *s, int64_t t, struct room *r)
     struct edge_piece next = edge_first(&s->tasks, t + 1);
     for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
         struct edge_piece own = edge_clip(p, next);
-        edge_fetch_row(s->a->q, p.row + ROWS_AHEAD);
+        edge_fetch_row(s->a->q, p.row + EDGE_ROWS_AHEAD);
+        edge_claim_row(s->a->y, p.row + EDGE_ROWS_AHEAD);
         attend_piece(s, r, own, own.ends ? parts : parts + s->state);
     }
 }

@@ -16,8 +16,6 @@
 #include <omp.h>
 #include <string.h>
 
-enum { ROWS_AHEAD = 2 };
-
 /* p comes from own[0] and other[0], dy . v from own[1] and other[1]; out[0] (+)= sum of ds other[0], and if
  * present out[1] (+)= sum of p other[1]. */
 struct pass {
@@ -106,7 +104,7 @@ static void find_softmax(const struct gradients *s, const struct room *r, const 
     struct edge_rows y = {row_of(s->a->y, i), 0, &self, 0};
     if (s->heads.d < LANES)
         y = edge_copy(&s->heads, y, 1, r->copies[0]);
-    edge_dots(&s->heads, dy, &y, 1, r->products, r->softmax + s->padded);
+    edge_dots(&s->heads, dy, &y, 1, NULL, r->products, r->softmax + s->padded);
     for (int64_t h = 0; h < s->heads.heads; h++)
         r->softmax[h] = row_of(s->a->lse, i)[h];
     for (int64_t h = 0; h < 2 * s->padded && keep; h += 4)
@@ -153,13 +151,13 @@ static void edges_backward(const struct gradients *s, const struct pass *w, cons
     struct edge_rows other[2];
     for (int m = 0; m < 2; m++)
         other[m] = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
-    edge_dots(h, own[0], &other[0], n, r->products, r->p);
-    edge_dots(h, own[1], &other[1], n, r->products, r->ds);
+    edge_dots(h, own[0], &other[0], n, &other[0], r->products, r->p);
+    edge_dots(h, own[1], &other[1], n, NULL, r->products, r->ds);
     spread_softmax(s, w, r, first, n);
     soften(n * h->heads, r->p, r->ds, r->lse, r->delta, s->scale);
-    edge_weigh(h, r->ds, &other[0], n, false, r->sum[0]);
+    edge_weigh(h, r->ds, &other[0], n, &other[1], r->sum[0]);
     if (w->sends)
-        edge_weigh(h, r->p, &other[1], n, false, r->sum[1]);
+        edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);
 }
 
 static void piece_backward(const struct gradients *s, const struct pass *w, const struct room *r,
@@ -182,10 +180,21 @@ static void piece_backward(const struct gradients *s, const struct pass *w, cons
     }
 }
 
+INLINE void fetch_rows(const struct gradients *s, const struct pass *w, int64_t i)
+{
+    for (int m = 0; m < 2; m++)
+        edge_fetch_row(w->own[m], i);
+    for (int m = 0; m <= w->sends; m++)
+        edge_claim_row(w->out[m], i);
+    if (!w->sends)
+        edge_fetch_row(s->a->y, i);
+}
+
 static void task_backward(const struct gradients *s, const struct pass *w, int64_t t, const struct room *r)
 {
     struct edge_piece next = edge_first(&w->tasks, t + 1);
     for (struct edge_piece p = edge_first(&w->tasks, t); edge_before(p, next); p = edge_next(&w->tasks, p)) {
+        fetch_rows(s, w, p.row + EDGE_ROWS_AHEAD);
         piece_backward(s, w, r, edge_clip(p, next), w->parts + t * w->width);
     }
 }
