@@ -77,6 +77,11 @@ const struct axis_info *axis_info(enum axis a)
     return &axes[a];
 }
 
+const char *axis_field(enum axis a)
+{
+    return axes[a].field ? axes[a].field : axes[a].name;
+}
+
 void axis_values_free(struct axis_values *v)
 {
     free(v->values);

@@ -54,6 +54,9 @@ enum { AXIS_VALUES_MAX = 1000 };
 
 const struct axis_info *axis_info(enum axis a);
 
+/* The field of a row that holds the axis' value. */
+const char *axis_field(enum axis a);
+
 /*
  * Reads a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are
  * powers of 1000. Replaces what `out` held. False with a message that says what is allowed.

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "bench/axes.h"
 #include "models/model.h"
 #include "tests/records.h"
 
@@ -163,6 +164,29 @@ static void test_kinds_of_attention(void **state)
     json_decref(record);
 }
 
+/* A table begins with the axes that are swept, whatever they are. */
+static void test_table_of_every_axis(void **state)
+{
+    static const char *const sweeps[] = {
+        "--nodes 8,9",       "--model gin,gps",    "--attention dense,sparse",
+        "--mpnn gin,none",   "--norm layer,batch", "--pool mean,max",
+        "--task graph,node", "--layers 1,2",       "--hidden 8,16",
+        "--heads 1,2",       "--ffn 8,16",         "--act gelu,relu",
+        "--graph er,grid",   "--threads 1,2",      "--degree 1,2",
+        "--batch 1,2"};
+    _Static_assert(sizeof sweeps / sizeof *sweeps == AXES, "a sweep for every axis");
+    for (int i = 0; i < AXES; i++) {
+        char words[256];
+        snprintf(words, sizeof words, "--device meta --nodes 8 --layers 1 %s", sweeps[i]);
+        struct ended e = run_words(*state, words, 0);
+        int lines = 0;
+        for (const char *c = e.out; *c; c++)
+            lines += *c == '\n';
+        assert_int_equal(lines, 3); /* a header and two rows */
+        ended_free(&e);
+    }
+}
+
 /* What a row says of a ragged batch, and every family runs. */
 static void test_batches_and_families(void **state)
 {
@@ -259,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_default_place),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_table_of_every_axis),
         cmocka_unit_test(test_kinds_of_attention),
         cmocka_unit_test(test_batches_and_families),
     };
