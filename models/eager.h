@@ -1,0 +1,52 @@
+/*
+ * Running ops at once, where how many there are depends on the data: encodings and their eigen-solvers. The
+ * ops and kernels are those of the tape, and what each call costs is added up.
+ *
+ *     struct eager e;
+ *     eager_start(&e, backend, threads);
+ *     struct mat y = eager_matrix(&e, F32, n, 16);
+ *     run_op(&e, spmm, .y = y, .x = x, .adj = g, .self = 0);
+ *     eager_release(&e, &y);
+ *     eager_end(&e);
+ *
+ * On the host only. Contract errors are programming errors: a message and abort. So is the system's refusal
+ * of memory, unless eager_take is asked, which says so.
+ */
+#ifndef GTMARK_MODELS_EAGER_H
+#define GTMARK_MODELS_EAGER_H
+
+#include "models/tape.h"
+
+struct eager {
+    const struct backend *backend;
+    int threads;
+    struct cost cost;   /* of all ops so far, and of what was charged */
+    int64_t live, peak; /* bytes taken now, and at most */
+    void *scratch;      /* of the op that needed most */
+    int64_t scratch_bytes;
+};
+
+void eager_start(struct eager *e, const struct backend *backend, int threads);
+
+/* Gives the scratch back. What was taken stays the caller's. */
+void eager_end(struct eager *e);
+
+/*
+ * Runs an op on complete operands, by the backend's default kernel for their dtype, and charges it. No output
+ * is made: every operand that is not optional must be there, and laid out.
+ */
+#define run_op(e, name, ...) eager_run(e, OP_##name, &(struct name##_args){__VA_ARGS__})
+void eager_run(struct eager *e, enum op op, void *args);
+
+/* Charges work that no op does, such as a decomposition by LAPACK: nominal FLOPs and minimum bytes. */
+void eager_charge(struct eager *e, int64_t flops, int64_t bytes);
+
+/* Memory, 64-byte aligned and not set to anything; null where the system refuses. */
+void *eager_take(struct eager *e, int64_t bytes);
+void eager_give(struct eager *e, void *memory, int64_t bytes);
+
+/* A matrix of its own memory, rows one after the other. eager_release leaves an absent matrix. */
+struct mat eager_matrix(struct eager *e, enum dtype dtype, int64_t rows, int64_t cols);
+void eager_release(struct eager *e, struct mat *m);
+
+#endif

@@ -1,0 +1,59 @@
+#include "models/encoding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *encoding_name(int kind)
+{
+    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse"};
+    return kind >= 0 && kind < ENCODING_KINDS ? names[kind] : NULL;
+}
+
+const char *eigensolver_name(int solver)
+{
+    static const char *const names[SOLVER_KINDS] = {"auto", "lapack", "iterative", "arpack"};
+    return solver >= 0 && solver < SOLVER_KINDS ? names[solver] : NULL;
+}
+
+/* Reads ":number" at *text and moves past it. */
+static bool read_number(const char **text, int64_t *number)
+{
+    char *end;
+    if (**text != ':' || (*text)[1] < '0' || (*text)[1] > '9')
+        return false;
+    *number = strtoll(*text + 1, &end, 10);
+    *text = end;
+    return *number >= 1 && *number <= ENCODING_K_MAX;
+}
+
+bool encoding_parse(const char *text, struct encoding_config *c)
+{
+    *c = (struct encoding_config){.width = ENCODING_WIDTH};
+    if (strcmp(text, encoding_name(ENCODING_NONE)) == 0) {
+        c->width = 0;
+        return true;
+    }
+    size_t length = strcspn(text, ":");
+    for (enum encoding_kind kind = ENCODING_LAP; kind < ENCODING_KINDS; kind++) {
+        const char *name = encoding_name((int)kind), *rest = text + length;
+        if (strlen(name) != length || memcmp(name, text, length) != 0)
+            continue;
+        c->kind = kind;
+        return read_number(&rest, &c->k) && (!*rest || read_number(&rest, &c->width)) && !*rest;
+    }
+    return false;
+}
+
+int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
+{
+    int64_t eigenvalues = c->kind == ENCODING_RWSE ? 0 : b->graphs;
+    return c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues);
+}
+
+void encoding_free(struct encoding *e)
+{
+    free(e->values.data);
+    free(e->eigenvalues.data);
+    free(e->pairs);
+    *e = (struct encoding){0};
+}
