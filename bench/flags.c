@@ -1,0 +1,211 @@
+/* The table of flags and the readers of their values. A message names the flag, the value and what is
+ * allowed. */
+#include "bench/flags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_device(struct options *o, const char *value, struct message *error)
+{
+    return device_parse(value, &o->device, error);
+}
+
+static bool read_impl(struct options *o, const char *value, struct message *error)
+{
+    const char *equals = strchr(value, '=');
+    char name[64] = "";
+    if (equals && (size_t)(equals - value) < sizeof name)
+        memcpy(name, value, (size_t)(equals - value));
+    enum op op = op_named(name);
+    if (op == OPS)
+        return complain(error, "--impl %s: OP=VARIANT, as in --list-ops", value);
+    o->variant[op] = equals + 1;
+    return true;
+}
+
+static bool read_phase(struct options *o, const char *value, struct message *error)
+{
+    memset(o->programs, 0, sizeof o->programs);
+    char *copy = strdup(value), *next = copy;
+    bool good = copy && *value;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        good = false;
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            if (strcmp(item, program_name(p)) == 0)
+                good = o->programs[p] = true;
+    }
+    free(copy);
+    return good || complain(error, "--phase %s: forward, step or forward,step", value);
+}
+
+static bool read_calibrate(struct options *o, const char *value, struct message *error)
+{
+    (void)value, (void)error;
+    return o->calibrate = o->roofline = true;
+}
+
+static bool read_seed(struct options *o, const char *value, struct message *error)
+{
+    double seed;
+    if (!parse_number(value, true, 0, 0x1p53 - 1, &seed))
+        return complain(error, "--seed %s: a whole number from 0 to 2^53 - 1", value);
+    o->seed = (uint64_t)seed;
+    return true;
+}
+
+static const char *const count_modes[] = {"auto", "counters", "valgrind", "off", NULL}; /* enum count_mode */
+static const char *const formats[] = {"table", "md", "csv", "json", NULL};              /* enum format */
+
+#define FIELD(name) .field = offsetof(struct options, name)
+#define ON(name)    .kind = FLAG_ON, FIELD(name)
+#define OFF(name)   .kind = FLAG_OFF, FIELD(name)
+#define WHOLE(name, low, high)                                                                               \
+    .kind = FLAG_WHOLE, FIELD(name), .min = low, .max = high, .what = "a whole number"
+#define NUMBER(name, high, noun) .kind = FLAG_NUMBER, FIELD(name), .max = high, .what = noun
+#define SECONDS(name)            NUMBER(name, 1e6, "seconds,")
+#define SIZE(name)               .kind = FLAG_SIZE, FIELD(name)
+#define CHOICE(name, list)       .kind = FLAG_CHOICE, FIELD(name), .choices = list
+#define PATH(name, noun)         .kind = FLAG_PATH, FIELD(name), .what = noun
+#define ACT(name)                .kind = FLAG_ACTION, .action = ACTION_##name
+#define OTHER(reader)            .kind = FLAG_OTHER, .read = reader
+
+static const struct flag flags[] = {
+    {WHERE, "device", "NAME", "cpu; cuda or cuda:N; ref: the scalar reference; meta: plan only, any size",
+     OTHER(read_device)},
+    {WHERE, "impl", "OP=VARIANT", "kernel of an op (--list-ops)", OTHER(read_impl)},
+    {WHERE, "cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)",
+     ON(cuda_graph)},
+
+    {WHAT, "phase", "LIST", "programs to time: forward, step (default: both)", OTHER(read_phase)},
+    {WHAT, "profile", NULL, "where the time goes: per op, per layer, per phase", ON(profile)},
+    {WHAT, "count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
+     CHOICE(count, count_modes)},
+    {WHAT, "seed", "N", "of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
+    {WHAT, "check-budget", "SECONDS",
+     "check whole programs that the oracle does in this time, others by rows (default 5)",
+     SECONDS(check_budget)},
+    {WHAT, "no-check", NULL, "do not check the results", OFF(check)},
+    {WHAT, "calibrate", NULL, "measure the machine's ceilings anew (else once, kept beside the results)",
+     OTHER(read_calibrate)},
+    {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings", OFF(roofline)},
+
+    {SAMPLES, "budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)",
+     SECONDS(budget)},
+    {SAMPLES, "max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)",
+     NUMBER(max_noise, 1, "a share of the median,")},
+    {SAMPLES, "min-samples", "N", "fewest samples before noise can end sampling (default 10)",
+     WHOLE(min_samples, 1, 1e6)},
+    {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)", WHOLE(runs, 1, 1e6)},
+    {SAMPLES, "warmup", "N", "runs before the first sample (default: for 0.1 s, at least one)",
+     WHOLE(warmup, 0, 1e6)},
+    {SAMPLES, "interleave", NULL,
+     "sample all rows in random turns: slow drifts of the machine then hit all alike", ON(interleave)},
+
+    {OUTPUT, "format", "NAME", "on stdout: table, md, csv, json (default table)", CHOICE(format, formats)},
+    {OUTPUT, "output", "FILE", "result file, JSON (default results/local/BINARY.json, charts beside it)",
+     PATH(output, "a file")},
+    {OUTPUT, "dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy",
+     PATH(dump, "a directory")},
+
+    {LIMITS, "mem-limit", "SIZE", "rows that need more are not run (default: what is free)", SIZE(mem_limit)},
+
+    {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
+    {ABOUT, "list-devices", NULL, "processors and GPUs", ACT(LIST_DEVICES)},
+    {ABOUT, "list-models", NULL, "models and what they are", ACT(LIST_MODELS)},
+    {ABOUT, "list-ops", NULL, "ops, their mathematics, FLOPs and variants", ACT(LIST_OPS)},
+    {ABOUT, "version", NULL, "version and how this was built", ACT(VERSION)},
+    {ABOUT, "help", NULL, "this text", ACT(HELP)},
+};
+
+const struct flag *flag_at(int index)
+{
+    return index < (int)(sizeof flags / sizeof *flags) ? &flags[index] : NULL;
+}
+
+/* The field of the options that a flag sets. */
+static void set(const struct flag *f, struct options *o, const void *value, size_t size)
+{
+    memcpy((char *)o + f->field, value, size);
+}
+
+static bool read_number(const struct flag *f, struct options *o, const char *value, struct message *error)
+{
+    double number;
+    if (!parse_number(value, f->kind == FLAG_WHOLE, f->min, f->max, &number))
+        return complain(error, "--%s %s: %s from %.0f to %.0f", f->name, value, f->what, f->min, f->max);
+    int whole = (int)number;
+    if (f->kind == FLAG_WHOLE)
+        set(f, o, &whole, sizeof whole);
+    else
+        set(f, o, &number, sizeof number);
+    return true;
+}
+
+static bool read_size(const struct flag *f, struct options *o, const char *value, struct message *error)
+{
+    static const struct {
+        const char *suffix;
+        double bytes;
+    } units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}};
+    size_t length = strlen(value);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t suffix = strlen(units[i].suffix);
+        char number[32] = "";
+        double size;
+        if (length <= suffix || length - suffix >= sizeof number ||
+            strcmp(value + length - suffix, units[i].suffix))
+            continue;
+        memcpy(number, value, length - suffix);
+        if (!parse_number(number, false, 1e-3, 1e15, &size))
+            continue;
+        size *= units[i].bytes;
+        set(f, o, &size, sizeof size);
+        return true;
+    }
+    return complain(error, "--%s %s: a number with B, KiB, MiB, GiB or TiB, as in 8GiB", f->name, value);
+}
+
+static bool read_choice(const struct flag *f, struct options *o, const char *value, struct message *error)
+{
+    char names[256] = "";
+    for (int i = 0; f->choices[i]; i++) {
+        size_t used = strlen(names);
+        if (strcmp(value, f->choices[i]) == 0) {
+            set(f, o, &i, sizeof i);
+            return true;
+        }
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 !i                  ? ""
+                 : f->choices[i + 1] ? ", "
+                                     : " or ",
+                 f->choices[i]);
+    }
+    return complain(error, "--%s %s: %s", f->name, value, names);
+}
+
+bool flag_read(const struct flag *f, struct options *o, const char *value, struct message *error)
+{
+    bool on = f->kind == FLAG_ON;
+    switch (f->kind) {
+    case FLAG_ON:
+    case FLAG_OFF:
+        set(f, o, &on, sizeof on);
+        return true;
+    case FLAG_ACTION:
+        o->action = f->action;
+        return true;
+    case FLAG_WHOLE:
+    case FLAG_NUMBER:
+        return read_number(f, o, value, error);
+    case FLAG_SIZE:
+        return read_size(f, o, value, error);
+    case FLAG_CHOICE:
+        return read_choice(f, o, value, error);
+    case FLAG_PATH:
+        set(f, o, &value, sizeof value);
+        return *value || complain(error, "--%s: needs the name of %s", f->name, f->what);
+    case FLAG_OTHER:
+        break;
+    }
+    return f->read(o, value, error);
+}
