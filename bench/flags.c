@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/quantity.h"
+
 static bool read_device(struct options *o, const char *value, struct message *error)
 {
     return device_parse(value, &o->device, error);
@@ -143,26 +145,11 @@ static bool read_number(const struct flag *f, struct options *o, const char *val
 
 static bool read_size(const struct flag *f, struct options *o, const char *value, struct message *error)
 {
-    static const struct {
-        const char *suffix;
-        double bytes;
-    } units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}};
-    size_t length = strlen(value);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        size_t suffix = strlen(units[i].suffix);
-        char number[32] = "";
-        double size;
-        if (length <= suffix || length - suffix >= sizeof number ||
-            strcmp(value + length - suffix, units[i].suffix))
-            continue;
-        memcpy(number, value, length - suffix);
-        if (!parse_number(number, false, 1e-3, 1e15, &size))
-            continue;
-        size *= units[i].bytes;
-        set(f, o, &size, sizeof size);
-        return true;
-    }
-    return complain(error, "--%s %s: a number with B, KiB, MiB, GiB or TiB, as in 8GiB", f->name, value);
+    double size;
+    if (!quantity_parse(value, QUANTITY_BYTES, &size))
+        return complain(error, "--%s %s: %s", f->name, value, quantity_allowed(QUANTITY_BYTES));
+    set(f, o, &size, sizeof size);
+    return true;
 }
 
 static bool read_choice(const struct flag *f, struct options *o, const char *value, struct message *error)

@@ -1,0 +1,19 @@
+/* Numbers with units, as flags take them: "8GiB", "100ms", "1000/s", "1e-4". */
+#ifndef GTMARK_BENCH_QUANTITY_H
+#define GTMARK_BENCH_QUANTITY_H
+
+#include <stdbool.h>
+
+enum quantity { QUANTITY_BYTES, QUANTITY_SECONDS, QUANTITY_PER_SECOND, QUANTITY_RATIO, QUANTITIES };
+
+/* Reads a positive number with one of the quantity's units, as bytes, seconds, 1/s or a bare number. */
+bool quantity_parse(const char *text, enum quantity q, double *value);
+
+/* What is allowed: "a number with B, KiB, MiB, GiB or TiB, as in 8GiB". */
+const char *quantity_allowed(enum quantity q);
+
+/* The other way, for people: three digits and a unit. */
+enum { QUANTITY_TEXT = 64 };
+void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity q);
+
+#endif

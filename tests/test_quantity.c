@@ -1,0 +1,75 @@
+/* Numbers with units: what is read, what is refused, and what is written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/quantity.h"
+
+static void test_reading(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum quantity quantity;
+        double value;
+    } good[] = {{"8GiB", QUANTITY_BYTES, 8.0 * (1 << 30)},
+                {"1.5KiB", QUANTITY_BYTES, 1536},
+                {"7B", QUANTITY_BYTES, 7},
+                {"2kB", QUANTITY_BYTES, 2000},
+                {"100ms", QUANTITY_SECONDS, 0.1},
+                {"3s", QUANTITY_SECONDS, 3},
+                {"2min", QUANTITY_SECONDS, 120},
+                {"5us", QUANTITY_SECONDS, 5e-6},
+                {"1.5k/s", QUANTITY_PER_SECOND, 1500},
+                {"1e-4", QUANTITY_RATIO, 1e-4}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        double value;
+        if (!quantity_parse(good[i].text, good[i].quantity, &value))
+            fail_msg("%s was refused", good[i].text);
+        assert_true(value > good[i].value * (1 - 1e-12) && value < good[i].value * (1 + 1e-12));
+    }
+}
+
+static void test_refusing(void **state)
+{
+    (void)state;
+    static const char *const never[] = {"",   "s",    "B",     "-1s", "0s",   "0B",  "1e999s", "nan",
+                                        "ms", "1 ms", "1 GiB", "/s",  "-1/s", "inf", "0x10B",  "1sB"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        for (enum quantity q = 0; q < QUANTITIES; q++) {
+            double value;
+            if (quantity_parse(never[i], q, &value))
+                fail_msg("\"%s\" was read as %s", never[i], quantity_allowed(q));
+        }
+    double value;
+    assert_false(quantity_parse("8GiB", QUANTITY_SECONDS, &value));
+    assert_false(quantity_parse("100ms", QUANTITY_BYTES, &value));
+    assert_false(quantity_parse("100", QUANTITY_SECONDS, &value));
+}
+
+static void test_writing(void **state)
+{
+    (void)state;
+    char text[QUANTITY_TEXT];
+    quantity_format(text, 0x1p31, QUANTITY_BYTES);
+    assert_string_equal(text, "2.00 GiB");
+    quantity_format(text, 0.1, QUANTITY_SECONDS);
+    assert_string_equal(text, "100 ms");
+    quantity_format(text, 1e-4, QUANTITY_RATIO);
+    assert_string_equal(text, "0.0001");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_refusing),
+        cmocka_unit_test(test_writing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
