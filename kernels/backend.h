@@ -92,8 +92,9 @@ const struct backend *backend_cpu(void);
 const struct backend *const *backend_cpu_all(void);
 
 /*
- * NVIDIA GPUs: kernels for every op in float. Null with a line that says why where this build has none, its
- * library cannot be opened, or an op has no row. A table needs no GPU: programs can be recorded and planned.
+ * NVIDIA GPUs: kernels in float for every op but those of the host alone. Null with a line that says why
+ * where this build has none, its library cannot be opened, or an op has no row. A table needs no GPU:
+ * programs can be recorded and planned.
  */
 const struct backend *backend_cuda(char *error, size_t error_size);
 

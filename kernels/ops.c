@@ -56,6 +56,11 @@ static wide self_flops(double self)
 #define END(name, formula) return NULL; }
 #include "kernels/ops_list.h"
 
+#define OP(name, doc)       enum { host_##name = 0
+#define HOST()              | 1
+#define END(name, formula)  };
+#include "kernels/ops_list.h"
+
 struct entry {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
@@ -95,7 +100,8 @@ struct entry {
 #define END(name, formula)                                                                                      \
         };                                                                                                      \
         static const struct entry entry = {                                                                     \
-            {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands)},         \
+            {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
+             host_##name},                                                                                      \
             flops_##name, check_##name};                                                                        \
         return &entry;                                                                                          \
     }

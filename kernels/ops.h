@@ -103,6 +103,7 @@ struct op_info {
     size_t args_size;
     const struct operand *operands;
     int operand_count;
+    bool host; /* runs on the host only */
 };
 
 const struct op_info *op_info(enum op op);

@@ -62,6 +62,9 @@
 #ifndef CHECK
 #define CHECK(condition, message)
 #endif
+#ifndef HOST
+#define HOST()
+#endif
 #ifndef END
 #define END(name, formula)
 #endif
@@ -88,4 +91,5 @@
 #undef SIZE
 #undef ATTR
 #undef CHECK
+#undef HOST
 #undef END

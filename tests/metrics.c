@@ -215,7 +215,7 @@ static void write_ops(FILE *out)
         write_code(info->doc, out);
         fputs(" | ", out);
         write_operands(info, out);
-        fputs(" |\n", out);
+        fputs(info->host ? "; on the host only |\n" : " |\n", out);
     }
 }
 

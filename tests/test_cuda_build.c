@@ -37,7 +37,7 @@ static void test_every_op_has_a_kernel(void **state)
         skip();
     assert_null(b->base);
     for (enum op op = 0; op < OPS; op++)
-        if (!backend_kernel(b, op, F32, NULL))
+        if (!op_info(op)->host && !backend_kernel(b, op, F32, NULL))
             fail_msg("no kernel for %s", op_info(op)->name);
     for (int i = 0; i < b->count; i++)
         assert_ptr_equal(backend_kernel(b, b->kernels[i].op, F32, b->kernels[i].variant), &b->kernels[i]);

@@ -80,6 +80,7 @@ static void test_metadata(void **state)
 {
     (void)state;
     const struct op_info *info = op_info(OP_linear);
+    assert_false(info->host);
     assert_int_equal(info->operand_count, 6);
     assert_int_equal(info->args_size, sizeof(struct linear_args));
     const struct operand *pre = &info->operands[1], *act = &info->operands[5];
