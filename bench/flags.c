@@ -46,6 +46,11 @@ static bool read_calibrate(struct options *o, const char *value, struct message 
     return o->calibrate = o->roofline = true;
 }
 
+static bool read_threshold(struct options *o, const char *value, struct message *error)
+{
+    return gates_parse(value, &o->gates, error);
+}
+
 static bool read_seed(struct options *o, const char *value, struct message *error)
 {
     double seed;
@@ -110,6 +115,10 @@ static const struct flag flags[] = {
      PATH(dump, "a directory")},
 
     {LIMITS, "mem-limit", "SIZE", "rows that need more are not run (default: what is free)", SIZE(mem_limit)},
+
+    {GATES, "threshold", "LIST",
+     "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",
+     OTHER(read_threshold)},
 
     {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "processors and GPUs", ACT(LIST_DEVICES)},

@@ -10,7 +10,7 @@
 #include "bench/options.h"
 
 /* In the order of --help. */
-enum flag_group { WHERE, WHAT, SAMPLES, OUTPUT, LIMITS, ABOUT, FLAG_GROUPS };
+enum flag_group { WHERE, WHAT, SAMPLES, OUTPUT, LIMITS, GATES, ABOUT, FLAG_GROUPS };
 
 enum flag_kind {
     FLAG_ON, /* bool, without a value: true */

@@ -107,7 +107,9 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
                 sweep(o, &ceilings, &report, &good, &error) && report_end(&report, &error);
     if (done && path && config_count(o) > 1)
         draw(&report);
+    int missed = done ? gates_judge(&o->gates, o->programs, json_object_get(record, "rows"), stderr) : 0;
     json_decref(record);
+    good = good && !missed;
     return !done ? fail(b, &error, EXIT_MISSED) : good ? EXIT_GOOD : EXIT_MISSED;
 }
 

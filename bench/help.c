@@ -23,8 +23,8 @@ static void help_axes(const struct bench *b, FILE *out)
 
 void options_help(const struct bench *b, FILE *out)
 {
-    static const char *const headings[FLAG_GROUPS] = {"Where",  "What",   "Samples",
-                                                      "Output", "Limits", "About"};
+    static const char *const headings[FLAG_GROUPS] = {"Where",  "What",  "Samples", "Output",
+                                                      "Limits", "Gates", "About"};
     fprintf(out, "%s: %s\n", b->name, b->doc);
     help_axes(b, out);
     for (enum flag_group g = 0; g < FLAG_GROUPS; g++) {
@@ -38,6 +38,6 @@ void options_help(const struct bench *b, FILE *out)
             "  %1$s                                   the default sweep: table, result file and charts\n"
             "  %1$s --nodes 1k-8k*2 --phase step --profile\n"
             "  %1$s --device meta --nodes 100-10M*10  FLOPs and memory of sizes that no machine holds\n"
-            "Exit status: 0 all rows good, 1 a row failed, 2 the command line is wrong.\n",
+            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong.\n",
             b->name);
 }

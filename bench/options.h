@@ -5,6 +5,7 @@
 #include "bench/axes.h"
 #include "bench/device.h"
 #include "bench/executed.h"
+#include "bench/gates.h"
 #include "models/model.h"
 
 /* A benchmark is a name, a sentence and the axis that it sweeps by default. */
@@ -47,6 +48,7 @@ struct options {
     bool check;            /* the results, after the timing */
     double check_budget;   /* seconds of oracle beyond which a program is checked by rows */
     double mem_limit;      /* bytes; 0: what the machine has */
+    struct gates gates;    /* that every row must pass */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */

@@ -1,0 +1,120 @@
+/* Gates: what is read, which rows miss them, and how a run ends that does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/gates.h"
+#include "tests/records.h"
+#include "tests/test_analysis_rows.h"
+
+static void test_reading(void **state)
+{
+    (void)state;
+    struct gates g = {0};
+    struct message error;
+    assert_true(gates_parse("latency:100ms,step.memory:2GiB,forward.throughput:1k/s,error:1e-4", &g, &error));
+    assert_int_equal(g.count, 4);
+    assert_true(gates_parse("step.latency:1s", &g, &error));
+    assert_int_equal(g.count, 5);
+    assert_int_equal(g.list[0].program, PROGRAMS);
+    assert_int_equal(g.list[1].program, PROGRAM_STEP);
+    assert_int_equal(g.list[2].program, PROGRAM_FORWARD);
+    assert_true(g.list[1].limit == 0x1p31);
+    static const char *const bad[] = {"",
+                                      "latency",
+                                      "latency:",
+                                      "latency:100",
+                                      "latency:-1s",
+                                      "speed:1s",
+                                      "step.error:1",
+                                      "memory:1s",
+                                      "latency:1s,",
+                                      ",latency:1s",
+                                      "steps.latency:1s"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gates none = {0};
+        if (gates_parse(bad[i], &none, &error))
+            fail_msg("\"%s\" was taken", bad[i]);
+        assert_int_equal(strncmp(error.text, "--threshold", 11), 0);
+    }
+}
+
+static char *judged(const char *text, const bool programs[PROGRAMS], const json_t *rows, int *misses)
+{
+    struct gates g = {0};
+    struct message error;
+    char *out = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    assert_true(gates_parse(text, &g, &error));
+    *misses = gates_judge(&g, programs, rows, stream);
+    fclose(stream);
+    return out;
+}
+
+/* The rows' forward times are their FLOPs at 55 GFLOP/s, the planned bytes 2000000 + 4096 nodes. */
+static void test_judging(void **state)
+{
+    (void)state;
+    static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
+    json_t *rows = json_pack("[o, o]", good_row(100), good_row(1000));
+    double fast = real_at(json_array_get(rows, 0), "forward.time.median"), slow;
+    slow = real_at(json_array_get(rows, 1), "forward.time.median");
+    char text[128];
+    int misses;
+    snprintf(text, sizeof text, "forward.latency:%.9fs", (fast + slow) / 2);
+    char *out = judged(text, both, rows, &misses);
+    assert_int_equal(misses, 1);
+    assert_non_null(strstr(out, "forward.latency"));
+    assert_non_null(strstr(out, " 1000 "));
+    assert_null(strstr(out, " 100 "));
+    free(out);
+    snprintf(text, sizeof text, "forward.latency:%.9fs", slow * 1.001);
+    out = judged(text, both, rows, &misses);
+    assert_int_equal(misses, 0);
+    assert_string_equal(out, "");
+    free(out);
+    free(judged("memory:1KiB", both, rows, &misses));
+    assert_int_equal(misses, 4);
+    free(judged("memory:1KiB", forward, rows, &misses));
+    assert_int_equal(misses, 2);
+    out = judged("error:1", forward, rows, &misses); /* these rows have no error */
+    assert_int_equal(misses, 2);
+    assert_non_null(strstr(out, "none"));
+    free(out);
+    json_decref(rows);
+}
+
+static void test_runs(void **state)
+{
+    static const char *const tiny =
+        "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 3 --output x.json --threshold ";
+    char words[256];
+    snprintf(words, sizeof words, "%s latency:1000s,memory:1GiB,throughput:0.001/s,error:0.01", tiny);
+    struct ended e = run_words(*state, words, 0);
+    assert_null(strstr(e.err, "missed"));
+    ended_free(&e);
+    snprintf(words, sizeof words, "%s step.memory:1KiB", tiny);
+    e = run_words(*state, words, 1);
+    assert_non_null(strstr(e.err, "missed:"));
+    assert_non_null(strstr(e.err, "step.memory"));
+    assert_non_null(strstr(e.err, "at most 1.00 KiB"));
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_judging),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
