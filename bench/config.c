@@ -108,7 +108,7 @@ struct recording config_record(const struct config *c, const struct options *o, 
     t.context = ours ? o->device.context : NULL;
     for (enum op op = 0; op < OPS && ours; op++)
         t.variant[op] = o->variant[op];
-    return record_program(kind, &c->parts, b, t);
+    return record_program(kind, &c->parts, b, NULL, t);
 }
 
 /* The bytes of a file, hashed; 0 where it cannot be read, which whoever reads the graph will say. */

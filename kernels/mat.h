@@ -64,7 +64,8 @@ static inline struct mat mat_cols(struct mat m, int64_t first, int64_t cols)
 
 /*
  * The rows of a batch that belong to each graph: graph g owns rows at[g] .. at[g + 1] - 1, and every graph
- * has at least one. `pairs` is the sum of the squared sizes: the node pairs that dense attention works on.
+ * has at least one; where rows are only summed (sum_pool), the sum over none is zero. `pairs` is the sum of
+ * the squared sizes: the node pairs that dense attention works on.
  */
 struct offsets {
     struct mat at; /* (graphs + 1) x 1, I64 */

@@ -71,7 +71,8 @@ static void hand_over(const struct tape *from, const struct tape *to)
 {
     for (int i = 1; i < from->storage_count; i++) {
         const struct storage *s = &from->storages[i];
-        if ((s->category != MEMORY_PARAMETERS && s->category != MEMORY_GRAPH) || s->alias || s->dtype != F32)
+        bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
+        if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || s->dtype != F32)
             continue;
         struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
         void *copy;

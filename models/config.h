@@ -5,7 +5,7 @@
 #ifndef GTMARK_MODELS_CONFIG_H
 #define GTMARK_MODELS_CONFIG_H
 
-#include "kernels/ops.h"
+#include "models/encoding.h"
 
 /* Columns of the node features; of the targets, one row per graph; labels that a node can have. */
 enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
@@ -38,10 +38,14 @@ struct model_config {
     enum norm_kind norm;
     enum pool_kind pool;
     enum task_kind task;
+    struct encoding_config pe; /* of the nodes: pe.width of the hidden columns that the layers begin with */
 };
 
 /* Why these cannot be combined ("heads must divide hidden"), or null. */
 const char *model_refuses(const struct model_config *c);
+
+/* How many columns of the layers' input the encoder fills: 0 without an encoding. */
+int64_t encoder_width(const struct model_config *c);
 
 /* Whether the model works on the edges of its graphs. */
 bool model_uses_edges(const struct model_config *c);

@@ -66,12 +66,35 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
     return m;
 }
 
+static struct mat declare_copy(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                               int64_t rows, int64_t cols, const void *from)
+{
+    struct mat m = tape_storage(t, category, dtype, rows, cols, pool_format(t->pool, "%s", name));
+    t->storages[m.storage].from = from;
+    return m;
+}
+
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from)
 {
-    struct mat m = tape_storage(t, MEMORY_GRAPH, dtype, rows, cols, pool_format(t->pool, "%s", name));
-    t->storages[m.storage].from = from;
+    return declare_copy(t, MEMORY_GRAPH, name, dtype, rows, cols, from);
+}
+
+struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from)
+{
+    struct mat m = declare_copy(t, MEMORY_ENCODINGS, name, t->config.dtype, rows, cols, from);
+    t->storages[m.storage].widened = m.dtype == F64;
     return m;
+}
+
+struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from)
+{
+    return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows + 1, 1, from);
+}
+
+struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
+{
+    return tape_storage(t, MEMORY_ACTIVATIONS, t->config.dtype, rows, cols, NULL);
 }
 
 void tape_keep(struct tape *t, struct mat m)
@@ -119,12 +142,14 @@ struct mat tape_parameter(const struct tape *t, int index, const char **name)
 
 int tape_input_count(const struct tape *t)
 {
-    return count_of(t, MEMORY_GRAPH);
+    return count_of(t, MEMORY_GRAPH) + count_of(t, MEMORY_ENCODINGS);
 }
 
 struct mat tape_input(const struct tape *t, int index, const char **name)
 {
-    return nth(t, MEMORY_GRAPH, index, name);
+    int before = count_of(t, MEMORY_GRAPH);
+    return index < before ? nth(t, MEMORY_GRAPH, index, name)
+                          : nth(t, MEMORY_ENCODINGS, index - before, name);
 }
 
 int64_t tape_parameter_elements(const struct tape *t)

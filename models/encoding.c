@@ -44,6 +44,12 @@ bool encoding_parse(const char *text, struct encoding_config *c)
     return false;
 }
 
+int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
+{
+    int64_t all = c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes;
+    return all < c->k ? all : c->k;
+}
+
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 {
     int64_t eigenvalues = c->kind == ENCODING_RWSE ? 0 : b->graphs;

@@ -61,6 +61,9 @@ struct encoding {
     double excess;      /* largest residual over what is allowed: above 1 the encoding is not right */
 };
 
+/* How many eigenpairs a graph of so many nodes has: lap-pyg leaves out the first. */
+int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes);
+
 /* Bytes of the encoding as it is stored: 4 N K, and 4 B K of eigenvalues. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 

@@ -1,14 +1,36 @@
 /* The layers, each about as long as its equations. */
 #include "models/layers.h"
 
-struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act)
+static const double norm_eps = 1e-5;
+
+/* y may be absent: it is made. */
+static struct mat linear_as(struct tape *t, const char *name, struct mat y, struct mat x, int64_t width,
+                            enum activation act)
 {
     span_enter(t, name);
     struct mat w = param(t, "weight", width, x.cols, x.cols);
     struct mat b = param(t, "bias", 1, width, x.cols);
-    struct mat y = op(t, linear, .x = x, .w = w, .b = b, .act = act)->y;
+    y = op(t, linear, .y = y, .x = x, .w = w, .b = b, .act = act)->y;
     span_leave(t);
     return y;
+}
+
+struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act)
+{
+    return linear_as(t, name, (struct mat){0}, x, width, act);
+}
+
+void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enum activation act)
+{
+    linear_as(t, name, y, x, y.cols, act);
+}
+
+void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width)
+{
+    span_enter(t, name);
+    param(t, "weight", width, inputs, inputs);
+    param(t, "bias", 1, width, inputs);
+    span_leave(t);
 }
 
 struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
@@ -55,32 +77,41 @@ struct mat gin(struct tape *t, const char *name, struct mat x, const struct edge
     return y;
 }
 
-static struct mat batch_norm(struct tape *t, struct mat x, struct mat gain, struct mat bias, double eps)
+static struct mat normalise_batch(struct tape *t, struct mat x, struct mat gain, struct mat bias)
 {
     struct mat mean = state(t, "running_mean", 1, x.cols, 0), var = state(t, "running_var", 1, x.cols, 1);
     if (tape_config(t)->training)
         return op(t, batch_norm, .x = x, .gain = gain, .bias = bias, .running_mean = mean, .running_var = var,
-                  .eps = eps, .momentum = 0.1)
+                  .eps = norm_eps, .momentum = 0.1)
             ->y;
     return op(t, batch_norm_inference, .x = x, .gain = gain, .bias = bias, .running_mean = mean,
-              .running_var = var, .eps = eps)
+              .running_var = var, .eps = norm_eps)
         ->y;
+}
+
+struct mat batch_norm(struct tape *t, const char *name, struct mat x)
+{
+    span_enter(t, name);
+    struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
+    struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
+    struct mat y = normalise_batch(t, x, gain, bias);
+    span_leave(t);
+    return y;
 }
 
 static struct mat add_and_norm(struct tape *t, enum norm_kind kind, struct mat x, struct mat branch,
                                const struct structure *s)
 {
-    const double eps = 1e-5;
     if (kind == NORM_NONE)
         return op(t, add, .a = x, .b = branch)->y;
     struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
     struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
     if (kind == NORM_LAYER)
-        return op(t, add_layer_norm, .a = x, .b = branch, .gain = gain, .bias = bias, .eps = eps)->y;
+        return op(t, add_layer_norm, .a = x, .b = branch, .gain = gain, .bias = bias, .eps = norm_eps)->y;
     struct mat h = op(t, add, .a = x, .b = branch)->y;
     if (kind == NORM_BATCH)
-        return batch_norm(t, h, gain, bias, eps);
-    return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = eps)->y;
+        return normalise_batch(t, h, gain, bias);
+    return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = norm_eps)->y;
 }
 
 struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struct mat x, struct mat branch,

@@ -25,6 +25,12 @@ struct structure tape_structure(struct tape *t, const struct batch *b, bool edge
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);
 
+/* The same, written to y: N x width. */
+void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enum activation act);
+
+/* The parameters of a linear layer without any rows to work on. */
+void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width);
+
 /* Two linear layers with an activation between: N x D -> N x hidden -> N x width. */
 struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
                enum activation act);
@@ -48,6 +54,9 @@ struct mat gin(struct tape *t, const char *name, struct mat x, const struct edge
  */
 struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struct mat x, struct mat branch,
                     const struct structure *s);
+
+/* Batch norm alone: N x D. */
+struct mat batch_norm(struct tape *t, const char *name, struct mat x);
 
 /*
  * A GPS layer in the span `name`: message passing and attention in parallel, then a feed-forward network.

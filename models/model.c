@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/encoder.h"
 #include "models/tape_internal.h"
 
 const struct model models[] = {
@@ -34,10 +35,22 @@ const char *program_name(enum program_kind p)
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 
-static struct mat record_model(struct tape *t, const struct model_config *c, const struct structure *s,
-                               struct mat features)
+/* [Linear(features) | encoder(encoding)], side by side in one matrix. */
+static struct mat record_input(struct tape *t, const struct model_config *c, struct mat features,
+                               const struct batch *batch, const struct encoding *encoding)
 {
-    struct mat x = linear(t, "input", features, c->hidden, ACT_NONE);
+    int64_t p = encoder_width(c), d = c->hidden - p;
+    if (p == 0)
+        return linear(t, "input", features, d, ACT_NONE);
+    struct mat x = tape_matrix(t, features.rows, c->hidden);
+    linear_to(t, "input", mat_cols(x, 0, d), features, ACT_NONE);
+    encoder(t, "encoder", mat_cols(x, d, p), &c->pe, batch, encoding);
+    return x;
+}
+
+static struct mat record_model(struct tape *t, const struct model_config *c, const struct structure *s,
+                               struct mat x)
+{
     for (int64_t l = 1; l <= c->layers; l++) {
         char name[32];
         snprintf(name, sizeof name, "layer%lld", (long long)l);
@@ -58,14 +71,15 @@ static struct mat record_loss(struct tape *t, const struct model_config *c, stru
 }
 
 struct recording record_program(enum program_kind kind, const struct model_config *c,
-                                const struct batch *batch, struct tape_config tape)
+                                const struct batch *batch, const struct encoding *encoding,
+                                struct tape_config tape)
 {
     tape.training = kind == PROGRAM_STEP;
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
     struct structure s = tape_structure(t, batch, model_uses_edges(c));
-    r.output = record_model(t, c, &s, features);
+    r.output = record_model(t, c, &s, record_input(t, c, features, batch, encoding));
     if (tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but its formula says %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));

@@ -2,7 +2,8 @@
  * Models by name, and the two programs that are timed: `forward` (inference: nothing saved) and `step`
  * (forward, loss, backward, AdamW).
  *
- * All models are one: features through Linear(FEATURES, d), a stack of GPS layers, then the task's head,
+ * All models are one: features through Linear(FEATURES, d), or Linear(FEATURES, d - p) beside p columns of
+ * the encoder (models/encoder.h), a stack of GPS layers, then the task's head,
  * which is Linear(d, TARGETS) of the pooled rows of each graph or Linear(d, CLASSES) of each node. A model is
  * the choice of the layers' branches.
  */
@@ -35,9 +36,12 @@ struct recording {
 
 /*
  * Records a program over a batch, with uniform features and targets or labels. `tape.training` is set here.
- * The batch must live until the tape's layout was initialised. Free the tape with tape_free.
+ * The encoding is that of c->pe, and null where that is none or where the tape is never laid out: it has the
+ * shapes of the batch then. Batch and encoding must live until the tape's layout was initialised. Free the
+ * tape with tape_free.
  */
 struct recording record_program(enum program_kind kind, const struct model_config *c,
-                                const struct batch *batch, struct tape_config tape);
+                                const struct batch *batch, const struct encoding *encoding,
+                                struct tape_config tape);
 
 #endif

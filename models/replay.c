@@ -98,10 +98,19 @@ void tape_wait(const struct tape *t)
         device_of(t)->wait(t->config.context);
 }
 
+/* Tapes in double are on the host. */
+static void widen(double *to, const float *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (double)from[i];
+}
+
 static void upload(struct tape *t, const struct storage *s)
 {
     void *to = (char *)t->arena + s->offset;
-    if (device_of(t))
+    if (s->widened)
+        widen(to, s->from, s->rows * s->cols);
+    else if (device_of(t))
         device_of(t)->write(t->config.context, to, s->from, s->bytes);
     else
         memcpy(to, s->from, (size_t)s->bytes);

@@ -139,10 +139,11 @@ void grad_pass(struct tape *t, struct mat operand, struct mat dy)
     }
 }
 
-/* Every forward storage learns which entry writes it; parameters get their gradients in order. */
+/* Every forward storage learns which entry writes it, of several the first, until which its gradient is
+ * needed; parameters get their gradients in order. */
 static void prepare(struct tape *t)
 {
-    for (int e = 0; e < t->main.count; e++) {
+    for (int e = t->main.count - 1; e >= 0; e--) {
         const struct op_info *info = op_info(t->main.entries[e].op);
         for (int i = 0; i < info->operand_count; i++)
             if (info->operands[i].role == ROLE_OUT || info->operands[i].role == ROLE_SAVE)
@@ -153,10 +154,12 @@ static void prepare(struct tape *t)
             open_gradient(t, i);
 }
 
-/* Whether some output of the entry has a gradient to pass on. */
+/* Whether some output of the entry has a gradient to pass on, and someone to pass it to. */
 static bool reached(struct tape *t, const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
+    if (!depends_on_parameter(t, info, e->args))
+        return false;
     for (int i = 0; i < info->operand_count; i++)
         if (info->operands[i].role == ROLE_OUT &&
             mat_present(of(t, *operand_mat(&info->operands[i], e->args))->grad))

@@ -23,8 +23,8 @@ _Noreturn void tape_contract(const char *format, ...)
 
 const char *category_name(enum category c)
 {
-    static const char *const names[MEMORY_CATEGORIES] = {"parameters", "gradients",   "optimizer", "graph",
-                                                         "state",      "activations", "workspace"};
+    static const char *const names[MEMORY_CATEGORIES] = {
+        "parameters", "gradients", "optimizer", "graph", "encodings", "state", "activations", "workspace"};
     return names[c];
 }
 
@@ -108,8 +108,7 @@ void span_leave(struct tape *t)
     t->span = dot ? pool_format(t->pool, "%.*s", (int)(dot - t->span), t->span) : "";
 }
 
-/* Whether a gradient must flow through this op: some operand that it reads depends on a parameter. */
-static bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args)
+bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args)
 {
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];

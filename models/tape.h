@@ -19,14 +19,15 @@
 
 struct tape;
 
-/* What memory is for. The first five live as long as the tape and are laid out densely, in order of
+/* What memory is for. The first six live as long as the tape and are laid out densely, in order of
  * declaration. */
 enum category {
     MEMORY_PARAMETERS,
     MEMORY_GRADIENTS,
     MEMORY_OPTIMIZER,
     MEMORY_GRAPH,
-    MEMORY_STATE, /* running statistics */
+    MEMORY_ENCODINGS, /* of nodes: inputs, as the graph is */
+    MEMORY_STATE,     /* running statistics */
     MEMORY_ACTIVATIONS,
     MEMORY_WORKSPACE,
     MEMORY_CATEGORIES
@@ -82,6 +83,14 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from);
 
+/* Likewise inputs of category ENCODINGS: numbers, which become those of the tape's dtype, and the bounds of
+ * `rows` ranges. */
+struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
+struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from);
+
+/* A matrix that several ops fill, each some of its columns. */
+struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols);
+
 /* Keeps a matrix' storage intact to the end of the program: results that are read after a replay. */
 void tape_keep(struct tape *t, struct mat m);
 
@@ -106,7 +115,8 @@ int tape_parameter_count(const struct tape *t);
 struct mat tape_parameter(const struct tape *t, int index, const char **name);
 int64_t tape_parameter_elements(const struct tape *t);
 
-/* Likewise what the program is given beside its parameters: features, targets, the offsets of graphs. */
+/* Likewise what the program is given beside its parameters: features, targets, the offsets of graphs; after
+ * them encodings. */
 int tape_input_count(const struct tape *t);
 struct mat tape_input(const struct tape *t, int index, const char **name);
 

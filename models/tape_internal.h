@@ -13,6 +13,7 @@ struct storage {
     int64_t rows, cols, bytes;
     int64_t offset;         /* in the arena; set by the plan */
     const void *from;       /* host memory to copy from, or null */
+    bool widened;           /* what is there is F32, and the storage F64 */
     bool alias;             /* stands for all of its category */
     bool keep;              /* alive to the end of the program */
     bool needs_grad;        /* depends on a parameter */
@@ -50,6 +51,9 @@ struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype
 
 /* A 1 x n view of all storages of a persistent category, which must all be declared by now. */
 struct mat tape_whole(struct tape *t, enum category category);
+
+/* Whether a gradient must flow through an op: some operand that it reads depends on a parameter. */
+bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args);
 
 /* Records into a given program. */
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args);

@@ -101,7 +101,7 @@ static void test_programs_are_planned(void **state)
                                  .attention = m->attention,
                                  .mpnn = m->mpnn};
         struct tape_config t = {.backend = b, .dtype = F32, .threads = 1, .seed = 1};
-        struct recording r = record_program(PROGRAM_STEP, &c, &batch, t);
+        struct recording r = record_program(PROGRAM_STEP, &c, &batch, NULL, t);
         const struct plan *p = tape_plan(r.tape);
         assert_true(p->arena > 20000000LL * 256 * 4);
         assert_int_equal(p->arena % b->device->alignment, 0);

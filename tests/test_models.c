@@ -19,6 +19,7 @@
 #include "models/listing.h"
 #include "models/model.h"
 #include "tests/batches.h"
+#include "tests/encodings.h"
 #include "tests/tapes.h"
 
 /* The parts of a model, without sizes. */
@@ -38,6 +39,10 @@ static const struct subject mixed[] = {
      {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .task = TASK_NODE}},
     {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
     {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}},
+    {"gps, rwse", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_RWSE, .k = 5}}},
+    {"gps, lap", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_LAP, .k = 4}}},
+    {"gin, nodes, lap-pyg",
+     {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE, .pe = {.kind = ENCODING_LAP_PYG, .k = 8}}},
 };
 
 static struct tape_config config_of(const struct backend *backend, enum dtype dtype)
@@ -54,6 +59,8 @@ static struct model_config sized(const struct subject *s, int64_t layers, int64_
     c.heads = heads;
     c.ffn = ffn;
     c.act = act;
+    if (c.pe.kind)
+        c.pe.width = hidden / 2;
     return c;
 }
 
@@ -65,12 +72,27 @@ static struct model_config small_of(const struct subject *s)
 static const struct model_config dense = {.attention = ATTENTION_DENSE};
 
 /* A recording that is laid out and in its initial state. */
+static struct recording ready_with(enum program_kind kind, const struct model_config *c,
+                                   const struct batch *b, const struct encoding *e, struct tape_config t)
+{
+    struct recording r = record_program(kind, c, b, e, t);
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    return r;
+}
+
+static struct encoding sample_of(const struct model_config *c, const struct batch *b)
+{
+    return c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0};
+}
+
+/* The same with a sample of an encoding, if the model has any; not to be initialised again. */
 static struct recording ready(enum program_kind kind, const struct model_config *c, const struct batch *b,
                               struct tape_config t)
 {
-    struct recording r = record_program(kind, c, b, t);
-    assert_true(tape_layout(r.tape));
-    tape_init(r.tape);
+    struct encoding e = sample_of(c, b);
+    struct recording r = ready_with(kind, c, b, &e, t);
+    encoding_free(&e);
     return r;
 }
 
@@ -88,7 +110,7 @@ static void test_parameter_oracle(void **state)
     c.task = TASK_NODE;
     assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + CLASSES * (d + 1));
     struct batch b = batch_er(10, 1);
-    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
+    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
     const char *name;
     struct mat w = tape_parameter(r.tape, 2, &name);
@@ -109,6 +131,10 @@ static void test_refused_parts(void **state)
     assert_non_null(model_refuses(&c));
     c.heads = 5;
     assert_null(model_refuses(&c));
+    c.pe = (struct encoding_config){.kind = ENCODING_RWSE, .k = 3, .width = 10};
+    assert_string_equal(model_refuses(&c), "the encoding's width must be less than hidden");
+    c.pe.width = 9;
+    assert_null(model_refuses(&c));
 }
 
 static void test_parameters_by_the_formula(void **state)
@@ -118,7 +144,9 @@ static void test_parameters_by_the_formula(void **state)
     struct batch b = batch_awkward();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct model_config c = sized(*state, sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], ACT_GELU);
-        struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
+        if (c.pe.kind && c.pe.width == 0)
+            continue;
+        struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
         assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
         tape_free(r.tape);
     }
@@ -195,10 +223,10 @@ static void shuffle(const struct batch *b, int64_t *to)
 }
 
 /* The output in inference, in double; features come in the order `to`, if there is one. To be freed. */
-static double *output_of(const struct model_config *c, const struct batch *b, const int64_t *to,
-                         int64_t *rows)
+static double *output_of(const struct model_config *c, const struct batch *b, const struct encoding *e,
+                         const int64_t *to, int64_t *rows)
 {
-    struct recording r = ready(PROGRAM_FORWARD, c, b, config_of(&backend_oracle, F64));
+    struct recording r = ready_with(PROGRAM_FORWARD, c, b, e, config_of(&backend_oracle, F64));
     const char *name;
     struct mat x = tape_input(r.tape, 0, &name);
     assert_string_equal(name, "features");
@@ -226,8 +254,11 @@ static void test_permuted_labels_permute_outputs(void **state)
             cols = c.task == TASK_NODE ? CLASSES : TARGETS;
     shuffle(&b, to);
     struct batch other = batch_relabelled(&b, to);
-    double *y = output_of(&c, &b, NULL, &rows), *z = output_of(&c, &other, to, &rows);
-    double *mixed_up = output_of(&c, &other, NULL, &rows), difference = 0, unequal = 0, size = 0;
+    struct encoding e = sample_of(&c, &b), moved = {0};
+    if (c.pe.kind)
+        moved = encoding_relabelled(&e, to);
+    double *y = output_of(&c, &b, &e, NULL, &rows), *z = output_of(&c, &other, &moved, to, &rows);
+    double *mixed_up = output_of(&c, &other, &e, NULL, &rows), difference = 0, unequal = 0, size = 0;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t k = 0; k < cols; k++) {
             int64_t at = (c.task == TASK_NODE ? to[i] : i) * cols + k;
@@ -240,6 +271,8 @@ static void test_permuted_labels_permute_outputs(void **state)
         fail_msg("%s: outputs differ by %g of %g", ((const struct subject *)*state)->name, difference, size);
     if (model_uses_edges(&c) || c.task == TASK_NODE)
         assert_true(unequal > 1e-6 * size); /* features that stay behind are seen */
+    encoding_free(&e);
+    encoding_free(&moved);
     free(y);
     free(z);
     free(mixed_up);
@@ -252,9 +285,8 @@ static void test_loss_falls(void **state)
 {
     struct model_config small = small_of(*state);
     struct batch b = batch_er(20, 8);
-    struct recording r = record_program(PROGRAM_STEP, &small, &b, config_of(backend_cpu(), F32));
-    assert_true(tape_layout(r.tape));
-    tape_init(r.tape);
+    struct encoding e = sample_of(&small, &b);
+    struct recording r = ready_with(PROGRAM_STEP, &small, &b, &e, config_of(backend_cpu(), F32));
     tape_run(r.tape);
     double first = tape_scalar(r.tape, r.loss);
     for (int i = 0; i < 150; i++)
@@ -266,6 +298,7 @@ static void test_loss_falls(void **state)
     tape_run(r.tape);
     assert_true(tape_scalar(r.tape, r.loss) == first); /* init restores everything */
     tape_free(r.tape);
+    encoding_free(&e);
     batch_free(&b);
 }
 
@@ -274,14 +307,11 @@ static void test_loss_falls(void **state)
 static void test_inference_equals_training(void **state)
 {
     struct model_config small = small_of(*state);
-    if (small.norm == NORM_BATCH)
+    if (small.norm == NORM_BATCH || small.pe.kind == ENCODING_RWSE)
         skip();
     struct batch b = batch_er(33, 2);
-    struct recording f = record_program(PROGRAM_FORWARD, &small, &b, config_of(backend_cpu(), F32));
-    struct recording s = record_program(PROGRAM_STEP, &small, &b, config_of(backend_cpu(), F32));
-    assert_true(tape_layout(f.tape) && tape_layout(s.tape));
-    tape_init(f.tape);
-    tape_init(s.tape);
+    struct recording f = ready(PROGRAM_FORWARD, &small, &b, config_of(backend_cpu(), F32));
+    struct recording s = ready(PROGRAM_STEP, &small, &b, config_of(backend_cpu(), F32));
     tape_run(f.tape);
     tape_run(s.tape);
     struct mat x = tape_view(f.tape, f.output), y = tape_view(s.tape, s.output);
@@ -304,9 +334,7 @@ static bool all_finite(struct mat m)
 static bool finite_from_huge_features(const struct model_config *c, const struct batch *b,
                                       const struct backend *backend, enum dtype dtype)
 {
-    struct recording r = record_program(PROGRAM_STEP, c, b, config_of(backend, dtype));
-    assert_true(tape_layout(r.tape));
-    tape_init(r.tape);
+    struct recording r = ready(PROGRAM_STEP, c, b, config_of(backend, dtype));
     const char *name;
     struct mat features = tape_input(r.tape, 0, &name);
     assert_string_equal(name, "features");
@@ -339,9 +367,7 @@ static void test_counted_equals_analytic(void **state)
 {
     struct model_config small = small_of(*state);
     struct batch b = batch_er(29, 3);
-    struct recording r = record_program(PROGRAM_STEP, &small, &b, config_of(&backend_ref, F64));
-    assert_true(tape_layout(r.tape));
-    tape_init(r.tape);
+    struct recording r = ready(PROGRAM_STEP, &small, &b, config_of(&backend_ref, F64));
     struct cost total = tape_total(r.tape);
     assert_true(total.flops > 1000000);
     assert_int_equal(tape_count(r.tape, INT64_MAX), total.flops);
@@ -360,7 +386,7 @@ static void test_dry_run(void **state)
     assert_true(batch_shape(&b, &g, error, sizeof error));
     struct subject s = {.parts = dense};
     struct model_config c = sized(&s, 1, 256, 8, 512, ACT_GELU);
-    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, config_of(backend_cpu(), F32));
+    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     int64_t n = 10000000, d = 256, h = 8, f = 512;
     int64_t linear = 2 * n * (FEATURES * d + 4 * d * d + 2 * d * f), bias = n * (d + 4 * d + f + d),
             act = 5 * n * f;
@@ -377,7 +403,7 @@ static void test_listing(void **state)
     struct batch b = batch_er(12, 1);
     struct subject s = {.parts = dense};
     struct model_config c = small_of(&s);
-    struct recording r = record_program(PROGRAM_STEP, &c, &b, config_of(backend_cpu(), F32));
+    struct recording r = record_program(PROGRAM_STEP, &c, &b, NULL, config_of(backend_cpu(), F32));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

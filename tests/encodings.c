@@ -1,0 +1,62 @@
+#include "tests/encodings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+
+static struct mat matrix(int64_t rows, int64_t cols)
+{
+    struct mat m = {.rows = rows, .cols = cols, .ld = cols, .dtype = F32};
+    m.data = malloc((size_t)mat_bytes(m));
+    if (!m.data) {
+        fprintf(stderr, "no memory for a test's encoding\n");
+        exit(1);
+    }
+    return m;
+}
+
+static float sample(const char *name, int64_t at)
+{
+    return (float)rng_int24(rng_key(11, name), (uint64_t)at) * 0x1p-23f;
+}
+
+struct encoding encoding_sample(const struct encoding_config *c, const struct batch *b)
+{
+    struct encoding e = {.values = matrix(b->adj.nodes, c->k)};
+    float *values = e.values.data;
+    for (int64_t i = 0; i < mat_size(e.values); i++)
+        values[i] = sample("values", i);
+    if (c->kind == ENCODING_RWSE)
+        return e;
+    e.eigenvalues = matrix(b->graphs, c->k);
+    e.pairs = malloc((size_t)b->graphs * sizeof *e.pairs);
+    for (int64_t g = 0; g < b->graphs; g++) {
+        e.pairs[g] = encoding_pairs(c, b->offset[g + 1] - b->offset[g]);
+        for (int64_t k = 0; k < c->k; k++) {
+            bool there = k < e.pairs[g];
+            ((float *)e.eigenvalues.data)[g * c->k + k] = there ? sample("values of L", g * c->k + k) : NAN;
+            for (int64_t i = b->offset[g]; i < b->offset[g + 1] && !there; i++)
+                values[i * c->k + k] = NAN;
+        }
+    }
+    return e;
+}
+
+struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to)
+{
+    struct encoding other = {.values = matrix(e->values.rows, e->values.cols)};
+    size_t row = (size_t)e->values.cols * sizeof(float);
+    for (int64_t i = 0; i < e->values.rows; i++)
+        memcpy((char *)other.values.data + (size_t)to[i] * row, (char *)e->values.data + (size_t)i * row,
+               row);
+    if (mat_present(e->eigenvalues)) {
+        other.eigenvalues = matrix(e->eigenvalues.rows, e->eigenvalues.cols);
+        memcpy(other.eigenvalues.data, e->eigenvalues.data, (size_t)mat_bytes(e->eigenvalues));
+        other.pairs = malloc((size_t)e->eigenvalues.rows * sizeof *other.pairs);
+        memcpy(other.pairs, e->pairs, (size_t)e->eigenvalues.rows * sizeof *other.pairs);
+    }
+    return other;
+}
