@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/suggest.h"
 #include "graphs/graph.h"
 #include "models/model.h"
 
@@ -167,19 +168,48 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
 }
 
-static bool say_allowed(const struct axis_info *axis, const char *text, struct message *error)
+/* What is allowed, after the item that is not. */
+static bool say_allowed(const struct axis_info *axis, const char *text, const char *item,
+                        struct message *error)
 {
     if (!axis->choice)
         return complain(
             error,
             "--%s %.200s: %s from %.10g to %.10g, or a list or range of them: 100,500 or 1k-16k*2 or 2-16+2",
             axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min, axis->max);
-    char names[256] = "";
+    struct suggestion s = {item, strlen(item), NULL, 0};
+    char names[256] = "", nearest[SUGGESTION_TEXT];
     for (int i = 0; axis->choice(i); i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", axis->choice(i));
+        suggest_offer(&s, axis->choice(i));
     }
-    return complain(error, "--%s %.200s: one or more of %s", axis->name, text, names);
+    return complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names,
+                    suggest_text(&s, "", nearest));
+}
+
+/* Whether two values of an axis are the same. */
+static bool same(const struct axis_info *axis, const struct axis_values *v, int i, int j)
+{
+    return axis->kind == AXIS_TEXT ? strcmp(axis_text(v, v->values[i]), axis_text(v, v->values[j])) == 0
+                                   : v->values[i] == v->values[j];
+}
+
+/* A value given twice would be a row measured twice, which nothing could tell from the first. */
+static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
+                         struct message *error)
+{
+    for (int i = 0; i < v->count; i++)
+        for (int j = 0; j < i; j++) {
+            if (!same(axis, v, i, j))
+                continue;
+            if (axis->kind == AXIS_WHOLE || axis->kind == AXIS_NUMBER)
+                return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, v->values[i]);
+            const char *name =
+                axis->kind == AXIS_NAME ? axis->choice((int)v->values[i]) : axis_text(v, v->values[i]);
+            return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
+        }
+    return false;
 }
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
@@ -188,13 +218,16 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
     bool good =
         v.values && v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
     char *next = v.text;
-    for (char *item; good && (item = strsep(&next, ",")) != NULL;)
-        good = parse_item(&axes[a], item, &v);
-    if (!good) {
-        axis_values_free(&v);
-        return say_allowed(&axes[a], text, error);
+    const char *item = "";
+    while (good && next)
+        good = parse_item(&axes[a], item = strsep(&next, ","), &v);
+    if (!good)
+        say_allowed(&axes[a], text, item, error);
+    else if (!say_repeated(&axes[a], text, &v, error)) {
+        axis_values_free(out);
+        *out = v;
+        return true;
     }
-    axis_values_free(out);
-    *out = v;
-    return true;
+    axis_values_free(&v);
+    return false;
 }

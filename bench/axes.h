@@ -59,7 +59,8 @@ const char *axis_field(enum axis a);
 
 /*
  * Reads a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are
- * powers of 1000. Replaces what `out` held. False with a message that says what is allowed.
+ * powers of 1000. No value may be there twice. Replaces what `out` held. False with a message that says what
+ * is allowed.
  */
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error);
 

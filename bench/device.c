@@ -5,8 +5,10 @@
 
 #include "analysis/units.h"
 #include "bench/nvml.h"
+#include "bench/suggest.h"
 
 static const char allowed[] = "cpu, ref, cuda, cuda:N or meta";
+static const char *const names[] = {"cpu", "ref", "cuda", "meta"};
 
 /* GPUs beyond this are mistakes of the command line. */
 enum { INDEX_MAX = 999 };
@@ -23,12 +25,21 @@ static int gpu_index(const char *value)
     return count > 0 && count <= 3 && !digits[count] ? atoi(digits) : -1;
 }
 
+static bool say_unknown(const char *value, struct message *error)
+{
+    struct suggestion s = {value, strlen(value), NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        suggest_offer(&s, names[i]);
+    return complain(error, "--device %s: %s%s", value, allowed, suggest_text(&s, "", nearest));
+}
+
 static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)
 {
     char why[MESSAGE_SIZE / 2];
     d->index = gpu_index(value);
     if (d->index < 0 || d->index > INDEX_MAX)
-        return complain(error, "--device %s: %s", value, allowed);
+        return say_unknown(value, error);
     snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
     d->backend = backend_cuda(why, sizeof why);
     return d->backend || complain(error, "--device %s: %s", value, why);

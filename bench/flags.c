@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/quantity.h"
+#include "bench/suggest.h"
 
 static bool read_device(struct options *o, const char *value, struct message *error)
 {
@@ -14,14 +15,18 @@ static bool read_device(struct options *o, const char *value, struct message *er
 
 static bool read_impl(struct options *o, const char *value, struct message *error)
 {
-    const char *equals = strchr(value, '=');
-    char name[64] = "";
-    if (equals && (size_t)(equals - value) < sizeof name)
-        memcpy(name, value, (size_t)(equals - value));
-    enum op op = op_named(name);
-    if (op == OPS)
-        return complain(error, "--impl %s: OP=VARIANT, as in --list-ops", value);
-    o->variant[op] = equals + 1;
+    size_t length = strcspn(value, "=");
+    struct suggestion s = {value, length, NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    enum op op = 0;
+    while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, value, length)))
+        suggest_offer(&s, op_info(op++)->name);
+    if (op == OPS || !value[length])
+        return complain(error, "--impl %s: OP=VARIANT, as in --list-ops%s", value,
+                        op == OPS ? suggest_text(&s, "", nearest) : "");
+    if (o->variant[op])
+        return complain(error, "--impl %s: %s is given twice", value, op_info(op)->name);
+    o->variant[op] = value + length + 1;
     return true;
 }
 
@@ -33,7 +38,7 @@ static bool read_phase(struct options *o, const char *value, struct message *err
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         good = false;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (strcmp(item, program_name(p)) == 0)
+            if (strcmp(item, program_name(p)) == 0 && !o->programs[p])
                 good = o->programs[p] = true;
     }
     free(copy);
@@ -79,7 +84,7 @@ static const char *const formats[] = {"table", "md", "csv", "json", NULL};      
 static const struct flag flags[] = {
     {WHERE, "device", "NAME", "cpu; cuda or cuda:N; ref: the scalar reference; meta: plan only, any size",
      OTHER(read_device)},
-    {WHERE, "impl", "OP=VARIANT", "kernel of an op (--list-ops)", OTHER(read_impl)},
+    {WHERE, "impl", "OP=VARIANT", "kernel of an op (--list-ops)", OTHER(read_impl), .repeats = true},
     {WHERE, "cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)",
      ON(cuda_graph)},
 
@@ -123,6 +128,7 @@ static const struct flag flags[] = {
     {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "processors and GPUs", ACT(LIST_DEVICES)},
     {ABOUT, "list-models", NULL, "models and what they are", ACT(LIST_MODELS)},
+    {ABOUT, "list-graphs", NULL, "families of random graphs, and graphs from files", ACT(LIST_GRAPHS)},
     {ABOUT, "list-ops", NULL, "ops, their mathematics, FLOPs and variants", ACT(LIST_OPS)},
     {ABOUT, "version", NULL, "version and how this was built", ACT(VERSION)},
     {ABOUT, "help", NULL, "this text", ACT(HELP)},
@@ -163,20 +169,22 @@ static bool read_size(const struct flag *f, struct options *o, const char *value
 
 static bool read_choice(const struct flag *f, struct options *o, const char *value, struct message *error)
 {
-    char names[256] = "";
+    struct suggestion s = {value, strlen(value), NULL, 0};
+    char names[256] = "", nearest[SUGGESTION_TEXT];
     for (int i = 0; f->choices[i]; i++) {
         size_t used = strlen(names);
         if (strcmp(value, f->choices[i]) == 0) {
             set(f, o, &i, sizeof i);
             return true;
         }
+        suggest_offer(&s, f->choices[i]);
         snprintf(names + used, sizeof names - used, "%s%s",
                  !i                  ? ""
                  : f->choices[i + 1] ? ", "
                                      : " or ",
                  f->choices[i]);
     }
-    return complain(error, "--%s %s: %s", f->name, value, names);
+    return complain(error, "--%s %s: %s%s", f->name, value, names, suggest_text(&s, "", nearest));
 }
 
 bool flag_read(const struct flag *f, struct options *o, const char *value, struct message *error)

@@ -34,6 +34,7 @@ struct flag {
     const char *what;           /* the noun of a value: "seconds" */
     const char *const *choices; /* null past the last */
     enum action action;
+    bool repeats; /* may be given more than once */
     bool (*read)(struct options *o, const char *value, struct message *error);
 };
 

@@ -23,6 +23,14 @@ static void list_models(void)
         printf("%-20s %s\n", m->name, m->doc);
 }
 
+static void list_graphs(void)
+{
+    for (const struct graph_family *f = graph_families; f->name; f++)
+        printf("%-20s %s\n", f->name, f->doc);
+    printf("%-20s read from a file of edges, one direction a line\n", "file:PATH");
+    printf("%-20s the same, both directions\n", "undirected:PATH");
+}
+
 static void list_ops(const struct backend *b)
 {
     for (enum op op = 0; op < OPS; op++) {
@@ -137,6 +145,9 @@ static int act(const struct bench *b, const struct options *o, int argc, char **
         return EXIT_GOOD;
     case ACTION_LIST_MODELS:
         list_models();
+        return EXIT_GOOD;
+    case ACTION_LIST_GRAPHS:
+        list_graphs();
         return EXIT_GOOD;
     case ACTION_LIST_OPS:
         list_ops(o->device.backend);

@@ -5,47 +5,82 @@
 
 #include "bench/dump.h"
 #include "bench/flags.h"
+#include "bench/suggest.h"
 
-static const struct flag *flag_named(const char *name, size_t length)
+enum { FLAGS_MAX = 128 };
+
+/* The arguments while they are read. */
+struct reading {
+    char **next; /* null past the last */
+    bool given[FLAGS_MAX];
+};
+
+static bool is_name(const char *name, const char *text, size_t length)
 {
-    const struct flag *f;
-    for (int i = 0; (f = flag_at(i)) != NULL; i++)
-        if (strlen(f->name) == length && strncmp(f->name, name, length) == 0)
-            break;
-    return f;
+    return strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+/* The index of a flag in its table; -1 for none. */
+static int flag_named(const char *name, size_t length)
+{
+    for (int i = 0; flag_at(i); i++)
+        if (is_name(flag_at(i)->name, name, length))
+            return i;
+    return -1;
 }
 
 static enum axis axis_named(const char *name, size_t length)
 {
     enum axis a = 0;
-    while (a < AXES &&
-           (strlen(axis_info(a)->name) != length || strncmp(axis_info(a)->name, name, length) != 0))
+    while (a < AXES && !is_name(axis_info(a)->name, name, length))
         a++;
     return a;
 }
 
-/* Reads one flag, whose value follows an equals sign or is the next argument; advances *i past what it took.
- */
-static bool read_flag(int argc, char **argv, int *i, struct options *o, struct message *error)
+static bool say_unknown(const char *name, size_t length, struct message *error)
 {
-    const char *text = argv[*i];
+    struct suggestion s = {name, length, NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (int i = 0; flag_at(i); i++)
+        suggest_offer(&s, flag_at(i)->name);
+    for (enum axis a = 0; a < AXES; a++)
+        suggest_offer(&s, axis_info(a)->name);
+    return complain(error, "--%.*s: no such flag; see --help%s", (int)length, name,
+                    suggest_text(&s, "--", nearest));
+}
+
+/* Whether a flag is given for the first time, or may be given again. */
+static bool first_time(bool *given, const char *name, bool repeats, struct message *error)
+{
+    if (*given && !repeats)
+        return complain(error, "--%s: given twice", name);
+    return *given = true;
+}
+
+/* Reads one flag, whose value follows an equals sign or is the next argument. */
+static bool read_flag(struct reading *r, struct options *o, struct message *error)
+{
+    const char *text = *r->next++;
     if (strncmp(text, "--", 2) != 0)
         return complain(error, "%s: not a flag; see --help", text);
     const char *name = text + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const struct flag *flag = flag_named(name, length);
+    int index = flag_named(name, length);
+    const struct flag *flag = index >= 0 ? flag_at(index) : NULL;
     enum axis axis = axis_named(name, length);
     if (!flag && axis == AXES)
-        return complain(error, "--%.*s: no such flag; see --help", (int)length, name);
-    if (flag && !flag->argument)
-        return equals ? complain(error, "--%s: takes no value", flag->name) : flag_read(flag, o, NULL, error);
-    const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-    if (!value)
+        return say_unknown(name, length, error);
+    bool alone = flag && !flag->argument;
+    if (alone && equals)
+        return complain(error, "--%s: takes no value", flag->name);
+    const char *value = alone ? NULL : equals ? equals + 1 : *r->next ? *r->next++ : NULL;
+    if (!alone && !value)
         return complain(error, "--%s: needs a value; see --help", name);
     if (flag)
-        return flag_read(flag, o, value, error);
-    o->given[axis] = true;
-    return axis_parse(axis, value, &o->axes[axis], error);
+        return flag_read(flag, o, value, error) &&
+               first_time(&r->given[index], flag->name, flag->repeats, error);
+    return axis_parse(axis, value, &o->axes[axis], error) &&
+           first_time(&o->given[axis], axis_info(axis)->name, false, error);
 }
 
 /* The graphs of a batch are small unless their size is given. */
@@ -80,12 +115,26 @@ static bool open_device(struct options *o, struct message *error)
     return o->action != ACTION_RUN || device_open(&o->device, error);
 }
 
+static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
+{
+    for (; b; b = b->base)
+        for (int i = 0; i < b->count; i++)
+            if (b->kernels[i].op == op && b->kernels[i].dtype == F32)
+                suggest_offer(s, b->kernels[i].variant);
+}
+
 static bool check_variants(const struct options *o, struct message *error)
 {
-    for (enum op op = 0; op < OPS; op++)
-        if (o->variant[op] && !backend_kernel(o->device.backend, op, F32, o->variant[op]))
-            return complain(error, "--impl %s=%s: %s has no such variant; see --list-ops", op_info(op)->name,
-                            o->variant[op], o->device.backend->name);
+    char nearest[SUGGESTION_TEXT];
+    for (enum op op = 0; op < OPS; op++) {
+        const char *variant = o->variant[op];
+        if (!variant || backend_kernel(o->device.backend, op, F32, variant))
+            continue;
+        struct suggestion s = {variant, strlen(variant), NULL, 0};
+        offer_variants(&s, o->device.backend, op);
+        return complain(error, "--impl %s=%s: %s has no such variant; see --list-ops%s", op_info(op)->name,
+                        variant, o->device.backend->name, suggest_text(&s, "", nearest));
+    }
     return true;
 }
 
@@ -105,8 +154,9 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, a == b->axis ? b->values : axis_info(a)->standard, &o->axes[a], error))
             return false;
-    for (int i = 1; i < argc; i++)
-        if (!read_flag(argc, argv, &i, o, error))
+    struct reading r = {.next = argv + (argc > 0)};
+    while (*r.next)
+        if (!read_flag(&r, o, error))
             return false;
     return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
            check_graph(o, error) && dump_possible(o, error) && open_device(o, error);

@@ -60,7 +60,7 @@ static void test_lists_and_ranges(void **state)
 {
     (void)state;
     assert_values(AXIS_NODES, "7", VALUES(7));
-    assert_values(AXIS_NODES, "100,5,100", VALUES(100, 5, 100)); /* as asked, in that order */
+    assert_values(AXIS_NODES, "100,5,50", VALUES(100, 5, 50)); /* as asked, in that order */
     assert_values(AXIS_NODES, "1k-16k*2", VALUES(1000, 2000, 4000, 8000, 16000));
     assert_values(AXIS_NODES, "2-16+7", VALUES(2, 9, 16));
     assert_values(AXIS_NODES, "2-15+7", VALUES(2, 9));

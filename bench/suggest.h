@@ -1,0 +1,22 @@
+/* "Did you mean ...?": the name nearest to one that nobody knows. */
+#ifndef GTMARK_BENCH_SUGGEST_H
+#define GTMARK_BENCH_SUGGEST_H
+
+#include <stddef.h>
+
+enum { SUGGESTION_TEXT = 96 };
+
+/* Start with {wanted, its length}, offer every name there is, then ask for the text. */
+struct suggestion {
+    const char *wanted;
+    size_t length;
+    const char *nearest; /* null: none is near enough */
+    size_t distance;
+};
+
+void suggest_offer(struct suggestion *s, const char *name);
+
+/* "; did you mean NAME?" with the prefix before the name, or "" where no name is near. */
+const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGESTION_TEXT]);
+
+#endif
