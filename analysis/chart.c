@@ -47,6 +47,15 @@ static const struct chart charts[] = {
                     {"forward", "Forward pass", "forward.flops.analytic", NULL, NULL, false},
                     {"step, executed", "Training step", "step.flops.executed", NULL, NULL, true},
                     {"forward, executed", "Forward pass", "forward.flops.executed", NULL, NULL, true}}},
+    {.name = "throughput",
+     .axis = "graphs in a second",
+     .what = "throughput",
+     .base = UNITS_SI,
+     .unit = "graphs/s",
+     .note = "graphs of the batch over the median time",
+     .count = 2,
+     .quantities = {{"step", "Training step", "step.throughput", NULL, NULL, false},
+                    {"forward", "Forward pass", "forward.throughput", NULL, NULL, false}}},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
 

@@ -8,6 +8,7 @@
 #include "analysis/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CELL = 2 * MESSAGE_SIZE };
@@ -94,18 +95,49 @@ static void format_status(char cell[CELL], const json_t *row, const char *path)
     snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
 }
 
+/* Of a share, in percent. */
+static void format_share(char cell[CELL], const json_t *row, const char *path)
+{
+    double share;
+    if (row_get_real(row, path, &share))
+        snprintf(cell, CELL, "%.1f %%", 100 * share);
+}
+
+/* Every column that a table can have. */
 static const struct column columns[] = {
     {"edges", 8, format_count, "graph.edges"},
     {"forward", 17, format_time, "forward"},
     {"GFLOP/s", 7, format_rate, "forward.gflops"},
+    {"graphs/s", 8, format_rate, "forward.throughput"},
+    {"nodes/s", 8, format_rate, "forward.nodes_per_second"},
+    {"edges/s", 8, format_rate, "forward.edges_per_second"},
     {"step", 17, format_time, "step"},
     {"GFLOP/s", 7, format_rate, "step.gflops"},
+    {"graphs/s", 8, format_rate, "step.throughput"},
     {"step mem", 9, format_bytes, "step.memory.planned"},
     {"step work", 10, format_flops, "step.flops.analytic"},
     {"executed", 8, format_executed, "step.flops"},
+    {"padding", 7, format_share, "graph.padding_waste"},
     {"status", 0, format_status, "status"},
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static const char *const usual[] = {
+    "graph.edges",         "forward",    "forward.gflops", "step", "step.gflops", "step.memory.planned",
+    "step.flops.analytic", "step.flops", "status",         NULL};
+
+/* The i-th column of a table; null past its last. */
+static const struct column *column_at(const struct table *t, size_t i)
+{
+    const char *path = (t->columns ? t->columns : usual)[i];
+    for (size_t c = 0; path && c < sizeof columns / sizeof *columns; c++)
+        if (strcmp(columns[c].path, path) == 0)
+            return &columns[c];
+    if (path) {
+        fprintf(stderr, "table: there is no column %s\n", path);
+        abort();
+    }
+    return NULL;
+}
 
 static int axis_width(const struct field *axis)
 {
@@ -138,13 +170,15 @@ static void put_cell(const struct table *t, const char *text, int width, bool fi
 
 void table_header(const struct table *t)
 {
+    const struct column *c;
+    size_t count = t->axes_count;
     for (size_t i = 0; i < t->axes_count; i++)
         put_cell(t, t->axes[i]->path, axis_width(t->axes[i]), i == 0);
-    for (size_t i = 0; i < COLUMNS; i++)
-        put_cell(t, columns[i].title, columns[i].width, t->axes_count + i == 0);
+    for (size_t i = 0; (c = column_at(t, i)) != NULL; i++, count++)
+        put_cell(t, c->title, c->width, count == 0);
     putc('\n', t->out);
     if (t->style == TABLE_MARKDOWN) {
-        for (size_t i = 0; i + 1 < t->axes_count + COLUMNS; i++)
+        for (size_t i = 0; i + 1 < count; i++)
             fputs(i == 0 ? "|--:|" : "--:|", t->out);
         fputs(":--|\n", t->out);
     }
@@ -152,15 +186,16 @@ void table_header(const struct table *t)
 
 void table_row(const struct table *t, const json_t *row)
 {
+    const struct column *c;
     char axis[AXES_TEXT];
     for (size_t i = 0; i < t->axes_count; i++) {
         axes_text(row, t->axes[i], axis);
         put_cell(t, axis, axis_width(t->axes[i]), i == 0);
     }
-    for (size_t i = 0; i < COLUMNS; i++) {
+    for (size_t i = 0; (c = column_at(t, i)) != NULL; i++) {
         char cell[CELL] = "-"; /* of what was not measured */
-        columns[i].format(cell, row, columns[i].path);
-        put_cell(t, cell, columns[i].width, t->axes_count + i == 0);
+        c->format(cell, row, c->path);
+        put_cell(t, cell, c->width, t->axes_count + i == 0);
     }
     putc('\n', t->out);
 }

@@ -87,10 +87,14 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only)
     row_set_count(row, "graph.edges", b->adj.edges);
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);
-    if (padded_pairs(b) >= 0)
-        row_set_count(row, "graph.padded_pairs", padded_pairs(b));
-    else
+    int64_t padded = padded_pairs(b);
+    if (padded >= 0) {
+        row_set_count(row, "graph.padded_pairs", padded);
+        row_set_real(row, "graph.padding_waste", 1 - (double)b->pairs / (double)padded);
+    } else {
         row_set_null(row, "graph.padded_pairs", "exceeds 63 bits");
+        row_set_null(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
+    }
     row_set_count(row, "graph.bytes",
                   csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
                       (b->graphs + 1) * (int64_t)sizeof *b->offset);

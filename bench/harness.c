@@ -69,11 +69,14 @@ static void print_context(const struct bench *b, const struct options *o, const 
         fprintf(stderr, "results: %s\n", path);
 }
 
+/* Over the benchmark's own axis where that is swept, else over the first that is. */
 static void draw(const struct report *r)
 {
     char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    enum axis own = r->options->bench->axis;
+    bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     place_prefix(r->path, prefix);
-    chart_draw(r->record, NULL, NULL, prefix, message);
+    chart_draw(r->record, swept ? schema_find(axis_field(own)) : NULL, NULL, prefix, message);
     fprintf(stderr, "%s\n", message);
 }
 

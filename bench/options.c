@@ -140,7 +140,8 @@ static bool check_variants(const struct options *o, struct message *error)
 
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
-    *o = (struct options){.device = {.name = "cpu", .backend = backend_cpu()},
+    *o = (struct options){.bench = b,
+                          .device = {.name = "cpu", .backend = backend_cpu()},
                           .warmup = -1,
                           .min_samples = 10,
                           .budget = 60,

@@ -13,6 +13,8 @@ struct bench {
     const char *name, *doc;
     enum axis axis;
     const char *values; /* in the language of axis_parse */
+    const char *const
+        *columns; /* of the table, beside the axes: see analysis/table.h; null: the usual ones */
 };
 
 enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON };
@@ -29,6 +31,7 @@ enum action {
 };
 
 struct options {
+    const struct bench *bench;
     enum action action;
     struct axis_values axes[AXES];
     bool given[AXES]; /* on the command line */

@@ -17,6 +17,7 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
                   struct message *error)
 {
     *r = (struct report){.options = o, .record = record, .path = path};
+    r->table.columns = o->bench->columns;
     r->table.out = stdout;
     r->table.style = o->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
     choose_axes(r);

@@ -70,13 +70,18 @@ static FTS *walk(const struct house *h)
     return tree;
 }
 
-int house_setup(void **state)
+int house_setup_of(void **state, const char *program)
 {
     struct house *h = calloc(1, sizeof *h);
     assert_non_null(h);
-    house_build(h, "bench_node_scaling");
+    house_build(h, program);
     *state = h;
     return 0;
+}
+
+int house_setup(void **state)
+{
+    return house_setup_of(state, "bench_node_scaling");
 }
 
 int house_teardown(void **state)

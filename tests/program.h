@@ -20,6 +20,7 @@ struct house {
 
 /* Fixtures of a test group: *state is a house of bench_node_scaling. */
 int house_setup(void **state);
+int house_setup_of(void **state, const char *program); /* of another program */
 int house_teardown(void **state);
 
 /* Path, size and time of the last change of everything below the root, one line each. Free it. */

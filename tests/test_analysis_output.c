@@ -170,7 +170,7 @@ static void test_schema_as_markdown(void **state)
 
 static void print_table(FILE *out, enum table_style style, const json_t *rows)
 {
-    struct table t = {out, style, 0, {NULL}};
+    struct table t = {.out = out, .style = style};
     t.axes_count = axes_varying(rows, t.axes);
     table_header(&t);
     for (size_t i = 0; i < json_array_size(rows); i++)

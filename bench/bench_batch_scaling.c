@@ -1,0 +1,24 @@
+/* What does a batch gain in throughput, and what would padding its graphs waste? */
+#include "bench/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const char *const columns[] = {"forward",
+                                          "forward.throughput",
+                                          "forward.nodes_per_second",
+                                          "forward.edges_per_second",
+                                          "step",
+                                          "step.throughput",
+                                          "step.memory.planned",
+                                          "graph.padding_waste",
+                                          "status",
+                                          NULL};
+    static const struct bench bench = {
+        .name = "bench_batch_scaling",
+        .doc = "latency and throughput over the number of graphs in a batch",
+        .axis = AXIS_BATCH,
+        .values = "1,2,4,8,16,32,64,128",
+        .columns = columns,
+    };
+    return bench_main(&bench, argc, argv);
+}

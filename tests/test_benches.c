@@ -1,0 +1,101 @@
+/*
+ * The benchmarks beside bench_node_scaling: which rows each makes by default, and what stands in its table.
+ * What all of them share is tested with that one.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/records.h"
+
+#define SMALL "--hidden 16 --heads 2 --runs 2 --warmup 1 --output x.json "
+
+/* The words of a line, one blank between: "batch forward graphs/s". */
+static void words_of(char *to, const char *line)
+{
+    char *start = to;
+    for (; *line && *line != '\n'; line++)
+        if (*line != ' ' || (to > start && to[-1] != ' '))
+            *to++ = *line;
+    *to = '\0';
+}
+
+/* The program's table begins with this heading. */
+static void assert_heading(const struct house *h, const char *words, const char *heading)
+{
+    char found[1024];
+    struct ended e = run_words(h, words, 0);
+    assert_true(strlen(e.out) < sizeof found);
+    words_of(found, e.out);
+    assert_string_equal(found, heading);
+    ended_free(&e);
+}
+
+static void assert_axis(const json_t *record, const char *axis, const int64_t *values, size_t count)
+{
+    assert_int_equal(row_count(record), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(count_at(row_at(record, i), axis), values[i]);
+}
+
+static void test_layer_scaling(void **state)
+{
+    static const int64_t layers[] = {2, 4, 6, 8, 12, 16};
+    void *h;
+    house_setup_of(&h, "bench_layer_scaling");
+    json_t *record = run_json(h, "--device meta", 0);
+    assert_axis(record, "layers", layers, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(count_at(row_at(record, i), "nodes"), 500);
+    /* Layers are alike: what two more add is the same everywhere. */
+    int64_t flops[3];
+    for (size_t i = 0; i < 3; i++)
+        flops[i] = count_at(row_at(record, i), "forward.flops.analytic");
+    assert_true(flops[1] - flops[0] == flops[2] - flops[1]);
+    json_decref(record);
+    assert_heading(h, SMALL "--nodes 8 --layers 1,2",
+                   "layers edges forward GFLOP/s step GFLOP/s step mem step work executed status");
+    *state = h;
+    house_teardown(state);
+}
+
+static void test_batch_scaling(void **state)
+{
+    static const int64_t graphs[] = {1, 2, 4, 8, 16, 32, 64, 128};
+    void *h;
+    house_setup_of(&h, "bench_batch_scaling");
+    json_t *record = run_json(h, "--device meta", 0);
+    assert_axis(record, "batch", graphs, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const json_t *row = row_at(record, i);
+        double pairs = real_at(row, "graph.pairs"), padded = real_at(row, "graph.padded_pairs");
+        assert_int_equal(count_at(row, "nodes"), 32);
+        assert_true(fabs(real_at(row, "graph.padding_waste") - (1 - pairs / padded)) < 1e-15);
+        assert_true((real_at(row, "graph.padding_waste") > 0) == (graphs[i] > 1));
+    }
+    json_decref(record);
+    assert_heading(h, SMALL "--nodes 8 --layers 1 --batch 1,3",
+                   "batch forward graphs/s nodes/s edges/s step graphs/s step mem padding status");
+    record = record_in(h, "work/x.json");
+    const json_t *row = row_at(record, 1);
+    assert_true(fabs(real_at(row, "forward.throughput") * real_at(row, "forward.time.median") - 3) < 1e-9);
+    json_decref(record);
+    *state = h;
+    house_teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layer_scaling),
+        cmocka_unit_test(test_batch_scaling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
