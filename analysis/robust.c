@@ -269,14 +269,34 @@ static double sign_variance(size_t n, double r)
     return 1 + 2 * sum;
 }
 
+/* How many standard deviations from its mean a normal variable stays with this probability. */
+static double normal_width(double confidence)
+{
+    double low = 0, high = 10;
+    while (high - low > 1e-9) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) > 1 - confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct interval median_interval_ranks(const double *samples, size_t n)
+{
+    return median_interval_ranks_at(samples, n, 0.95);
+}
+
+struct interval median_interval_ranks_at(const double *samples, size_t n, double confidence)
 {
     if (n < AUTOCORRELATION_MIN)
         return (struct interval){NAN, NAN, NAN};
     double factor = sign_variance(n, autocorrelation(samples, n));
-    double below =
-        floor((double)n / 2 - 1.96 / 2 * sqrt((double)n * factor)); /* the normal form of the binomial */
-    size_t rank = (size_t)fmax(1, fmin(below + 1, (double)median_interval_rank(n)));
+    double half = normal_width(confidence) / 2 * sqrt((double)n * factor); /* of the binomial, as normal */
+    double below = floor((double)n / 2 - half);
+    double most = (double)median_interval_rank_at(n, confidence);
+    size_t rank = (size_t)fmax(1, fmin(below + 1, most));
     double *sorted = sorted_copy(samples, n);
     struct interval interval = {sorted[rank - 1], sorted[n - rank], (double)n / factor};
     free(sorted);

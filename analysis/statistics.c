@@ -7,9 +7,9 @@
  *
  * The interval of the median assumes independent samples but no distribution: the number of samples below
  * the median is binomial(n, 1/2), so the order statistics x_(l) and x_(n+1-l) enclose it with probability
- * 1 - 2 P(B < l), and l is the largest rank that leaves at least 95 % (David and Nagaraja, "Order
- * Statistics", 3rd edition, 2003, section 7.1; recommended for run times by Hoefler and Belli, "Scientific
- * Benchmarking of Parallel Computing Systems", SC 2015).
+ * 1 - 2 P(B < l), and l is the largest rank that leaves at least the confidence asked for (David and
+ * Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1; recommended for run times by Hoefler and
+ * Belli, "Scientific Benchmarking of Parallel Computing Systems", SC 2015).
  *
  * An outlier lies more than 3.5 robust standard deviations from the median, each 1.4826 times the median
  * absolute deviation (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
@@ -39,12 +39,17 @@ double quantile(const double *sorted, size_t n, double p)
 
 size_t median_interval_rank(size_t n)
 {
+    return median_interval_rank_at(n, 0.95);
+}
+
+size_t median_interval_rank_at(size_t n, double confidence)
+{
     /* Logarithms, because 2^-n leaves the range of double near a thousand samples. */
     double log_term = -(double)n * log(2), below = 0;
     size_t rank = 0;
     while (2 * rank < n) {
         below += exp(log_term); /* P(B <= rank) */
-        if (below > 0.025)
+        if (below > (1 - confidence) / 2)
             break;
         rank++;
         log_term += log((double)(n - rank + 1) / (double)rank);

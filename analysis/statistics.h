@@ -35,4 +35,7 @@ double quantile(const double *sorted, size_t n, double p);
  */
 size_t median_interval_rank(size_t n);
 
+/* The same for an interval of this confidence, between 0 and 1. */
+size_t median_interval_rank_at(size_t n, double confidence);
+
 #endif
