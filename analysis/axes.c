@@ -5,12 +5,15 @@
 
 #include <string.h>
 
+/* A field that no row has does not vary. */
 static bool varies(const json_t *rows, const char *path)
 {
     const json_t *first = row_get(json_array_get(rows, 0), path);
-    for (size_t i = 1; i < json_array_size(rows); i++)
-        if (!json_equal(first, row_get(json_array_get(rows, i), path)))
+    for (size_t i = 1; i < json_array_size(rows); i++) {
+        const json_t *other = row_get(json_array_get(rows, i), path);
+        if ((first || other) && !json_equal(first, other))
             return true;
+    }
     return false;
 }
 

@@ -42,4 +42,10 @@ bool record_can_save(const char *path, char *error);
 /* The record in a file, validated; null on error. */
 json_t *record_load(const char *path, char *error);
 
+/*
+ * The same of a file that a program before or after this one may have written: fields of rows may be missing
+ * or unknown. The version of the format, the record's own fields and the status of every row are validated.
+ */
+json_t *record_load_any(const char *path, char *error);
+
 #endif

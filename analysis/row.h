@@ -49,6 +49,9 @@ bool row_is_ok(const json_t *row);
 /* Whether the row is complete and well formed; if not, says what is wrong in error[MESSAGE_SIZE]. */
 bool row_validate(const json_t *row, char *error);
 
+/* Whether it is an object whose status is known, with a reason unless that is ok; fields may be missing. */
+bool row_validate_status(const json_t *row, char *error);
+
 /* Writes the row as JSON on one line, with its newline. False if the stream failed. */
 bool row_write(const json_t *row, FILE *out);
 
