@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void write_text(FILE *out, const char *text)
+void csv_text(FILE *out, const char *text)
 {
     if (*text && !strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -25,7 +25,7 @@ static void write_text(FILE *out, const char *text)
 static void write_value(FILE *out, const json_t *value)
 {
     if (json_is_string(value))
-        write_text(out, json_string_value(value));
+        csv_text(out, json_string_value(value));
     else if (json_is_number(value))
         json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     for (size_t i = 0; i < json_array_size(value); i++) {

@@ -11,6 +11,9 @@
 /* The line of column names. */
 void csv_header(FILE *out);
 
+/* A text as a value: quoted where it must be. */
+void csv_text(FILE *out, const char *text);
+
 void csv_row(FILE *out, const json_t *row);
 
 #endif

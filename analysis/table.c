@@ -4,10 +4,10 @@
  */
 #include "analysis/table.h"
 
+#include "analysis/cells.h"
 #include "analysis/row.h"
 #include "analysis/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,25 +27,9 @@ static void format_count(char cell[CELL], const json_t *row, const char *path)
         snprintf(cell, CELL, "%lld", (long long)count);
 }
 
-static bool get_time(const json_t *row, const char *program, const char *name, double *value)
-{
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.%s", program, name);
-    return row_get_real(row, path, value);
-}
-
-/* A single sample tells nothing of how far the next one would be from it. */
 static void format_time(char cell[CELL], const json_t *row, const char *program)
 {
-    char text[UNITS_TEXT];
-    double median, samples, low, high, half = NAN;
-    if (!get_time(row, program, "median", &median))
-        return;
-    if (get_time(row, program, "n", &samples) && samples > 1 && get_time(row, program, "ci95_low", &low) &&
-        get_time(row, program, "ci95_high", &high))
-        half = (high - low) / 2;
-    units_format_interval(text, median, half, "s");
-    snprintf(cell, CELL, "%s", text);
+    cell_time(cell, CELL, row, program);
 }
 
 static void format_rate(char cell[CELL], const json_t *row, const char *path)
@@ -145,37 +129,14 @@ static int axis_width(const struct field *axis)
     return title > value ? title : value;
 }
 
-/* Texts of others may hold line ends, and in Markdown the bar that ends a cell. */
-static void put_text(const struct table *t, const char *text)
-{
-    for (; *text; text++) {
-        if (t->style == TABLE_MARKDOWN && *text == '|')
-            putc('\\', t->out);
-        putc(*text == '\n' || *text == '\r' ? ' ' : *text, t->out);
-    }
-}
-
-static void put_cell(const struct table *t, const char *text, int width, bool first)
-{
-    if (t->style == TABLE_MARKDOWN) {
-        fputs(first ? "| " : " ", t->out);
-        put_text(t, text);
-        fputs(" |", t->out);
-        return;
-    }
-    int padding = width - (int)units_width(text);
-    fprintf(t->out, "%s%*s", first ? "" : "  ", padding > 0 ? padding : 0, "");
-    put_text(t, text);
-}
-
 void table_header(const struct table *t)
 {
     const struct column *c;
     size_t count = t->axes_count;
     for (size_t i = 0; i < t->axes_count; i++)
-        put_cell(t, t->axes[i]->path, axis_width(t->axes[i]), i == 0);
+        cell_put(t->out, t->style, t->axes[i]->path, axis_width(t->axes[i]), i == 0);
     for (size_t i = 0; (c = column_at(t, i)) != NULL; i++, count++)
-        put_cell(t, c->title, c->width, count == 0);
+        cell_put(t->out, t->style, c->title, c->width, count == 0);
     putc('\n', t->out);
     if (t->style == TABLE_MARKDOWN) {
         for (size_t i = 0; i + 1 < count; i++)
@@ -190,12 +151,12 @@ void table_row(const struct table *t, const json_t *row)
     char axis[AXES_TEXT];
     for (size_t i = 0; i < t->axes_count; i++) {
         axes_text(row, t->axes[i], axis);
-        put_cell(t, axis, axis_width(t->axes[i]), i == 0);
+        cell_put(t->out, t->style, axis, axis_width(t->axes[i]), i == 0);
     }
     for (size_t i = 0; (c = column_at(t, i)) != NULL; i++) {
         char cell[CELL] = "-"; /* of what was not measured */
         c->format(cell, row, c->path);
-        put_cell(t, cell, c->width, t->axes_count + i == 0);
+        cell_put(t->out, t->style, cell, c->width, t->axes_count + i == 0);
     }
     putc('\n', t->out);
 }

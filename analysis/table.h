@@ -10,12 +10,11 @@
 #define GTMARK_ANALYSIS_TABLE_H
 
 #include "analysis/axes.h"
+#include "analysis/cells.h"
 
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
-
-enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
 
 struct table {
     FILE *out;
