@@ -5,7 +5,6 @@
 #include "analysis/chart.h"
 
 #include "analysis/axes.h"
-#include "analysis/chart_script.h"
 #include "analysis/gnuplot.h"
 
 #include <errno.h>
@@ -58,6 +57,7 @@ static const struct chart charts[] = {
                     {"forward", "Forward pass", "forward.throughput", NULL, NULL, false}}},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
+_Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");
 
 /* Finds scaling.gp's path: in plots_dir, or in analysis/plots of a directory above the program's or of ours.
  */
@@ -80,13 +80,12 @@ static bool find_look(const char *plots_dir, char look[PATH_MAX])
 
 /* Writes one chart's script to `path`; false with a message if that fails. */
 static bool write_script(const char *path, const struct chart *c, const struct series_set *set,
-                         const json_t *record, const struct field *axis, const char *prefix, const char *look,
-                         char *message)
+                         const struct drawing *d, const char *prefix, const char *look, char *message)
 {
     char pictures[PATH_MAX];
     snprintf(pictures, sizeof pictures, "%s_%s", prefix, c->name);
     FILE *out = fopen(path, "w");
-    bool good = out && chart_script_write(out, c, set, record, axis, pictures, look);
+    bool good = out && chart_script_write(out, c, set, d, pictures, look);
     if (out && fclose(out) != 0)
         good = false;
     if (!good)
@@ -96,22 +95,21 @@ static bool write_script(const char *path, const struct chart *c, const struct s
 
 struct scripts {
     size_t count;
-    char paths[CHARTS][PATH_MAX];
-    const struct chart *charts[CHARTS];
+    char paths[CHARTS_MAX][PATH_MAX];
+    const struct chart *charts[CHARTS_MAX];
 };
 
-/* Writes the scripts of all charts that have points. */
-static bool write_scripts(struct scripts *scripts, const json_t *record, const struct field *axis,
+/* Writes the scripts of those of all[n] that have points. */
+static bool write_scripts(struct scripts *scripts, const struct chart *all, size_t n, const struct drawing *d,
                           const char *prefix, const char *look, char *message)
 {
-    for (size_t i = 0; i < CHARTS; i++) {
-        const struct chart *c = &charts[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct chart *c = &all[i];
         char *path = scripts->paths[scripts->count];
-        struct series_set set =
-            series_collect(json_object_get(record, "rows"), axis, c->quantities, c->count);
+        struct series_set set = series_collect(d->sources, d->count, d->axis, c->quantities, c->count);
         bool good = true;
         if (set.count > 0 && snprintf(path, PATH_MAX, "%s_%s.gp", prefix, c->name) < PATH_MAX) {
-            good = write_script(path, c, &set, record, axis, prefix, look, message);
+            good = write_script(path, c, &set, d, prefix, look, message);
             scripts->charts[scripts->count++] = c;
         }
         series_free(&set);
@@ -129,7 +127,7 @@ static enum chart_result skip(char *message, const char *why)
 
 static enum chart_result draw(const struct scripts *scripts, const char *prefix, char *message)
 {
-    const char *paths[CHARTS];
+    const char *paths[CHARTS_MAX];
     for (size_t i = 0; i < scripts->count; i++)
         paths[i] = scripts->paths[i];
     switch (gnuplot_run(paths, scripts->count)) {
@@ -150,22 +148,32 @@ static enum chart_result draw(const struct scripts *scripts, const char *prefix,
     return CHART_DRAWN;
 }
 
-enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
-                             const char *prefix, char *message)
+enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct drawing *d,
+                                 const char *plots_dir, const char *prefix, char *message)
 {
     struct scripts scripts = {0};
     char look[PATH_MAX];
-    if (!axis)
-        axis = axes_default(json_object_get(record, "rows"));
-    if (axis->type == FIELD_TEXT) {
-        snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not a number", axis->path);
+    if (d->axis->type == FIELD_TEXT) {
+        snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not a number", d->axis->path);
         return CHART_SKIPPED;
     }
     if (!find_look(plots_dir, look))
         return skip(message, "analysis/plots/scaling.gp was not found");
-    if (!write_scripts(&scripts, record, axis, prefix, look, message))
+    if (!write_scripts(&scripts, all, n, d, prefix, look, message))
         return CHART_FAILED;
     if (scripts.count == 0)
         return skip(message, "no row has a value to draw");
     return draw(&scripts, prefix, message);
+}
+
+enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
+                             const char *prefix, char *message)
+{
+    const struct source source = {.rows = json_object_get(record, "rows")};
+    const struct drawing d = {.sources = &source,
+                              .count = 1,
+                              .rows = source.rows,
+                              .record = record,
+                              .axis = axis ? axis : axes_default(source.rows)};
+    return chart_draw_all(charts, CHARTS, &d, plots_dir, prefix, message);
 }

@@ -81,14 +81,15 @@ static void write_text(FILE *out, const char *variable, const char *text)
     putc('\n', out);
 }
 
-static void write_texts(FILE *out, const struct chart *c, const struct series_set *set, const json_t *record,
-                        const struct field *axis)
+static void write_texts(FILE *out, const struct chart *c, const struct series_set *set,
+                        const struct drawing *d)
 {
-    const json_t *rows = json_object_get(record, "rows");
+    const json_t *rows = d->rows;
+    const struct field *axis = d->axis;
     char text[CHART_TEXT];
     chart_title(text, &set->series[0], axis, c->what, c->base, c->unit);
-    write_text(out, "title", text);
-    chart_machine(text, record);
+    write_text(out, "title", c->title ? c->title : text);
+    chart_machine(text, d->record, rows);
     write_text(out, "subtitle", text);
     chart_work(text, rows);
     write_text(out, "work", text);
@@ -150,16 +151,16 @@ static void write_legend(FILE *out, const struct chart *c, const struct series_s
     }
 }
 
-bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set, const json_t *record,
-                        const struct field *axis, const char *pictures, const char *look)
+bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set,
+                        const struct drawing *d, const char *pictures, const char *look)
 {
     struct scale x = scale_of_x(set), y = scale_of_y(set, c->base);
     fputs("reset\nset encoding utf8\n", out);
     write_text(out, "prefix", pictures);
-    write_texts(out, c, set, record, axis);
+    write_texts(out, c, set, d);
     write_scale(out, 'x', &x, c);
     write_scale(out, 'y', &y, c);
-    write_legend(out, c, set, axis);
+    write_legend(out, c, set, d->axis);
     write_data(out, set);
     fputs("load ", out);
     gnuplot_put_string(out, look);

@@ -20,16 +20,26 @@ struct chart {
     const char *what; /* the same in the title */
     enum unit_base base;
     const char *unit;
-    const char *note; /* what points and bars are */
+    const char *note;  /* what points and bars are */
+    const char *title; /* null: what the first series shows */
     size_t count;
     struct quantity quantities[CHART_QUANTITIES];
+};
+
+/* What charts are drawn of. */
+struct drawing {
+    const struct source *sources;
+    size_t count;
+    const json_t *rows;       /* all rows of all sources */
+    const json_t *record;     /* whose machine is named; null: the names of the sources do */
+    const struct field *axis; /* numbers */
 };
 
 /*
  * Writes the script that draws `set`, which is not empty, into `pictures`.png and .svg with the look in the
  * file `look`. False if the stream failed.
  */
-bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set, const json_t *record,
-                        const struct field *axis, const char *pictures, const char *look);
+bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set,
+                        const struct drawing *d, const char *pictures, const char *look);
 
 #endif

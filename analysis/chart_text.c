@@ -71,7 +71,7 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
     char group[2 * AXES_TEXT];
     gnuplot_escape(group, sizeof group, s->group);
     text[0] = '\0';
-    append(text, "%s%s%s", s->quantity->label, *group ? ", " : "", group);
+    append(text, "%s%s%s", s->quantity->label, *s->quantity->label && *group ? ", " : "", group);
     if (!s->fit.has_interval)
         return;
     append(text, ", %s^{%.2f", symbol_of(axis), s->fit.exponent);
@@ -111,12 +111,11 @@ static void append_constant(char text[CHART_TEXT], const json_t *rows, const str
 static const char *const identity[] = {"model", "dtype", "device", "threads"};
 enum { IDENTITY = sizeof identity / sizeof *identity };
 
-void chart_machine(char text[CHART_TEXT], const json_t *record)
+void chart_machine(char text[CHART_TEXT], const json_t *record, const json_t *rows)
 {
-    const json_t *rows = json_object_get(record, "rows");
     const char *cpu;
     text[0] = '\0';
-    if (row_get_text(record, "host.cpu", &cpu))
+    if (record && row_get_text(record, "host.cpu", &cpu))
         append(text, "%s", cpu);
     for (size_t i = 0; i < IDENTITY; i++)
         append_constant(text, rows, schema_find(identity[i]));

@@ -23,8 +23,9 @@ void chart_title(char text[CHART_TEXT], const struct series *first, const struct
 /* "forward, N^{1.32 ± 0.05}"; "forward" where the exponent has no interval. */
 void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis);
 
-/* The machine: "AMD EPYC 7B13, cpu, 2 threads", of the first row that is ok. */
-void chart_machine(char text[CHART_TEXT], const json_t *record);
+/* The machine: "AMD EPYC 7B13, cpu, 2 threads", of the record (null: left out) and the first row that is ok.
+ */
+void chart_machine(char text[CHART_TEXT], const json_t *record, const json_t *rows);
 
 /* The work: the axes that do not vary, of the first row that is ok. */
 void chart_work(char text[CHART_TEXT], const json_t *rows);

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of all axes that vary beside `axis`, as in "512 channels, gelu". */
-static void group_of(const json_t *rows, const json_t *row, const struct field *axis, char group[AXES_TEXT])
+/* The source's name and the values of all axes that vary beside `axis`, as in "512 channels, gelu". */
+static void group_of(const struct source *source, const json_t *row, const struct field *axis,
+                     char group[AXES_TEXT])
 {
     const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(rows, varying), used = 0;
-    group[0] = '\0';
+    size_t n = axes_varying(source->rows, varying);
+    snprintf(group, AXES_TEXT, "%s", source->name ? source->name : "");
+    size_t used = strlen(group);
     for (size_t i = 0; i < n; i++) {
         char value[AXES_TEXT];
         if (varying[i] == axis)
@@ -77,25 +79,32 @@ static void finish(struct series *s)
     free(xy);
 }
 
-struct series_set series_collect(const json_t *rows, const struct field *axis,
+static void collect(struct series_set *set, const struct source *source, const struct field *axis,
+                    const struct quantity *q)
+{
+    size_t rows = json_array_size(source->rows);
+    for (size_t i = 0; i < rows; i++) {
+        const json_t *row = json_array_get(source->rows, i);
+        char group[AXES_TEXT];
+        struct point p;
+        if (!point_of(row, axis, q, &p))
+            continue;
+        group_of(source, row, axis, group);
+        struct series *s = find_or_add(set, q, group, rows);
+        if (s)
+            s->points[s->count++] = p;
+        else
+            set->points_dropped++;
+    }
+}
+
+struct series_set series_collect(const struct source *sources, size_t count, const struct field *axis,
                                  const struct quantity *quantities, size_t n)
 {
     struct series_set set = {0};
-    for (size_t q = 0; q < n; q++) {
-        for (size_t i = 0; i < json_array_size(rows); i++) {
-            const json_t *row = json_array_get(rows, i);
-            char group[AXES_TEXT];
-            struct point p;
-            if (!point_of(row, axis, &quantities[q], &p))
-                continue;
-            group_of(rows, row, axis, group);
-            struct series *s = find_or_add(&set, &quantities[q], group, json_array_size(rows));
-            if (s)
-                s->points[s->count++] = p;
-            else
-                set.points_dropped++;
-        }
-    }
+    for (size_t q = 0; q < n; q++)
+        for (size_t i = 0; i < count; i++)
+            collect(&set, &sources[i], axis, &quantities[q]);
     for (size_t i = 0; i < set.count; i++)
         finish(&set.series[i]);
     return set;

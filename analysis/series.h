@@ -14,7 +14,7 @@
 
 /* A quantity of a row; low and high, its interval, may be null. */
 struct quantity {
-    const char *label;   /* in the legend: "step, resident" */
+    const char *label;   /* in the legend: "step, resident"; may be empty */
     const char *subject; /* in the title: "Training step" */
     const char *path, *low, *high;
     bool measured; /* of what another quantity predicts: drawn as points over its line */
@@ -28,7 +28,7 @@ enum { SERIES_MAX = 8 };
 
 struct series {
     const struct quantity *quantity;
-    char group[AXES_TEXT]; /* the other axes' values; "" if none varies */
+    char group[AXES_TEXT]; /* source and the other axes' values; "" if there is one and none varies */
     size_t count;
     struct point *points; /* ascending x, all positive */
     struct power_law fit;
@@ -40,9 +40,18 @@ struct series_set {
     struct series series[SERIES_MAX];
 };
 
-/* The series of quantities[n] over `axis`, from the rows that are ok; quantities that no row has make none.
+/* Rows drawn together, and the name that tells them from those of other sources; null where there are none.
  */
-struct series_set series_collect(const json_t *rows, const struct field *axis,
+struct source {
+    const char *name;
+    const json_t *rows;
+};
+
+/*
+ * The series of quantities[n] over `axis`, from the rows of the sources that are ok; quantities that no row
+ * has make none. A source's name is the beginning of its groups.
+ */
+struct series_set series_collect(const struct source *sources, size_t count, const struct field *axis,
                                  const struct quantity *quantities, size_t n);
 
 void series_free(struct series_set *set);
