@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all bench bench-full test tests tests-small no-cmocka soak style probe help FORCE
+.PHONY: all bench bench-full compare-gpus test tests tests-small no-cmocka soak style probe help FORCE
 all:
 
 ## Variables
@@ -63,7 +63,7 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
 # set; all else once. FILE.WAY.o is FILE.c compiled that way.
-mains   := $(wildcard bench/bench_*.c analysis/plot.c)
+mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_%,$(wildcard tests/*.c)))
 once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs models analysis bench)))
@@ -135,11 +135,11 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot: $(OBJ)/analysis/plot.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 
 ## Targets
-##   all          every benchmark, and the plotter (what a bare `make` does)
+##   all          every benchmark, the plotter and the comparer (what a bare `make` does)
 all: $(programs) $(cuda)
 ##   bench        the quick set, in a few minutes: results and charts in results/local
 bench: all
@@ -147,6 +147,9 @@ bench: all
 ##   bench-full   every benchmark over its whole default axis
 bench-full: all
 	$(BUILD)/bench_node_scaling
+##   compare-gpus the committed results of machines side by side: GPUs, where there are some
+compare-gpus: $(BUILD)/compare
+	@analysis/compare_results.sh $(BUILD)/compare
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) $(if $(CLANG),\
