@@ -70,7 +70,7 @@ static FTS *walk(const struct house *h)
     return tree;
 }
 
-int house_setup_of(void **state, const char *program)
+int house_of(void **state, const char *program)
 {
     struct house *h = calloc(1, sizeof *h);
     assert_non_null(h);
@@ -81,7 +81,7 @@ int house_setup_of(void **state, const char *program)
 
 int house_setup(void **state)
 {
-    return house_setup_of(state, "bench_node_scaling");
+    return house_of(state, "bench_node_scaling");
 }
 
 int house_teardown(void **state)
@@ -122,8 +122,10 @@ static void run_child(const struct house *h, char **argv, int out, int err)
 
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err)
 {
-    char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program, "--no-roofline"};
-    int argc = 2;
+    char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program};
+    int argc = 1;
+    if (strstr(h->program, "/build/bench_"))
+        argv[argc++] = "--no-roofline";
     for (char *word; (word = strsep(&rest, " ")) != NULL && argc < ARGUMENTS_MAX - 1;)
         if (*word)
             argv[argc++] = word;

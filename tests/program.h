@@ -18,9 +18,9 @@ struct house {
     char root[64], work[80], program[128];
 };
 
-/* Fixtures of a test group: *state is a house of bench_node_scaling. */
+/* Fixtures of a test group: *state is a house of bench_node_scaling, or of another program. */
 int house_setup(void **state);
-int house_setup_of(void **state, const char *program); /* of another program */
+int house_of(void **state, const char *program);
 int house_teardown(void **state);
 
 /* Path, size and time of the last change of everything below the root, one line each. Free it. */
@@ -34,8 +34,8 @@ struct ended {
 
 /*
  * Starts the program: its arguments are `words`, split at blanks, then `more` up to its null (or none), after
- * --no-roofline, since calibrating takes seconds (a later --calibrate overrides it). A program that is not
- * waited for ends by itself after a minute.
+ * --no-roofline if it is a benchmark, since calibrating takes seconds (a later --calibrate overrides it). A
+ * program that is not waited for ends by itself after a minute.
  */
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err);
 int program_wait(pid_t pid);

@@ -5,6 +5,7 @@
 #include "analysis/robust.h"
 
 #include "analysis/statistics.h"
+#include "tests/synthetic.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,31 +15,6 @@
 #include <cmocka.h>
 
 enum { MOST = 2000, SERIES = 400 };
-
-/* Standard normal values, by Box and Muller. */
-static double normal(uint64_t *state)
-{
-    double uniform[2];
-    for (int i = 0; i < 2; i++) {
-        uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        uniform[i] = ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-    }
-    return sqrt(-2 * log(uniform[0])) * cos(2 * M_PI * uniform[1]);
-}
-
-/* x = 1 + noise e with e a stationary process of variance 1 whose neighbours correlate with r. Its median
- * is 1. */
-static void make_series(double *x, size_t n, double noise, double r, uint64_t seed)
-{
-    uint64_t state = seed * UINT64_C(0x632be59bd9b4e019);
-    double e = normal(&state);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = 1 + noise * e;
-        e = r * e + sqrt(1 - r * r) * normal(&state);
-    }
-}
 
 static void add_drift(double *x, size_t n, double change)
 {

@@ -49,7 +49,7 @@ static void test_layer_scaling(void **state)
 {
     static const int64_t layers[] = {2, 4, 6, 8, 12, 16};
     void *h;
-    house_setup_of(&h, "bench_layer_scaling");
+    house_of(&h, "bench_layer_scaling");
     json_t *record = run_json(h, "--device meta", 0);
     assert_axis(record, "layers", layers, 6);
     for (size_t i = 0; i < 6; i++)
@@ -70,7 +70,7 @@ static void test_batch_scaling(void **state)
 {
     static const int64_t graphs[] = {1, 2, 4, 8, 16, 32, 64, 128};
     void *h;
-    house_setup_of(&h, "bench_batch_scaling");
+    house_of(&h, "bench_batch_scaling");
     json_t *record = run_json(h, "--device meta", 0);
     assert_axis(record, "batch", graphs, 8);
     for (size_t i = 0; i < 8; i++) {

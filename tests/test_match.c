@@ -1,0 +1,140 @@
+/* Which rows go together: by their work and axes, wherever they ran. */
+#include "analysis/match.h"
+
+#include "tests/test_analysis_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Two files of two rows each, 100 and 200 nodes. */
+struct files {
+    json_t *a, *b;
+    const json_t *both[2];
+};
+
+static json_t *rows(int64_t first, int64_t second)
+{
+    return json_pack("[oo]", good_row(first), good_row(second));
+}
+
+static struct files two_files(void)
+{
+    struct files f = {.a = rows(100, 200), .b = rows(200, 100)};
+    f.both[0] = f.a;
+    f.both[1] = f.b;
+    return f;
+}
+
+static void files_free(struct files *f)
+{
+    json_decref(f->a);
+    json_decref(f->b);
+}
+
+/* The partner in b of row i of a, by the rule of both. */
+static size_t partner(const struct files *f, size_t i, const char *const *ignored)
+{
+    struct match_rule rule = match_rule(f->both, 2, ignored);
+    return match_find(&rule, f->b, json_array_get(f->a, i));
+}
+
+static void test_by_axes(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    assert_int_equal(partner(&f, 0, NULL), 1);
+    assert_int_equal(partner(&f, 1, NULL), 0);
+    row_set_text(json_array_get(f.b, 1), "attention", "unfused");
+    assert_true(partner(&f, 0, NULL) == MATCH_NONE);
+    assert_int_equal(partner(&f, 0, (const char *const[]){"attention", NULL}), 1);
+    files_free(&f);
+}
+
+static void test_by_work(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    row_set_text(json_array_get(f.b, 1), "work", "fedcba9876543210");
+    assert_true(partner(&f, 0, NULL) == MATCH_NONE);
+    row_set_null(json_array_get(f.a, 0), "work", "none");
+    row_set_null(json_array_get(f.b, 1), "work", "none");
+    assert_true(partner(&f, 0, NULL) == MATCH_NONE);
+    files_free(&f);
+}
+
+/* Machines have devices and threads of their own; rows that are told apart by them do not go together. */
+static void test_where_it_ran(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    for (size_t i = 0; i < 2; i++) {
+        row_set_text(json_array_get(f.b, i), "device", "cuda:0");
+        row_set_count(json_array_get(f.b, i), "threads", 64);
+    }
+    assert_int_equal(partner(&f, 0, NULL), 1);
+    row_set_count(json_array_get(f.b, 0), "threads", 2);
+    assert_true(partner(&f, 0, NULL) == MATCH_NONE);
+    assert_int_equal(partner(&f, 1, NULL), 0);
+    files_free(&f);
+}
+
+/* Rows of an older program lack an axis: the hash decides. Null is a value. */
+static void test_missing_axes(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    row_set_text(json_array_get(f.a, 0), "attention", "dense");
+    assert_true(partner(&f, 0, NULL) == MATCH_NONE);
+    json_object_del(json_array_get(f.b, 1), "attention");
+    assert_int_equal(partner(&f, 0, NULL), 1);
+    files_free(&f);
+}
+
+static void test_ok_rows_come_first(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    json_array_insert_new(f.b, 0, failed_row(100, "failed", "a fault"));
+    json_array_append_new(f.b, good_row(100));
+    json_array_append_new(f.b, failed_row(300, "oom", "too large"));
+    json_array_append_new(f.a, good_row(300));
+    assert_int_equal(partner(&f, 0, NULL), 2);
+    assert_int_equal(partner(&f, 2, NULL), 4);
+    files_free(&f);
+}
+
+static void test_explanations(void **state)
+{
+    (void)state;
+    struct files f = two_files();
+    char text[AXES_TEXT];
+    struct match_rule rule = match_rule(f.both, 2, NULL);
+    json_t *row = good_row(250), *nothing = json_array();
+    match_explain(&rule, f.b, row, text);
+    assert_string_equal(text, "nodes 250, not 200");
+    row_set_text(row, "model", "gps"); /* no row of the file is: the nodes do not matter */
+    match_explain(&rule, f.b, row, text);
+    assert_string_equal(text, "model gps, not graph_transformer");
+    match_explain(&rule, f.b, json_array_get(f.a, 0), text);
+    assert_non_null(strstr(text, "not the hash of the work"));
+    match_explain(&rule, nothing, row, text);
+    assert_string_equal(text, "the file has no rows");
+    json_decref(row);
+    json_decref(nothing);
+    files_free(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_axes),
+        cmocka_unit_test(test_by_work),
+        cmocka_unit_test(test_where_it_ran),
+        cmocka_unit_test(test_missing_axes),
+        cmocka_unit_test(test_ok_rows_come_first),
+        cmocka_unit_test(test_explanations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/*
+ * Verdicts: on planted differences, on ties, on what cannot be judged; and how often they are wrong, over
+ * seeded noise, independent and autoregressive.
+ */
+#include "analysis/verdict.h"
+
+#include "tests/synthetic.h"
+#include "tests/test_analysis_rows.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { MOST = 100, TRIALS = 500 };
+
+/* Samples around `median` that differ by up to 0.9 %; their median is exactly that. */
+static void steady(double *x, size_t n, double median)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = median * (1 + 0.002 * ((double)(i * 7 % n) - (double)(n - 1) / 2) * 10 / (double)n);
+}
+
+static struct verdict judge_steady(double ratio, size_t n, size_t m, struct verdict_limits limits)
+{
+    double base[MOST], samples[MOST];
+    steady(base, n, 1);
+    steady(samples, m, ratio);
+    return verdict_samples(base, n, samples, m, limits);
+}
+
+static void test_planted_differences(void **state)
+{
+    (void)state;
+    struct verdict_limits limits = verdict_limits_default();
+    struct verdict slower = judge_steady(1.1, 10, 10, limits), faster = judge_steady(0.9, 10, 20, limits);
+    assert_int_equal(slower.kind, VERDICT_SLOWER);
+    assert_true(fabs(slower.ratio - 1.1) < 1e-12 && slower.low > 1.05 && slower.low < 1.1);
+    assert_true(slower.high > 1.1 && slower.high < 1.15);
+    assert_int_equal(faster.kind, VERDICT_FASTER);
+    assert_true(fabs(faster.ratio - 0.9) < 1e-12 && faster.high < 1);
+    assert_string_equal(slower.reason, "");
+    assert_int_equal(judge_steady(1, 10, 10, limits).kind, VERDICT_SAME);
+}
+
+/* A difference can be certain and yet too small; or large, and yet within what the caller calls the same. */
+static void test_limits(void **state)
+{
+    (void)state;
+    struct verdict_limits fine = {.margin = 0.001, .same = 0.01}, coarse = {.margin = 0.2, .same = 0.2};
+    double base[MOST], samples[MOST];
+    make_series(base, MOST, 1e-4, 0, 1);
+    make_series(samples, MOST, 1e-4, 0, 2);
+    for (size_t i = 0; i < MOST; i++)
+        samples[i] *= 1.005;
+    assert_int_equal(verdict_samples(base, MOST, samples, MOST, verdict_limits_default()).kind, VERDICT_SAME);
+    assert_int_equal(verdict_samples(base, MOST, samples, MOST, fine).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_steady(1.1, 10, 10, coarse).kind, VERDICT_SAME);
+    assert_int_equal(judge_steady(1.3, 10, 10, coarse).kind, VERDICT_SLOWER);
+}
+
+static void assert_unclear(struct verdict v, const char *reason)
+{
+    assert_int_equal(v.kind, VERDICT_UNCLEAR);
+    if (!strstr(v.reason, reason))
+        fail_msg("the reason is '%s', not '%s'", v.reason, reason);
+}
+
+static void test_what_cannot_be_judged(void **state)
+{
+    (void)state;
+    struct verdict_limits limits = verdict_limits_default();
+    struct verdict one = judge_steady(2, 1, 30, limits);
+    assert_unclear(one, "1 sample, fewer than 6");
+    assert_true(one.ratio == 2 && isnan(one.low) && isnan(one.high));
+    assert_unclear(judge_steady(2, 30, 5, limits), "5 samples, fewer than 6");
+    assert_int_equal(judge_steady(2, 6, 6, limits).kind, VERDICT_SLOWER);
+    const double zeros[6] = {0}, ones[] = {1, 1, 1, 1, 1, 1};
+    assert_unclear(verdict_samples(ones, 6, zeros, 6, limits), "no time above 0");
+    assert_unclear(verdict_samples(zeros, 0, ones, 6, limits), "no time above 0");
+    double base[10], samples[10];
+    make_series(base, 10, 0.2, 0, 1);
+    make_series(samples, 10, 0.2, 0, 2);
+    assert_unclear(verdict_samples(base, 10, samples, 10, limits), "too noisy");
+}
+
+/* Which of the two is the baseline makes no difference. */
+static void test_symmetry(void **state)
+{
+    (void)state;
+    static const enum verdict_kind mirror[] = {VERDICT_UNCLEAR, VERDICT_SAME, VERDICT_SLOWER, VERDICT_FASTER};
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        double a[20], b[30];
+        make_series(a, 20, 0.02, 0.3, 2 * seed);
+        make_series(b, 30, 0.02, 0.3, 2 * seed + 1);
+        for (size_t i = 0; i < 30; i++)
+            b[i] *= 0.9 + 0.002 * (double)seed;
+        struct verdict v = verdict_samples(a, 20, b, 30, verdict_limits_default());
+        struct verdict w = verdict_samples(b, 30, a, 20, verdict_limits_default());
+        assert_int_equal(w.kind, mirror[v.kind]);
+        assert_true(fabs(v.ratio * w.ratio - 1) < 1e-12 && fabs(v.low * w.high - 1) < 1e-12);
+    }
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    double slow[10];
+    json_t *base = good_row(100), *same = good_row(100), *slower = good_row(100);
+    json_t *gone = failed_row(100, "oom", "needs 17 GiB");
+    size_t n = 0;
+    assert_true(row_get_reals(base, "step.time.samples", slow, 10, &n) && n == 10);
+    for (size_t i = 0; i < n; i++)
+        slow[i] *= 1.5;
+    row_set_samples(slower, "step.time", slow, n);
+    struct verdict_limits limits = verdict_limits_default();
+    assert_int_equal(verdict_rows(base, slower, "step", limits).kind, VERDICT_SLOWER);
+    assert_true(verdict_rows(base, same, "forward", limits).ratio == 1);
+    assert_unclear(verdict_rows(base, gone, "step", limits), "oom: needs 17 GiB");
+    assert_unclear(verdict_rows(gone, base, "step", limits), "the baseline is oom: needs 17 GiB");
+    row_set_null(same, "forward", "not asked for");
+    assert_unclear(verdict_rows(base, same, "forward", limits), "not asked for");
+    assert_unclear(verdict_rows(same, base, "forward", limits), "of the baseline: not asked for");
+    json_decref(base);
+    json_decref(same);
+    json_decref(slower);
+    json_decref(gone);
+}
+
+struct rates {
+    double verdicts[4], holds; /* by enum verdict_kind; how often the interval holds the true ratio */
+};
+
+/* Shares over TRIALS pairs of series of n and m samples, the second's times multiplied by `ratio`. */
+static struct rates rates_of(size_t n, size_t m, double noise, double r, double ratio)
+{
+    struct rates rates = {0};
+    for (uint64_t trial = 1; trial <= TRIALS; trial++) {
+        double base[MOST], samples[MOST];
+        make_series(base, n, noise, r, 2 * trial);
+        make_series(samples, m, noise, r, 2 * trial + 1);
+        for (size_t i = 0; i < m; i++)
+            samples[i] *= ratio;
+        struct verdict v = verdict_samples(base, n, samples, m, verdict_limits_default());
+        rates.verdicts[v.kind] += 1. / TRIALS;
+        rates.holds += (v.low <= ratio && ratio <= v.high) / (double)TRIALS;
+    }
+    return rates;
+}
+
+static const size_t sizes[][2] = {{10, 10}, {10, 30}, {20, 20}, {30, 30}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/*
+ * Of 2000 pairs, samples 10 and 10, 10 and 30, 20 and 20, 30 and 30, the share of false verdicts:
+ *   r = 0.0: .001 .001 .001 .001    r = 0.3: .004 .004 .004 .003    r = 0.6: .019 .015 .011 .004
+ *   r = 0.8: .088 .040 .023 .013
+ * The correlation of ten samples cannot be estimated well: beyond 0.6 there are too many.
+ */
+static void test_false_verdicts_are_rare(void **state)
+{
+    (void)state;
+    static const double correlations[] = {0, 0.3, 0.6};
+    for (size_t k = 0; k < 3; k++) {
+        double wrong = 0, holds = 1;
+        for (size_t i = 0; i < SIZES; i++) {
+            struct rates r = rates_of(sizes[i][0], sizes[i][1], 0.05, correlations[k], 1);
+            wrong += (r.verdicts[VERDICT_FASTER] + r.verdicts[VERDICT_SLOWER]) / SIZES;
+            holds = fmin(holds, r.holds);
+        }
+        print_message("# r = %.1f: %.4f false verdicts, intervals hold at least %.3f\n", correlations[k],
+                      wrong, holds);
+        assert_true(wrong < 0.02);
+        assert_true(holds > 0.95);
+    }
+}
+
+static void test_ten_percent_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZES; i++) {
+        struct rates slower = rates_of(sizes[i][0], sizes[i][1], 0.02, 0, 1.1);
+        struct rates faster = rates_of(sizes[i][0], sizes[i][1], 0.02, 0.6, 0.9);
+        print_message("# %zu and %zu samples: %.3f, with r = 0.6 %.3f found\n", sizes[i][0], sizes[i][1],
+                      slower.verdicts[VERDICT_SLOWER], faster.verdicts[VERDICT_FASTER]);
+        assert_true(slower.verdicts[VERDICT_SLOWER] > 0.97 && slower.verdicts[VERDICT_FASTER] == 0);
+        assert_true(faster.verdicts[VERDICT_FASTER] > 0.94 && faster.verdicts[VERDICT_SLOWER] == 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planted_differences),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_what_cannot_be_judged),
+        cmocka_unit_test(test_symmetry),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_false_verdicts_are_rare),
+        cmocka_unit_test(test_ten_percent_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
