@@ -1,0 +1,388 @@
+/*
+ * The program compare, as a user meets it, on result files made here by the writer of records: what it finds,
+ * what it names of the rows that have no place in the table, and what it refuses.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/program.h"
+#include "tests/synthetic.h"
+#include "tests/test_analysis_rows.h"
+
+enum { SAMPLES = 12 };
+
+static int setup(void **state)
+{
+    return house_of(state, "compare");
+}
+
+/* A row whose programs take so many seconds, with noise of 0.5 % that correlates. */
+static json_t *row_of(int64_t nodes, double forward, double step)
+{
+    double x[SAMPLES];
+    json_t *row = good_row(nodes);
+    const double seconds[] = {forward, step};
+    for (int p = 0; p < 2; p++) {
+        make_series(x, SAMPLES, 0.005, 0.5, (uint64_t)nodes * 2 + (uint64_t)p);
+        for (int i = 0; i < SAMPLES; i++)
+            x[i] *= seconds[p];
+        row_set_samples(row, p ? "step.time" : "forward.time", x, SAMPLES);
+    }
+    return row;
+}
+
+/* A record of a processor, with rows of these nodes up to a 0; the step takes `slower` times as long. */
+static json_t *machine(const char *cpu, const int64_t *nodes, double slower)
+{
+    char error[MESSAGE_SIZE];
+    json_t *record = empty_record();
+    json_object_set_new(json_object_get(record, "host"), "cpu", json_string(cpu));
+    for (; *nodes; nodes++)
+        assert_true(
+            record_add(record, row_of(*nodes, 1e-5 * (double)*nodes, 4e-5 * (double)*nodes * slower), error));
+    return record;
+}
+
+static json_t *row_in(json_t *record, size_t i)
+{
+    return json_array_get(json_object_get(record, "rows"), i);
+}
+
+/* Writes it below the house's work, and frees it. */
+static void save(const struct house *h, const char *name, json_t *record)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    if (!record_save(record, path, error))
+        fail_msg("%s", error);
+    json_decref(record);
+}
+
+static const int64_t three[] = {100, 200, 500, 0};
+
+/* Runs it and gives what it printed on stdout, to be freed; it has to end so. */
+static char *compare(const struct house *h, const char *words, int status)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != status)
+        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
+    free(e.err);
+    return e.out;
+}
+
+static void assert_says(const char *out, const char *text)
+{
+    if (!strstr(out, text))
+        fail_msg("'%s' is not in\n%s", text, out);
+}
+
+/* How often a text occurs. */
+static size_t times(const char *out, const char *text)
+{
+    size_t n = 0;
+    for (const char *at = out; (at = strstr(at, text)) != NULL; at++)
+        n++;
+    return n;
+}
+
+static void test_planted_difference(void **state)
+{
+    save(*state, "a.json", machine("Old", three, 1));
+    save(*state, "b.json", machine("New", three, 1.1));
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "A  Old, cpu, 2 threads: a.json (baseline)\nB  New, cpu, 2 threads: b.json\n");
+    assert_int_equal(times(out, "1.100 ["), 3);
+    assert_int_equal(times(out, "  slower\n"), 3);
+    assert_int_equal(times(out, "  same\n"), 3);
+    assert_says(out, "B, forward: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
+    assert_says(out, "B, step: 3 slower; geometric mean of B / A 1.100 over 3 rows\n");
+    assert_null(strstr(out, "threads  ")); /* a column of what is equal everywhere */
+    assert_null(strstr(out, "roofline"));  /* which none of them has */
+    free(out);
+    out = compare(*state, "b.json a.json --phase step", 0);
+    assert_int_equal(times(out, "  faster\n"), 3);
+    assert_null(strstr(out, "forward"));
+    free(out);
+    out = compare(*state, "a.json b.json --margin 20% --phase=step", 0);
+    assert_says(out, "B, step: 3 same;");
+    free(out);
+}
+
+/* Where they ran is told, with how near each came to its own ceilings. */
+static void test_machines(void **state)
+{
+    json_t *a = machine("Same", three, 1), *b = machine("Same", three, 1), *c = machine("Same", three, 0.5);
+    json_object_set_new(c, "devices", json_pack("[{ss ss}]", "device", "cuda:0", "name", "A GPU"));
+    for (size_t i = 0; i < 3; i++) {
+        row_set_real(row_in(a, i), "step.roofline.percent", 31.4);
+        row_set_real(row_in(c, i), "step.roofline.percent", 12.3);
+        row_set_count(row_in(b, i), "threads", 16);
+        row_set_text(row_in(c, i), "device", "cuda:0");
+    }
+    save(*state, "a.json", a);
+    save(*state, "b.json", b);
+    save(*state, "c.json", c);
+    char *out = compare(*state, "a.json b.json c.json --phase step", 0);
+    assert_says(out, "B  Same, cpu, 16 threads: b.json\nC  A GPU, cuda:0, 2 threads: c.json\n");
+    assert_int_equal(times(out, " 2 / 16 "), 3);
+    assert_int_equal(times(out, "cpu / cuda:0 "), 3);
+    assert_int_equal(times(out, " 31 % "), 6);
+    assert_int_equal(times(out, " 12 % "), 3);
+    assert_says(out, "B, step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
+    assert_says(out, "C, step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
+    free(out);
+}
+
+static void test_rows_left_over(void **state)
+{
+    static const int64_t some[] = {100, 500, 700, 0};
+    char error[MESSAGE_SIZE];
+    json_t *a = machine("A", three, 1), *b = machine("B", some, 1);
+    assert_true(record_add(a, failed_row(900, "oom", "needs 17 GiB"), error));
+    assert_true(record_add(b, row_of(900, 1, 1), error));
+    assert_true(record_add(b, row_of(100, 1, 1), error));
+    save(*state, "a.json", a);
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "A: 1 of 4 rows is not ok\n   oom (needs 17 GiB): 900 nodes\n");
+    assert_says(out, "A: 1 of 4 rows is without a partner\n   not in B (nodes 200, not 100): 200 nodes\n");
+    assert_says(out,
+                "B: 1 of 5 rows is repeated\n   row 1 is the same (100 nodes) and was taken: 100 nodes\n");
+    assert_says(out, "B: 1 of 5 rows is without a partner\n   not in A (nodes 700, not 100): 700 nodes\n");
+    assert_int_equal(times(out, "unclear: the baseline is oom: needs 17 GiB\n"), 2);
+    assert_says(out, "B, step: 2 same, 1 unclear; geometric mean of B / A 1.000 over 2 rows\n");
+    free(out);
+}
+
+static void test_few_samples(void **state)
+{
+    const double one = 1, five[] = {1, 1, 1, 1, 1};
+    json_t *b = machine("B", three, 2);
+    row_set_samples(row_in(b, 0), "step.time", &one, 1);
+    row_set_samples(row_in(b, 1), "step.time", five, 5);
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json --phase step", 0);
+    assert_int_equal(times(out, "unclear: 1 sample, fewer than 6\n"), 1);
+    assert_int_equal(times(out, "unclear: 5 samples, fewer than 6\n"), 1);
+    assert_says(out, "B, step: 1 slower, 2 unclear;");
+    free(out);
+}
+
+static void test_nothing_in_common(void **state)
+{
+    static const int64_t other[] = {300, 400, 0};
+    json_t *b = machine("B", other, 1);
+    row_set_text(row_in(b, 0), "model", "gps");
+    row_set_text(row_in(b, 1), "model", "gps");
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "not in B (model graph_transformer, not gps): 100 nodes; 200 nodes; 500 nodes\n");
+    assert_says(out, "no row of another file did the work of a row of A");
+    assert_null(strstr(out, "verdict"));
+    free(out);
+}
+
+/* Files from before a field was added, or from after. */
+static void test_other_versions(void **state)
+{
+    json_t *b = machine("B", three, 1);
+    for (size_t i = 0; i < 3; i++) {
+        json_object_del(row_in(b, i), "pool");
+        json_object_set_new(row_in(b, i), "colour", json_string("red"));
+    }
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "B was written by another version; its rows lack pool\n");
+    assert_says(out, "B, step: 3 same;");
+    free(out);
+}
+
+/* The fields of a line of CSV without quotes. */
+static size_t fields_of(char *line, char *fields[64])
+{
+    size_t n = 0;
+    while (n < 64 && (fields[n] = strsep(&line, ",")) != NULL)
+        n++;
+    return n;
+}
+
+static void test_csv(void **state)
+{
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", machine("B", three, 1.1));
+    struct ended e = program_run(*state, "a.json b.json --phase step --format csv", NULL);
+    assert_int_equal(e.status, 0);
+    assert_says(e.err, "B, step: 3 slower;");
+    char *rest = e.out, *names[64], *fields[64];
+    size_t n = fields_of(strsep(&rest, "\n"), names);
+    for (int line = 0; line < 3; line++) {
+        assert_int_equal(fields_of(strsep(&rest, "\n"), fields), n);
+        double ratio = 0, base = 0, median = 0, low = 0, high = 0;
+        for (size_t i = 0; i < n; i++) {
+            base = strcmp(names[i], "baseline_median") ? base : atof(fields[i]);
+            median = strcmp(names[i], "median") ? median : atof(fields[i]);
+            ratio = strcmp(names[i], "ratio") ? ratio : atof(fields[i]);
+            low = strcmp(names[i], "ratio_low") ? low : atof(fields[i]);
+            high = strcmp(names[i], "ratio_high") ? high : atof(fields[i]);
+        }
+        assert_true(base > 0 && ratio > 1.09 && ratio < 1.11 && fabs(ratio * base / median - 1) < 1e-9);
+        assert_true(1 < low && low < ratio && ratio < high);
+        assert_int_equal(atoi(fields[0]), three[line]);
+    }
+    assert_string_equal(rest, "");
+    ended_free(&e);
+}
+
+static void test_markdown(void **state)
+{
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", machine("B", three, 1));
+    char *out = compare(*state, "a.json b.json --format md", 0);
+    assert_says(
+        out,
+        "\n| nodes | program | A | B | B / A [95 %] | verdict |\n| --: | --: | --: | --: | --: | :-- |\n");
+    assert_int_equal(times(out, "| same |\n"), 6);
+    free(out);
+}
+
+/* Axes that are left open on purpose. */
+static void test_ignored_axes(void **state)
+{
+    json_t *b = machine("B", three, 1.1);
+    for (size_t i = 0; i < 3; i++)
+        row_set_text(row_in(b, i), "attention", "unfused");
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json --phase step", 0);
+    assert_says(out, "not in A (attention unfused, not null)");
+    free(out);
+    out = compare(*state, "a.json b.json --phase step --ignore attention", 0);
+    assert_says(out, "B, step: 3 slower;");
+    free(out);
+}
+
+static void test_charts(void **state)
+{
+    const struct house *h = *state;
+    char path[PATH_MAX], here[PATH_MAX], script[1 << 14] = "";
+    snprintf(path, sizeof path, "%s/analysis", h->root); /* where the look of charts is */
+    assert_true(realpath("analysis", here) && symlink(here, path) == 0);
+    save(h, "a.json", machine("Same", three, 1));
+    save(h, "b.json", machine("Same", three, 2));
+    free(compare(h, "a.json b.json --chart both", 0));
+    for (int p = 0; p < 2; p++) {
+        snprintf(path, sizeof path, "%s/both_%s.gp", h->work, p ? "step" : "forward");
+        FILE *in = fopen(path, "r");
+        assert_non_null(in);
+        script[fread(script, 1, sizeof script - 1, in)] = '\0';
+        fclose(in);
+        assert_says(script, p ? "title = 'Training step, time over that of A: B 2.00 (geometric mean)'"
+                              : "title = 'Forward pass, time over that of A: B 1.00 (geometric mean)'");
+        assert_says(script, "label[1] = 'A: a, N^{1.0"); /* two machines of one name: by their files */
+        assert_says(script, "label[2] = 'B: b, N^{1.0");
+        assert_says(script, "series = 2\n");
+    }
+    free(compare(h, "a.json b.json --chart /nonexistent/x", 1));
+}
+
+static void assert_refused(const struct house *h, const char *words, const char *message)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != 2 || *e.out || times(e.err, "\n") != 1 || !strstr(e.err, message))
+        fail_msg("%s: status %d, stdout '%s', stderr '%s', not '%s'", words, e.status, e.out, e.err, message);
+    ended_free(&e);
+}
+
+static void test_refused(void **state)
+{
+    static const char *const lines[][2] = {
+        {"", "needs two result files"},
+        {"a.json", "needs two result files"},
+        {"a.json a.json --bogus", "--bogus: no such flag"},
+        {"a.json a.json -x", "-x: no such flag"},
+        {"a.json a.json --format json", "--format json: table, md or csv"},
+        {"a.json a.json --format", "--format: needs a value"},
+        {"a.json a.json --help=x", "--help: takes no value"},
+        {"a.json a.json --phase forward,back", "--phase back: forward, step or"},
+        {"a.json a.json --phase=", "--phase : forward, step or"},
+        {"a.json a.json --margin 5", "--margin 5: a share"},
+        {"a.json a.json --margin -1%", "--margin -1%: a share"},
+        {"a.json a.json --margin 101%", "--margin 101%: a share"},
+        {"a.json a.json --margin nan", "--margin nan: a share"},
+        {"a.json a.json --margin 1%%", "--margin 1%%: a share"},
+        {"a.json a.json --same 1% --margin 2%", "--same 1%: not less than the margin, 2%"},
+        {"a.json a.json --ignore loss", "--ignore loss: an axis"},
+        {"a.json a.json --chart=", "--chart: needs"},
+        {"a.json none.json", "none.json: cannot be read"},
+        {"a.json text.json", "text.json: not JSON: line 1"},
+        {"a.json old.json", "old.json: schema: is not version 1"},
+        {"a.json rows.json", "rows.json: row 1: status"},
+    };
+    const struct house *h = *state;
+    char path[PATH_MAX];
+    json_t *old = machine("A", three, 1), *rows = machine("A", three, 1);
+    json_object_set_new(old, "schema", json_integer(0));
+    json_object_set_new(row_in(rows, 0), "status", json_string("fine"));
+    save(h, "a.json", machine("A", three, 1));
+    save(h, "old.json", old);
+    save(h, "rows.json", rows);
+    snprintf(path, sizeof path, "%s/text.json", h->work);
+    FILE *text = fopen(path, "w");
+    assert_non_null(text);
+    assert_true(fputs("nodes,time\n", text) >= 0 && fclose(text) == 0);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_refused(h, lines[i][0], lines[i][1]);
+    char many[256] = "";
+    for (int i = 0; i < 17; i++)
+        strcat(many, "a.json ");
+    assert_refused(h, many, "a.json: at most 16 files");
+}
+
+static void test_help_and_full_disk(void **state)
+{
+    char *help = compare(*state, "--help", 0);
+    assert_says(help, "--margin");
+    free(help);
+    int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
+    if (full < 0)
+        skip();
+    save(*state, "a.json", machine("A", three, 1));
+    assert_int_equal(program_wait(program_start(*state, "a.json a.json", NULL, full, null)), 1);
+    assert_int_equal(program_wait(program_start(*state, "--help", NULL, full, null)), 1);
+    close(full);
+    close(null);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planted_difference),
+        cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_rows_left_over),
+        cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_nothing_in_common),
+        cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_ignored_axes),
+        cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_help_and_full_disk),
+    };
+    return cmocka_run_group_tests(tests, setup, house_teardown);
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Which committed results `make compare-gpus` compares: by the name of the benchmark, those of GPUs where there are
+# some. The program is `echo`, so that its output is the files it was given.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+mkdir "$house/analysis"
+cp analysis/compare_results.sh "$house/analysis"
+
+# plant MACHINE NAME DEVICE
+plant()
+{
+    mkdir -p "$house/results/$1"
+    printf '{\n "rows": [\n  {\n   "device": "%s"\n  }\n ]\n}\n' "$3" >"$house/results/$1/$2.json"
+}
+
+run()
+{
+    "$house/analysis/compare_results.sh" echo
+}
+
+none='no results of GPUs in results/: comparing processors
+'
+plant epyc nodes cpu
+plant xeon nodes cpu
+plant xeon sparse cpu
+plant local nodes cuda:0
+plant local mine cpu
+check 'processors are compared, results/local is not' "$(run)" "$none
+== nodes.json
+results/epyc/nodes.json results/xeon/nodes.json
+
+== sparse.json
+only results/xeon/sparse.json: nothing to compare it with"
+
+plant h100 nodes cuda:0
+check 'a single GPU is compared with the processors' "$(run | sed -n 2p)" \
+    'results/epyc/nodes.json results/h100/nodes.json results/xeon/nodes.json'
+plant h200 nodes cuda:1
+check 'GPUs are compared with one another' "$(run | sed -n 2p)" 'results/h100/nodes.json results/h200/nodes.json'
+
+rm -r "$house/results"
+mkdir "$house/results"
+check 'no results are said to be none' "$(run)" "${none%?}"
+tap_end
