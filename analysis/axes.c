@@ -5,12 +5,11 @@
 
 #include <string.h>
 
-/* A field that no row has does not vary. */
-static bool varies(const json_t *rows, const char *path)
+bool axes_vary(const json_t *rows, const struct field *axis)
 {
-    const json_t *first = row_get(json_array_get(rows, 0), path);
+    const json_t *first = row_get(json_array_get(rows, 0), axis->path);
     for (size_t i = 1; i < json_array_size(rows); i++) {
-        const json_t *other = row_get(json_array_get(rows, i), path);
+        const json_t *other = row_get(json_array_get(rows, i), axis->path);
         if ((first || other) && !json_equal(first, other))
             return true;
     }
@@ -21,7 +20,7 @@ size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
-        if (schema_fields[i].symbol && varies(rows, schema_fields[i].path))
+        if (schema_fields[i].symbol && axes_vary(rows, &schema_fields[i]))
             varying[n++] = &schema_fields[i];
     return n;
 }

@@ -15,6 +15,9 @@ enum {
     AXES_TEXT = 256
 };
 
+/* Whether the axis has more than one value in `rows`; one that no row has does not. */
+bool axes_vary(const json_t *rows, const struct field *axis);
+
 /* Puts the axes with more than one value in `rows` into varying[AXES_MAX], in schema order; returns how many.
  */
 size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX]);

@@ -88,22 +88,12 @@ static const json_t *first_ok(const json_t *rows)
     return NULL;
 }
 
-static bool is_varying(const json_t *rows, const struct field *axis)
-{
-    const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(rows, varying);
-    for (size_t i = 0; i < n; i++)
-        if (varying[i] == axis)
-            return true;
-    return false;
-}
-
 /* Adds an axis that stays the same in all rows. */
 static void append_constant(char text[CHART_TEXT], const json_t *rows, const struct field *axis)
 {
     char value[AXES_TEXT];
     axes_describe(first_ok(rows), axis, value);
-    if (*value && !is_varying(rows, axis))
+    if (*value && !axes_vary(rows, axis))
         append(text, "%s%s", *text ? ", " : "", value);
 }
 

@@ -16,17 +16,12 @@ enum { CONTEXT = sizeof context / sizeof *context };
 static void describe(char text[AXES_TEXT], const struct compared *file)
 {
     static const char *const where[] = {"device", "threads"};
-    const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(file->rows, varying),
-           used = (size_t)snprintf(text, AXES_TEXT, "%.150s", file->name);
+    size_t used = (size_t)snprintf(text, AXES_TEXT, "%.150s", file->name);
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         const struct field *axis = schema_find(where[i]);
         char value[AXES_TEXT];
-        bool varies = false;
-        for (size_t k = 0; k < n; k++)
-            varies = varies || varying[k] == axis;
         axes_describe(json_array_get(file->rows, 0), axis, value);
-        if (!varies && *value)
+        if (!axes_vary(file->rows, axis) && *value)
             used += (size_t)snprintf(text + used, AXES_TEXT - used, ", %.40s", value);
     }
 }

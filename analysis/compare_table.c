@@ -32,27 +32,43 @@ static void for_each_pair(const struct comparison *c, void visit(const struct pa
                     visit(&(struct pair){c, file, line, program}, data);
 }
 
-/* The axes in which the rows shown differ, from line to line or from file to file. */
+/* The axes in which the rows shown differ, from line to line or from file to file. A row that lacks an axis,
+ * from another version, does not differ in it. */
 static size_t axes_shown(const struct comparison *c, const struct field *shown[AXES_MAX])
 {
-    json_t *all = json_array();
-    for (size_t f = 0; f < c->count; f++)
-        for (size_t i = 0; i < comparison_lines(c); i++)
-            if (comparison_row(c, f, i))
-                json_array_append(all, (json_t *)comparison_row(c, f, i));
-    size_t n = axes_varying(all, shown);
-    json_decref(all);
+    size_t n = 0;
+    for (size_t a = 0; a < schema_fields_count && n < AXES_MAX; a++) {
+        const struct field *axis = &schema_fields[a];
+        if (!axis->symbol)
+            continue;
+        json_t *rows = json_array();
+        for (size_t i = 0; i < c->count * comparison_lines(c); i++) {
+            const json_t *row = comparison_row(c, i % c->count, i / c->count);
+            if (row && row_get(row, axis->path))
+                json_array_append(rows, (json_t *)row);
+        }
+        if (axes_vary(rows, axis))
+            shown[n++] = axis;
+        json_decref(rows);
+    }
     return n;
 }
 
 /* "500"; of an axis left open in which the two differ "2 / 16". */
 static void axis_cell(char cell[CELL], const struct pair *p, const struct field *axis)
 {
-    char base[AXES_TEXT], other[AXES_TEXT];
-    axes_text(row_of(p, true), axis, base);
-    axes_text(row_of(p, false), axis, other);
-    bool differ = strcmp(base, other) != 0;
-    snprintf(cell, CELL, "%s%s%s", *base || differ ? base : "-", differ ? " / " : "", differ ? other : "");
+    const json_t *rows[] = {row_of(p, true), row_of(p, false)};
+    char texts[2][AXES_TEXT];
+    for (int i = 0; i < 2; i++) {
+        axes_text(rows[i], axis, texts[i]);
+        if (!*texts[i])
+            snprintf(texts[i], AXES_TEXT, "-");
+    }
+    bool both = row_get(rows[0], axis->path) && row_get(rows[1], axis->path);
+    if (both && strcmp(texts[0], texts[1]) != 0)
+        snprintf(cell, CELL, "%s / %s", texts[0], texts[1]);
+    else
+        snprintf(cell, CELL, "%s", texts[row_get(rows[0], axis->path) ? 0 : 1]);
 }
 
 static bool percent_of(const json_t *row, size_t program, double *percent)

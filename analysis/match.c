@@ -13,16 +13,11 @@ static bool contains(const char *const *paths, const char *path)
     return false;
 }
 
-/* Whether a file has several of them. */
 static bool varies_in_one(const json_t *const *rows, size_t files, const struct field *axis)
 {
-    for (size_t f = 0; f < files; f++) {
-        const struct field *varying[AXES_MAX];
-        size_t n = axes_varying(rows[f], varying);
-        for (size_t i = 0; i < n; i++)
-            if (varying[i] == axis)
-                return true;
-    }
+    for (size_t f = 0; f < files; f++)
+        if (axes_vary(rows[f], axis))
+            return true;
     return false;
 }
 
@@ -114,7 +109,7 @@ void match_explain(const struct match_rule *rule, const json_t *rows, const json
     text[0] = '\0';
     for (int swept = 0; swept < 2 && nearest && !*text; swept++)
         for (size_t i = 0; i < rule->count; i++)
-            if (!agree(row, nearest, rule->axes[i]) && (swept || !varies_in_one(&rows, 1, rule->axes[i])))
+            if (!agree(row, nearest, rule->axes[i]) && (swept || !axes_vary(rows, rule->axes[i])))
                 add_difference(text, row, nearest, rule->axes[i]);
     if (!nearest)
         snprintf(text, AXES_TEXT, "the file has no rows");
