@@ -25,6 +25,31 @@ size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
     return n;
 }
 
+/* Whether `other` has one value for each of `axis`. */
+static bool follows(const json_t *rows, const struct field *axis, const struct field *other)
+{
+    for (size_t i = 1; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        for (size_t k = 0; k < i; k++) {
+            const json_t *before = json_array_get(rows, k);
+            if (json_equal(row_get(row, axis->path), row_get(before, axis->path)) &&
+                !json_equal(row_get(row, other->path), row_get(before, other->path)))
+                return false;
+        }
+    }
+    return true;
+}
+
+size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX])
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying), count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (varying[i] != axis && (varying[i]->type == FIELD_TEXT || !follows(rows, axis, varying[i])))
+            beside[count++] = varying[i];
+    return count;
+}
+
 const struct field *axes_default(const json_t *rows)
 {
     const struct field *varying[AXES_MAX];
@@ -60,4 +85,16 @@ void axes_describe(const json_t *row, const struct field *axis, char text[AXES_T
         snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);
     else
         memcpy(text, value, sizeof value);
+}
+
+void axes_describe_all(const json_t *row, const struct field *const *axes, size_t n, char text[AXES_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        char value[AXES_TEXT];
+        axes_describe(row, axes[i], value);
+        int more = snprintf(text + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
+        used = used + (size_t)more < AXES_TEXT ? used + (size_t)more : AXES_TEXT - 1;
+    }
 }

@@ -22,6 +22,15 @@ bool axes_vary(const json_t *rows, const struct field *axis);
  */
 size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX]);
 
+/*
+ * The same but `axis`, and but axes with numbers that only follow it: of one value for each of its own, as an
+ * FFN of twice the width has.
+ */
+size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
+
+/* A row's values of axes[n], as in "512 channels, gelu"; "" if n is 0. */
+void axes_describe_all(const json_t *row, const struct field *const *axes, size_t n, char text[AXES_TEXT]);
+
 /* The axis that a chart runs over: the first with numbers that varies; nodes if none does. */
 const struct field *axes_default(const json_t *rows);
 

@@ -6,22 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The source's name and the values of all axes that vary beside `axis`, as in "512 channels, gelu". */
-static void group_of(const struct source *source, const json_t *row, const struct field *axis,
-                     char group[AXES_TEXT])
+/* The source's name and the row's values of the axes beside the one drawn over, as in "512 channels, gelu".
+ */
+static void group_of(const struct source *source, const json_t *row, const struct field *const *beside,
+                     size_t n, char group[AXES_TEXT])
 {
-    const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(source->rows, varying);
-    snprintf(group, AXES_TEXT, "%s", source->name ? source->name : "");
-    size_t used = strlen(group);
-    for (size_t i = 0; i < n; i++) {
-        char value[AXES_TEXT];
-        if (varying[i] == axis)
-            continue;
-        axes_describe(row, varying[i], value);
-        int more = snprintf(group + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
-        used = used + (size_t)more < AXES_TEXT ? used + (size_t)more : AXES_TEXT - 1;
-    }
+    char values[AXES_TEXT];
+    const char *name = source->name ? source->name : "";
+    axes_describe_all(row, beside, n, values);
+    snprintf(group, AXES_TEXT, "%.*s%s%.*s", AXES_TEXT / 2, name, *name && *values ? ", " : "",
+             AXES_TEXT / 2 - 4, values);
 }
 
 static bool point_of(const json_t *row, const struct field *axis, const struct quantity *q, struct point *p)
@@ -82,14 +76,15 @@ static void finish(struct series *s)
 static void collect(struct series_set *set, const struct source *source, const struct field *axis,
                     const struct quantity *q)
 {
-    size_t rows = json_array_size(source->rows);
+    const struct field *beside[AXES_MAX];
+    size_t others = axes_beside(source->rows, axis, beside), rows = json_array_size(source->rows);
     for (size_t i = 0; i < rows; i++) {
         const json_t *row = json_array_get(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
         if (!point_of(row, axis, q, &p))
             continue;
-        group_of(source, row, axis, group);
+        group_of(source, row, beside, others, group);
         struct series *s = find_or_add(set, q, group, rows);
         if (s)
             s->points[s->count++] = p;

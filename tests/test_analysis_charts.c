@@ -198,6 +198,34 @@ static void test_charts_by_combination(void **state)
     json_decref(more);
 }
 
+/* An FFN of twice the width follows it: one series over the width, which the FFN's own sweep is not. */
+static void test_an_axis_that_follows(void **state)
+{
+    const struct place *p = *state;
+    char message[MESSAGE_SIZE], label[64];
+    json_t *record = empty_record();
+    for (int64_t hidden = 64; hidden <= 256; hidden *= 2) {
+        json_t *row = good_row(hidden);
+        row_set_count(row, "nodes", 500);
+        row_set_count(row, "hidden", hidden);
+        row_set_count(row, "ffn", 2 * hidden);
+        assert_true(record_add(record, row, message));
+    }
+    for (int swept = 0; swept < 2; swept++) {
+        chart_draw(record, NULL, NULL, p->prefix, message);
+        char *script = content(p, "_time.gp");
+        assert_non_null(script);
+        snprintf(label, sizeof label, "series = %d\n", swept ? 8 : 2); /* 2 programs x 4 widths of the FFN */
+        assert_non_null(strstr(script, label));
+        assert_non_null(strstr(script, "xtitle = 'channels'"));
+        free(script);
+        json_t *row = json_deep_copy(json_array_get(json_object_get(record, "rows"), 0));
+        row_set_count(row, "ffn", 1024);
+        assert_true(record_add(record, row, message));
+    }
+    json_decref(record);
+}
+
 static void test_charts_are_skipped(void **state)
 {
     const struct place *p = *state;
@@ -226,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_chart_scripts_say_what_was_found, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_titles_claim_what_is_known, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_charts_by_combination, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_an_axis_that_follows, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_charts_are_skipped, make_place, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
