@@ -25,9 +25,10 @@ size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
     return n;
 }
 
-/* Whether `other` has one value for each of `axis`. */
-static bool follows(const json_t *rows, const struct field *axis, const struct field *other)
+bool axes_follows(const json_t *rows, const struct field *axis, const struct field *other)
 {
+    if (other->type == FIELD_TEXT)
+        return false;
     for (size_t i = 1; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         for (size_t k = 0; k < i; k++) {
@@ -45,7 +46,7 @@ size_t axes_beside(const json_t *rows, const struct field *axis, const struct fi
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying), count = 0;
     for (size_t i = 0; i < n; i++)
-        if (varying[i] != axis && (varying[i]->type == FIELD_TEXT || !follows(rows, axis, varying[i])))
+        if (varying[i] != axis && !axes_follows(rows, axis, varying[i]))
             beside[count++] = varying[i];
     return count;
 }

@@ -22,10 +22,10 @@ bool axes_vary(const json_t *rows, const struct field *axis);
  */
 size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX]);
 
-/*
- * The same but `axis`, and but axes with numbers that only follow it: of one value for each of its own, as an
- * FFN of twice the width has.
- */
+/* Whether `other`, with numbers, has one value for each of `axis`: as an FFN of twice the width has. */
+bool axes_follows(const json_t *rows, const struct field *axis, const struct field *other);
+
+/* The axes that vary beside `axis`, without those that only follow it. */
 size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
 
 /* A row's values of axes[n], as in "512 channels, gelu"; "" if n is 0. */

@@ -52,6 +52,8 @@ static bool head_is_sound(const json_t *record, char *error)
     }
     for (size_t i = 0; i < schema_head_count; i++) {
         const json_t *value = json_object_get(record, schema_head[i].name);
+        if (!value && schema_head[i].optional)
+            continue;
         if (!value || json_typeof(value) != schema_head[i].type) {
             snprintf(error, MESSAGE_SIZE, "%s: missing, or not of its type", schema_head[i].name);
             return false;

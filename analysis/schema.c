@@ -4,26 +4,24 @@
 #include <string.h>
 
 const struct field schema_fields[] = {
-#define HEAD(name, type, meaning)
 #define FIELD(path, type, unit, meaning)        {path, FIELD_##type, unit, NULL, meaning},
 #define AXIS(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
 #include "analysis/schema.def"
-#undef HEAD
-#undef FIELD
-#undef AXIS
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
 
 const struct head_field schema_head[] = {
-#define HEAD(name, type, meaning) {name, JSON_##type, meaning},
-#define FIELD(path, type, unit, meaning)
-#define AXIS(path, type, unit, symbol, meaning)
+#define HEAD(name, type, meaning)     {name, JSON_##type, false, meaning},
+#define HEAD_OPT(name, type, meaning) {name, JSON_##type, true, meaning},
 #include "analysis/schema.def"
-#undef HEAD
-#undef FIELD
-#undef AXIS
 };
 const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
+
+const struct field schema_fit[] = {
+#define FIT(name, type, unit, meaning) {name, FIELD_##type, unit, NULL, meaning},
+#include "analysis/schema.def"
+};
+const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
 
 const struct field *schema_find(const char *path)
 {
@@ -68,16 +66,20 @@ static bool is_repeated(const char *path)
     return schema_find(twin);
 }
 
+static const char *head_type_name(json_type type)
+{
+    return type == JSON_STRING    ? "text"
+           : type == JSON_INTEGER ? "integer"
+           : type == JSON_OBJECT  ? "object"
+                                  : "array";
+}
+
 void schema_write_markdown(FILE *out)
 {
     fputs("| record | type | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < schema_head_count; i++)
-        fprintf(out, "| `%s` | %s | %s |\n", schema_head[i].name,
-                schema_head[i].type == JSON_STRING    ? "text"
-                : schema_head[i].type == JSON_INTEGER ? "integer"
-                : schema_head[i].type == JSON_OBJECT  ? "object"
-                                                      : "array",
-                schema_head[i].meaning);
+        fprintf(out, "| `%s` | %s%s | %s |\n", schema_head[i].name, head_type_name(schema_head[i].type),
+                schema_head[i].optional ? ", optional" : "", schema_head[i].meaning);
     fputs("\n| row | unit | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
@@ -88,4 +90,11 @@ void schema_write_markdown(FILE *out)
                 shared ? f->path + strlen("forward") : f->path, f->type == FIELD_TEXT ? "" : f->unit,
                 f->meaning);
     }
+}
+
+void schema_write_fit_markdown(FILE *out)
+{
+    fputs("| fit | unit | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_fit_count; i++)
+        fprintf(out, "| `%s` | %s | %s |\n", schema_fit[i].path, schema_fit[i].unit, schema_fit[i].meaning);
 }

@@ -29,6 +29,7 @@ struct field {
 struct head_field {
     const char *name;
     json_type type;
+    bool optional;
     const char *meaning;
 };
 
@@ -36,6 +37,10 @@ extern const struct field schema_fields[];
 extern const size_t schema_fields_count;
 extern const struct head_field schema_head[];
 extern const size_t schema_head_count;
+
+/* Of an entry of the record's fits: flat, null with a reason like a row's. */
+extern const struct field schema_fit[];
+extern const size_t schema_fit_count;
 
 /* The field of this path, or null. */
 const struct field *schema_find(const char *path);
@@ -51,5 +56,8 @@ const char *field_type_name(enum field_type type);
 
 /* Writes the fields as tables in Markdown; those of all programs stand once, as P.time.median. */
 void schema_write_markdown(FILE *out);
+
+/* The fields of a fit as a table. */
+void schema_write_fit_markdown(FILE *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "bench/report.h"
 
 #include "analysis/csv.h"
+#include "analysis/fits.h"
 #include "analysis/record.h"
 
 /* The columns of the table: the axes that the command line gives more than one value. */
@@ -48,7 +49,12 @@ bool report_row(struct report *r, json_t *row, struct message *error)
 
 bool report_end(struct report *r, struct message *error)
 {
+    json_t *fits = fits_of(json_object_get(r->record, "rows"));
+    json_object_set_new(r->record, "fits", fits);
+    if (r->options->format == FORMAT_TABLE)
+        fits_print(fits, stdout);
+    fits_warn(fits, stderr);
     if (r->options->format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
-    return true;
+    return !r->path || record_save(r->record, r->path, error->text);
 }

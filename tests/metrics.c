@@ -289,7 +289,12 @@ static void write_workload(FILE *out)
 }
 
 const struct section metrics_sections[] = {
-    {"axes", write_axes}, {"workload", write_workload}, {"activations", write_activations},
-    {"ops", write_ops},   {"costs", write_costs},       {"fields", schema_write_markdown},
+    {"axes", write_axes},
+    {"workload", write_workload},
+    {"activations", write_activations},
+    {"ops", write_ops},
+    {"costs", write_costs},
+    {"fields", schema_write_markdown},
+    {"fits", schema_write_fit_markdown},
     {NULL, NULL},
 };

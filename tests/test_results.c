@@ -211,6 +211,24 @@ static void test_batches_and_families(void **state)
     json_decref(record);
 }
 
+/* A complete sweep ends with its fits: below the table, not in other formats, and always in the file. */
+static void test_fits(void **state)
+{
+    static const char *const formats[] = {"table", "md", "csv", "json"};
+    for (int f = 0; f < 4; f++) {
+        char words[256];
+        snprintf(words, sizeof words, TINY "--nodes 8,16,32 --phase step --no-check --format %s", formats[f]);
+        struct ended e = run_words(*state, words, 0);
+        json_t *file = record_in(*state, "work/x.json"), *fits = json_object_get(file, "fits");
+        assert_int_equal(json_array_size(fits), 1);
+        assert_string_equal(text_at(json_array_get(fits, 0), "program"), "step");
+        assert_int_equal(count_at(json_array_get(fits, 0), "points"), 3);
+        assert_int_equal(strstr(e.out, "\ngrowth of time\n  step over nodes 8-32: N^") != NULL, f == 0);
+        json_decref(file);
+        ended_free(&e);
+    }
+}
+
 /* Without --output: in the checkout that the program stands in, wherever it is called from. */
 static void test_default_place(void **state)
 {
@@ -282,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_seed_and_device),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fits),
         cmocka_unit_test(test_default_place),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_killed),

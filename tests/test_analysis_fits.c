@@ -1,0 +1,261 @@
+/* Fits of a sweep: what is written of planted laws, and that contradictions are said loudly and only then. */
+#include "analysis/fits.h"
+#include "tests/test_analysis_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The step of row i over nodes 100 2^i: time 1e-6 N^time, FLOPs N^1.4, bytes N, in a level and under a bound.
+ */
+static json_t *planted_row(int i, double time, const char *level, const char *bound)
+{
+    double nodes = 100 * pow(2, i), seconds = 1e-6 * pow(nodes, time) * (i % 2 ? 1.01 : .99);
+    json_t *row = good_row((int64_t)nodes);
+    row_set_samples(row, "step.time", &seconds, 1);
+    row_set_count(row, "step.flops.analytic", (int64_t)(1e6 * pow(nodes, 1.4)));
+    row_set_count(row, "step.bytes", (int64_t)(1e6 * nodes));
+    if (level)
+        row_set_text(row, "step.roofline.level", level);
+    if (bound)
+        row_set_text(row, "step.roofline.bound", bound);
+    return row;
+}
+
+/* n such rows; the second half may be elsewhere. */
+static json_t *planted(int n, double time, const char *level, const char *level_later, const char *bound)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(rows, planted_row(i, time, i < n / 2 ? level : level_later, bound));
+    return rows;
+}
+
+/* The step's fit over nodes; takes the rows over. */
+static json_t *step_fit(json_t *rows)
+{
+    json_t *fits = fits_of(rows);
+    json_decref(rows);
+    assert_int_equal(json_array_size(fits), 2); /* forward and step */
+    json_t *fit = json_incref(json_array_get(fits, 1));
+    assert_string_equal(json_string_value(json_object_get(fit, "program")), "step");
+    json_decref(fits);
+    return fit;
+}
+
+static double real_in(const json_t *fit, const char *name)
+{
+    const json_t *value = json_object_get(fit, name);
+    if (!json_is_number(value))
+        fail_msg("%s: no number", name);
+    return json_number_value(value);
+}
+
+static const char *text_in(const json_t *fit, const char *name)
+{
+    const char *text = json_string_value(json_object_get(fit, name));
+    if (!text)
+        fail_msg("%s: no text", name);
+    return text;
+}
+
+static void assert_null_because(const json_t *fit, const char *name, const char *reason)
+{
+    const char *given = json_string_value(json_object_get(json_object_get(fit, "reasons"), name));
+    assert_true(json_is_null(json_object_get(fit, name)));
+    assert_non_null(given);
+    assert_string_equal(given, reason);
+}
+
+/* What a function writes of fits. */
+static char *written(void (*write)(const json_t *fits, FILE *out), const json_t *fits)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    write(fits, out);
+    fclose(out);
+    return text;
+}
+
+/* What is warned of a fit, which is freed. */
+static char *warning_of(json_t *fit)
+{
+    json_t *fits = json_array();
+    json_array_append_new(fits, fit);
+    char *text = written(fits_warn, fits);
+    json_decref(fits);
+    return text;
+}
+
+static void test_every_field_is_there(void **state)
+{
+    (void)state;
+    json_t *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    for (size_t i = 0; i < schema_fit_count; i++)
+        if (!json_object_get(fit, schema_fit[i].path))
+            fail_msg("%s is missing", schema_fit[i].path);
+    assert_int_equal(json_object_size(fit), schema_fit_count + 1); /* and the reasons */
+    json_decref(fit);
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    json_t *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    assert_string_equal(text_in(fit, "axis"), "nodes");
+    assert_string_equal(text_in(fit, "group"), "");
+    assert_string_equal(text_in(fit, "work"), "flops");
+    assert_string_equal(text_in(fit, "verdict"), "agrees");
+    assert_true(real_in(fit, "points") == 6 && real_in(fit, "from") == 100 && real_in(fit, "to") == 3200);
+    assert_true(real_in(fit, "exponent_low") < 1.4 && real_in(fit, "exponent_high") > 1.4);
+    assert_true(fabs(real_in(fit, "work_exponent") - 1.4) < 1e-4);
+    assert_true(fabs(real_in(fit, "excess") - (real_in(fit, "exponent") - real_in(fit, "work_exponent"))) <
+                1e-9);
+    char *text = warning_of(fit);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+/* The same contradiction: loud within a level and a bound, a note across, and where it is not known. */
+static void test_contradiction(void **state)
+{
+    (void)state;
+    char *loud = warning_of(step_fit(planted(6, 1.8, "LLC", "LLC", "compute")));
+    assert_true(strncmp(loud, "CONTRADICTION: step over nodes 100-3200: time grows as N^1.80 ± ", 62) == 0);
+    assert_non_null(strstr(loud, "FLOPs as N^1.40"));
+    assert_non_null(strstr(loud, "(LLC)"));
+    assert_non_null(strstr(loud, "costs more than the algorithm says"));
+    char *slow = warning_of(step_fit(planted(6, 1.0, "LLC", "LLC", "compute")));
+    assert_true(strncmp(slow, "CONTRADICTION: ", 15) == 0);
+    assert_non_null(strstr(slow, "small sizes pay"));
+    char *across = warning_of(step_fit(planted(6, 1.8, "LLC", "DRAM", "compute")));
+    assert_true(strncmp(across, "note: step over nodes", 21) == 0);
+    assert_non_null(strstr(across, "the rows lie in LLC, DRAM and are bound by compute"));
+    char *unknown = warning_of(step_fit(planted(6, 1.8, NULL, NULL, NULL)));
+    assert_true(strncmp(unknown, "note: ", 6) == 0);
+    assert_non_null(strstr(unknown, "not known without a roofline"));
+    free(loud);
+    free(slow);
+    free(across);
+    free(unknown);
+}
+
+/* Rows bound by memory are set against their bytes, which grow as N here. */
+static void test_memory_bound(void **state)
+{
+    (void)state;
+    json_t *fit = step_fit(planted(6, 1.0, "DRAM", "DRAM", "memory"));
+    assert_string_equal(text_in(fit, "work"), "bytes");
+    assert_true(fabs(real_in(fit, "work_exponent") - 1) < 1e-6);
+    assert_string_equal(text_in(fit, "verdict"), "agrees");
+    json_decref(fit);
+}
+
+/* What bends time and work alike does not widen the interval of their difference. */
+static void test_bent_alike(void **state)
+{
+    (void)state;
+    json_t *rows = json_array();
+    for (int i = 0; i < 6; i++) {
+        json_t *row = planted_row(i, 1, "LLC", "compute");
+        double nodes = 100 * pow(2, i), flops = 1e6 * nodes + 1e3 * nodes * nodes, seconds = flops / 1e11;
+        row_set_count(row, "step.flops.analytic", (int64_t)flops);
+        row_set_samples(row, "step.time", &seconds, 1);
+        json_array_append_new(rows, row);
+    }
+    json_t *fit = step_fit(rows);
+    assert_true(real_in(fit, "exponent_high") - real_in(fit, "exponent_low") > .1);
+    assert_true(real_in(fit, "excess_high") - real_in(fit, "excess_low") < 1e-6);
+    assert_string_equal(text_in(fit, "verdict"), "agrees");
+    assert_string_equal(text_in(fit, "law"), "N + N^2");
+    const json_t *c = json_object_get(fit, "law_coefficients");
+    assert_true(fabs(json_number_value(json_array_get(c, 0)) / 1e-5 - 1) < 1e-4);
+    assert_true(fabs(json_number_value(json_array_get(c, 1)) / 1e-8 - 1) < 1e-4);
+    json_decref(fit);
+}
+
+static void test_too_few_points(void **state)
+{
+    (void)state;
+    json_t *two = step_fit(planted(2, 1.8, "LLC", "LLC", "compute"));
+    assert_true(fabs(real_in(two, "exponent") - 1.8) < .1);
+    assert_null_because(two, "exponent_low", "needs 3 values of the axis");
+    assert_null_because(two, "verdict", "needs 3 values of the axis");
+    assert_null_because(two, "law", "needs 4 values of the axis");
+    json_t *three = step_fit(planted(3, 1.8, "LLC", "LLC", "compute"));
+    assert_true(real_in(three, "exponent_low") < 1.8);
+    assert_null_because(three, "law", "needs 4 values of the axis");
+    json_t *one = planted(1, 1.8, "LLC", "LLC", "compute"), *none = fits_of(one);
+    assert_int_equal(json_array_size(none), 0);
+    char *text = written(fits_print, none);
+    assert_string_equal(text, "");
+    free(text);
+    text = warning_of(two);
+    assert_string_equal(text, "");
+    free(text);
+    json_decref(three);
+    json_decref(one);
+    json_decref(none);
+}
+
+/* Work that an axis leaves as it is (threads) is nothing to set a time against. */
+static void test_work_that_does_not_change(void **state)
+{
+    (void)state;
+    json_t *rows = json_array();
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        json_t *row = planted_row(3, 1, "LLC", "compute");
+        double seconds = .01 / threads;
+        row_set_count(row, "threads", threads);
+        row_set_samples(row, "step.time", &seconds, 1);
+        json_array_append_new(rows, row);
+    }
+    json_t *fit = step_fit(rows);
+    assert_true(fabs(real_in(fit, "exponent") + 1) < 1e-9);
+    assert_null_because(fit, "work_exponent", "the work does not change");
+    assert_null_because(fit, "verdict", "the work does not change");
+    json_decref(fit);
+}
+
+/* Two axes and rows that failed: a fit for each axis and value of the other, of the rows that are ok. */
+static void test_combinations(void **state)
+{
+    (void)state;
+    json_t *rows = json_array();
+    for (int layers = 1; layers <= 2; layers++) {
+        for (int i = 0; i < 4; i++) {
+            json_t *row = planted_row(i, 1.4, "LLC", "compute");
+            row_set_count(row, "layers", layers);
+            json_array_append_new(rows, row);
+        }
+        json_array_append_new(rows, failed_row(5000, "oom", "needs 17 GiB"));
+    }
+    json_t *fits = fits_of(rows);
+    assert_int_equal(json_array_size(fits),
+                     2 * (2 + 4)); /* programs, layers, nodes; the layers at each size */
+    char *text = written(fits_print, fits);
+    assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800: N^1.4"));
+    assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800: N^"));
+    assert_null(strstr(text, "over layers")); /* of two values: no interval */
+    free(text);
+    json_decref(fits);
+    json_decref(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_field_is_there),
+        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_bent_alike),
+        cmocka_unit_test(test_too_few_points),
+        cmocka_unit_test(test_work_that_does_not_change),
+        cmocka_unit_test(test_combinations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
