@@ -96,6 +96,16 @@ bool record_write(const json_t *record, FILE *out)
     return json_dumpf(record, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 && putc('\n', out) != EOF;
 }
 
+bool record_write_line(const json_t *record, const json_t *row, FILE *out)
+{
+    json_t *head = json_copy((json_t *)record), *line = json_copy((json_t *)row);
+    json_object_del(head, "rows");
+    json_object_del(head, "fits");
+    bool good = json_object_set_new(line, "record", head) == 0 && row_write(line, out);
+    json_decref(line);
+    return good;
+}
+
 /* Says what the system refused; returns false for the caller to pass on. */
 static bool system_error(char *error, const char *path)
 {

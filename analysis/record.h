@@ -31,6 +31,12 @@ bool record_validate(const json_t *record, char *error);
 bool record_write(const json_t *record, FILE *out);
 
 /*
+ * Writes a row on one line, with all that the record says beside its rows and fits under "record": a line
+ * means the same in any other file. False if the stream failed.
+ */
+bool record_write_line(const json_t *record, const json_t *row, FILE *out);
+
+/*
  * Saves to a file so that it holds a whole document at every moment: writes beside it, then renames. An
  * error leaves the file as it was, and nothing beside it.
  */

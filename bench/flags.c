@@ -66,7 +66,7 @@ static bool read_seed(struct options *o, const char *value, struct message *erro
 }
 
 static const char *const count_modes[] = {"auto", "counters", "valgrind", "off", NULL}; /* enum count_mode */
-static const char *const formats[] = {"table", "md", "csv", "json", NULL};              /* enum format */
+static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NULL};     /* enum format */
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define ON(name)    .kind = FLAG_ON, FIELD(name)
@@ -113,7 +113,8 @@ static const struct flag flags[] = {
     {SAMPLES, "interleave", NULL,
      "sample all rows in random turns: slow drifts of the machine then hit all alike", ON(interleave)},
 
-    {OUTPUT, "format", "NAME", "on stdout: table, md, csv, json (default table)", CHOICE(format, formats)},
+    {OUTPUT, "format", "NAME", "on stdout: table, md, csv, json, jsonl (default table)",
+     CHOICE(format, formats)},
     {OUTPUT, "output", "FILE", "result file, JSON (default results/local/BINARY.json, charts beside it)",
      PATH(output, "a file")},
     {OUTPUT, "dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy",

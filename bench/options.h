@@ -17,7 +17,7 @@ struct bench {
         *columns; /* of the table, beside the axes: see analysis/table.h; null: the usual ones */
 };
 
-enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON };
+enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL };
 
 enum action {
     ACTION_RUN,

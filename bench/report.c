@@ -26,9 +26,28 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
         return false;
     if (o->format == FORMAT_CSV)
         csv_header(stdout);
-    else if (o->format != FORMAT_JSON)
+    else if (o->format == FORMAT_TABLE || o->format == FORMAT_MARKDOWN)
         table_header(&r->table);
     return true;
+}
+
+/* What cannot be written shows when it is flushed. */
+static void print_row(const struct report *r, const json_t *row)
+{
+    switch (r->options->format) {
+    case FORMAT_TABLE:
+    case FORMAT_MARKDOWN:
+        table_row(&r->table, row);
+        break;
+    case FORMAT_CSV:
+        csv_row(stdout, row);
+        break;
+    case FORMAT_JSONL:
+        record_write_line(r->record, row, stdout);
+        break;
+    case FORMAT_JSON: /* at the end, as one document */
+        break;
+    }
 }
 
 bool report_row(struct report *r, json_t *row, struct message *error)
@@ -37,12 +56,9 @@ bool report_row(struct report *r, json_t *row, struct message *error)
         json_decref(row);
         return false;
     }
-    if (r->options->format == FORMAT_CSV)
-        csv_row(stdout, row);
-    else if (r->options->format != FORMAT_JSON)
-        table_row(&r->table, row);
+    print_row(r, row);
     json_decref(row);
-    if (fflush(stdout) != 0)
+    if (fflush(stdout) != 0 || ferror(stdout)) /* a long row is flushed on its way */
         return complain(error, "stdout: cannot be written");
     return !r->path || record_save(r->record, r->path, error->text);
 }

@@ -27,6 +27,7 @@ cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
 clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
+jsonschema|jsonschema|optional|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted by it
 END
 }
@@ -167,6 +168,11 @@ find_clang()
 find_clangformat()
 {
     found=$(clang-format --version 2>/dev/null)
+}
+
+find_jsonschema()
+{
+    found=$(python3 -c 'import jsonschema, importlib.metadata; print(importlib.metadata.version("jsonschema"))' 2>/dev/null)
 }
 
 find_valgrind()

@@ -214,8 +214,8 @@ static void test_batches_and_families(void **state)
 /* A complete sweep ends with its fits: below the table, not in other formats, and always in the file. */
 static void test_fits(void **state)
 {
-    static const char *const formats[] = {"table", "md", "csv", "json"};
-    for (int f = 0; f < 4; f++) {
+    static const char *const formats[] = {"table", "md", "csv", "json", "jsonl"};
+    for (int f = 0; f < 5; f++) {
         char words[256];
         snprintf(words, sizeof words, TINY "--nodes 8,16,32 --phase step --no-check --format %s", formats[f]);
         struct ended e = run_words(*state, words, 0);
@@ -243,11 +243,11 @@ static void test_default_place(void **state)
 /* Results that cannot be printed are no success, however short they are. */
 static void test_full_disk(void **state)
 {
-    static const char *const formats[] = {"table", "md", "csv", "json"};
+    static const char *const formats[] = {"table", "md", "csv", "json", "jsonl"};
     int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
     if (full < 0)
         skip();
-    for (int f = 0; f < 4; f++) {
+    for (int f = 0; f < 5; f++) {
         pid_t pid = program_start(*state, TINY "--nodes 8", MORE("--format", formats[f]), full, null);
         assert_int_equal(program_wait(pid), 1);
     }

@@ -145,7 +145,7 @@ static void test_flags(void **state)
         {"--device", "tpu", "cpu, ref, cuda, cuda:N or meta"},
         {"--device", "cuda:x", "cpu, ref, cuda, cuda:N or meta"},
         {"--device", "cuda1", "cpu, ref, cuda, cuda:N or meta"},
-        {"--format", "xml", "table, md, csv or json"},
+        {"--format", "xml", "table, md, csv, json or jsonl"},
         {"--phase", "sideways", "forward, step"},
         {"--phase", "forward,", "forward, step"},
         {"--runs", "0", "a whole number from 1 to"},

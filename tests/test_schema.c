@@ -1,0 +1,162 @@
+/*
+ * analysis/schema.json: that it is what schema.def says, and that real result files, those of the repository
+ * among them, are valid by it, in the eyes of a validator that is not ours (Python's jsonschema).
+ *
+ * GTMARK_UPDATE=1 writes the schema instead. Run from the root of the repository, as `make test` does.
+ */
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "analysis/schema.h"
+#include "tests/operands.h"
+#include "tests/records.h"
+#include "tests/schema_json.h"
+
+#define SCHEMA "analysis/schema.json"
+#define TINY   "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
+
+static void test_schema_is_up_to_date(void **state)
+{
+    (void)state;
+    const size_t flags = JSON_INDENT(1);
+    json_t *wanted = schema_json();
+    if (env_set("GTMARK_UPDATE"))
+        assert_int_equal(json_dump_file(wanted, SCHEMA, flags), 0);
+    json_t *there = json_load_file(SCHEMA, 0, NULL);
+    if (!json_equal(there, wanted))
+        fail_msg(SCHEMA
+                 " is not what analysis/schema.def says: GTMARK_UPDATE=1 build/tests/test_schema writes it");
+    json_decref(wanted);
+    json_decref(there);
+}
+
+enum { VALID = 0, INVALID = 1, NO_VALIDATOR = 3 };
+
+/* What the validator says of files, in the words of a shell; skips the test where there is none. */
+static int validate(const char *schema, const char *files)
+{
+    char command[8192];
+    int length = snprintf(command, sizeof command, "python3 tests/validate_json.py %s %s", schema, files);
+    assert_true(length < (int)sizeof command);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NO_VALIDATOR || WEXITSTATUS(status) == 127)
+        skip();
+    return WEXITSTATUS(status);
+}
+
+static void test_results_of_the_repository(void **state)
+{
+    (void)state;
+    char files[4096] = "";
+    glob_t found;
+    assert_int_equal(glob("results/[!l]*/*.json", 0, NULL, &found), 0); /* not results/local */
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        size_t used = strlen(files);
+        snprintf(files + used, sizeof files - used, " '%s'", found.gl_pathv[i]);
+    }
+    globfree(&found);
+    assert_int_equal(validate(SCHEMA, files), VALID);
+}
+
+/* Runs a benchmark, whose rows may fail, and validates its file, and what it prints as lines. */
+static void assert_valid(const struct house *h, const char *words, int status)
+{
+    char all[512], path[PATH_MAX], lines[PATH_MAX];
+    snprintf(all, sizeof all, TINY "%s --format jsonl", words);
+    struct ended e = run_words(h, all, status);
+    snprintf(path, sizeof path, "'%s/x.json'", h->work);
+    snprintf(lines, sizeof lines, "%s/x.jsonl", h->work);
+    FILE *out = fopen(lines, "w");
+    assert_non_null(out);
+    fputs(e.out, out);
+    assert_int_equal(fclose(out), 0);
+    ended_free(&e);
+    assert_int_equal(validate(SCHEMA, path), VALID);
+    assert_int_equal(validate(SCHEMA "#line", lines), VALID);
+}
+
+static void test_results_of_runs(void **state)
+{
+    assert_valid(*state, "--nodes 8,12,16,20,24", 0);
+    assert_valid(*state, "--nodes 8,16 --mem-limit 1KiB", 1);
+    assert_valid(*state, "--device meta --nodes 100-10M*10 --phase step", 0);
+    assert_valid(*state, "--batch 2,4 --model gps_sparse --task node --graph er,ba", 0);
+}
+
+/* A record changed in one place, which the validator must see. */
+static void assert_invalid(const struct house *h, json_t *record)
+{
+    char path[PATH_MAX], command[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/bad.json", h->work);
+    assert_int_equal(json_dump_file(record, path, 0), 0);
+    snprintf(command, sizeof command, "'%s' >/dev/null", path);
+    assert_int_equal(validate(SCHEMA, command), INVALID);
+    json_decref(record);
+}
+
+static void test_what_is_not_valid(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 8,16", 0), *bad;
+    bad = json_deep_copy(record);
+    json_object_set_new((json_t *)row_at(bad, 1), "nodes", json_real(8.5));
+    assert_invalid(*state, bad);
+    bad = json_deep_copy(record);
+    json_object_set_new((json_t *)row_get(row_at(bad, 0), "step.time"), "mode", json_real(1));
+    assert_invalid(*state, bad);
+    bad = json_deep_copy(record);
+    json_object_set_new((json_t *)row_at(bad, 0), "node", json_integer(8));
+    assert_invalid(*state, bad);
+    bad = json_deep_copy(record);
+    json_object_set_new((json_t *)row_at(bad, 0), "status", json_string("good"));
+    assert_invalid(*state, bad);
+    bad = json_deep_copy(record);
+    json_object_set_new(json_array_get(json_object_get(bad, "fits"), 0), "exponent", json_string("2"));
+    assert_invalid(*state, bad);
+    bad = json_deep_copy(record);
+    json_object_del(bad, "command");
+    assert_invalid(*state, bad);
+    json_decref(record);
+}
+
+/* A line for each row as it finishes, which stands for itself: the row, and the record under a name. */
+static void test_lines(void **state)
+{
+    struct ended e = run_words(*state, TINY "--nodes 8,16 --format jsonl", 0);
+    json_t *file = record_in(*state, "work/x.json");
+    char *rest = e.out;
+    for (size_t i = 0; i < 2; i++) {
+        char *line = strsep(&rest, "\n"), error[MESSAGE_SIZE];
+        json_t *row = json_loads(line, JSON_REJECT_DUPLICATES, NULL), *head = json_object_get(row, "record");
+        assert_string_equal(json_string_value(json_object_get(head, "benchmark")), "bench_node_scaling");
+        assert_null(json_object_get(head, "rows"));
+        json_object_del(row, "record");
+        assert_true(row_validate(row, error));
+        assert_true(json_equal(row, row_at(file, i)));
+        json_decref(row);
+    }
+    assert_string_equal(rest, "");
+    json_decref(file);
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schema_is_up_to_date),
+        cmocka_unit_test(test_results_of_the_repository),
+        cmocka_unit_test(test_results_of_runs),
+        cmocka_unit_test(test_what_is_not_valid),
+        cmocka_unit_test(test_lines),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
