@@ -94,7 +94,8 @@ $(BUILD)/commit: FORCE
 -include $(every:.o=.d)
 
 # CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc
-# compile it, without sanitizers, and all builds share it.
+# compile it, without sanitizers, and all builds share it. Registers that spill, and any other local memory of a
+# kernel, are errors.
 ifeq ($(HAVE_CUDA),1)
 cuda      := build/cuda/libgtmark_cuda.so
 endif
@@ -102,7 +103,7 @@ cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
 nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
 gpu       := $(foreach arch,$(CUDA_ARCHS:sm_%=%),-gencode arch=compute_$(arch),code=sm_$(arch)) -std=c++17 -lineinfo \
-             -Werror all-warnings
+             -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
@@ -165,7 +166,7 @@ no-cmocka:
 	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
 ##   style        are the sources formatted as .clang-format says?
 style:
-	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]')
+	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 ##   probe        look again what this machine has, and say what it means
 probe: ; @:
 
