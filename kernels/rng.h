@@ -9,9 +9,11 @@
 #ifndef GTMARK_KERNELS_RNG_H
 #define GTMARK_KERNELS_RNG_H
 
+#include "kernels/both.h"
+
 #include <stdint.h>
 
-static inline uint64_t rng_mix(uint64_t z)
+GT_DEVICE static inline uint64_t rng_mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -19,7 +21,7 @@ static inline uint64_t rng_mix(uint64_t z)
 }
 
 /* 64 random bits at position `counter` of the stream `key`. */
-static inline uint64_t rng_bits(uint64_t key, uint64_t counter)
+GT_DEVICE static inline uint64_t rng_bits(uint64_t key, uint64_t counter)
 {
     return rng_mix(key + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -37,7 +39,7 @@ static inline uint64_t rng_key(uint64_t seed, const char *name)
  * A signed 24-bit integer in [-2^23, 2^23), uniform. It is exact in float and double; one multiplication by
  * bound * 2^-23 makes it uniform on [-bound, bound), with one rounding and hence the same bits everywhere.
  */
-static inline int32_t rng_int24(uint64_t key, uint64_t counter)
+GT_DEVICE static inline int32_t rng_int24(uint64_t key, uint64_t counter)
 {
     return (int32_t)(rng_bits(key, counter) >> 40) - (1 << 23);
 }

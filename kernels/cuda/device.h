@@ -1,18 +1,11 @@
-/*
- * What plain arithmetic of the device needs to be tested on the host from the same source: functions marked
- * GT_DEVICE are compiled for both by nvcc, and are ordinary C elsewhere. Sizes and indices are 64-bit.
- */
+/* The arithmetic of sizes and indices, 64-bit, on the host as on the device. */
 #ifndef GTMARK_KERNELS_CUDA_DEVICE_H
 #define GTMARK_KERNELS_CUDA_DEVICE_H
 
+#include "kernels/both.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define GT_DEVICE __host__ __device__
-#else
-#define GT_DEVICE
-#endif
 
 GT_DEVICE static inline int64_t min_of(int64_t a, int64_t b)
 {

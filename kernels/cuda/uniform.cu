@@ -9,7 +9,7 @@
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
-#include "kernels/cuda/rng.cuh"
+#include "kernels/rng.h"
 
 struct uniform_entries {
     struct mat y;
