@@ -65,6 +65,20 @@ static bool check_file(const struct options *o, const struct config *c, struct m
     return true;
 }
 
+/* Heads that the device's attention cannot have. */
+static bool check_heads(const struct options *o, const struct config *c, struct message *error)
+{
+    int most = o->device.backend->head_most;
+    int64_t head = c->parts.hidden / c->parts.heads;
+    if (c->parts.attention != ATTENTION_DENSE || !most || head <= most)
+        return true;
+    return complain(
+        error,
+        "--device %s --hidden %lld --heads %lld: heads of %lld columns; dense attention there has "
+        "up to %d (--attention unfused: any number)",
+        o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
+}
+
 /* A graph that cannot be read is a wrong command line. */
 static bool check_readable(const struct options *o, struct message *error)
 {
@@ -94,7 +108,7 @@ bool config_check_all(const struct options *o, struct message *error)
                             c.model->name, attention_name((int)c.parts.attention),
                             mpnn_name((int)c.parts.mpnn), (long long)c.parts.heads, (long long)c.parts.hidden,
                             model_refuses(&c.parts));
-        if (!check_file(o, &c, error))
+        if (!check_heads(o, &c, error) || !check_file(o, &c, error))
             return false;
     }
     return check_readable(o, error);

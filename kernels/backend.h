@@ -69,6 +69,7 @@ struct backend {
     int count;
     const struct backend *base;
     const struct device *device; /* null: the host */
+    int head_most;               /* columns of a head that `attention` can have; 0: any number */
 };
 
 /* Scalar loops in float (F32) and double (F64), the definition of every op. */

@@ -152,6 +152,22 @@ static void test_devices_are_listed(void **state)
     ended_free(&e);
 }
 
+/* Heads that its attention cannot have are refused before a GPU is needed; elsewhere they are none. */
+static void test_wide_heads_are_one_line(void **state)
+{
+    if (!cuda())
+        skip();
+    const char *wide = "--device cuda --list-tape --nodes 8 --hidden 516 --heads 4";
+    refuses(*state, wide, "--device cuda --hidden 516 --heads 4: heads of 129 columns");
+    for (int i = 0; i < 3; i++) {
+        static const char *const more[][2] = {
+            {"--hidden", "512"}, {"--attention", "unfused"}, {"--attention", "sparse"}};
+        struct ended e = program_run(*state, wide, MORE(more[i][0], more[i][1]));
+        assert_int_equal(e.status, 0);
+        ended_free(&e);
+    }
+}
+
 /* A tape for a GPU needs none to be listed. */
 static void test_tapes_are_listed(void **state)
 {
@@ -168,7 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_op_has_a_kernel), cmocka_unit_test(test_scratch_needs_shapes_alone),
         cmocka_unit_test(test_programs_are_planned),  cmocka_unit_test(test_no_gpu_is_one_line),
-        cmocka_unit_test(test_devices_are_listed),    cmocka_unit_test(test_tapes_are_listed),
+        cmocka_unit_test(test_devices_are_listed),    cmocka_unit_test(test_wide_heads_are_one_line),
+        cmocka_unit_test(test_tapes_are_listed),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -62,11 +62,11 @@ static inline struct launch launch_column_sums(int64_t cols, int64_t parts)
 }
 
 /* attention: the width of the kernel for heads of dh columns, or 0 if there is none. */
-enum { ATTENTION_THREADS = 128 };
+enum { ATTENTION_THREADS = 128, ATTENTION_MOST = 128 /* columns */ };
 
 static inline int attention_width(int64_t dh)
 {
-    for (int width = 8; width <= 128; width *= 2)
+    for (int width = 8; width <= ATTENTION_MOST; width *= 2)
         if (dh <= width)
             return width;
     return 0;

@@ -4,6 +4,7 @@
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gpu.h"
+#include "kernels/cuda/launch.h"
 
 #define ROW(op, variant, run)                                                                                \
     {                                                                                                        \
@@ -66,4 +67,5 @@ const struct backend gtmark_cuda = {
     .kernels = kernels,
     .count = sizeof kernels / sizeof *kernels,
     .device = &cuda_gpu,
+    .head_most = ATTENTION_MOST,
 };
