@@ -25,7 +25,7 @@ struct kernel {
 struct device_facts {
     char name[128], bus[32]; /* PCI, as 0000:65:00.0 */
     int multiprocessors, major, minor;
-    int64_t memory, free;       /* bytes */
+    int64_t memory, free, l2;   /* bytes; l2: the cache that all of it has, 0: not told */
     double clock, memory_clock; /* Hz, the highest; 0: not told */
     int runtime, driver;        /* versions of CUDA, 1000 major + 10 minor */
     int blas, blas_lt, sparse;  /* versions of the libraries, as they number themselves */
@@ -47,6 +47,8 @@ struct device {
     void (*release)(void *context, void *memory);
     void (*write)(void *context, void *to, const void *from, int64_t bytes);
     void (*read)(void *context, void *to, const void *from, int64_t bytes);
+    /* Zeros, launched like a kernel: does not wait. */
+    void (*clear)(void *context, void *memory, int64_t bytes);
     void (*wait)(void *context);
     int64_t (*available)(void *context); /* bytes that can still be taken */
     int64_t (*taken)(void *context);     /* bytes that cannot, whoever has them */
@@ -60,6 +62,13 @@ struct device {
     void *(*capture_end)(void *context);
     void (*launch)(void *context, void *graph);
     void (*graph_free)(void *graph);
+    /* Memory of the host that the device reads and writes by itself (page-locked); null: none to be had. */
+    void *(*host_allocate)(void *context, int64_t bytes);
+    void (*host_release)(void *context, void *memory);
+    /* Nested ranges of launches for a tool to show, if one listens: `traced`. Names are copied. */
+    bool (*traced)(void *context);
+    void (*range_push)(void *context, const char *name);
+    void (*range_pop)(void *context);
 };
 
 /* The first row of an op is its default; an op without a row is taken from `base`. */

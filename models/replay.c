@@ -1,12 +1,14 @@
 /*
  * Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. Where the
- * backend has a device the arena is the device's, and a call launches.
+ * backend has a device the arena is the device's, and a call launches. A captured graph has no ranges: they
+ * would name the capture, not the replays.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "models/ranges.h"
 #include "models/tape_internal.h"
 
 struct mat tape_view(const struct tape *t, struct mat m)
@@ -63,6 +65,7 @@ bool tape_layout(struct tape *t)
     t->arena = take_arena(t, t->plan.arena);
     if (!t->arena)
         return false;
+    t->traced = device_of(t) && device_of(t)->traced(t->config.context);
     for (int i = 0; i < t->init.count; i++)
         point_entry(t, &t->init.entries[i]);
     for (int i = 0; i < t->main.count; i++)
@@ -132,10 +135,26 @@ static void run_entries(const struct tape *t)
         e->kernel->run(e->args);
 }
 
+/* The same within ranges; mark may be null. */
+static void run_traced(const struct tape *t, void (*mark)(void *context, int entry), void *context)
+{
+    struct ranges r = {.device = device_of(t), .context = t->config.context};
+    for (int i = 0; i < t->main.count; i++) {
+        const struct entry *e = &t->main.entries[i];
+        ranges_move(&r, phase_name(e->phase), e->span);
+        e->kernel->run(e->args);
+        if (mark)
+            mark(context, i);
+    }
+    ranges_leave(&r);
+}
+
 void tape_run(struct tape *t)
 {
     if (t->graph)
         device_of(t)->launch(t->config.context, t->graph);
+    else if (t->traced)
+        run_traced(t, NULL, NULL);
     else
         run_entries(t);
 }
@@ -154,6 +173,10 @@ bool tape_captured(const struct tape *t)
 
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context)
 {
+    if (t->traced) {
+        run_traced(t, mark, context);
+        return;
+    }
     for (int i = 0; i < t->main.count; i++) {
         t->main.entries[i].kernel->run(t->main.entries[i].args);
         mark(context, i);

@@ -165,7 +165,10 @@ void tape_init(struct tape *t);
 void tape_run(struct tape *t);
 void tape_wait(const struct tape *t);
 
-/* On a device: replays from now on launch the program as one graph. It must have run once. */
+/*
+ * On a device: replays from now on launch the program as one graph. It must have run once: libraries load
+ * their kernels at first use, which a capture does not allow.
+ */
 void tape_capture(struct tape *t);
 bool tape_captured(const struct tape *t);
 

@@ -40,6 +40,7 @@ struct tape {
     int64_t *live; /* bytes per entry of main */
     void *arena;
     void *graph; /* the program as the device's graph; null: it was not captured */
+    bool traced; /* a tool listens: replays tell it their ranges */
 };
 
 /* A message to stderr and abort: the caller broke the contract of this header. */

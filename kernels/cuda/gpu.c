@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <nvtx3/nvToolsExt.h>
+
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/context.h"
 
@@ -61,7 +63,8 @@ static bool describe(int index, struct device_facts *f)
     *f = (struct device_facts){.multiprocessors = p.multiProcessorCount,
                                .major = p.major,
                                .minor = p.minor,
-                               .memory = (int64_t)p.totalGlobalMem};
+                               .memory = (int64_t)p.totalGlobalMem,
+                               .l2 = p.l2CacheSize};
     snprintf(f->name, sizeof f->name, "%.127s", p.name);
     cudaDeviceGetPCIBusId(f->bus, sizeof f->bus, index);
     f->clock = 1e3 * attribute(cudaDevAttrClockRate, index);
@@ -186,6 +189,28 @@ static void read_memory(void *context, void *to, const void *from, int64_t bytes
     move(context, to, from, bytes, cudaMemcpyDeviceToHost);
 }
 
+static void clear(void *context, void *memory, int64_t bytes)
+{
+    struct cuda_context *c = context;
+    CUDA_CHECK(cudaMemsetAsync(memory, 0, (size_t)bytes, c->stream));
+}
+
+static void *host_allocate(void *context, int64_t bytes)
+{
+    (void)context;
+    void *memory = NULL;
+    if (cudaMallocHost(&memory, (size_t)bytes) == cudaSuccess)
+        return memory;
+    cudaGetLastError(); /* else a later check would find it */
+    return NULL;
+}
+
+static void host_release(void *context, void *memory)
+{
+    wait(context);
+    CUDA_CHECK(cudaFreeHost(memory));
+}
+
 static int64_t available(void *context)
 {
     (void)context;
@@ -258,6 +283,31 @@ static void graph_free(void *graph)
     CUDA_CHECK(cudaGraphExecDestroy(graph));
 }
 
+/*
+ * NVTX is a header: the first call looks for the library of a tool, and without one a range costs the test of
+ * a pointer, and has no level.
+ */
+static bool traced(void *context)
+{
+    (void)context;
+    if (nvtxRangePushA("gtmark") < 0)
+        return false;
+    nvtxRangePop();
+    return true;
+}
+
+static void range_push(void *context, const char *name)
+{
+    (void)context;
+    nvtxRangePushA(name);
+}
+
+static void range_pop(void *context)
+{
+    (void)context;
+    nvtxRangePop();
+}
+
 const struct device cuda_gpu = {
     .alignment = 256,
     .count = count_devices,
@@ -268,6 +318,7 @@ const struct device cuda_gpu = {
     .release = release,
     .write = write_memory,
     .read = read_memory,
+    .clear = clear,
     .wait = wait,
     .available = available,
     .taken = taken,
@@ -279,4 +330,9 @@ const struct device cuda_gpu = {
     .capture_end = capture_end,
     .launch = launch,
     .graph_free = graph_free,
+    .host_allocate = host_allocate,
+    .host_release = host_release,
+    .traced = traced,
+    .range_push = range_push,
+    .range_pop = range_pop,
 };

@@ -1,0 +1,212 @@
+#include "tests/fake_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/clock.h"
+
+/* Before each piece of memory, for what is given back. */
+struct piece {
+    int64_t bytes;
+    char room[120]; /* keeps the alignment */
+};
+
+enum { ALIGNMENT = 128 };
+
+static int count(char *error, size_t error_size)
+{
+    (void)error, (void)error_size;
+    return 1;
+}
+
+static bool facts(int index, struct device_facts *f)
+{
+    *f = (struct device_facts){.name = "no device", .memory = FAKE_MEMORY, .l2 = FAKE_L2};
+    return index == 0;
+}
+
+static void *take(int64_t *sum, int64_t bytes)
+{
+    struct piece *p = NULL;
+    if (*sum + bytes > FAKE_MEMORY || posix_memalign((void **)&p, ALIGNMENT, sizeof *p + (size_t)bytes) != 0)
+        return NULL;
+    p->bytes = bytes;
+    *sum += bytes;
+    return p + 1;
+}
+
+static void give(int64_t *sum, void *memory)
+{
+    struct piece *p = (struct piece *)memory - 1;
+    *sum -= p->bytes;
+    free(p);
+}
+
+static void *allocate(void *context, int64_t bytes)
+{
+    struct fake *f = context;
+    return take(&f->allocated, bytes);
+}
+
+static void release(void *context, void *memory)
+{
+    struct fake *f = context;
+    give(&f->allocated, memory);
+}
+
+static void *host_allocate(void *context, int64_t bytes)
+{
+    struct fake *f = context;
+    return f->no_pinned ? NULL : take(&f->pinned, bytes);
+}
+
+static void host_release(void *context, void *memory)
+{
+    struct fake *f = context;
+    give(&f->pinned, memory);
+}
+
+static void wait(void *context)
+{
+    struct fake *f = context;
+    f->pending = false;
+    f->waits++;
+}
+
+static void write_memory(void *context, void *to, const void *from, int64_t bytes)
+{
+    struct fake *f = context;
+    memcpy(to, from, (size_t)bytes);
+    f->writes++;
+}
+
+static void read_memory(void *context, void *to, const void *from, int64_t bytes)
+{
+    struct fake *f = context;
+    memcpy(to, from, (size_t)bytes);
+    f->reads++;
+}
+
+static void clear(void *context, void *memory, int64_t bytes)
+{
+    struct fake *f = context;
+    memset(memory, 0, (size_t)bytes);
+    f->clears++;
+    f->cleared = bytes;
+    f->pending = true;
+}
+
+static int64_t available(void *context)
+{
+    struct fake *f = context;
+    return FAKE_MEMORY - f->allocated;
+}
+
+static int64_t taken(void *context)
+{
+    struct fake *f = context;
+    return f->allocated;
+}
+
+static void *event_new(void *context)
+{
+    (void)context;
+    double *event = malloc(sizeof *event);
+    if (!event)
+        abort();
+    return event;
+}
+
+static void event_record(void *context, void *event)
+{
+    (void)context;
+    *(double *)event = clock_now();
+}
+
+static double seconds(void *from, void *to)
+{
+    return *(double *)to - *(double *)from;
+}
+
+/* Kernels run all the same: the graph is only counted. */
+static void capture_begin(void *context)
+{
+    struct fake *f = context;
+    f->capturing = true;
+}
+
+static void *capture_end(void *context)
+{
+    struct fake *f = context;
+    f->capturing = false;
+    return f;
+}
+
+static void launch(void *context, void *graph)
+{
+    struct fake *f = context;
+    f->launches += graph == context;
+    f->pending = true;
+}
+
+static void graph_free(void *graph)
+{
+    (void)graph;
+}
+
+static bool traced(void *context)
+{
+    const struct fake *f = context;
+    return f->traced;
+}
+
+static void note(struct fake *f, const char *sign, const char *name)
+{
+    size_t used = strlen(f->log);
+    snprintf(f->log + used, sizeof f->log - used, " %s%s", sign, name);
+}
+
+static void range_push(void *context, const char *name)
+{
+    struct fake *f = context;
+    f->depth++;
+    note(f, "+", name);
+}
+
+static void range_pop(void *context)
+{
+    struct fake *f = context;
+    f->depth--;
+    note(f, "-", "");
+}
+
+static const struct device device = {
+    .alignment = ALIGNMENT,
+    .count = count,
+    .facts = facts,
+    .allocate = allocate,
+    .release = release,
+    .write = write_memory,
+    .read = read_memory,
+    .clear = clear,
+    .wait = wait,
+    .available = available,
+    .taken = taken,
+    .event_new = event_new,
+    .event_free = free,
+    .event_record = event_record,
+    .seconds = seconds,
+    .capture_begin = capture_begin,
+    .capture_end = capture_end,
+    .launch = launch,
+    .graph_free = graph_free,
+    .host_allocate = host_allocate,
+    .host_release = host_release,
+    .traced = traced,
+    .range_push = range_push,
+    .range_pop = range_pop,
+};
+
+const struct backend backend_fake = {
+    .name = "fake", .doc = "no device", .base = &backend_ref, .device = &device};
