@@ -226,6 +226,32 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     set_real(row, kind, "optimizer.time", summarize(s->phase[PHASE_OPTIMIZER], (size_t)s->n).median);
 }
 
+void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const char *missing)
+{
+    char p[PATH_TEXT];
+    if (!c) {
+        row_set_null(row, path(p, kind, "cold"), missing);
+        return;
+    }
+    set_count(row, kind, "cold.n", c->n);
+    set_real(row, kind, "cold.median", c->median);
+    set_real(row, kind, "cold.min", c->min);
+    set_count(row, kind, "cold.flushed", c->flushed);
+}
+
+void facts_launching(json_t *row, enum program_kind kind, const struct launching *l)
+{
+    char p[PATH_TEXT];
+    if (l->n == 0) {
+        row_set_null(row, path(p, kind, "launch"), "nothing is launched: the host computes");
+        return;
+    }
+    set_count(row, kind, "launch.n", l->n);
+    set_count(row, kind, "launch.entries", l->entries);
+    set_real(row, kind, "launch.median", l->median);
+    set_real(row, kind, "launch.per_entry", l->median / l->entries);
+}
+
 bool facts_counted(json_t *row, enum program_kind kind, int64_t counted)
 {
     char p[PATH_TEXT];

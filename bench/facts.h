@@ -4,7 +4,9 @@
 
 #include <jansson.h>
 
+#include "bench/cold.h"
 #include "bench/config.h"
+#include "bench/launching.h"
 #include "bench/roofline.h"
 #include "bench/sample.h"
 #include "bench/verify.h"
@@ -25,6 +27,12 @@ void facts_roofline(json_t *row, enum program_kind kind, const struct calibratio
 
 /* Times and rates. */
 void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, const struct batch *b);
+
+/* Time with emptied caches; null: there is none, for the reason. */
+void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const char *missing);
+
+/* The host's part in a replay on a device; no runs: there is no device. */
+void facts_launching(json_t *row, enum program_kind kind, const struct launching *l);
 
 /*
  * Measures what one run makes resident; the tape is in its initial state afterwards. False if that is more

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/cold.h"
 #include "bench/quantity.h"
 #include "bench/suggest.h"
 
@@ -107,6 +108,8 @@ static const struct flag flags[] = {
      NUMBER(max_noise, 1, "a share of the median,")},
     {SAMPLES, "min-samples", "N", "fewest samples before noise can end sampling (default 10)",
      WHOLE(min_samples, 1, 1e6)},
+    {SAMPLES, "cold", "N", "samples with emptied caches beside the others (default: 5 on a GPU, else none)",
+     WHOLE(cold, 0, COLD_MAX)},
     {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)", WHOLE(runs, 1, 1e6)},
     {SAMPLES, "warmup", "N", "runs before the first sample (default: for 0.1 s, at least one)",
      WHOLE(warmup, 0, 1e6)},

@@ -14,6 +14,7 @@
 #include "bench/place.h"
 #include "bench/report.h"
 #include "bench/sweep.h"
+#include "bench/transfer.h"
 
 enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
 
@@ -44,12 +45,20 @@ static void list_ops(const struct backend *b)
     }
 }
 
+static json_t *described(const struct device_choice *d)
+{
+    json_t *device = device_json(d);
+    if (d->context)
+        json_object_set_new(device, "transfer", transfer_json(d));
+    return device;
+}
+
 static json_t *new_record(const struct bench *b, const struct options *o, int argc, char **argv)
 {
     char command[4096] = "";
     for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
         used += snprintf(command + used, sizeof command - (size_t)used, "%s%s", i ? " " : "", argv[i]);
-    return record_new(b->name, command, machine_context(device_json(&o->device), o->seed));
+    return record_new(b->name, command, machine_context(described(&o->device), o->seed));
 }
 
 static void print_context(const struct bench *b, const struct options *o, const char *path)

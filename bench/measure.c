@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/units.h"
+#include "bench/cold.h"
 #include "bench/dump.h"
 #include "bench/facts.h"
 #include "bench/machine.h"
@@ -65,6 +66,17 @@ static bool fits(json_t *row, const struct options *o, const char *what, int64_t
     return false;
 }
 
+/* To the initial state; a program that is to be one graph runs once before it becomes one. */
+static void prepare(const struct options *o, struct tape *t)
+{
+    tape_init(t);
+    if (!o->cuda_graph || tape_captured(t))
+        return;
+    tape_run(t);
+    tape_capture(t);
+    tape_init(t);
+}
+
 /* Samples in one of `turns` turns: with that part of the runs, of the fewest samples and of the budget. */
 static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r,
                                      int turns)
@@ -81,12 +93,7 @@ static struct samples sample_program(const struct job *job, enum program_kind ki
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
-    if (o->cuda_graph && !tape_captured(r->tape)) {
-        tape_init(r->tape);
-        tape_run(r->tape);
-        tape_capture(r->tape);
-    }
-    tape_init(r->tape);
+    prepare(o, r->tape);
     struct samples s = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
     return s;
@@ -97,6 +104,39 @@ static void print_profile(const struct job *job, enum program_kind kind, struct 
     char title[128];
     snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
     profile_print(t, samples < 10 ? samples : 10, title, job->profile);
+}
+
+static void sample_cold(struct making *m, enum program_kind kind, struct tape *t)
+{
+    const struct options *o = m->job->options;
+    int runs = o->cold >= 0 ? o->cold : o->device.backend->device ? COLD_DEFAULT : 0;
+    double seconds = o->cold >= 0 ? INFINITY : m->job->share[kind] / 10;
+    struct flush flush;
+    struct message why;
+    if (runs == 0) {
+        facts_cold(m->row, kind, NULL, "not asked for (--cold)");
+    } else if (!flush_open(&flush, &o->device, m->job->config.threads, &why)) {
+        facts_cold(m->row, kind, NULL, why.text);
+    } else {
+        struct cold cold = cold_measure(t, &flush, runs, seconds);
+        facts_cold(m->row, kind, &cold, NULL);
+        flush_close(&flush);
+    }
+}
+
+/* Time beside the samples. Programs that were sampled in turns are in memory anew. */
+static void time_otherwise(struct making *m, enum program_kind kind, struct tape *t, bool taken)
+{
+    const struct options *o = m->job->options;
+    if (taken) {
+        prepare(o, t);
+        tape_run(t);
+    }
+    sample_cold(m, kind, t);
+    struct launching launching = {0};
+    if (o->device.backend->device)
+        launching = launching_measure(t);
+    facts_launching(m->row, kind, &launching);
 }
 
 static void count_executed(struct making *m, enum program_kind kind, struct recording *r)
@@ -140,6 +180,7 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     facts_samples(m->row, kind, &s, &m->batch);
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(&s, program_name(kind));
+    time_otherwise(m, kind, r->tape, taken);
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)

@@ -144,6 +144,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .device = {.name = "cpu", .backend = backend_cpu()},
                           .warmup = -1,
                           .min_samples = 10,
+                          .cold = -1,
                           .budget = 60,
                           .max_noise = 0.02,
                           .seed = 42,

@@ -43,6 +43,7 @@ struct options {
     int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the sampling rule */
     int min_samples;
+    int cold;              /* samples with emptied caches; -1: COLD_DEFAULT on a device, none on the host */
     double budget;         /* seconds for the sweep */
     double max_noise;      /* half-width of the median's interval over the median */
     enum count_mode count; /* how executed FLOPs are measured */

@@ -7,13 +7,14 @@
 
 #include "kernels/backend.h"
 
-enum { FAKE_LOG = 1 << 16, FAKE_L2 = 96 << 10, FAKE_MEMORY = 64 << 20 };
+enum { FAKE_LOG = 1 << 16, FAKE_L2 = 96 << 10, FAKE_MEMORY = 80 << 20 };
 
 /* The context; all zero to begin with. */
 struct fake {
     int writes, reads, waits, clears, launches;
     int64_t allocated, pinned; /* bytes that were not given back */
     int64_t cleared;           /* bytes of the last clear */
+    int busy_marks;            /* events recorded while something was pending */
     bool no_pinned;            /* refuse page-locked memory */
     bool pending;              /* something was launched since the last wait */
     bool traced;               /* as if a tool listened */

@@ -92,8 +92,11 @@ const struct backend *backend_cpu(void)
         {OP_linear_backward, "planted", F32, faulty_linear_backward, linear_backward_scratch},
         {OP_attention, "planted", F32, faulty_attention, attention_scratch},
     };
-    static const struct backend faulty = {
-        "faulty", "kernels with planted faults", kernels, 3, &cpu_base_backend, NULL};
+    static const struct backend faulty = {.name = "faulty",
+                                          .doc = "kernels with planted faults",
+                                          .kernels = kernels,
+                                          .count = 3,
+                                          .base = &cpu_base_backend};
     return &faulty;
 }
 

@@ -151,6 +151,7 @@ static void test_flags(void **state)
         {"--runs", "0", "a whole number from 1 to"},
         {"--runs", "1.5", "a whole number from 1 to"},
         {"--warmup", "-1", "a whole number from 0 to"},
+        {"--cold", "-1", "a whole number from 0 to 1000"},
         {"--min-samples", "many", "a whole number from 1 to"},
         {"--max-noise", "2", "from 0 to 1"},
         {"--budget", "-1", "seconds"},

@@ -1,0 +1,220 @@
+/*
+ * What is timed beside the samples: runs with emptied caches, launches, transfers; on a device that is none
+ * and on the host. That all memory is given back, that runs begin on an idle device, and what is null where
+ * there is no room. No time is compared with another.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/row.h"
+#include "bench/caches.h"
+#include "bench/cold.h"
+#include "bench/launching.h"
+#include "bench/machine.h"
+#include "bench/transfer.h"
+#include "models/model.h"
+#include "tests/batches.h"
+#include "tests/fake_device.h"
+#include "tests/records.h"
+
+static struct device_choice on_fake(struct fake *f)
+{
+    return (struct device_choice){.name = "fake", .given = "fake", .backend = &backend_fake, .context = f};
+}
+
+/* Twice the caches, every line of it written by every flush; or no room, in words. */
+static void test_flush_on_the_host(void **state)
+{
+    (void)state;
+    struct device_choice host = {.name = "cpu", .given = "cpu", .backend = backend_cpu()};
+    struct caches caches = caches_find(NULL, 2);
+    struct flush f;
+    struct message why;
+    if (!flush_open(&f, &host, 2, &why)) {
+        assert_true(caches.l2 + caches.llc == 0 || 2 * (caches.l2 + caches.llc) > machine_memory_free() / 4);
+        assert_true(*why.text);
+        skip();
+    }
+    assert_int_equal(f.bytes, 2 * (caches.l2 + caches.llc));
+    flush_run(&f);
+    for (int64_t i = 0; i < f.bytes; i += 64)
+        if (f.buffer[i] != 2) /* one of them when it was opened */
+            fail_msg("byte %lld of %lld was written %d times", (long long)i, (long long)f.bytes, f.buffer[i]);
+    flush_close(&f);
+}
+
+static void test_flush_on_a_device(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct device_choice d = on_fake(&fake);
+    struct flush f;
+    struct message why;
+    assert_true(flush_open(&f, &d, 1, &why));
+    assert_int_equal(fake.clears, 1);
+    flush_run(&f);
+    assert_int_equal(fake.clears, 2);
+    assert_int_equal(fake.cleared, 2 * FAKE_L2);
+    assert_false(fake.pending);
+    flush_close(&f);
+    assert_int_equal(fake.allocated, 0);
+}
+
+static void test_no_flush(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct device_choice d = on_fake(&fake);
+    struct flush f;
+    struct message why;
+    fake.allocated = FAKE_MEMORY - 2 * FAKE_L2 + 1;
+    assert_false(flush_open(&f, &d, 1, &why));
+    assert_non_null(strstr(why.text, "no room for the 196608 bytes"));
+    d.index = 1; /* of which nothing is told */
+    assert_false(flush_open(&f, &d, 1, &why));
+    assert_non_null(strstr(why.text, "not known"));
+    assert_int_equal(fake.clears, 0);
+}
+
+static struct recording record(const struct batch *b, struct fake *f)
+{
+    struct model_config c = {
+        .layers = 1, .hidden = 8, .heads = 2, .ffn = 16, .act = ACT_GELU, .mpnn = MPNN_GIN};
+    struct tape_config t = {.backend = &backend_fake, .context = f, .dtype = F32, .threads = 1, .seed = 1};
+    struct recording r = record_program(PROGRAM_STEP, &c, b, t);
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    tape_run(r.tape);
+    return r;
+}
+
+static void test_cold(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    static const struct {
+        int runs;
+        double seconds;
+        int n;
+    } cases[] = {{7, INFINITY, 7}, {1, INFINITY, 1}, {50, 0, COLD_MIN}, {2, 0, 2}};
+    struct batch b = batch_er(10, 1);
+    struct recording r = record(&b, &fake);
+    struct device_choice d = on_fake(&fake);
+    struct flush f;
+    struct message why;
+    assert_true(flush_open(&f, &d, 1, &why));
+    for (int i = 0; i < 4; i++) {
+        fake.clears = 0;
+        struct cold c = cold_measure(r.tape, &f, cases[i].runs, cases[i].seconds);
+        assert_int_equal(c.n, cases[i].n);
+        assert_int_equal(fake.clears, c.n);
+        assert_int_equal(c.flushed, 2 * FAKE_L2);
+        assert_true(c.min > 0 && c.min <= c.median);
+    }
+    assert_int_equal(fake.busy_marks, 0);
+    flush_close(&f);
+    tape_free(r.tape);
+    batch_free(&b);
+    assert_int_equal(fake.allocated, 0);
+}
+
+static void test_launching(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct batch b = batch_er(10, 1);
+    struct recording r = record(&b, &fake);
+    struct launching l = launching_measure(r.tape);
+    assert_true(l.n >= 3 && l.median > 0);
+    assert_int_equal(l.entries, tape_entry_count(r.tape));
+    assert_int_equal(fake.launches, 0);
+    tape_capture(r.tape);
+    l = launching_measure(r.tape);
+    assert_int_equal(fake.launches, l.n); /* of the graph, each waited for */
+    assert_false(fake.pending);
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
+static double number_at(const json_t *json, const char *way, const char *field)
+{
+    return json_number_value(json_object_get(json_object_get(json, way), field));
+}
+
+static void check_way(const json_t *json, const char *way, bool pinned)
+{
+    assert_true(number_at(json, way, "pageable") > 0);
+    assert_true(number_at(json, way, "latency") > 0);
+    assert_int_equal(number_at(json, way, "pinned") > 0, pinned);
+    assert_int_equal(json_is_null(json_object_get(json_object_get(json, way), "pinned")), !pinned);
+}
+
+static void test_transfers(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct device_choice d = on_fake(&fake);
+    for (int pinned = 0; pinned < 2; pinned++) {
+        fake.no_pinned = !pinned;
+        fake.reads = fake.writes = 0;
+        json_t *json = transfer_json(&d);
+        check_way(json, "to_device", pinned);
+        check_way(json, "from_device", pinned);
+        assert_int_equal(json_object_get(json, "missing") == NULL, pinned);
+        assert_true(fake.reads > 0 && fake.reads == fake.writes);
+        json_decref(json);
+    }
+    fake.allocated = FAKE_MEMORY;
+    json_t *json = transfer_json(&d);
+    assert_true(json_is_null(json_object_get(json, "to_device")));
+    assert_string_equal(json_string_value(json_object_get(json, "missing")), "no room for the blocks");
+    json_decref(json);
+    assert_int_equal(fake.allocated - FAKE_MEMORY + fake.pinned, 0);
+}
+
+#define TINY "--nodes 8 --hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --phase step "
+
+/* On the host cold samples are taken where they are asked for, also of programs that were sampled in turns.
+ */
+static void test_rows(void **state)
+{
+    static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --interleave"};
+    for (int i = 0; i < 2; i++) {
+        json_t *record = run_json(*state, flags[i], 0);
+        const json_t *row = row_at(record, 0), *median = row_get(row, "step.cold.median");
+        if (json_is_real(median)) {
+            assert_int_equal(count_at(row, "step.cold.n"), 2);
+            assert_true(count_at(row, "step.cold.flushed") > 0);
+            assert_true(real_at(row, "step.cold.min") <= real_at(row, "step.cold.median"));
+        } else {
+            assert_null_because(row, "step.cold.median", "cache");
+        }
+        assert_null_because(row, "step.launch.median", "the host computes");
+        json_decref(record);
+    }
+    json_t *record = run_json(*state, TINY, 0);
+    assert_null_because(row_at(record, 0), "step.cold.n", "not asked for (--cold)");
+    json_decref(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flush_on_the_host),
+        cmocka_unit_test(test_flush_on_a_device),
+        cmocka_unit_test(test_no_flush),
+        cmocka_unit_test(test_cold),
+        cmocka_unit_test(test_launching),
+        cmocka_unit_test(test_transfers),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
