@@ -6,7 +6,8 @@ ratio of a row is the median over the rounds of (peer's median / gtmark's median
 peer that was the fastest over all rounds; the smallest and the largest ratio of a round stand beside it.
 What else runs on the machine is measured: a round in which others took more than BUSY of the cores is
 discarded and repeated while there is patience, since a parallel program stalls out of proportion when one
-of its threads waits for a core.
+of its threads waits for a core. On a GPU (--device cuda) the cores only launch, and no round is discarded;
+both sides time runs by events around them, and products are in float32, not TF32.
 
 --ops compares single operations instead, at 20000 nodes and 160000 edges.
 """
@@ -52,6 +53,7 @@ def arguments():
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--heads", type=int, default=8)
     p.add_argument("--ffn", type=int, default=0, help="0: twice the width (default)")
+    p.add_argument("--device", default="cpu", choices=torch_ops.TIMED, help="default %(default)s")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
     p.add_argument("--peers", default="eager,compile", help="of " + ", ".join(torch_model.PEERS))
@@ -64,6 +66,10 @@ def arguments():
     for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS)):
         for unknown in set(text.split(",")) - set(known):
             p.error(f"{unknown}: not one of {', '.join(known)}")
+    if a.device != "cpu" and (a.ops or "onednn" in a.peers.split(",")):
+        p.error(f"--device {a.device}: --ops and the peer onednn are for the CPU")
+    if a.device == "cuda" and not torch.cuda.is_available():
+        p.error("--device cuda: PyTorch finds no GPU")
     if not a.bench.is_file():
         p.error(f"{a.bench}: no such program; build it with make")
     return a
@@ -74,8 +80,8 @@ class Gtmark:
 
     def __init__(self, args, kind, config, workload, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
-        self.command = [*command(args, kind, {**workload, **vars(config)}), "--format", "json",
-                        "--output", f"{scratch}/ours.json"]
+        self.command = [*command(args, kind, {**workload, **vars(config)}), f"--device={args.device}",
+                        "--format", "json", "--output", f"{scratch}/ours.json"]
         self.document = {}
 
     def median(self):
@@ -100,23 +106,24 @@ def call(line):
 
 
 def batch_of(args, workload):
-    """The graphs and features that gtmark makes: a small model of the same workload dumps them."""
+    """The graphs and features that gtmark makes, on the device: a small model of the same workload dumps them."""
     small = {"model": "gin", "layers": 1, "hidden": 1, "heads": 1}
     with tempfile.TemporaryDirectory() as scratch:
         call([*command(args, "step", {**workload, **small}), "--runs", "1", "--warmup", "0", "--output",
               f"{scratch}/row.json", "--dump", f"{scratch}/dump"])
-        return torch_batch.load(Path(scratch, "dump"))
+        batch, features = torch_batch.load(Path(scratch, "dump"))
+    return batch.to(args.device), features.to(args.device)
 
 
 class Torch:
     """Blocks of one program of a peer, in this process."""
 
-    def __init__(self, run, seconds):
-        self.run, self.seconds = run, seconds
+    def __init__(self, run, args):
+        self.run, self.seconds, self.device = run, args.seconds, args.device
         run()  # compiles, where it is compiled
 
     def median(self):
-        return torch_ops.median(self.run, self.seconds)
+        return torch_ops.median(self.run, self.seconds, self.device)
 
 
 class Others:
@@ -150,12 +157,14 @@ def measure(contestants, args):
     for contestant in contestants.values():
         contestant.median()
     rounds, tried, until = [], 0, time.perf_counter() + args.patience
+    on_cores = args.device == "cpu"
     while len(rounds) < args.rounds and (time.perf_counter() < until or not tried):
-        await_idle(until)
+        if on_cores:
+            await_idle(until)
         others, start = Others(), time.perf_counter()
         medians = {name: contestant.median() for name, contestant in contestants.items()}
         tried += 1
-        if others.share() <= BUSY:
+        if not on_cores or others.share() <= BUSY:
             rounds.append(medians)
             until += time.perf_counter() - start
     return rounds, tried
@@ -165,7 +174,7 @@ def row(args, kind, config, workload, scratch):
     """One line of the table, and gtmark's document."""
     ours = Gtmark(args, kind, config, workload, scratch)
     batch = batch_of(args, workload)
-    peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args.seconds)
+    peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args)
              for peer in args.peers.split(",")}
     rounds, tried = measure({"ours": ours, **peers}, args)
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
@@ -182,6 +191,13 @@ def row(args, kind, config, workload, scratch):
         cells += ["busy"] * (len(peers) + 4)
     cells.append(f"{len(rounds)} of {tried}")
     return "| " + " | ".join(map(str, cells)) + " |", ours.document
+
+
+def versions_on_gpu(document):
+    """What was compared on a GPU."""
+    gpu = document["devices"][0]
+    return (f"gtmark {document['commit']}: {gpu['name']}, CUDA {gpu['cuda_runtime']}, cuBLAS {gpu['cublas']}\n\n"
+            f"torch {torch.__version__}: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, no TF32")
 
 
 def versions(document):
@@ -242,7 +258,7 @@ class GtmarkOp:
 
 def ops_row(args, name, kind, shape, scratch):
     """One line of the table: medians over quiet rounds, and the ratio of the best peer's."""
-    peers = {peer: Torch(run, args.seconds) for peer, run in torch_ops.programs(name, kind, shape).items()}
+    peers = {peer: Torch(run, args) for peer, run in torch_ops.programs(name, kind, shape).items()}
     rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
     if not rounds:
         return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
@@ -267,13 +283,15 @@ def main():
     args = arguments()
     torch.set_num_threads(args.threads)
     torch.manual_seed(42)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     if args.ops:
         ops_table(args, torch_ops.Shape())
         return
     document = table(args)
-    print(f"\n{args.model}: {args.threads} threads, {args.layers} layers, {args.heads} heads; {args.graph} of "
+    where = f"{args.threads} threads" if args.device == "cpu" else args.device
+    print(f"\n{args.model}: {where}, {args.layers} layers, {args.heads} heads; {args.graph} of "
           f"degree {args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
-    print(versions(document))
+    print(versions(document) if args.device == "cpu" else versions_on_gpu(document))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,18 @@ class Batch:
         transpose = offsets(sender, nodes), self.receiver[order]
         # CSR by receiver, by sender, and a one for each edge: what neighbour_sum takes
         self.adjacency = *(a.to(torch.int32) for a in (row, col, *transpose)), torch.ones(len(col))
+        # Where each node is if every graph is padded to the largest, and which places are nodes
+        self.most = max(self.sizes)
+        self.place = self.graph_of * self.most + torch.arange(nodes) - graphs[:-1][self.graph_of]
+        self.present = (torch.arange(self.most) < graphs.diff()[:, None])[:, None, None, :]
+
+    def to(self, device: str) -> "Batch":
+        """The batch itself, its tensors moved."""
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor):
+                setattr(self, name, value.to(device))
+        self.adjacency = tuple(a.to(device) for a in self.adjacency)
+        return self
 
 
 def load(dump: Path) -> tuple[Batch, Tensor]:

@@ -114,15 +114,16 @@ def build(peer, config):
 
 
 def program(kind, peer, config, batch: Batch, features: Tensor):
-    """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it.
+    """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it, where the
+    features are.
 
-    Compiled programs are compiled for this batch alone. AdamW is the fused one, the faster on CPUs.
+    Compiled programs are compiled for this batch alone. AdamW is the fused one, the fastest.
     """
     torch.compiler.reset()
-    model = build(peer, config)
+    model = build(peer, config).to(features.device)
     if sum(p.numel() for p in model.parameters()) != parameters(config):
         raise ValueError(f"{peer}: not the parameters of {config.model}")
-    target = torch.rand(len(batch.sizes), 1) * 2 - 1
+    target = (torch.rand(len(batch.sizes), 1) * 2 - 1).to(features.device)
 
     def loss():
         return F.mse_loss(model(features, batch), target)

@@ -29,17 +29,36 @@ class Shape:
 Op = Callable[[Tensor], Tensor]
 
 
-def median(run: Callable[[], object], seconds: float) -> float:
-    """The median of a block of runs that takes about so long, after a warm-up."""
+def timed(run: Callable[[], object]) -> float:
+    """Seconds of one run on the CPU."""
     start = time.perf_counter()
     run()
+    return time.perf_counter() - start
+
+
+def timed_on_gpu(run: Callable[[], object]) -> float:
+    """Seconds between two events around what one run launches into an idle GPU, as gtmark times it there."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    run()
+    end.record()
+    end.synchronize()
+    return 1e-3 * begin.elapsed_time(end)
+
+
+TIMED = {"cpu": timed, "cuda": timed_on_gpu}
+
+
+def median(run: Callable[[], object], seconds: float, device: str = "cpu") -> float:
+    """The median of a block of runs that takes about so long, after a warm-up."""
+    sample = TIMED[device]
+    start = time.perf_counter()
+    sample(run)
     while time.perf_counter() - start < WARMUP:
-        run()
+        sample(run)
     samples: list[float] = []
     while len(samples) < FEWEST or (sum(samples) < seconds and len(samples) < MOST):
-        start = time.perf_counter()
-        run()
-        samples.append(time.perf_counter() - start)
+        samples.append(sample(run))
     return statistics.median(samples)
 
 
