@@ -108,7 +108,8 @@ const struct backend *const *backend_cpu_all(void)
 
 static int quietly(int argc, char **argv)
 {
-    static const struct bench bench = {"bench_faults", "planted faults", AXIS_NODES, "100"};
+    static const struct bench bench = {
+        .name = "bench_faults", .doc = "planted faults", .axis = AXIS_NODES, .values = "100"};
     fflush(stdout);
     int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
