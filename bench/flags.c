@@ -122,12 +122,16 @@ static const struct flag flags[] = {
      PATH(output, "a file")},
     {OUTPUT, "dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy",
      PATH(dump, "a directory")},
+    {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(charts)},
 
     {LIMITS, "mem-limit", "SIZE", "rows that need more are not run (default: what is free)", SIZE(mem_limit)},
 
     {GATES, "threshold", "LIST",
      "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",
      OTHER(read_threshold)},
+    {GATES, "against", "BINARY",
+     "run an old build of this binary and this one in turns; exit 1 where this one is slower",
+     PATH(against, "an executable file")},
 
     {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "processors and GPUs", ACT(LIST_DEVICES)},

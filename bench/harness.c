@@ -9,6 +9,7 @@
 
 #include "analysis/chart.h"
 #include "analysis/record.h"
+#include "bench/against.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
 #include "bench/place.h"
@@ -125,12 +126,23 @@ static int run_sweep(const struct bench *b, const struct options *o, int argc, c
     bool good = false;
     bool done = report_start(&report, o, record, path, &error) &&
                 sweep(o, &ceilings, &report, &good, &error) && report_end(&report, &error);
-    if (done && path && config_count(o) > 1)
+    if (done && path && o->charts && config_count(o) > 1)
         draw(&report);
     int missed = done ? gates_judge(&o->gates, o->programs, json_object_get(record, "rows"), stderr) : 0;
     json_decref(record);
     good = good && !missed;
     return !done ? fail(b, &error, EXIT_MISSED) : good ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static int run_against(const struct bench *b, const struct options *o, int argc, char **argv)
+{
+    struct message error;
+    int slower = 0;
+    if (!config_check_all(o, &error) || !against_possible(o, &error))
+        return fail(b, &error, EXIT_USAGE);
+    if (!against(o, argc, argv, &slower, &error))
+        return fail(b, &error, EXIT_MISSED);
+    return slower ? EXIT_MISSED : EXIT_GOOD;
 }
 
 static int list_all_tapes(const struct bench *b, const struct options *o)
@@ -170,7 +182,7 @@ static int act(const struct bench *b, const struct options *o, int argc, char **
     case ACTION_LIST_TAPE:
         return list_all_tapes(b, o);
     default:
-        return run_sweep(b, o, argc, argv);
+        return o->against ? run_against(b, o, argc, argv) : run_sweep(b, o, argc, argv);
     }
 }
 

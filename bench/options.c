@@ -151,6 +151,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .count = COUNT_OFF,
                           .roofline = true,
                           .check = true,
+                          .charts = true,
                           .check_budget = 5,
                           .programs = {true, true}};
     for (enum axis a = 0; a < AXES; a++)

@@ -54,6 +54,8 @@ struct options {
     double check_budget;   /* seconds of oracle beyond which a program is checked by rows */
     double mem_limit;      /* bytes; 0: what the machine has */
     struct gates gates;    /* that every row must pass */
+    const char *against;   /* an old build to run in turns with this one; null: none */
+    bool charts;           /* drawn beside the result file */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */
