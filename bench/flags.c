@@ -129,8 +129,7 @@ static const struct flag flags[] = {
     {GATES, "threshold", "LIST",
      "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",
      OTHER(read_threshold)},
-    {GATES, "against", "BINARY",
-     "run an old build of this binary and this one in turns; exit 1 where this one is slower",
+    {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 where this one is slower",
      PATH(against, "an executable file")},
 
     {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
