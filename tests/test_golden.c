@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "models/check.h"
+#include "models/encoder.h"
 #include "models/model.h"
 #include "tests/golden.h"
 
@@ -130,6 +131,29 @@ static struct mat record_gps(struct tape *t, struct mat x, const struct structur
 static struct mat record_pool(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return pool(t, "layer", kind, x, &s->graphs);
+}
+
+/* Beside a linear layer, as models have it. Of the smaller graphs there are fewer pairs than are asked for.
+ */
+static struct mat record_encoder(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    enum { BESIDE = 10, PE = 6, PAIRS = 9, GRAPHS = 5 };
+    static float values[NODES * PAIRS], eigenvalues[GRAPHS * PAIRS];
+    const struct encoding_config c = {.kind = kind, .k = PAIRS, .width = PE};
+    const struct encoding e = {
+        .values = {.data = values, .rows = NODES, .cols = PAIRS, .ld = PAIRS, .dtype = F32},
+        .eigenvalues = {.data = eigenvalues, .rows = GRAPHS, .cols = PAIRS, .ld = PAIRS, .dtype = F32}};
+    for (int64_t i = 0; i < NODES * PAIRS; i++)
+        values[i] = (float)golden_entry("values", i);
+    for (int64_t i = 0; i < GRAPHS * PAIRS; i++)
+        eigenvalues[i] = (float)golden_entry("eigenvalues", i);
+    struct batch b = golden_batch();
+    struct mat y = tape_matrix(t, NODES, BESIDE + PE);
+    (void)s;
+    linear_to(t, "input", mat_cols(y, 0, BESIDE), x, ACT_NONE);
+    encoder(t, "layer", mat_cols(y, BESIDE, PE), &c, &b, &e);
+    batch_free(&b);
+    return y;
 }
 
 /* What is tested is the loss of this task, of x itself. */
@@ -353,6 +377,9 @@ int main(void)
         {"mean_pool", record_pool, POOL_MEAN},
         {"sum_pool", record_pool, POOL_SUM},
         {"max_pool", record_pool, POOL_MAX},
+        {"rwse_encoder", record_encoder, ENCODING_RWSE},
+        {"lap_encoder", record_encoder, ENCODING_LAP},
+        {"lap-pyg_encoder", record_encoder, ENCODING_LAP_PYG},
         {"mse", record_nothing, TASK_GRAPH},
         {"cross_entropy", record_nothing, TASK_NODE},
     };

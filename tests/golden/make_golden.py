@@ -86,6 +86,28 @@ def linear(act: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | dense("layer.", D, 10), lambda p: r.ACTIVATIONS[act](r.linear(p, "layer.", p["x"]))
 
 
+PE, PAIRS = 6, 9  # width of encoders, and pairs: more than the smaller graphs have
+
+
+def encoder(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """Beside a linear layer, as models have it."""
+    values = torch.tensor(r.uniform(SEED, "values", NODES, PAIRS))
+    eigenvalues = torch.tensor(r.uniform(SEED, "eigenvalues", len(BATCH.sizes), PAIRS))
+    if kind == "rwse":
+        shapes = gain("layer.norm.", PAIRS) | dense("layer.linear.", PAIRS, PE)
+    else:
+        shapes = dense("layer.up.", 2, 2 * PE) | dense("layer.down.", 2 * PE, PE)
+
+    def forward(p: Parameters) -> Tensor:
+        if kind == "rwse":
+            encoded = r.rwse_encoder(p, "layer.", values, BATCH, EPS)
+        else:
+            encoded = r.lap_encoder(p, "layer.", kind, values, eigenvalues, BATCH)
+        return torch.cat([r.linear(p, "input.", p["x"]), encoded], dim=1)
+
+    return X | dense("input.", D, 10) | shapes, forward
+
+
 LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     **{f"linear_{act}": linear(act) for act in r.ACTIVATIONS},
     "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
@@ -98,6 +120,7 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gps_layer": gps("layer"),
     "gps_layer_batch": gps("batch"),
     **{f"{kind}_pool": (X, lambda p, kind=kind: r.pool(kind, p["x"], BATCH)) for kind in r.POOLS},
+    **{f"{kind}_encoder": encoder(kind) for kind in ("rwse", "lap", "lap-pyg")},
     "mse": (X, lambda p: p["x"]),
     "cross_entropy": (X, lambda p: p["x"]),
 }

@@ -150,6 +150,30 @@ def cross_entropy(y: Tensor, label: Tensor) -> Tensor:
     return F.cross_entropy(y, label.flatten()).reshape(1, 1)
 
 
+# --- encoders
+
+
+def rwse_encoder(p: dict[str, Tensor], name: str, values: Tensor, s: Structure, eps: float) -> Tensor:
+    return linear(p, name + "linear.", norm(p, name + "norm.", "batch", values, s, eps))
+
+
+def pairs_of(kind: str, k: int, nodes: int) -> int:
+    """How many eigenpairs a graph of so many nodes has."""
+    return min(k, nodes - 1 if kind == "lap-pyg" else nodes)
+
+
+def lap_encoder(
+    p: dict[str, Tensor], name: str, kind: str, vectors: Tensor, eigenvalues: Tensor, s: Structure
+) -> Tensor:
+    """All K pairs of a node are encoded, and those that its graph does not have masked."""
+    k = vectors.shape[1]
+    z = torch.stack([vectors, eigenvalues[s.graph_of]], dim=2)
+    w, b = ([p[f"{name}{layer}.{part}"] for layer in ("up", "down")] for part in ("weight", "bias"))
+    encoded = F.relu(F.relu(z @ w[0].T + b[0]) @ w[1].T + b[1])
+    there = torch.tensor([pairs_of(kind, k, n) for n in s.sizes])[s.graph_of]
+    return (encoded * (torch.arange(k) < there[:, None])[:, :, None]).sum(1)
+
+
 # --- models: m is a `Model`
 
 
