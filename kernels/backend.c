@@ -17,7 +17,8 @@ static const struct kernel ref_kernels[] = {
 /* What is counted does not depend on the dtype. */
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "count", F32, ref_##name##_count, NULL}, {OP_##name, "count", F64, ref_##name##_count, NULL},
+    {OP_##name, "count", F32, ref_##name##_count, ref_##name##_count_scratch},                               \
+        {OP_##name, "count", F64, ref_##name##_count, ref_##name##_count_scratch},
 #include "kernels/ops_list.h"
 };
 

@@ -30,6 +30,15 @@ static wide self_flops(double self)
     return self == 0 ? 0 : self == 1 ? 1 : 2;
 }
 
+/* What an op says that it did; before it ran, at most the bound. */
+static wide known(struct mat m, wide bound)
+{
+    wide sum = 0;
+    for (int64_t i = 0; i < m.rows && m.data; i++)
+        sum += ((const int64_t *)m.data)[i * m.ld];
+    return m.data ? sum : bound;
+}
+
 /* clang-format off */
 #define SIZES                                                                                                   \
     const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B],             \
@@ -38,6 +47,7 @@ static wide self_flops(double self)
 
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
 #define ACC(m) (a->m.acc ? 1 : 0)
+#define KNOWN(m, bound) known(a->m, bound)
 
 #define OP(name, doc)                                                                                           \
     static wide flops_##name(const void *args, const int64_t dims[DIMS])                                        \

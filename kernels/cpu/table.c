@@ -42,6 +42,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(sparse_attention_backward, "simd", sparse_attention_backward),
     ROW_SCRATCH(spmm, "simd", spmm),
     ROW_SCRATCH(spmm_backward, "simd", spmm_backward),
+    ROW_SCRATCH(walk_returns, "simd", walk_returns),
+    ROW_SCRATCH(walk_returns_half, "simd", walk_returns_half),
     ROW(add, "simd", add),
     ROW(copy, "simd", copy),
     ROW(fill, "simd", fill),

@@ -1,0 +1,337 @@
+/*
+ * Return probabilities of the random walk: kernels/ref/walk.c has the mathematics.
+ *
+ * COLUMNS nodes are a block: a row of x holds the entries of all their vectors at one node, so that a step
+ * adds rows over edges in registers. Only rows of nodes in the ball are touched, from which one of the block
+ * can be reached; all others are 0 in x and in y, and when a block is done those of its ball become so again.
+ * A ball that has all nodes is gone through in the order of the nodes, not in that in which it found them.
+ *
+ * All entries are positive, so nothing cancels, but equal roundings add up from edge to edge and step to
+ * step: sums over many nodes or edges are cut into runs, and continue in double or compensated.
+ */
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/vectors.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { COLUMNS = 16, VECTORS = COLUMNS / LANES, EDGE_RUN = 8, NODE_RUN = 16 };
+
+/* 1 / edges of a node, 1 without: rounded to float, and the rest, which would add up from step to step. */
+struct share {
+    float high, low;
+};
+
+/* The edges by which a step pulls, and those by which the ball grows. */
+struct walk {
+    const int64_t *pull, *grow; /* where the edges of each node begin */
+    const int32_t *from, *to;
+    const struct share *share;
+    int64_t nodes;
+};
+
+/* What a thread has: x, y and the ball. inside is 1 for those in it. */
+struct space {
+    float *x, *y;
+    int32_t *node;
+    uint8_t *inside;
+    int64_t count, scanned, edges; /* edges: those that are pulled in a step over the ball */
+};
+
+/* A row of all columns. */
+struct row {
+    vec at[VECTORS];
+};
+
+INLINE struct row row_load(const float *x, int64_t node)
+{
+    struct row r;
+    UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        r.at[v] = load(x + node * COLUMNS + v * LANES);
+    return r;
+}
+
+INLINE void row_store(float *x, int64_t node, struct row r)
+{
+    UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        store(x + node * COLUMNS + v * LANES, r.at[v]);
+}
+
+INLINE void row_add(struct row *to, struct row r)
+{
+    UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        to->at[v] += r.at[v];
+}
+
+INLINE void row_add_product(struct row *to, struct row a, struct row b)
+{
+    UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        to->at[v] += a.at[v] * b.at[v];
+}
+
+INLINE struct row row_scaled(struct row r, struct share by)
+{
+    UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        r.at[v] = r.at[v] * by.high + r.at[v] * by.low;
+    return r;
+}
+
+/* Adds a run's sums to those in double, and empties it. */
+INLINE void row_settle(double *to, struct row *r)
+{
+    float lane[COLUMNS];
+    row_store(lane, 0, *r);
+    for (int c = 0; c < COLUMNS; c++)
+        to[c] += (double)lane[c];
+    *r = (struct row){0};
+}
+
+INLINE struct row sum_run(const struct walk *w, const float *x, int64_t first, int64_t end)
+{
+    struct row sum = {0};
+    for (int64_t e = first; e < end; e++)
+        row_add(&sum, row_load(x, w->from[e]));
+    return sum;
+}
+
+/* Of many edges: run after run, with what each addition rounds off brought into the next (Kahan 1965). */
+static struct row sum_of_many(const struct walk *w, const float *x, int64_t first, int64_t end)
+{
+    struct row sum = {0}, rest = {0};
+    for (; first < end; first += EDGE_RUN) {
+        struct row run = sum_run(w, x, first, min_of(end, first + EDGE_RUN));
+        UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            vec add = run.at[v] - rest.at[v], more = sum.at[v] + add;
+            rest.at[v] = (more - sum.at[v]) - add;
+            sum.at[v] = more;
+        }
+    }
+    return sum;
+}
+
+/* The sum of x over the edges of a node. */
+INLINE struct row sum_of_ends(const struct walk *w, const float *x, int64_t node)
+{
+    int64_t first = w->pull[node], end = w->pull[node + 1];
+    return end - first <= EDGE_RUN ? sum_run(w, x, first, end) : sum_of_many(w, x, first, end);
+}
+
+static void ball_add(const struct walk *w, struct space *s, int32_t node)
+{
+    if (!s->inside[node]) {
+        s->inside[node] = 1;
+        s->node[s->count++] = node;
+        s->edges += w->pull[node + 1] - w->pull[node];
+    }
+}
+
+static void ball_grow(const struct walk *w, struct space *s)
+{
+    if (s->count == w->nodes)
+        return;
+    for (int64_t end = s->count; s->scanned < end; s->scanned++) {
+        int64_t node = s->node[s->scanned];
+        for (int64_t e = w->grow[node]; e < w->grow[node + 1]; e++)
+            ball_add(w, s, w->to[e]);
+    }
+    for (int64_t i = 0; s->count == w->nodes && i < w->nodes; i++)
+        s->node[i] = (int32_t)i;
+}
+
+/* The ball of a block's nodes, and their vectors 1 at each. */
+static void block_open(const struct walk *w, struct space *s, int64_t first, int64_t columns)
+{
+    s->count = s->scanned = s->edges = 0;
+    for (int64_t c = 0; c < columns; c++) {
+        ball_add(w, s, (int32_t)(first + c));
+        s->x[(first + c) * COLUMNS + c] = 1;
+    }
+}
+
+static void block_close(struct space *s)
+{
+    for (int64_t m = 0; m < s->count; m++) {
+        row_store(s->x, s->node[m], (struct row){0});
+        row_store(s->y, s->node[m], (struct row){0});
+        s->inside[s->node[m]] = 0;
+    }
+}
+
+/* y = P x over the ball. */
+static void step(const struct walk *w, const struct space *s)
+{
+    for (int64_t m = 0; m < s->count; m++) {
+        int64_t node = s->node[m];
+        row_store(s->y, node, row_scaled(sum_of_ends(w, s->x, node), w->share[node]));
+    }
+}
+
+/* The same, with the sums over nodes of d y x in odd and of d y y in even; only the former where it is last.
+ */
+static void step_half(const struct walk *w, const struct space *s, double *odd, double *even, bool last)
+{
+    memset(odd, 0, COLUMNS * sizeof *odd);
+    memset(even, 0, COLUMNS * sizeof *even);
+    for (int64_t m = 0; m < s->count;) {
+        struct row odd_run = {0}, even_run = {0};
+        for (int64_t end = min_of(s->count, m + NODE_RUN); m < end; m++) {
+            int64_t node = s->node[m];
+            struct row sum = sum_of_ends(w, s->x, node);
+            row_add_product(&odd_run, sum, row_load(s->x, node));
+            if (last)
+                continue;
+            struct row y = row_scaled(sum, w->share[node]);
+            row_store(s->y, node, y);
+            row_add_product(&even_run, sum, y);
+        }
+        row_settle(odd, &odd_run);
+        row_settle(even, &even_run);
+    }
+}
+
+static void swap(struct space *s)
+{
+    float *x = s->x;
+    s->x = s->y;
+    s->y = x;
+}
+
+static void block_returns(const struct walk *w, struct space *s, int64_t first, struct mat p, struct mat work)
+{
+    int64_t columns = min_of(COLUMNS, w->nodes - first), flops = 0;
+    block_open(w, s, first, columns);
+    for (int64_t k = 0; k < p.cols; k++) {
+        ball_grow(w, s);
+        step(w, s);
+        flops += s->edges + s->count;
+        swap(s);
+        for (int64_t c = 0; c < columns; c++)
+            row_of(p, first + c)[k] = s->x[(first + c) * COLUMNS + c];
+    }
+    for (int64_t c = 0; c < columns; c++)
+        ((int64_t *)work.data)[(first + c) * work.ld] = flops;
+    block_close(s);
+}
+
+static void block_returns_half(const struct walk *w, struct space *s, int64_t first, struct mat p,
+                               struct mat work)
+{
+    int64_t columns = min_of(COLUMNS, w->nodes - first), flops = p.cols;
+    double odd[COLUMNS], even[COLUMNS];
+    block_open(w, s, first, columns);
+    for (int64_t k = 0; k < p.cols; k += 2) {
+        bool last = k + 1 == p.cols;
+        if (!last)
+            ball_grow(w, s);
+        step_half(w, s, odd, even, last);
+        flops += s->edges + (last ? 2 : 5) * s->count;
+        swap(s);
+        for (int64_t c = 0; c < columns; c++) {
+            float *to = row_of(p, first + c) + k;
+            double share = 1 / (double)max_of(1, w->pull[first + c + 1] - w->pull[first + c]);
+            to[0] = (float)(odd[c] * share);
+            if (!last)
+                to[1] = (float)(even[c] * share);
+        }
+    }
+    for (int64_t c = 0; c < columns; c++)
+        ((int64_t *)work.data)[(first + c) * work.ld] = flops;
+    block_close(s);
+}
+
+/* Scratch: a share for each node, then the spaces of the threads. */
+static int64_t share_bytes(int64_t nodes)
+{
+    return round_up(nodes * (int64_t)sizeof(struct share), 64);
+}
+
+static int64_t vectors_bytes(int64_t nodes)
+{
+    return float_bytes(nodes * COLUMNS);
+}
+
+static int64_t space_bytes(int64_t nodes)
+{
+    return 2 * vectors_bytes(nodes) + float_bytes(nodes) + round_up(nodes, 64);
+}
+
+static int64_t walk_bytes(const struct call *call, int64_t nodes)
+{
+    return share_bytes(nodes) + call->threads * space_bytes(nodes);
+}
+
+static struct space space_of(void *scratch, int64_t nodes, int thread)
+{
+    char *at = (char *)scratch + share_bytes(nodes) + thread * space_bytes(nodes);
+    struct space s = {.x = (float *)(void *)at, .y = (float *)(void *)(at + vectors_bytes(nodes))};
+    s.node = (int32_t *)(void *)(at + 2 * vectors_bytes(nodes));
+    s.inside = (uint8_t *)s.node + float_bytes(nodes);
+    memset(s.x, 0, (size_t)(2 * vectors_bytes(nodes)));
+    memset(s.inside, 0, (size_t)nodes);
+    return s;
+}
+
+static struct share share_of(int64_t edges)
+{
+    double whole = 1 / (double)max_of(1, edges);
+    float high = (float)whole;
+    return (struct share){high, (float)(whole - (double)high)};
+}
+
+static void walk_all(const struct call *call, struct walk w, struct mat p, struct mat work, bool half)
+{
+    struct share *share = call->scratch;
+    int threads = (int)min_of(call->threads, blocks_of(w.nodes, COLUMNS));
+    w.share = share;
+#pragma omp parallel num_threads(threads)
+    {
+        struct space s = space_of(call->scratch, w.nodes, omp_get_thread_num());
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < w.nodes; i++)
+            share[i] = share_of(w.pull[i + 1] - w.pull[i]);
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t first = 0; first < w.nodes; first += COLUMNS)
+            if (half)
+                block_returns_half(&w, &s, first, p, work);
+            else
+                block_returns(&w, &s, first, p, work);
+    }
+}
+
+void CPU(walk_returns)(const void *args)
+{
+    const struct walk_returns_args *a = args;
+    struct walk w = {.pull = a->adj.out_row.data,
+                     .from = a->adj.out_col.data,
+                     .grow = a->adj.row.data,
+                     .to = a->adj.col.data,
+                     .nodes = a->p.rows};
+    walk_all(&a->call, w, a->p, a->work, false);
+}
+
+int64_t CPU(walk_returns_scratch)(const void *args)
+{
+    const struct walk_returns_args *a = args;
+    return walk_bytes(&a->call, a->p.rows);
+}
+
+void CPU(walk_returns_half)(const void *args)
+{
+    const struct walk_returns_half_args *a = args;
+    const int64_t *row = a->adj.row.data;
+    const int32_t *col = a->adj.col.data;
+    struct walk w = {.pull = row, .from = col, .grow = row, .to = col, .nodes = a->p.rows};
+    walk_all(&a->call, w, a->p, a->work, true);
+}
+
+int64_t CPU(walk_returns_half_scratch)(const void *args)
+{
+    const struct walk_returns_half_args *a = args;
+    return walk_bytes(&a->call, a->p.rows);
+}

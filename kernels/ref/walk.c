@@ -1,0 +1,160 @@
+/*
+ * Return probabilities of the random walk, the diagonals of the powers of P = D^-1 A: A_ij edges go from i to
+ * j, D_i = d_i from i in all. Of a node that sends nothing they are 0.
+ *
+ *     y_0 = e_i, y_m = P y_(m-1)    walk_returns         p_ik = entry i of y_(k + 1)
+ *                                   walk_returns_half    p_ik = sum over j of d_j y_m(j) y_n(j) / d_i,
+ *                                                        m + n = k + 1, n = m or m + 1
+ *
+ * Half of the powers is enough where A is symmetric, since then d_i (P^m)_ij = d_j (P^m)_ji.
+ *
+ * A step goes over the nodes that may have an entry which is not 0: those from which a node can be reached,
+ * in so many steps, of the 16 in whose company i is (i / 16 rounded down). That is what is done and counted
+ * for row i in `work`; fewer nodes would do for a single walk, but kernels step 16 at a time.
+ */
+#include "kernels/ref/loops.h"
+
+enum { COLUMNS = 16 };
+
+/* Nodes from which one of the first can be reached, in the order in which they are found. Two arrays of N
+ * whole numbers, with which the scratch of these kernels begins: room for 8 N reals of any type. */
+struct ball {
+    int32_t *node, *inside;
+    int64_t count, scanned; /* nodes; those whose edges have been followed */
+};
+
+#define BALL(N) (8 * (N))
+
+static void ball_add(struct ball *b, int64_t node)
+{
+    if (!b->inside[node]) {
+        b->inside[node] = 1;
+        b->node[b->count++] = (int32_t)node;
+    }
+}
+
+/* The 16 around node i, of n. */
+static struct ball ball_of(struct call call, int64_t n, int64_t i)
+{
+    struct ball b = {(int32_t *)call.scratch, (int32_t *)call.scratch + n, 0, 0};
+    for (int64_t j = 0; j < n; j++)
+        b.inside[j] = 0;
+    int64_t first = i / COLUMNS * COLUMNS;
+    for (int64_t j = first; j < n && j < first + COLUMNS; j++)
+        ball_add(&b, j);
+    return b;
+}
+
+/* One step more: who sends to a node inside. */
+static void ball_grow(struct ball *b, struct mat row, struct mat col)
+{
+    for (int64_t end = b->count; b->scanned < end; b->scanned++) {
+        struct rows edges = edges_of(row, b->node[b->scanned]);
+        for (int64_t e = edges.first; e < edges.end; e++)
+            ball_add(b, edge_end(col, e));
+    }
+}
+
+/* y_0: zeros, and 1 at node i. */
+static void start(struct mat y, int64_t i)
+{
+    for (int64_t j = 0; j < y.cols; j++)
+        AT(y, 0, j) = R(0);
+    AT(y, 0, i) = R(1);
+}
+
+static real sum_of_ends(struct mat x, struct rows edges, struct mat col)
+{
+    real sum = R(0);
+    for (int64_t e = edges.first; e < edges.end; e++)
+        sum += AT(x, 0, edge_end(col, e));
+    return sum;
+}
+
+/* Edges of a row; 1 where there are none, so that what is divided by them stays 0. */
+static real degree(struct rows edges)
+{
+    int64_t count = edges.end - edges.first;
+    return R(count ? count : 1);
+}
+
+static void swap(struct mat *x, struct mat *y)
+{
+    struct mat z = *x;
+    *x = *y;
+    *y = z;
+}
+
+REF(walk_returns, BALL(a->p.rows) + 2 * a->p.rows)
+{
+    int64_t n = a->p.rows;
+    struct rows wanted = rows_wanted(a->call, a->p);
+    for (int64_t i = wanted.first; i < wanted.end; i++) {
+        struct mat x = scratch_row(a->call, BALL(n), n), y = scratch_row(a->call, BALL(n) + n, n);
+        struct ball ball = ball_of(a->call, n, i);
+        int64_t work = 0;
+        start(x, i);
+        start(y, i);
+        for (int64_t k = 0; k < a->p.cols; k++, swap(&x, &y)) {
+            ball_grow(&ball, a->adj.row, a->adj.col);
+            for (int64_t m = 0; m < ball.count; m++) {
+                struct rows edges = edges_of(a->adj.out_row, ball.node[m]);
+                AT(y, 0, ball.node[m]) = sum_of_ends(x, edges, a->adj.out_col) / degree(edges);
+                work += edges.end - edges.first + 1;
+            }
+            AT(a->p, i, k) = AT(y, 0, i);
+        }
+        *index_at(a->work, i, 0) = work;
+    }
+}
+
+/* Sums of which p_i,k and p_i,k+1 are made, and FLOPs. */
+struct returns {
+    real odd, even;
+    int64_t work;
+};
+
+/* y = P x over the ball, with d y y summed in even and d y x in odd; only the latter where that is last. */
+static struct returns step_half(const struct walk_returns_half_args *a, const struct ball *ball, struct mat x,
+                                struct mat y, bool last)
+{
+    struct returns r = {R(0), R(0), 0};
+    for (int64_t m = 0; m < ball->count; m++) {
+        int64_t j = ball->node[m];
+        struct rows edges = edges_of(a->adj.row, j);
+        real sum = sum_of_ends(x, edges, a->adj.col);
+        r.odd += sum * AT(x, 0, j);
+        r.work += edges.end - edges.first + 2;
+        if (last)
+            continue;
+        AT(y, 0, j) = sum / degree(edges);
+        r.even += sum * AT(y, 0, j);
+        r.work += 3;
+    }
+    return r;
+}
+
+REF(walk_returns_half, BALL(a->p.rows) + 2 * a->p.rows)
+{
+    int64_t n = a->p.rows, steps = a->p.cols;
+    struct rows wanted = rows_wanted(a->call, a->p);
+    for (int64_t i = wanted.first; i < wanted.end; i++) {
+        struct mat x = scratch_row(a->call, BALL(n), n), y = scratch_row(a->call, BALL(n) + n, n);
+        struct ball ball = ball_of(a->call, n, i);
+        int64_t work = steps;
+        real own = degree(edges_of(a->adj.row, i));
+        start(x, i);
+        start(y, i);
+        for (int64_t k = 0; k < steps; k += 2, swap(&x, &y)) {
+            bool last = k + 1 == steps;
+            if (!last)
+                ball_grow(&ball, a->adj.row, a->adj.col);
+            struct returns r = step_half(a, &ball, x, y, last);
+            work += r.work;
+            AT(a->p, i, k) = r.odd / own;
+            if (!last)
+                AT(a->p, i, k + 1) = r.even / own;
+        }
+        *index_at(a->work, i, 0) = work;
+    }
+}
