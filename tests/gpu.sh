@@ -8,12 +8,22 @@
 #   canonical   the benchmark's own workload, entry by entry and as one graph
 #   dense       one layer of dense attention, to 100,000 nodes
 #   sparse      one layer on the edges, d = 64, to a million nodes
+#   pytorch     the canonical workload against PyTorch, and PyG where it is installed, for $PYTHON (python3)
+#   pytorch_batch    the same for a batch of small molecules (32 graphs of 23 atoms, as of ZINC)
 #
 # Without a PART all of them. What a part found stays in build/gpu: PART.log, result files and charts, and in one
-# line PART.line. The last thing printed is the table of all lines so far. Exit 1 if a part that was asked for failed.
+# line PART.line. Printed at the end, in under 40 lines: the parts so far; rates of transfers; medians in milliseconds
+# of samples, of runs with an emptied L2, of the host's launches and of runs as one graph; and the comparison. Exit 1
+# if a part that was asked for failed.
+#
+# Libraries need not be installed: where packages were only unpacked below a directory P, the build and what it made
+# find them by these variables, T being $(gcc -dumpmachine); gnuplot must have that name.
+#
+#   CPATH=P/usr/include:P/usr/include/T:P/usr/include/T/openblas-pthread
+#   LIBRARY_PATH=P/usr/lib/T:P/usr/lib/T/openblas-pthread  LD_LIBRARY_PATH: the same  PATH=P/usr/bin:$PATH
 set -u
 cd "$(dirname "$0")/.." || exit 1
-parts='build ops models memcheck racecheck initcheck synccheck canonical dense sparse'
+parts='build ops models memcheck racecheck initcheck synccheck canonical dense sparse pytorch pytorch_batch'
 out=build/gpu
 bench=build/bench_node_scaling
 
@@ -32,13 +42,24 @@ sanitize()
         build/tests/test_cuda_kernels
 }
 
-# scale NAME FLAG...: a sweep on the GPU, its table below the name
+# scale NAME FLAG...: a sweep on the GPU, as result file and as CSV
 scale()
 {
     name=$1
     shift
-    echo "$name"
-    "$bench" --device cuda --no-roofline --output "$out/$name.json" "$@"
+    "$bench" --device cuda --no-roofline --format csv --output "$out/$name.json" "$@" >"$out/$name.csv"
+}
+
+compare()
+{
+    python=${PYTHON:-python3}
+    if ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+        echo "left out: $python has no PyTorch that finds a GPU"
+        return
+    fi
+    peers=eager,compile
+    "$python" -c 'import torch_geometric' 2>/dev/null && peers=$peers,pyg
+    "$python" tests/golden/compare_torch.py --device cuda --model gps --peers "$peers" --rounds 3 --seconds 0.3 "$@"
 }
 
 run_part()
@@ -55,6 +76,8 @@ run_part()
         ;;
     dense) scale dense --model graph_transformer --layers 1 --nodes 1k,10k,100k --budget 120 ;;
     sparse) scale sparse --model gps_sparse --layers 1 --hidden 64 --nodes 10k,100k,1M --budget 120 ;;
+    pytorch) compare --nodes 100,500,1000,2000,5000 ;;
+    pytorch_batch) compare --nodes 23 --batch 32 --degree 2.1 --hidden 64 --heads 4 --layers 10 ;;
     esac
 }
 
@@ -62,7 +85,75 @@ run_part()
 tell()
 {
     said=$(grep -aE 'passed, .* failed|ERROR SUMMARY|left out|^cuda:0' "$out/$1.log" | tail -n 1 | cut -c 1-80)
-    printf '%-10s %4d s  %-6s %s\n' "$1" "$3" "$2" "$said" >"$out/$1.line"
+    printf '%-13s %4d s  %-6s %s\n' "$1" "$3" "$2" "$said" >"$out/$1.line"
+}
+
+# transfers FILE: the rates of copies between host and device in a result file
+transfers()
+{
+    { tr -d ' \n' <"$1" && echo; } | sed -n 's/.*"transfer":{"bytes":\([0-9]*\),"to_device":{\([^}]*\)},"from_device":{\([^}]*\)}.*/'\
+'transfers, GB\/s and s: to the device {\2}, back {\3}/p' | tr -d '"{}' | sed 's/\(\.[0-9][0-9]\)[0-9]*/\1/g'
+}
+
+# figures FILE...: of sweeps as CSV; what NAME_graph found stands in the rows of NAME
+figures()
+{
+    awk '
+        function cells(line, to, n) {
+            for (n = 0; line != ""; line = substr(line, RLENGTH + 2)) {
+                if (!match(line, /^"([^"]|"")*"/))
+                    match(line, /^[^,]*/)
+                to[++n] = substr(line, 1, RLENGTH)
+            }
+        }
+        function ms(field) { return cell[at[field]] == "" ? "-" : sprintf("%.3f", 1e3 * cell[at[field]]) }
+        function three(p) { return sprintf("%9s %9s %8s", ms(p ".time.median"), ms(p ".cold.median"), ms(p ".launch.median")) }
+        FNR == 1 {
+            cells($0, name)
+            for (i in name) at[name[i]] = i
+            sweep = FILENAME
+            gsub(/.*\/|\.csv$/, "", sweep)
+            next
+        }
+        {
+            cells($0, cell)
+            key = sweep
+            if (sub(/_graph$/, "", key)) {
+                key = key " " cell[at["nodes"]]
+                graph[key, "forward"] = ms("forward.time.median")
+                graph[key, "step"] = ms("step.time.median")
+                next
+            }
+            key = key " " cell[at["nodes"]]
+            keys[++count] = key
+            forward[key] = three("forward")
+            step[key] = three("step")
+            rest[key] = sprintf("%8.0f  %s", cell[at["step.gflops"]], cell[at["status"]])
+        }
+        function one(key, p) { return (key, p) in graph ? graph[key, p] : "-" }
+        END {
+            head = sprintf("%9s %9s %8s %9s", "ms", "cold", "launch", "graph")
+            if (count) printf "%-18s %s  |%s %8s\n", "forward | step", head, head, "GFLOP/s"
+            for (i = 1; i <= count; i++)
+                printf "%-18s %s %9s  |%s %9s %s\n", keys[i], forward[keys[i]], one(keys[i], "forward"),
+                    step[keys[i]], one(keys[i], "step"), rest[keys[i]]
+        }' "$@"
+}
+
+# A table of all that is in $out.
+summary()
+{
+    for part in $parts; do
+        [ ! -f "$out/$part.line" ] || cat "$out/$part.line"
+    done
+    echo
+    [ ! -f "$out/canonical.json" ] || transfers "$out/canonical.json"
+    set --
+    for sweep in canonical canonical_graph dense sparse; do
+        [ ! -s "$out/$sweep.csv" ] || set -- "$@" "$out/$sweep.csv"
+    done
+    [ $# = 0 ] || figures "$@"
+    cat "$out/pytorch.log" "$out/pytorch_batch.log" 2>/dev/null | awk '/^\| nodes/ && !head++ || /^\| [0-9]/'
 }
 
 # A part by itself, so that a limit of time holds for all that it runs.
@@ -81,14 +172,9 @@ for part; do
     echo "--- $part"
     start=$(date +%s)
     timeout 590 tests/gpu.sh --run "$part" >"$out/$part.log" 2>&1 && result=ok || result=FAILED
-    tell "$part" $result $(($(date +%s) - start))
-    [ $result = ok ] || { failed=1 && tail -n 15 "$out/$part.log"; }
+    tell "$part" "$result" $(($(date +%s) - start))
+    [ "$result" = ok ] || { failed=1 && tail -n 15 "$out/$part.log"; }
 done
 echo
-for part in $parts; do
-    [ ! -f "$out/$part.line" ] || cat "$out/$part.line"
-done
-for part in canonical dense sparse; do
-    [ ! -f "$out/$part.log" ] || grep -avE '^$|: |^\r' "$out/$part.log"
-done | cut -c 1-150 | head -n 28
+summary | cut -c 1-150 | head -n 39
 exit $failed
