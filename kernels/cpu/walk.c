@@ -4,7 +4,7 @@
  * COLUMNS nodes are a block: a row of x holds the entries of all their vectors at one node, so that a step
  * adds rows over edges in registers. Only rows of nodes in the ball are touched, from which one of the block
  * can be reached; all others are 0 in x and in y, and when a block is done those of its ball become so again.
- * A ball that has all nodes is gone through in the order of the nodes, not in that in which it found them.
+ * A ball of most nodes is gone through by their numbers of edges, so that the loop over edges is foreseen.
  *
  * All entries are positive, so nothing cancels, but equal roundings add up from edge to edge and step to
  * step: sums over many nodes or edges are cut into runs, and continue in double or compensated.
@@ -15,7 +15,14 @@
 #include <omp.h>
 #include <string.h>
 
-enum { COLUMNS = 16, VECTORS = COLUMNS / LANES, EDGE_RUN = 8, NODE_RUN = 16 };
+enum {
+    COLUMNS = 16,
+    VECTORS = COLUMNS / LANES,
+    EDGE_RUN = 8,
+    NODE_RUN = 16,
+    WINDOW = 1024,
+    WINDOW_DEGREES = 64
+};
 
 /* 1 / edges of a node, 1 without: rounded to float, and the rest, which would add up from step to step. */
 struct share {
@@ -27,15 +34,20 @@ struct walk {
     const int64_t *pull, *grow; /* where the edges of each node begin */
     const int32_t *from, *to;
     const struct share *share;
+    const int32_t *order; /* all nodes, in the order of a step over many */
     int64_t nodes;
 };
 
-/* What a thread has: x, y and the ball. inside is 1 for those in it. */
+/* Where a node is to a ball: FOUND, or SPENT when the ball grew over its edges. */
+enum { OUTSIDE, FOUND, SPENT };
+
+/* What a thread has: x, y and the ball. */
 struct space {
     float *x, *y;
     int32_t *node;
     uint8_t *inside;
-    int64_t count, scanned, edges; /* edges: those that are pulled in a step over the ball */
+    int64_t count, edges; /* nodes of the ball, and the edges that a step over it pulls */
+    bool grown;           /* by the last step */
 };
 
 /* A row of all columns. */
@@ -124,30 +136,46 @@ INLINE struct row sum_of_ends(const struct walk *w, const float *x, int64_t node
 
 static void ball_add(const struct walk *w, struct space *s, int32_t node)
 {
-    if (!s->inside[node]) {
-        s->inside[node] = 1;
+    if (s->inside[node] == OUTSIDE) {
+        s->inside[node] = FOUND;
         s->node[s->count++] = node;
         s->edges += w->pull[node + 1] - w->pull[node];
     }
 }
 
+/* Most nodes are in the ball: they come in the order of a step over all. */
+static void ball_order(const struct walk *w, struct space *s)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < w->nodes; i++) {
+        s->node[count] = w->order[i];
+        count += s->inside[w->order[i]] != OUTSIDE;
+        if (count == s->count)
+            break;
+    }
+}
+
 static void ball_grow(const struct walk *w, struct space *s)
 {
-    if (s->count == w->nodes)
-        return;
-    for (int64_t end = s->count; s->scanned < end; s->scanned++) {
-        int64_t node = s->node[s->scanned];
+    int64_t before = s->count;
+    for (int64_t m = 0; s->grown && m < before; m++) {
+        int64_t node = s->node[m];
+        if (s->inside[node] == SPENT)
+            continue;
+        s->inside[node] = SPENT;
         for (int64_t e = w->grow[node]; e < w->grow[node + 1]; e++)
             ball_add(w, s, w->to[e]);
     }
-    for (int64_t i = 0; s->count == w->nodes && i < w->nodes; i++)
-        s->node[i] = (int32_t)i;
+    s->grown = s->count > before;
+    if (s->grown && 2 * s->count > w->nodes)
+        ball_order(w, s);
 }
 
 /* The ball of a block's nodes, and their vectors 1 at each. */
 static void block_open(const struct walk *w, struct space *s, int64_t first, int64_t columns)
 {
-    s->count = s->scanned = s->edges = 0;
+    s->count = s->edges = 0;
+    s->grown = true;
     for (int64_t c = 0; c < columns; c++) {
         ball_add(w, s, (int32_t)(first + c));
         s->x[(first + c) * COLUMNS + c] = 1;
@@ -159,7 +187,7 @@ static void block_close(struct space *s)
     for (int64_t m = 0; m < s->count; m++) {
         row_store(s->x, s->node[m], (struct row){0});
         row_store(s->y, s->node[m], (struct row){0});
-        s->inside[s->node[m]] = 0;
+        s->inside[s->node[m]] = OUTSIDE;
     }
 }
 
@@ -245,7 +273,7 @@ static void block_returns_half(const struct walk *w, struct space *s, int64_t fi
     block_close(s);
 }
 
-/* Scratch: a share for each node, then the spaces of the threads. */
+/* Scratch: share and order of the nodes, then the spaces of the threads. */
 static int64_t share_bytes(int64_t nodes)
 {
     return round_up(nodes * (int64_t)sizeof(struct share), 64);
@@ -263,12 +291,12 @@ static int64_t space_bytes(int64_t nodes)
 
 static int64_t walk_bytes(const struct call *call, int64_t nodes)
 {
-    return share_bytes(nodes) + call->threads * space_bytes(nodes);
+    return share_bytes(nodes) + float_bytes(nodes) + call->threads * space_bytes(nodes);
 }
 
 static struct space space_of(void *scratch, int64_t nodes, int thread)
 {
-    char *at = (char *)scratch + share_bytes(nodes) + thread * space_bytes(nodes);
+    char *at = (char *)scratch + share_bytes(nodes) + float_bytes(nodes) + thread * space_bytes(nodes);
     struct space s = {.x = (float *)(void *)at, .y = (float *)(void *)(at + vectors_bytes(nodes))};
     s.node = (int32_t *)(void *)(at + 2 * vectors_bytes(nodes));
     s.inside = (uint8_t *)s.node + float_bytes(nodes);
@@ -284,17 +312,35 @@ static struct share share_of(int64_t edges)
     return (struct share){high, (float)(whole - (double)high)};
 }
 
+/* WINDOW nodes, those of the same number of edges one after the other, while neighbours stay near. */
+static void order_window(const struct walk *w, int64_t first, int32_t *order)
+{
+    int32_t begin[WINDOW_DEGREES + 1] = {0};
+    int64_t end = min_of(w->nodes, first + WINDOW);
+    for (int64_t i = first; i < end; i++)
+        begin[min_of(WINDOW_DEGREES, w->pull[i + 1] - w->pull[i] + 1)]++;
+    for (int d = 1; d <= WINDOW_DEGREES; d++)
+        begin[d] += begin[d - 1];
+    for (int64_t i = first; i < end; i++)
+        order[first + begin[min_of(WINDOW_DEGREES - 1, w->pull[i + 1] - w->pull[i])]++] = (int32_t)i;
+}
+
 static void walk_all(const struct call *call, struct walk w, struct mat p, struct mat work, bool half)
 {
     struct share *share = call->scratch;
     int threads = (int)min_of(call->threads, blocks_of(w.nodes, COLUMNS));
+    int32_t *order = (int32_t *)((char *)call->scratch + share_bytes(w.nodes));
     w.share = share;
+    w.order = order;
 #pragma omp parallel num_threads(threads)
     {
         struct space s = space_of(call->scratch, w.nodes, omp_get_thread_num());
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < w.nodes; i++)
             share[i] = share_of(w.pull[i + 1] - w.pull[i]);
+#pragma omp for schedule(static)
+        for (int64_t first = 0; first < w.nodes; first += WINDOW)
+            order_window(&w, first, order);
 #pragma omp for schedule(dynamic) nowait
         for (int64_t first = 0; first < w.nodes; first += COLUMNS)
             if (half)
