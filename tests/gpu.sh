@@ -100,6 +100,7 @@ figures()
 {
     awk '
         function cells(line, to, n) {
+            split("", to)
             for (n = 0; line != ""; line = substr(line, RLENGTH + 2)) {
                 if (!match(line, /^"([^"]|"")*"/))
                     match(line, /^[^,]*/)
@@ -128,7 +129,8 @@ figures()
             keys[++count] = key
             forward[key] = three("forward")
             step[key] = three("step")
-            rest[key] = sprintf("%8.0f  %s", cell[at["step.gflops"]], cell[at["status"]])
+            rate = cell[at["step.gflops"]]
+            rest[key] = sprintf("%8s  %s", rate == "" ? "-" : sprintf("%.0f", rate), cell[at["status"]])
         }
         function one(key, p) { return (key, p) in graph ? graph[key, p] : "-" }
         END {
