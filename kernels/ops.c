@@ -97,6 +97,7 @@ struct entry {
 #define IN(name, rows, cols)            MATRIX(name, ROLE_IN, rows, cols, DTYPE_NONE)
 #define GATHER(name, rows, cols)        {#name, ROLE_IN, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, 0, NULL, true, false},
 #define OPT(name, rows, cols)           MATRIX(name, ROLE_OPT, rows, cols, DTYPE_NONE)
+#define OUT_F64(name, rows, cols)       MATRIX(name, ROLE_OUT, rows, cols, F64)
 #define INOUT_F64(name, rows, cols)     MATRIX(name, ROLE_INOUT, rows, cols, F64)
 #define IN_F64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, F64)
 #define OUT_I64(name, rows, cols)       MATRIX(name, ROLE_OUT, rows, cols, I64)

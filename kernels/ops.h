@@ -44,6 +44,7 @@ struct call {
 #define IN(name, rows, cols)            struct mat name;
 #define GATHER(name, rows, cols)        struct mat name;
 #define OPT(name, rows, cols)           struct mat name;
+#define OUT_F64(name, rows, cols)       struct mat name;
 #define INOUT_F64(name, rows, cols)     struct mat name;
 #define IN_F64(name, rows, cols)        struct mat name;
 #define OUT_I64(name, rows, cols)       struct mat name;

@@ -29,6 +29,9 @@
 #ifndef OPT
 #define OPT(name, rows, cols)
 #endif
+#ifndef OUT_F64
+#define OUT_F64(name, rows, cols)
+#endif
 #ifndef INOUT_F64
 #define INOUT_F64(name, rows, cols)
 #endif
@@ -80,6 +83,7 @@
 #undef IN
 #undef GATHER
 #undef OPT
+#undef OUT_F64
 #undef INOUT_F64
 #undef IN_F64
 #undef OUT_I64

@@ -132,6 +132,12 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     m->data = b->bytes + (size_t)guard * dtype_size(m->dtype);
 }
 
+/* An optional matrix with a row for each edge, where there are none. */
+static bool without_rows(const struct sample *s, const struct operand *p)
+{
+    return p->rows == DIM_E && s->dims[DIM_E] == 0;
+}
+
 static bool shaped(struct operands *o, int64_t pad)
 {
     const struct op_info *info = op_info(o->sample.op);
@@ -140,7 +146,7 @@ static bool shaped(struct operands *o, int64_t pad)
         const struct operand *p = &info->operands[i];
         if (!operand_is_mat(p))
             set_attribute(&o->sample, p, &o->args);
-        else if (!optional(p) || !(o->sample.absent >> i & 1)) {
+        else if (!optional(p) || !(o->sample.absent >> i & 1 || without_rows(&o->sample, p))) {
             set_shape(o, i, pad);
             outputs += operand_writes(p);
         }

@@ -44,6 +44,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(spmm_backward, "simd", spmm_backward),
     ROW_SCRATCH(walk_returns, "simd", walk_returns),
     ROW_SCRATCH(walk_returns_half, "simd", walk_returns_half),
+    ROW_SCRATCH(laplacian, "simd", laplacian),
+    ROW_SCRATCH(gram, "simd", gram),
     ROW(add, "simd", add),
     ROW(copy, "simd", copy),
     ROW(fill, "simd", fill),

@@ -99,6 +99,10 @@ static inline double *double_at(struct mat, int64_t)
     return &one;
 }
 
+static inline void put_double(struct mat, int64_t, int64_t, real)
+{
+}
+
 static inline int64_t *index_at(struct mat, int64_t, int64_t)
 {
     static int64_t nothing;
@@ -124,6 +128,12 @@ static inline real *real_at(struct mat m, int64_t i, int64_t k)
 static inline double *double_at(struct mat m, int64_t k)
 {
     return (double *)m.data + k;
+}
+
+/* Entry (i, k) of a matrix that is double whatever `real` is becomes value. */
+static inline void put_double(struct mat m, int64_t i, int64_t k, real value)
+{
+    ((double *)m.data)[i * m.ld + k] = value;
 }
 
 /* Element (i, k) of a matrix of whole numbers. */
