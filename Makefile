@@ -71,7 +71,8 @@ objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(checks:%=$(OBJ)/%.o)
-defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
+defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
+           -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
 commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
 

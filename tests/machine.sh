@@ -21,6 +21,8 @@ jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
 zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
 pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are looked for in the usual places only
 cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by our own loops, many times slower
+lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|eigenvectors by our own solvers alone
+arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigen-solver to compare with
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
 cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
@@ -106,6 +108,25 @@ find_cblas()
         packages="$packages $found" have_cblas=1
 }
 
+# LAPACK is in OpenBLAS, where that is the CBLAS; elsewhere it is a library of its own.
+find_lapack()
+{
+    [ "$BLAS" = none ] && found="left out: $lack" && return
+    caller='void dsyevr_(void);\nint main(int n, char **v) { if (n > 9) dsyevr_(); return !v; }'
+    if try "$caller" c $packages; then
+        have_lapack=1 found='in the CBLAS'
+    else
+        link "$caller" "$(pkg lapack)" -llapack && packages="$packages $found" have_lapack=1
+    fi
+}
+
+find_arpack()
+{
+    [ "$BLAS" = none ] && found="left out: $lack" && return
+    link 'void dsaupd_(void), dseupd_(void);\nint main(int n, char **v) { if (n > 9) dsaupd_(), dseupd_(); return !v; }' \
+        "$(pkg arpack)" -larpack && packages="$found $packages" have_arpack=1
+}
+
 find_simd()
 {
     found='portable code'
@@ -182,7 +203,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
+    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -211,6 +232,8 @@ CXX_FLAGS   := $cxx
 ISAS        := $isas
 ISA_X86     := $isa_x86
 HAVE_CBLAS  := $have_cblas
+HAVE_LAPACK := $have_lapack
+HAVE_ARPACK := $have_arpack
 HAVE_CUDA   := $have_cuda
 NVCC        := $nvcc
 CUDA_ARCHS  := $archs
