@@ -1,0 +1,64 @@
+/*
+ * The smallest eigenpairs of L x = lambda M x on a connected graph, without the pair of the constant: what
+ * the solvers of Laplacian encodings share.
+ *
+ * L = D - W is the Laplacian of a graph with symmetric weights, M a diagonal of positive masses. With masses
+ * of one this is D - A; with the degrees as masses, x = D^-1/2 v gives the pairs (lambda, v) of
+ * I - D^-1/2 A D^-1/2. Vectors are orthonormal in the inner product of M, and so to the constant.
+ */
+#ifndef GTMARK_MODELS_EIGEN_H
+#define GTMARK_MODELS_EIGEN_H
+
+#include "models/eager.h"
+
+struct pencil {
+    int64_t n;
+    struct edges adj;  /* symmetric, no loops; only the rows by receiver are there */
+    struct mat weight; /* E x 1; absent: ones */
+    struct mat mass;   /* n x 1 */
+    struct mat q;      /* n x 1: 1 / mass */
+    double bound;      /* of the largest eigenvalue */
+    double norm;       /* |M^-1/2 L M^-1/2| in the 1-norm, which residuals are compared with */
+};
+
+/* What a solver found. A vector v of the symmetric matrix is M^1/2 x. */
+struct eigenpairs {
+    int64_t count;
+    struct mat x;       /* n x count, F32 */
+    double *value;      /* ascending */
+    int64_t iterations; /* products of L with a vector or a block of them */
+};
+
+/* The residual that a pair may have: |L v - lambda v| / |v| of the symmetric matrix. */
+double eigen_allowed(double value, double norm);
+
+/*
+ * Doubles and ints that the dense solver needs for `count` pairs of n nodes; its vectors come in the same
+ * work, after it returned. dense_flops is a nominal count.
+ */
+bool dense_available(void);
+int64_t dense_work(int64_t n, int64_t count);
+int64_t dense_flops(int64_t n, int64_t count);
+
+/*
+ * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, which is overwritten:
+ * values, and vectors as rows of `vectors`, count x n. `work` holds dense_work(n, n) doubles. False if the
+ * algorithm failed.
+ */
+bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                     double *work);
+
+/* The dense solver on a pencil: fills the first count values, and x. */
+bool eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work);
+
+/*
+ * Chebyshev-filtered block iteration. Stops when all pairs are as good as they must be, or after `most`
+ * products. False where memory is refused.
+ */
+bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs);
+
+/* ARPACK, in its regular mode on the symmetric matrix. False where it is not there or memory is refused. */
+bool arpack_available(void);
+bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs);
+
+#endif

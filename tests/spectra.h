@@ -1,0 +1,34 @@
+/* Graphs whose Laplacians have known spectra, and spectra of small graphs found by Jacobi's method. */
+#ifndef GTMARK_TESTS_SPECTRA_H
+#define GTMARK_TESTS_SPECTRA_H
+
+#include "graphs/graph.h"
+
+/* A batch of graphs that grows by undirected edges; nodes are numbered in the graph at hand. */
+struct drawing {
+    int64_t offset[64], graphs, edges, room;
+    uint64_t *edge;
+};
+
+void drawing_graph(struct drawing *d, int64_t nodes);
+void drawing_edge(struct drawing *d, int64_t a, int64_t b);
+
+/* The batch, and nothing more to free but it. */
+struct batch drawing_done(struct drawing *d);
+
+/* A graph with a closed form, and its eigenvalue number k, ascending: of D - A, or of the normalised one. */
+struct known_graph {
+    const char *name;
+    void (*draw)(struct drawing *d, int64_t n);
+    double (*value)(int64_t n, int64_t k, bool normalised);
+    bool both;   /* a closed form for the normalised Laplacian too */
+    bool simple; /* no eigenvalue is multiple */
+};
+
+/* Ends with a row without a name. */
+extern const struct known_graph known_graphs[];
+
+/* All eigenvalues of graph g's Laplacian, ascending, in double. Free them. */
+double *spectrum_of(const struct batch *b, int64_t g, bool normalised);
+
+#endif
