@@ -28,12 +28,12 @@ static const char *mpnn_choice(int index)
 
 static const char *graph_choice(int index)
 {
-    static const char *const files[] = {"file:PATH", "undirected:PATH"};
+    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH"};
     int families = 0;
     while (graph_families[families].name)
         families++;
     return index < families       ? graph_families[index].name
-           : index < families + 2 ? files[index - families]
+           : index < families + 3 ? others[index - families]
                                   : NULL;
 }
 
@@ -64,7 +64,7 @@ static const struct axis_info axes[AXES] = {
                   NULL},
     [AXIS_ACT] = {"act", NAME(act_choice), "gelu", "activation", NULL},
     [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
-                    "er, grid, ba, rmat; file:PATH or undirected:PATH, a list of edges", "graph.family"},
+                    "a family (--list-graphs), NAME:giant, or edges of a file", "graph.family"},
     [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
     [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
     [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes they have 32 on average",

@@ -19,10 +19,17 @@ const struct graph_family graph_families[] = {
     {0},
 };
 
+bool graph_is_giant(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    return colon && strcmp(colon, ":giant") == 0;
+}
+
 const struct graph_family *graph_family_named(const char *name)
 {
     const struct graph_family *f = graph_families;
-    while (f->name && strcmp(f->name, name) != 0)
+    size_t length = graph_is_giant(name) ? strcspn(name, ":") : strlen(name);
+    while (f->name && (strlen(f->name) != length || memcmp(f->name, name, length) != 0))
         f++;
     return f->name ? f : NULL;
 }

@@ -24,15 +24,19 @@ struct graph_family {
 /* All families; ends with a row without a name. */
 extern const struct graph_family graph_families[];
 
-/* Null if there is none of that name. */
+/* Whether a name asks for the largest component of each graph alone: that of a family with ":giant" behind.
+ */
+bool graph_is_giant(const char *name);
+
+/* Null if there is none of that name, with or without ":giant". */
 const struct graph_family *graph_family_named(const char *name);
 
 /* Whether the degree asked for is more than a graph of this size can have. */
 bool graph_family_clamps(const struct graph_family *f, int64_t nodes, double degree);
 
 /*
- * Whether a graph_config can have this family: a name of graph_families, "file:PATH" or "undirected:PATH".
- * Does not look at the file.
+ * Whether a graph_config can have this family: a name of graph_families, also with ":giant", "file:PATH" or
+ * "undirected:PATH". Does not look at the file.
  */
 bool graph_family_known(const char *name);
 

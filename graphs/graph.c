@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/components.h"
 #include "graphs/edge_list.h"
 #include "graphs/family.h"
 #include "kernels/rng.h"
@@ -24,7 +25,8 @@ static bool say_families(const char *name, char *error, size_t size)
     for (const struct graph_family *f = graph_families; f->name && length < (int)size; f++)
         length += snprintf(error + length, size - (size_t)length, " %s,", f->name);
     if (length < (int)size)
-        snprintf(error + length, size - (size_t)length, " file:PATH and undirected:PATH");
+        snprintf(error + length, size - (size_t)length,
+                 " each also as NAME:giant, file:PATH and undirected:PATH");
     return false;
 }
 
@@ -166,7 +168,7 @@ static bool draw_family(struct batch *b, const struct graph_config *c, char *err
         snprintf(error, error_size, "no memory to draw a graph of %" PRId64 " nodes and %" PRId64 " edges",
                  nodes, edges);
     free(edge);
-    return done;
+    return done && (!graph_is_giant(c->family) || batch_keep_giants(b, error, error_size));
 }
 
 /* The graphs of the list, whose offsets become those of the batch. */
@@ -216,7 +218,7 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
 
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
-    if (graph_is_file(c->family)) {
+    if (graph_is_file(c->family) || graph_is_giant(c->family)) {
         bool read = batch_generate(b, c, error, error_size);
         free_arrays(b);
         return read;

@@ -20,7 +20,7 @@
 struct graph_config {
     const char *family; /* as graph_family_known says; a file ignores nodes and degree, and has its own number
                            of graphs: `graphs` is 1 then */
-    int64_t nodes;      /* N: of the graph, or on average of each graph in a batch */
+    int64_t nodes;      /* N: of the graph, or on average of each graph in a batch; of NAME:giant, before */
     double degree;      /* the mean degree asked for */
     int64_t graphs;     /* B */
     uint64_t seed;
@@ -39,9 +39,9 @@ struct batch {
 
 /*
  * Everything about the batch but its edges: all fields, with null for the arrays of adj and out. For one
- * graph of a family this takes no time, whatever its size; a file is read as batch_generate does, and
- * dropped. On a bad configuration, more than CSR_MAX_EDGES edges or without memory: false, a line in error,
- * and nothing to free.
+ * graph of a family this takes no time, whatever its size; a file is read as batch_generate does, a graph
+ * drawn of which only the giant component is asked for, and dropped. On a bad configuration, more than
+ * CSR_MAX_EDGES edges or without memory: false, a line in error, and nothing to free.
  */
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
 

@@ -20,14 +20,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/components.h"
 #include "models/eigen.h"
-#include "models/null_space.h"
 
 enum {
     LAPACK_UP_TO = 192, /* nodes of a component that is solved densely unless something else is asked for */
     JACOBI_UP_TO = 40,  /* the same without LAPACK */
     PRODUCTS = 100000   /* of the Laplacian with a block, after which a solver gives up */
 };
+
+/* Component c: node[start[c]] .. node[start[c + 1] - 1], breadth first from its smallest node. */
+struct components {
+    int64_t count, nodes;
+    int64_t *start; /* count + 1, in room for nodes + 1 */
+    int32_t *node;
+};
+
+static int64_t component_size(const struct components *c, int64_t i)
+{
+    return c->start[i + 1] - c->start[i];
+}
 
 /* The components of a batch as problems, all in common arrays; of component c those at start[c]. */
 struct problems {
@@ -159,11 +171,24 @@ static void want(struct lappe *l, int64_t g, int64_t first, int64_t end)
     }
 }
 
+static bool take_components(struct lappe *l)
+{
+    struct components *c = &l->s.parts;
+    c->nodes = l->b->adj.nodes;
+    c->start = eager_take(&l->e, (c->nodes + 1) * 8);
+    c->node = eager_take(&l->e, c->nodes * 4);
+    bool *seen = eager_take(&l->e, c->nodes), taken = c->start && c->node && seen;
+    if (taken)
+        c->count = components_find(&l->b->adj, c->start, c->node, seen);
+    eager_give(&l->e, seen, c->nodes);
+    return taken;
+}
+
 static bool take_problems(struct lappe *l)
 {
     struct problems *s = &l->s;
     int64_t n = l->b->adj.nodes;
-    if (!components_find(&s->parts, l->b, &l->e))
+    if (!take_components(l))
         return false;
     int64_t count = s->parts.count;
     s->edges = l->b->adj.edges;
@@ -217,7 +242,8 @@ static void give_problems(struct lappe *l)
     eager_give(&l->e, s->col, s->edges * 4 + 4);
     eager_give(&l->e, s->edge, (count + 1) * 8);
     eager_give(&l->e, s->row, (n + count) * 8);
-    components_free(&s->parts, &l->e);
+    eager_give(&l->e, s->parts.node, n * 4);
+    eager_give(&l->e, s->parts.start, (n + 1) * 8);
 }
 
 /* Solving. */

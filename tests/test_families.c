@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "graphs/components.h"
 #include "tests/graphs.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -154,6 +155,53 @@ static void batches_are_block_diagonal(void **state)
     }
 }
 
+static int64_t count_components(const struct csr *g)
+{
+    int64_t *start = calloc((size_t)g->nodes + 1, sizeof *start);
+    int32_t *node = calloc((size_t)g->nodes, sizeof *node);
+    bool *seen = calloc((size_t)g->nodes, sizeof *seen);
+    int64_t count = components_find(g, start, node, seen);
+    for (int64_t c = 0; c < count; c++)
+        for (int64_t i = start[c]; i < start[c + 1]; i++)
+            assert_true(node[i] >= node[start[c]]);
+    free(start);
+    free(node);
+    free(seen);
+    return count;
+}
+
+/* Of each graph one component, with all edges of its nodes; a connected graph is its own. */
+static void giants_are_connected(void **state)
+{
+    (void)state;
+    struct batch all = graph_drawn("er", 400, 2, 3, 5), giants = graph_drawn("er:giant", 400, 2, 3, 5);
+    assert_true(count_components(&all.adj) > 30);
+    assert_int_equal(giants.graphs, 3);
+    assert_int_equal(count_components(&giants.adj), 3);
+    assert_undirected(&giants.adj);
+    assert_ptr_equal(giants.out.col, giants.adj.col);
+    int64_t pairs = 0;
+    for (int64_t g = 0; g < 3; g++) {
+        int64_t size = giants.offset[g + 1] - giants.offset[g], whole = all.offset[g + 1] - all.offset[g];
+        assert_true(size > whole / 2 && size < whole);
+        pairs += size * size;
+    }
+    assert_int_equal(giants.pairs, pairs);
+    assert_int_equal(giants.offset[3], giants.adj.nodes);
+    struct batch grid = graph_drawn("grid", 30, 0, 2, 5), same = graph_drawn("grid:giant", 30, 0, 2, 5);
+    assert_true(csr_equal(&grid.adj, &same.adj));
+    struct graph_config c = {.family = "er:giant", .nodes = 400, .degree = 2, .graphs = 3, .seed = 5};
+    struct batch shape;
+    char error[256];
+    assert_true(batch_shape(&shape, &c, error, sizeof error));
+    assert_int_equal(shape.adj.edges, giants.adj.edges);
+    assert_int_equal(shape.pairs, giants.pairs);
+    assert_null(shape.adj.col);
+    struct batch *drawn[] = {&all, &giants, &grid, &same, &shape};
+    for (size_t i = 0; i < LENGTH(drawn); i++)
+        batch_free(drawn[i]);
+}
+
 /* Results of every version and machine are of the same work. A family without a row here is not pinned. */
 static void bits_are_pinned(void **state)
 {
@@ -291,6 +339,7 @@ int main(void)
         cmocka_unit_test(grid_joins_neighbours),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(batches_are_block_diagonal),
+        cmocka_unit_test(giants_are_connected),
         cmocka_unit_test(bits_are_pinned),
         cmocka_unit_test(ba_has_the_tail_of_a_power_law),
         cmocka_unit_test(ba_meets_fractional_degrees),

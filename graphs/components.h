@@ -1,0 +1,23 @@
+/*
+ * Connected components, and the largest of each graph of a batch.
+ */
+#ifndef GTMARK_GRAPHS_COMPONENTS_H
+#define GTMARK_GRAPHS_COMPONENTS_H
+
+#include "graphs/graph.h"
+
+/*
+ * The components of a symmetric graph of n nodes, numbered by their smallest node; returns how many.
+ * Component c is node[start[c]] .. node[start[c + 1] - 1], breadth first from its smallest node. start has
+ * room for n + 1 numbers, node and seen for n.
+ */
+int64_t components_find(const struct csr *g, int64_t *start, int32_t *node, bool *seen);
+
+/*
+ * Leaves of each graph of a symmetric batch its largest component (of several the one with the smallest
+ * node); the nodes keep their order. False with a line in error where there is no memory; b is then as it
+ * was.
+ */
+bool batch_keep_giants(struct batch *b, char *error, size_t error_size);
+
+#endif
