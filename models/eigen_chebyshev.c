@@ -30,6 +30,7 @@ static const double DEPENDENT =
     1e-8; /* what a column has left, squared, once those before it are taken out */
 static const double EIGENVALUE = 2e-5; /* relative error of an eigenvalue that is aimed at */
 
+static const double SKEW = 5e-6;       /* more than float costs, and too much */
 static const double SMOOTH_FROM = 0.1; /* of the bound */
 
 enum {
@@ -44,15 +45,15 @@ struct iteration {
     struct eager *e;
     const struct pencil *p;
     int64_t wanted, wide;
-    struct mat x, y, z;       /* n x wide: the block, and two to work with */
-    struct mat gram, energy;  /* wide x wide, F64: X' M X and X' L X */
-    struct mat sums;          /* 1 x wide, F64: 1' M X */
-    struct mat turn, shift;   /* wide x wide and 1 x wide: the block becomes x turn' + shift */
-    double *value, *before;   /* Ritz values, and those of the step before */
-    double *residual;         /* of each */
-    double *work;             /* of the small problem */
-    int64_t work_size, count; /* products so far */
-    double total;             /* mass */
+    struct mat x, y, z;              /* n x wide: the block, and two to work with */
+    struct mat gram, energy, square; /* wide x wide, F64: X' M X, X' L X, */
+    struct mat sums;                 /* 1 x wide, F64: 1' M X */
+    struct mat turn, shift;          /* wide x wide and 1 x wide: the block becomes x turn' + shift */
+    double *value, *before;          /* Ritz values, and those of the step before */
+    double *residual;                /* of each */
+    double *work;                    /* of the small problem */
+    int64_t work_size, count;        /* products so far */
+    double total, skew;              /* mass; how far the block is from orthonormal */
 };
 
 double eigen_allowed(double value, double norm)
@@ -164,6 +165,8 @@ static void draw(struct iteration *s, int64_t first)
                .key = rng_bits(rng_key(0, "eigen"), (uint64_t)s->count), .bound = 1);
 }
 
+/* The Gram matrix, the energy and L's square, of the block as it is; the constant is taken out of the first.
+ */
 static void inner_products(struct iteration *s)
 {
     product(s, s->z, s->x, 1, 0);
@@ -179,13 +182,28 @@ static void inner_products(struct iteration *s)
                 (*entry(s->energy, i, j) + *entry(s->energy, j, i)) / 2;
 }
 
-/* |T x - value x| of each column, in the norm of M, by |T x|^2 - value^2. */
+/* How far the wanted columns are from orthonormal. */
+static double find_skew(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t i = 0; i < s->wanted; i++)
+        for (int64_t j = 0; j <= i; j++)
+            most = fmax(most, fabs(*entry(s->gram, i, j) - (i == j)));
+    return most;
+}
+
+/* Ritz values and |T x - value x| / |x| of each column, in the norm of M, from the columns as float has them.
+ */
 static void find_residuals(struct iteration *s)
 {
-    product(s, s->z, s->x, 1, 0);
-    run_op(s->e, gram, .g = s->gram, .x = s->z, .y = s->z, .m = s->p->mass);
-    for (int64_t j = 0; j < s->wide; j++)
-        s->residual[j] = sqrt(fmax(0, *entry(s->gram, j, j) - s->value[j] * s->value[j]));
+    inner_products(s);
+    run_op(s->e, gram, .g = s->square, .x = s->z, .y = s->z, .m = s->p->mass);
+    s->skew = find_skew(s);
+    for (int64_t j = 0; j < s->wide; j++) {
+        double norm = *entry(s->gram, j, j), value = *entry(s->energy, j, j) / norm;
+        s->value[j] = value;
+        s->residual[j] = sqrt(fmax(0, *entry(s->square, j, j) / norm - value * value));
+    }
 }
 
 /* The best pairs in the span of the block. */
@@ -246,10 +264,21 @@ static int64_t next_degree(const struct iteration *s, double a)
     return degree > DEGREE_LEAST ? (int64_t)ceil(degree) : DEGREE_LEAST;
 }
 
-/* Whether what is allowed comes near to what float loses in a long recurrence. */
+/* Whether what is allowed comes near to what float loses in a long recurrence, which a short one after it
+ * takes out again; that must not damp the block itself. */
 static bool noisy(const struct iteration *s)
 {
-    return eigen_allowed(s->value[0], s->p->norm) < 1e-5 * s->p->bound;
+    return eigen_allowed(s->value[0], s->p->norm) < 1e-5 * s->p->bound &&
+           s->value[s->wide - 1] < SMOOTH_FROM * s->p->bound;
+}
+
+/* Whether all pairs are as good as float allows. */
+static bool at_floor(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j]);
+    return most < 1e-6 * s->p->bound;
 }
 
 static void take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
@@ -262,6 +291,7 @@ static void take(struct iteration *s, struct eager *e, const struct pencil *p, i
     s->z = eager_matrix(e, F32, n, wide);
     s->gram = eager_matrix(e, F64, wide, wide);
     s->energy = eager_matrix(e, F64, wide, wide);
+    s->square = eager_matrix(e, F64, wide, wide);
     s->sums = eager_matrix(e, F64, 1, wide);
     s->turn = eager_matrix(e, F32, wide, wide);
     s->shift = eager_matrix(e, F32, 1, wide);
@@ -278,7 +308,8 @@ static void take(struct iteration *s, struct eager *e, const struct pencil *p, i
 
 static void give(struct iteration *s)
 {
-    struct mat *all[] = {&s->x, &s->y, &s->z, &s->gram, &s->energy, &s->sums, &s->turn, &s->shift};
+    struct mat *all[] = {&s->x,      &s->y,    &s->z,    &s->gram, &s->energy,
+                         &s->square, &s->sums, &s->turn, &s->shift};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         eager_release(s->e, all[i]);
     eager_give(s->e, s->value, s->work_size);
@@ -291,13 +322,15 @@ bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, stru
     draw(&s, 0);
     bool done = rayleigh_ritz(&s);
     double least = INFINITY, now = excess(&s);
-    for (int idle = 0; done && now > 1 && idle < IDLE && s.count < most; now = excess(&s)) {
+    for (int idle = 0; done && (now > 1 || s.skew > SKEW) && idle < IDLE && s.count < most;
+         now = excess(&s)) {
         double a = s.value[s.wide - 1];
-        filter(&s, a, next_degree(&s, a));
-        if (noisy(&s))
+        if (excess(&s) > 1)
+            filter(&s, a, next_degree(&s, a));
+        if (excess(&s) > 1 && noisy(&s))
             filter(&s, SMOOTH_FROM * p->bound, SMOOTH_DEGREE);
         done = rayleigh_ritz(&s);
-        idle = !noisy(&s) || excess(&s) < 0.9 * least ? 0 : idle + 1;
+        idle = !at_floor(&s) || excess(&s) < 0.9 * least ? 0 : idle + 1;
         least = fmin(least, excess(&s));
     }
     run_op(e, copy, .y = pairs->x, .x = mat_cols(s.x, 0, pairs->count));
