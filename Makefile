@@ -65,12 +65,13 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 # set; all else once. FILE.WAY.o is FILE.c compiled that way.
 mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
-helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_%,$(wildcard tests/*.c)))
+dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
+helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_%,$(wildcard tests/*.c)))
 once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs models analysis bench)))
 objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
-every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(checks:%=$(OBJ)/%.o)
+every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(checks:%=$(OBJ)/%.o) $(dumps:%=$(OBJ)/%.o)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -124,6 +125,7 @@ build/cuda/request: FORCE
 # Programs: each takes from the library what it calls.
 programs  := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 tests     := $(checks:%=$(BUILD)/%)
+dumpers   := $(dumps:%=$(BUILD)/%)
 # Where they find it: below the directory of the program or one above, and where it was built.
 cuda_here := '-Wl,--disable-new-dtags,-rpath,$$ORIGIN/cuda:$$ORIGIN/../cuda:$$ORIGIN/../../cuda:$(CURDIR)/build/cuda'
 links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm \
@@ -160,7 +162,7 @@ test: tests $(if $(CLANG),tests-small)
 ##   soak         the tests with their long seeded parts
 soak: tests
 	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests)
-tests: all $(if $(CMOCKA),$(tests),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(dumpers),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:

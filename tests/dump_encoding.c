@@ -1,0 +1,88 @@
+/*
+ * Computes the encoding of a drawn graph, and writes both for programs that check or compare with them:
+ *
+ *     dump_encoding GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY
+ *
+ * row.npy, col.npy: the graph as compressed sparse rows; offset.npy: its graphs; values.npy, eigenvalues.npy:
+ * the encoding (models/encoding.h). Prints a line of JSON: what was found, and the seconds of each run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "bench/clock.h"
+#include "bench/npy.h"
+#include "models/lappe.h"
+
+static _Noreturn void fail(const char *message)
+{
+    fprintf(stderr, "dump_encoding: %s\n", message);
+    exit(2);
+}
+
+static void write_array(const char *directory, const char *name, struct npy a)
+{
+    char path[4096];
+    struct message error;
+    snprintf(path, sizeof path, "%s/%s.npy", directory, name);
+    if (!npy_write(path, &a, &error))
+        fail(error.text);
+}
+
+static enum eigensolver solver_named(const char *name)
+{
+    int s = 0;
+    while (eigensolver_name(s) && strcmp(eigensolver_name(s), name) != 0)
+        s++;
+    return eigensolver_name(s) ? (enum eigensolver)s : (fail("no such solver"), SOLVER_AUTO);
+}
+
+static void write_all(const char *directory, const struct batch *b, const struct encoding *e)
+{
+    write_array(directory, "row", npy_indices64(b->adj.row_ptr, b->adj.nodes + 1));
+    write_array(directory, "col", npy_indices32(b->adj.col, b->adj.edges));
+    write_array(directory, "offset", npy_indices64(b->offset, b->graphs + 1));
+    write_array(directory, "values", npy_matrix(e->values));
+    if (mat_present(e->eigenvalues))
+        write_array(directory, "eigenvalues", npy_matrix(e->eigenvalues));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 11)
+        fail("GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY");
+    struct graph_config g = {argv[1], atoll(argv[2]), atof(argv[3]), atoll(argv[4]),
+                             strtoull(argv[5], NULL, 10)};
+    struct encoding_config c;
+    struct batch b;
+    struct encoding e = {0};
+    char error[512];
+    if (!encoding_parse(argv[6], &c) || (c.kind != ENCODING_LAP && c.kind != ENCODING_LAP_PYG))
+        fail("no such encoding");
+    c.solver = solver_named(argv[7]);
+    if (!batch_generate(&b, &g, error, sizeof error))
+        fail(error);
+    json_t *seconds = json_array();
+    for (int run = 0; run < atoi(argv[9]); run++) {
+        encoding_free(&e);
+        double start = clock_now();
+        if (!lappe_compute(&c, &b, atoi(argv[8]), &e, error, sizeof error))
+            fail(error);
+        json_array_append_new(seconds, json_real(clock_now() - start));
+    }
+    write_all(argv[10], &b, &e);
+    json_t *line =
+        json_pack("{sI sI so ss sf sf sI sI sI sI sI sI}", "nodes", (json_int_t)b.adj.nodes, "edges",
+                  (json_int_t)b.adj.edges, "seconds", seconds, "method", e.method, "residual", e.residual,
+                  "excess", e.excess, "nullity", (json_int_t)e.nullity, "iterated", (json_int_t)e.iterated,
+                  "iterations", (json_int_t)e.iterations, "flops", (json_int_t)e.cost.flops, "bytes",
+                  (json_int_t)e.cost.bytes, "peak", (json_int_t)e.peak);
+    json_dumpf(line, stdout, 0);
+    putchar('\n');
+    json_decref(line);
+    encoding_free(&e);
+    batch_free(&b);
+    return 0;
+}

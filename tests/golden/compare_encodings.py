@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Times gtmark's Laplacian encoding against what people use: same graphs, pairs, tolerance, threads, in turns.
+
+The encoding is lap-pyg, the one that PyG's transform computes. The peers, each with a residual of 1e-3 lambda:
+
+    pyg       AddLaplacianEigenvectorPE: the Laplacian, and scipy's eigsh for the smallest algebraic values
+    shift     eigsh in shift-invert mode, a factorisation of L + 1e-4, in the time of which it counts
+    amg       scipy's lobpcg with pyamg's smoothed aggregation as preconditioner, its setup included
+
+A peer that takes longer than --limit counts as that. A side's time is the median over the rounds; gtmark's
+begins with the graph as compressed sparse rows, PyG's with the edges as its Data has them. The table gives the
+ratio to PyG, and to the best of the three; geometric means stand below it.
+"""
+
+import argparse
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+
+THREADS = "2"
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, THREADS)
+
+import numpy as np  # noqa: E402
+import scipy.sparse.linalg as sla  # noqa: E402
+
+from encodings_of_gtmark import adjacency, compute, laplacian  # noqa: E402
+
+TOLERANCE = 1e-3
+
+
+def arguments():
+    p = argparse.ArgumentParser(description="LapPE against PyG, scipy and pyamg")
+    p.add_argument("--graph", default="er:giant,grid,ba")
+    p.add_argument("--nodes", default="1000,10000,100000")
+    p.add_argument("--pairs", default="8,16")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--limit", type=float, default=120, help="seconds of a peer (default %(default)s)")
+    p.add_argument("--batch", type=int, default=0, help="instead: graphs of 23 nodes, the time of all")
+    return p.parse_args()
+
+
+def pyg(a, k, values):
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import AddLaplacianEigenvectorPE
+    torch.set_num_threads(int(THREADS))
+    coo = a.tocoo()
+    edge = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+    data = Data(edge_index=edge, num_nodes=a.shape[0])
+    options = {"tol": TOLERANCE} if a.shape[0] >= 100 else {}
+    transform = AddLaplacianEigenvectorPE(k, is_undirected=True, **options)
+    return lambda: transform(data)
+
+
+def shift(a, k, values):
+    def run():
+        sla.eigsh(laplacian(a, True).tocsc(), k=k + 1, sigma=-1e-4, which="LM", tol=TOLERANCE)
+    return run
+
+
+def amg(a, k, values):
+    import pyamg
+
+    def run():
+        matrix = laplacian(a, True).tocsr()
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        hierarchy = pyamg.smoothed_aggregation_solver(matrix + 1e-6 * sla_eye(matrix.shape[0]))
+        start = np.random.default_rng(0).standard_normal((matrix.shape[0], k + 1))
+        sla.lobpcg(matrix, start, M=hierarchy.aspreconditioner(), largest=False, maxiter=200,
+                   tol=TOLERANCE * float(values[0]))
+    return run
+
+
+def sla_eye(n):
+    import scipy.sparse
+    return scipy.sparse.eye_array(n, format="csr")
+
+
+PEERS = {"pyg": pyg, "shift": shift, "amg": amg}
+
+
+def child(peer, a, k, values, pipe):
+    run = PEERS[peer](a, k, values)
+    while pipe.recv():
+        start = time.perf_counter()
+        try:
+            run()
+            pipe.send(time.perf_counter() - start)
+        except Exception as error:  # a peer that fails has no time
+            print(f"{peer}: {error}", file=sys.stderr)
+            pipe.send(float("inf"))
+
+
+class Peer:
+    """A peer in a process of its own, which can be ended when it takes too long."""
+
+    def __init__(self, name, a, k, values, limit):
+        self.pipe, other = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=child, args=(name, a, k, values, other))
+        self.process.start()
+        self.limit, self.times = limit, []
+
+    def run(self):
+        if self.times and self.times[-1] >= self.limit:
+            return
+        self.pipe.send(True)
+        if self.pipe.poll(self.limit):
+            self.times.append(min(self.limit, self.pipe.recv()))
+        else:
+            self.times.append(self.limit)
+            self.process.terminate()
+
+    def end(self):
+        if self.process.is_alive():
+            self.process.terminate()
+        self.process.join()
+
+
+def compare(graph, nodes, k, rounds, limit):
+    once = compute(f"lap-pyg:{k}", graph, nodes, threads=THREADS)
+    a, ours = adjacency(once), []
+    peers = {name: Peer(name, a, k, once["eigenvalues"][0], limit) for name in PEERS}
+    for _ in range(rounds):
+        ours.append(statistics.median(compute(f"lap-pyg:{k}", graph, nodes, threads=THREADS, runs=3)["seconds"]))
+        for peer in peers.values():
+            peer.run()
+    for peer in peers.values():
+        peer.end()
+    times = {name: statistics.median(peer.times) for name, peer in peers.items()}
+    return statistics.median(ours), times, once
+
+
+def seconds(t, limit):
+    return f"> {limit:.3g}" if t >= limit else f"{t:.3g}"
+
+
+def table(o):
+    print("| graph | nodes | K | gtmark, s | PyG | shift-invert | lobpcg + AMG | against PyG | the best |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    to_pyg, to_best = [], []
+    for graph in o.graph.split(","):
+        for nodes in map(int, o.nodes.split(",")):
+            for k in map(int, o.pairs.split(",")):
+                ours, times, once = compare(graph, nodes, k, o.rounds, o.limit)
+                to_pyg.append(times["pyg"] / ours)
+                to_best.append(min(times.values()) / ours)
+                wrong = "" if once["excess"] <= 1 else " (wrong)"
+                cells = [seconds(times[name], o.limit) for name in PEERS]
+                print(f"| {graph} | {once['nodes']} | {k} | {ours:.3g}{wrong} | {' | '.join(cells)} | "
+                      f"{to_pyg[-1]:.3g} | {to_best[-1]:.3g} |", flush=True)
+    mean = [statistics.geometric_mean(x) for x in (to_pyg, to_best)]
+    print(f"\nGeometric means: {mean[0]:.3g} times PyG's transform, {mean[1]:.3g} times the best peer.")
+
+
+def batch(o):
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import AddLaplacianEigenvectorPE
+    torch.set_num_threads(int(THREADS))
+    words = dict(graph="er", nodes=23, degree=2.2, graphs=o.batch, threads=THREADS)
+    found = compute("lap-pyg:8", **words)
+    a, offset = adjacency(found), found["offset"]
+    graphs = []
+    for first, end in zip(offset, offset[1:]):
+        coo = a[first:end, first:end].tocoo()
+        edge = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+        graphs.append(Data(edge_index=edge, num_nodes=int(end - first)))
+    transform = AddLaplacianEigenvectorPE(8, is_undirected=True)
+    graphs = [g for g in graphs if g.num_nodes > 9]  # PyG fails with fewer nodes than pairs
+    ours, theirs = [], []
+    for _ in range(o.rounds):
+        ours.append(statistics.median(compute("lap-pyg:8", **words, runs=9)["seconds"]))
+        start = time.perf_counter()
+        for g in graphs:
+            transform(g)
+        theirs.append(time.perf_counter() - start)
+    ours, theirs = statistics.median(ours), statistics.median(theirs)
+    print(f"{o.batch} graphs of 23 nodes, K = 8: gtmark {1e3 * ours:.3g} ms, PyG {1e3 * theirs:.3g} ms for "
+          f"{len(graphs)} of them, {theirs / ours:.3g} times")
+
+
+if __name__ == "__main__":
+    options = arguments()
+    batch(options) if options.batch else table(options)
