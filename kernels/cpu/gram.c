@@ -101,7 +101,7 @@ void CPU(gram)(const void *args)
     const struct gram_args *a = args;
     int64_t size = task_rows_of(a->x.rows), count = blocks_of(a->x.rows, size);
     struct products p = {a->g, a->x, a->y, a->m, size, a->call.scratch};
-    int threads = threads_for(&a->call, a->x.rows * mat_size(a->g), 1 << 18);
+    int threads = threads_for(&a->call, a->x.rows * mat_size(a->g), 1 << 20);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t t = 0; t < count; t++)
         sum_task(&p, t);

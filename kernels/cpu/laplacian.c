@@ -137,7 +137,7 @@ void CPU(laplacian)(const void *args)
                      (float)a->alpha,
                      (float)a->beta,
                      a->call.scratch};
-    int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->y.cols, 1 << 15);
+    int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->y.cols, 1 << 17);
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(dynamic)
