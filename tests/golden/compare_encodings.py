@@ -8,8 +8,9 @@ The encoding is lap-pyg, the one that PyG's transform computes. The peers, each 
     amg       scipy's lobpcg with pyamg's smoothed aggregation as preconditioner, its setup included
 
 A peer that takes longer than --limit counts as that. A side's time is its fastest of all rounds, since what
-else runs on the machine only ever adds; gtmark's begins with the graph as compressed sparse rows, PyG's with the edges as its Data has them. The table gives the
-ratio to PyG, and to the best of the three; geometric means stand below it.
+else runs on the machine only ever adds; gtmark's begins with the graph as compressed sparse rows, PyG's with the
+edges as its Data has them. The table gives the ratio to PyG, and to the best of the three; geometric means
+stand below it.
 """
 
 import argparse
