@@ -35,7 +35,7 @@ static const double SMOOTH_FROM = 0.1; /* of the bound */
 
 enum {
     GUARDS = 8,
-    UNIT = 8,
+    UNIT = 16, /* columns: a vector of the widest instruction set */
     DEGREE_LEAST = 4,
     SMOOTH_DEGREE = 5,
     IDLE = 5 /* steps that bring nothing, after which there is no more to gain */

@@ -117,8 +117,8 @@ static void test_axes(void **state)
         {"--pool", "attention", "mean, sum, max"},
         {"--task", "edge", "graph, node"},
         {"--batch", "0", "a whole number from 1 to"},
-        {"--graph", "star", "er, grid, ba, rmat, file:PATH, undirected:PATH"},
-        {"--graph", "file:", "er, grid, ba, rmat, file:PATH, undirected:PATH"},
+        {"--graph", "star", "er, grid, ba, rmat, NAME:giant, file:PATH, undirected:PATH"},
+        {"--graph", "file:", "er, grid, ba, rmat, NAME:giant, file:PATH, undirected:PATH"},
     };
     refuses_all(*state, list, sizeof list / sizeof *list);
 }
