@@ -91,6 +91,8 @@ static const struct flag flags[] = {
 
     {WHAT, "phase", "LIST", "programs to time: forward, step (default: both)", OTHER(read_phase)},
     {WHAT, "profile", NULL, "where the time goes: per op, per layer, per phase", ON(profile)},
+    {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops, threads, memory",
+     PATH(trace, "a file")},
     {WHAT, "count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "of graphs, inputs and parameters (default 42)", OTHER(read_seed)},

@@ -10,6 +10,7 @@
 #include "bench/machine.h"
 #include "bench/profile.h"
 #include "bench/sample.h"
+#include "bench/trace.h"
 #include "bench/verify.h"
 #include "models/count.h"
 #include "models/listing.h"
@@ -139,6 +140,14 @@ static void time_otherwise(struct making *m, enum program_kind kind, struct tape
     facts_launching(m->row, kind, &launching);
 }
 
+static void add_trace(const struct job *job, enum program_kind kind, struct tape *t)
+{
+    char title[128];
+    snprintf(title, sizeof title, "row %lld: %s at %lld nodes", (long long)job->row + 1, program_name(kind),
+             (long long)job->config.graph.nodes);
+    trace_add(job->trace, title, t);
+}
+
 static void count_executed(struct making *m, enum program_kind kind, struct recording *r)
 {
     const struct job *job = m->job;
@@ -187,6 +196,8 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         row_set_real(m->row, "loss", s.first);
     if (job->profile)
         print_profile(job, kind, r->tape, s.n);
+    if (job->trace)
+        add_trace(job, kind, r->tape);
     if (!taken)
         samples_free(&s);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))

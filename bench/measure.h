@@ -20,6 +20,7 @@ struct job {
     struct samples *taken;  /* per program: samples taken in turns before; null: none */
     struct progress *progress;
     FILE *profile; /* where --profile prints; null without it */
+    json_t *trace; /* which --trace fills; null without it */
 };
 
 /* The row of a configuration: complete by the schema, whatever happened. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/record.h"
 #include "bench/dump.h"
 #include "bench/flags.h"
 #include "bench/suggest.h"
@@ -105,8 +106,20 @@ static bool check_graph(const struct options *o, struct message *error)
 {
     if (o->cuda_graph && !o->device.backend->device)
         return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
-    return !o->cuda_graph || !o->profile ||
-           complain(error, "--profile: not with --cuda-graph, which has no entries to time");
+    return !o->cuda_graph || !(o->profile || o->trace) ||
+           complain(error, "--%s: not with --cuda-graph, which has no entries to time",
+                    o->profile ? "profile" : "trace");
+}
+
+/* A trace is of what ran. */
+static bool check_trace(const struct options *o, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    if (!o->trace || o->action != ACTION_RUN)
+        return true;
+    if (o->device.meta)
+        return complain(error, "--trace: not with --device meta, where nothing runs");
+    return record_can_save(o->trace, why) || complain(error, "--trace %s", why);
 }
 
 /* Only what runs needs the device itself. */
@@ -162,7 +175,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
         if (!read_flag(&r, o, error))
             return false;
     return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
-           check_graph(o, error) && dump_possible(o, error) && open_device(o, error);
+           check_graph(o, error) && check_trace(o, error) && dump_possible(o, error) && open_device(o, error);
 }
 
 void options_free(struct options *o)

@@ -59,6 +59,7 @@ struct options {
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */
+    const char *trace;  /* file for a replay of every program; null: none */
     const char *dump;   /* directory for a step's arrays; null: none */
 };
 

@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/record.h"
 #include "bench/measure.h"
+#include "bench/trace.h"
 #include "kernels/rng.h"
 
 enum { TURNS = 5 };
@@ -98,7 +100,8 @@ static bool run_row(struct job *job, struct report *r, bool *good, struct messag
         job->profile = open_memstream(&profile, &size);
     json_t *row = measure(job);
     *good = row_is_ok(row);
-    bool saved = report_row(r, row, error);
+    bool saved = report_row(r, row, error) &&
+                 (!job->trace || record_save(job->trace, job->options->trace, error->text));
     if (job->profile)
         fclose(job->profile);
     if (profile)
@@ -140,12 +143,15 @@ bool sweep(const struct options *o, const struct ceilings *ceilings, struct repo
     progress_start(&progress, config_count(o));
     progress.remaining = o->budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
-    struct job common = {.options = o,
-                         .progress = &progress,
-                         .counters = counting ? &counters : NULL,
-                         .no_counters = none.text,
-                         .ceilings = ceilings};
+    struct job common = {
+        .options = o,
+        .progress = &progress,
+        .counters = counting ? &counters : NULL,
+        .no_counters = none.text,
+        .ceilings = ceilings,
+        .trace = o->trace ? trace_new(json_string_value(json_object_get(r->record, "benchmark"))) : NULL};
     bool done = run_work(&common, r, all_good, error);
+    json_decref(common.trace);
     if (counting)
         counters_close(&counters);
     return done;

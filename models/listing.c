@@ -19,7 +19,7 @@ static int print_operands(char *text, int size, const struct entry *e, bool outp
     return used;
 }
 
-static void shapes(char *text, int size, const struct entry *e)
+void entry_shapes(const struct entry *e, char *text, int size)
 {
     text[0] = '\0';
     int used = print_operands(text, size, e, true);
@@ -36,7 +36,7 @@ void tape_list(struct tape *t, FILE *out)
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
         char text[512];
-        shapes(text, sizeof text, e);
+        entry_shapes(e, text, sizeof text);
         fprintf(out, "%-4d %-9s %-24s %-26s %-8s %15lld %13lld %13lld  %s\n", i, phase_name(e->phase),
                 e->span, op_info(e->op)->name, e->kernel->variant, (long long)e->flops, (long long)e->bytes,
                 (long long)tape_live_bytes(t, i), text);
