@@ -29,7 +29,9 @@ static void append_point(char text[CHART_TEXT], const struct point *p, const str
 {
     char value[UNITS_TEXT];
     units_format(value, p->y, base, unit);
-    append(text, "%s at %.15g %s", value, p->x, *axis->unit ? axis->unit : axis->path);
+    int length = (int)strlen(axis->unit) - (p->x == 1); /* units are plurals */
+    append(text, "%s at %.15g %.*s", value, p->x, *axis->unit ? length : (int)strlen(axis->path),
+           *axis->unit ? axis->unit : axis->path);
 }
 
 /* Whether the exponent is known well enough for a title: it says within 1.8 what a tenfold size costs. */

@@ -176,6 +176,16 @@ static void test_titles_claim_what_is_known(void **state)
     }
 }
 
+/* One of a unit is no plural. */
+static void test_title_at_size_one(void **state)
+{
+    static const int64_t sizes[] = {1, 4};
+    char *script = time_script(*state, sizes, 2, 1);
+    assert_non_null(script);
+    assert_non_null(strstr(script, "'Training step: 1.00 µs at 1 node, 8.00 µs at 4 nodes'"));
+    free(script);
+}
+
 static void test_charts_by_combination(void **state)
 {
     const struct place *p = *state;
@@ -253,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_charts_are_drawn, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_chart_scripts_say_what_was_found, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_titles_claim_what_is_known, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_title_at_size_one, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_charts_by_combination, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_an_axis_that_follows, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_charts_are_skipped, make_place, remove_place),

@@ -29,7 +29,10 @@ set xlabel xtitle textcolor rgb ink offset 0,0.2
 set label 1 "{/:Bold ".title."}" at screen 0.02,0.945 left font (strlen(title) > 95 ? ",11" : ",13") textcolor rgb ink
 set label 2 subtitle at screen 0.02,0.888 left noenhanced font ",10" textcolor rgb pale
 set label 3 ytitle at screen 0.02,0.812 left textcolor rgb ink
-set label 4 work at screen 0.02,0.075 left noenhanced font ",8.5" textcolor rgb pale
+# So many letters of the full size fill the width.
+fitting = 138.0
+set label 4 work at screen 0.02,0.075 left noenhanced \
+    font sprintf(",%.2f", strlen(work) > fitting ? 8.5 * fitting / strlen(work) : 8.5) textcolor rgb pale
 set label 5 note.(with_fits ? "; dashed: fitted power law" : "").(strlen(left_out) ? "; ".left_out : "") \
     at screen 0.02,0.037 left noenhanced font ",8.5" textcolor rgb pale
 if (legend_beside) {
