@@ -142,6 +142,13 @@ $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/plot $(BUILD)/compare: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 
+# NVML as a test plays it: libraries that are opened as the driver's is (tests/nvml/played.h).
+nvmls := $(foreach kind,whole old part,$(BUILD)/tests/nvml_$(kind).so)
+$(BUILD)/tests/nvml_whole.so: soname := -Wl,-soname,libnvidia-ml.so.1
+$(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
+
 ## Targets
 ##   all          every benchmark, the plotter and the comparer (what a bare `make` does)
 all: $(programs) $(cuda)
@@ -162,7 +169,7 @@ test: tests $(if $(CLANG),tests-small)
 ##   soak         the tests with their long seeded parts
 soak: tests
 	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests)
-tests: all $(if $(CMOCKA),$(tests) $(dumpers),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:

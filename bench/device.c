@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/units.h"
-#include "bench/nvml.h"
 #include "bench/suggest.h"
 
 static const char allowed[] = "cpu, ref, cuda, cuda:N or meta";
@@ -64,19 +63,38 @@ bool device_open(struct device_choice *d, struct message *error)
     if (!d->backend->device)
         return true;
     d->context = d->backend->device->open(d->index, why, sizeof why);
-    return d->context || complain(error, "--device %s: %s", d->given, why);
+    if (!d->context)
+        return complain(error, "--device %s: %s", d->given, why);
+    struct device_facts f;
+    if (d->backend->device->facts(d->index, &f))
+        d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);
+    else
+        d->no_nvml = "the GPU does not say where it is";
+    return true;
 }
 
 void device_close(struct device_choice *d)
 {
+    nvml_close(d->nvml);
     if (d->context)
         d->backend->device->close(d->context);
     d->context = NULL;
+    d->nvml = NULL;
 }
 
 static json_t *hertz(double value)
 {
     return value > 0 ? json_real(value) : json_null();
+}
+
+/* The GPU's state now, whether or not it is in use. */
+static json_t *state_json(const char *bus)
+{
+    const char *why;
+    struct nvml *n = nvml_open(NVML_LIBRARY, bus, &why);
+    json_t *state = nvml_json(n, why);
+    nvml_close(n);
+    return state;
 }
 
 json_t *device_json(const struct device_choice *d)
@@ -91,7 +109,7 @@ json_t *device_json(const struct device_choice *d)
                      f.bus, "multiprocessors", f.multiprocessors, "compute_capability", capability, "memory",
                      (json_int_t)f.memory, "clock", hertz(f.clock), "memory_clock", hertz(f.memory_clock),
                      "cuda_runtime", f.runtime, "cuda_driver", f.driver, "cublas", f.blas, "cublas_lt",
-                     f.blas_lt, "cusparse", f.sparse, "state", nvml_json(f.bus));
+                     f.blas_lt, "cusparse", f.sparse, "state", state_json(f.bus));
 }
 
 static void list_gpu(const struct device *device, int index, FILE *out)

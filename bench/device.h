@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "bench/message.h"
+#include "bench/nvml.h"
 #include "kernels/backend.h"
 
 struct device_choice {
@@ -15,6 +16,8 @@ struct device_choice {
     bool meta;                     /* record and plan only */
     int index;                     /* among the GPUs */
     void *context;                 /* of an open device; else null */
+    struct nvml *nvml;             /* of an open GPU that has it; else null */
+    const char *no_nvml;           /* why an open GPU has none */
 };
 
 /* Reads cpu, ref, meta, cuda (which is cuda:0) or cuda:N. False with a message. */

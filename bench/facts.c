@@ -203,7 +203,7 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     char p[PATH_TEXT];
     row_set_samples(row, path(p, kind, "time"), s->seconds, (size_t)s->n);
     set_count(row, kind, "time.warmup", s->warmup);
-    set_real(row, kind, "time.cpu", s->used.cpu / s->n);
+    set_real(row, kind, "time.cpu", s->used.cpu / (double)(s->n + s->seen.discarded));
     set_count(row, kind, "noise.minor_faults", s->used.minor_faults);
     set_count(row, kind, "noise.major_faults", s->used.major_faults);
     set_count(row, kind, "noise.voluntary", s->used.voluntary);

@@ -6,6 +6,7 @@
 
 #include "bench/cold.h"
 #include "bench/config.h"
+#include "bench/energy.h"
 #include "bench/launching.h"
 #include "bench/roofline.h"
 #include "bench/sample.h"
@@ -33,6 +34,11 @@ void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const
 
 /* The host's part in a replay on a device; no runs: there is no device. */
 void facts_launching(json_t *row, enum program_kind kind, const struct launching *l);
+
+/* What was seen of a GPU while it was sampled, and its energy; or why there is neither. */
+void facts_gpu(json_t *row, enum program_kind kind, const struct samples *s);
+void facts_energy(json_t *row, enum program_kind kind, const struct energy *e, const struct batch *b);
+void facts_no_gpu(json_t *row, enum program_kind kind, const char *reason);
 
 /*
  * Measures what one run makes resident; the tape is in its initial state afterwards. False if that is more

@@ -6,6 +6,7 @@
 #include "analysis/units.h"
 #include "bench/cold.h"
 #include "bench/dump.h"
+#include "bench/energy.h"
 #include "bench/facts.h"
 #include "bench/machine.h"
 #include "bench/profile.h"
@@ -14,6 +15,9 @@
 #include "bench/verify.h"
 #include "models/count.h"
 #include "models/listing.h"
+
+/* Between two looks at a GPU while it is sampled. */
+static const double look_seconds = 0.05;
 
 /* An op whose loops do more FLOPs than this is not counted: it would take seconds. */
 static const int64_t count_limit = 1000000000;
@@ -88,6 +92,8 @@ static struct samples sample_program(const struct job *job, enum program_kind ki
                             .min_samples = (o->min_samples + turns - 1) / turns,
                             .max_noise = o->max_noise,
                             .budget = job->share[kind] / turns,
+                            .nvml = o->device.nvml,
+                            .look = look_seconds,
                             .watch = r->loss,
                             .progress = progress_samples,
                             .context = job->progress};
@@ -172,12 +178,27 @@ static void count_executed(struct making *m, enum program_kind kind, struct reco
         facts_not_executed(m->row, kind, error.text);
 }
 
+/* What the GPU said while it was sampled; and its energy, in a pass of its own. */
+static void look_at_gpu(struct making *m, enum program_kind kind, struct tape *t, const struct samples *s)
+{
+    const struct device_choice *d = &m->job->options->device;
+    if (!d->nvml) {
+        facts_no_gpu(m->row, kind, d->context ? d->no_nvml : "not on a GPU");
+        return;
+    }
+    facts_gpu(m->row, kind, s);
+    prepare(m->job->options, t);
+    struct energy e = energy_measure(t, d->nvml, ENERGY_SECONDS);
+    facts_energy(m->row, kind, &e, &m->batch);
+}
+
 static void warn_samples(const struct samples *s, const char *program)
 {
     struct drift drift = drift_find(s->seconds, (size_t)s->n);
     struct slow_start slow = slow_start_find(s->seconds, (size_t)s->n);
     noise_warn_usage(&s->used, s->n, s->elapsed, program, stderr);
     noise_warn_samples(&drift, &slow, program, stderr);
+    noise_warn_throttle(&s->seen, program, stderr);
 }
 
 /* Everything that needs the program in memory: the timing first, and what would disturb it afterwards. */
@@ -190,6 +211,7 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(&s, program_name(kind));
     time_otherwise(m, kind, r->tape, taken);
+    look_at_gpu(m, kind, r->tape, &s);
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)

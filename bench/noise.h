@@ -46,11 +46,13 @@ struct usage usage_since(const struct usage *start);
 struct usage usage_sum(const struct usage *a, const struct usage *b);
 
 /*
- * Warnings, one line each, with the remedy in the line; they return how many. The second is about the samples
- * of a program: `runs` runs in `seconds` used `u`.
+ * Warnings, one line each, with the remedy in the line; they return how many. All but the first are about the
+ * samples of a program; `runs` runs in `seconds` used `u`.
  */
 int noise_warn(const struct noise *n, FILE *out);
 int noise_warn_usage(const struct usage *u, int64_t runs, double seconds, const char *program, FILE *out);
 int noise_warn_samples(const struct drift *d, const struct slow_start *s, const char *program, FILE *out);
+struct seen; /* of a GPU: bench/watch.h */
+int noise_warn_throttle(const struct seen *s, const char *program, FILE *out);
 
 #endif

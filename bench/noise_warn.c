@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "analysis/units.h"
+#include "bench/throttle.h"
+#include "bench/watch.h"
 
 static const double least_lost = 0.01; /* share */
 static const double least_gap = 1e-3;  /* seconds */
@@ -115,4 +117,17 @@ int noise_warn_samples(const struct drift *d, const struct slow_start *s, const 
                  d->change > 0 ? "let the machine cool, and take the rows in turns (--interleave)"
                                : "warm up longer (--warmup)");
     return warnings;
+}
+
+int noise_warn_throttle(const struct seen *s, const char *program, FILE *out)
+{
+    if (!s->discarded && !s->throttled)
+        return 0;
+    char reasons[THROTTLE_TEXT];
+    throttle_text(s->reasons, reasons);
+    return warn(
+        out,
+        "%s: the GPU throttled (%s): %lld samples were discarded, and %lld kept all the same: let it cool, "
+        "and look after its power and air",
+        program, reasons, (long long)s->discarded, (long long)s->throttled);
 }

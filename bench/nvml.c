@@ -1,20 +1,30 @@
 /*
  * NVML without its header: the few functions and numbers below are its documented interface ("NVML API
  * Reference Guide"), looked up in the driver's library, which need not be there when this is built or
- * started.
+ * started. The reasons for low clocks have a new name, and an old one in drivers that do not know the new.
  */
 #include "bench/nvml.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "bench/throttle.h"
 
 enum { NVML_SUCCESS = 0, NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
 typedef void *nvml_device;
 
+/* Percent of the time. */
+struct nvml_utilization {
+    unsigned gpu, memory;
+};
+
+/* What a library lacks is null, but for the first three. */
 struct nvml {
     void *library;
+    nvml_device device;
     int (*init)(void);
     int (*shutdown)(void);
     int (*by_bus)(const char *bus, nvml_device *device);
@@ -22,7 +32,9 @@ struct nvml {
     int (*temperature)(nvml_device device, int sensor, unsigned *celsius);
     int (*power)(nvml_device device, unsigned *milliwatts);
     int (*energy)(nvml_device device, unsigned long long *millijoules);
-    int (*throttle)(nvml_device device, unsigned long long *reasons);
+    int (*utilization)(nvml_device device, struct nvml_utilization *percent);
+    int (*reasons)(nvml_device device, unsigned long long *reasons);
+    int (*instances)(nvml_device device, unsigned *current, unsigned *pending);
 };
 
 /* POSIX guarantees that a function's address fits a data pointer; C has no cast for it. */
@@ -33,83 +45,144 @@ static bool look_up(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-static bool nvml_open(struct nvml *n)
+/* Whether it has what nothing works without. */
+static bool find_functions(struct nvml *n)
 {
-    *n = (struct nvml){.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
     void *l = n->library;
-    if (!l)
-        return false;
-    bool usable = look_up(l, "nvmlInit_v2", &n->init) && look_up(l, "nvmlShutdown", &n->shutdown) &&
-                  look_up(l, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus) && n->init() == NVML_SUCCESS;
     look_up(l, "nvmlDeviceGetClockInfo", &n->clock);
     look_up(l, "nvmlDeviceGetTemperature", &n->temperature);
     look_up(l, "nvmlDeviceGetPowerUsage", &n->power);
     look_up(l, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
-    look_up(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->throttle);
-    if (!usable)
-        dlclose(l);
-    return usable;
+    look_up(l, "nvmlDeviceGetUtilizationRates", &n->utilization);
+    look_up(l, "nvmlDeviceGetMigMode", &n->instances);
+    if (!look_up(l, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons))
+        look_up(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+    return look_up(l, "nvmlInit_v2", &n->init) && look_up(l, "nvmlShutdown", &n->shutdown) &&
+           look_up(l, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus);
 }
 
-static void nvml_close(struct nvml *n)
+/* Starts an open library and finds the GPU; null, or why that cannot be. */
+static const char *start(struct nvml *n, const char *bus)
 {
+    if (!find_functions(n))
+        return "this NVML lacks what is needed to ask for a GPU";
+    if (n->init() != NVML_SUCCESS)
+        return "NVML does not start";
+    if (n->by_bus(bus, &n->device) == NVML_SUCCESS)
+        return NULL;
+    n->shutdown();
+    return "NVML does not know this GPU";
+}
+
+struct nvml *nvml_open(const char *library, const char *bus, const char **why)
+{
+    struct nvml *n = calloc(1, sizeof *n);
+    if (!n)
+        abort();
+    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    *why = n->library ? start(n, bus) : "there is no NVML (" NVML_LIBRARY ")";
+    if (!*why)
+        return n;
+    if (n->library)
+        dlclose(n->library);
+    free(n);
+    return NULL;
+}
+
+void nvml_close(struct nvml *n)
+{
+    if (!n)
+        return;
     n->shutdown();
     dlclose(n->library);
+    free(n);
 }
 
-/* The reasons that slow a busy GPU down; that it is idle or runs at the clocks set by the user is none. */
-static json_t *throttle_reasons(unsigned long long reasons)
+static double clock_of(const struct nvml *n, int type)
 {
-    static const struct {
-        unsigned long long bit;
-        const char *name;
-    } known[] = {{0x04, "power cap"},      {0x08, "hardware slowdown"},         {0x10, "sync boost"},
-                 {0x20, "thermal"},        {0x40, "hardware thermal slowdown"}, {0x80, "power brake"},
-                 {0x100, "display clocks"}};
+    unsigned megahertz;
+    return n->clock && n->clock(n->device, type, &megahertz) == NVML_SUCCESS ? 1e6 * megahertz : NAN;
+}
+
+double nvml_clock(const struct nvml *n)
+{
+    return clock_of(n, NVML_CLOCK_SM);
+}
+
+double nvml_memory_clock(const struct nvml *n)
+{
+    return clock_of(n, NVML_CLOCK_MEM);
+}
+
+double nvml_temperature(const struct nvml *n)
+{
+    unsigned celsius;
+    bool told = n->temperature && n->temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS;
+    return told ? celsius : NAN;
+}
+
+double nvml_power(const struct nvml *n)
+{
+    unsigned milliwatts;
+    return n->power && n->power(n->device, &milliwatts) == NVML_SUCCESS ? 1e-3 * milliwatts : NAN;
+}
+
+double nvml_energy(const struct nvml *n)
+{
+    unsigned long long millijoules;
+    bool told = n->energy && n->energy(n->device, &millijoules) == NVML_SUCCESS;
+    return told ? 1e-3 * (double)millijoules : NAN;
+}
+
+bool nvml_busy(const struct nvml *n, double *kernels, double *memory)
+{
+    struct nvml_utilization percent;
+    if (!n->utilization || n->utilization(n->device, &percent) != NVML_SUCCESS)
+        return false;
+    *kernels = 0.01 * percent.gpu;
+    *memory = 0.01 * percent.memory;
+    return true;
+}
+
+bool nvml_reasons(const struct nvml *n, uint64_t *reasons)
+{
+    unsigned long long bits;
+    if (!n->reasons || n->reasons(n->device, &bits) != NVML_SUCCESS)
+        return false;
+    *reasons = bits;
+    return true;
+}
+
+bool nvml_divided(const struct nvml *n)
+{
+    unsigned current, pending;
+    return n->instances && n->instances(n->device, &current, &pending) == NVML_SUCCESS && current == 1;
+}
+
+static json_t *real_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *reasons_json(const struct nvml *n)
+{
+    uint64_t reasons;
+    if (!nvml_reasons(n, &reasons))
+        return json_null();
     json_t *list = json_array();
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (reasons & known[i].bit)
-            json_array_append_new(list, json_string(known[i].name));
+    for (const struct throttle_reason *r = throttle_reasons; r->name; r++)
+        if (reasons & r->bit)
+            json_array_append_new(list, json_string(r->name));
     return list;
 }
 
-static json_t *scaled(bool told, double value, double unit)
+json_t *nvml_json(const struct nvml *n, const char *why)
 {
-    return told ? json_real(value * unit) : json_null();
-}
-
-static json_t *ask(const struct nvml *n, nvml_device d)
-{
-    unsigned sm = 0, memory = 0, celsius = 0, milliwatts = 0;
-    unsigned long long millijoules = 0, reasons = 0;
-    bool has_sm = n->clock && n->clock(d, NVML_CLOCK_SM, &sm) == NVML_SUCCESS;
-    bool has_memory = n->clock && n->clock(d, NVML_CLOCK_MEM, &memory) == NVML_SUCCESS;
-    bool has_temperature =
-        n->temperature && n->temperature(d, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS;
-    bool has_power = n->power && n->power(d, &milliwatts) == NVML_SUCCESS;
-    bool has_energy = n->energy && n->energy(d, &millijoules) == NVML_SUCCESS;
-    bool has_throttle = n->throttle && n->throttle(d, &reasons) == NVML_SUCCESS;
-    return json_pack("{so so so so so so}", "clock", scaled(has_sm, sm, 1e6), "memory_clock",
-                     scaled(has_memory, memory, 1e6), "temperature", scaled(has_temperature, celsius, 1),
-                     "power", scaled(has_power, milliwatts, 1e-3), "energy",
-                     scaled(has_energy, (double)millijoules, 1e-3), "throttle",
-                     has_throttle ? throttle_reasons(reasons) : json_null());
-}
-
-static json_t *missing(const char *why)
-{
-    return json_pack("{sn sn sn sn sn sn ss}", "clock", "memory_clock", "temperature", "power", "energy",
-                     "throttle", "missing", why);
-}
-
-json_t *nvml_json(const char *bus)
-{
-    struct nvml n;
-    nvml_device device;
-    if (!nvml_open(&n))
-        return missing("there is no NVML (libnvidia-ml.so.1), or it does not start");
-    json_t *state =
-        n.by_bus(bus, &device) == NVML_SUCCESS ? ask(&n, device) : missing("NVML does not know this GPU");
-    nvml_close(&n);
-    return state;
+    if (!n)
+        return json_pack("{sn sn sn sn sn sn ss}", "clock", "memory_clock", "temperature", "power", "energy",
+                         "throttle", "missing", why);
+    return json_pack("{so so so so so so}", "clock", real_or_null(nvml_clock(n)), "memory_clock",
+                     real_or_null(nvml_memory_clock(n)), "temperature", real_or_null(nvml_temperature(n)),
+                     "power", real_or_null(nvml_power(n)), "energy", real_or_null(nvml_energy(n)), "throttle",
+                     reasons_json(n));
 }

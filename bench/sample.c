@@ -82,7 +82,7 @@ static double scalar(const struct tape *t, struct mat m)
 static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double seconds = run_once(t, r);
-    if (s->n + s->warmup == 0)
+    if (s->n + s->warmup + s->seen.discarded == 0)
         s->first = scalar(t, rule->watch);
     return seconds;
 }
@@ -118,12 +118,31 @@ static bool enough(const struct samples *s, const struct sampling *rule, double 
 /* Room for samples, which is a small thing: there is nothing to be done without it. */
 static void allocate(struct samples *s, size_t capacity)
 {
-    double *all = calloc((PHASES + 1) * capacity, sizeof *all);
+    double *all = calloc((PHASES + 2) * capacity, sizeof *all);
     if (!all)
         abort();
     s->seconds = all;
+    s->clock = all + capacity;
     for (int p = 0; p < PHASES; p++)
-        s->phase[p] = all + (size_t)(p + 1) * capacity;
+        s->phase[p] = all + (size_t)(p + 2) * capacity;
+}
+
+static void take_sample(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+{
+    s->seconds[s->n] = run_watched(t, r, rule, s);
+    for (int p = 0; p < PHASES; p++)
+        s->phase[p][s->n] = r->phase[p];
+    s->n++;
+}
+
+/* Whether the samples are enough when the GPU that spoils some was looked at, if there is one. */
+static bool done(struct samples *s, const struct sampling *rule, struct watch *gpu, double elapsed)
+{
+    bool last = enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
+    int taken = s->n;
+    s->n = watch_sample(gpu, taken, last, time_left, s->clock);
+    s->seen = gpu->seen;
+    return last && s->n == taken;
 }
 
 struct samples sample_tape(struct tape *t, const struct sampling *rule)
@@ -134,14 +153,12 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     warm_up(t, &r, rule, &s);
     double start = clock_now();
     struct usage before = usage_now();
-    while (!enough(&s, rule, clock_now() - start)) {
-        s.seconds[s.n] = run_watched(t, &r, rule, &s);
-        for (int p = 0; p < PHASES; p++)
-            s.phase[p][s.n] = r.phase[p];
-        s.n++;
+    struct watch gpu = watch_start(rule->nvml, rule->look);
+    do {
+        take_sample(t, &r, rule, &s);
         if (rule->progress)
             rule->progress(rule->context, s.n, clock_now() - start);
-    }
+    } while (!done(&s, rule, &gpu, clock_now() - start));
     s.used = usage_since(&before);
     s.elapsed = clock_now() - start;
     stopwatch_close(&r.watch);
@@ -168,9 +185,12 @@ void samples_join(struct samples *into, struct samples *turn)
         both.first = into->first;
         both.elapsed = into->elapsed + turn->elapsed;
         both.used = usage_sum(&into->used, &turn->used);
+        both.seen = seen_join(&into->seen, &turn->seen);
         allocate(&both, (size_t)both.n);
         append(both.seconds, 0, into->seconds, into->n);
         append(both.seconds, into->n, turn->seconds, turn->n);
+        append(both.clock, 0, into->clock, into->n);
+        append(both.clock, into->n, turn->clock, turn->n);
         for (int p = 0; p < PHASES; p++) {
             append(both.phase[p], 0, into->phase[p], into->n);
             append(both.phase[p], into->n, turn->phase[p], turn->n);

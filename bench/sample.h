@@ -3,7 +3,7 @@
  *
  * Warm-up, then samples until there are min_samples and the half-width of the median's 95 % interval is at
  * most max_noise of the median, or the share of the budget is spent and there are 3. A fixed number of runs
- * overrides.
+ * overrides. Samples that a throttled GPU spoils are discarded and taken again.
  */
 #ifndef GTMARK_BENCH_SAMPLE_H
 #define GTMARK_BENCH_SAMPLE_H
@@ -11,15 +11,18 @@
 #include <stdint.h>
 
 #include "bench/noise.h"
+#include "bench/watch.h"
 #include "models/tape.h"
 
 struct sampling {
     int warmup; /* runs; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the rule */
     int min_samples;
-    double max_noise; /* of the median */
-    double budget;    /* seconds for the samples */
-    struct mat watch; /* 1 x 1: its value after the very first run is kept; may be absent */
+    double max_noise;        /* of the median */
+    double budget;           /* seconds for the samples */
+    const struct nvml *nvml; /* looks at the GPU between samples; null: no one does */
+    double look;             /* seconds from one look to the next, at least */
+    struct mat watch;        /* 1 x 1: its value after the very first run is kept; may be absent */
     void (*progress)(void *context, int samples, double seconds); /* after each sample; may be null */
     void *context;
 };
@@ -30,9 +33,11 @@ struct samples {
     int n, warmup;
     double *seconds;       /* n */
     double *phase[PHASES]; /* n each: the part of a sample spent in the phase; NAN in a graph */
-    struct usage used;     /* while the samples were taken, all of them together */
-    double elapsed;        /* seconds in which they were taken */
-    double first;          /* what was watched */
+    double *clock;     /* n, of a GPU that was looked at: Hz, when the sample was found good; NAN: not told */
+    struct seen seen;  /* of that GPU */
+    struct usage used; /* while the samples were taken, all of them and those discarded together */
+    double elapsed;    /* seconds in which that was */
+    double first;      /* what was watched */
 };
 
 /* Runs a tape that is laid out and initialised. */

@@ -4,6 +4,7 @@
  */
 #include "bench/clock.h"
 #include "bench/noise.h"
+#include "bench/watch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -208,13 +209,33 @@ static void test_sample_warnings(void **state)
                 "warm up longer (--warmup)");
 }
 
+static void test_throttle_warnings(void **state)
+{
+    (void)state;
+    struct sink s;
+    const struct seen capped = {.told = true, .reasons = 0x04}, hot = {.discarded = 12, .reasons = 0x24},
+                      always = {.discarded = 10, .throttled = 3, .reasons = 0x80};
+    sink_open(&s);
+    sink_expect(&s, noise_warn_throttle(&capped, "step", s.out), 0, NULL, NULL);
+    sink_open(&s);
+    sink_expect(&s, noise_warn_throttle(&hot, "step", s.out), 1, "the GPU throttled (power cap, thermal)",
+                "12 samples were discarded, and 0 kept");
+    sink_open(&s);
+    sink_expect(&s, noise_warn_throttle(&always, "step", s.out), 1, "power brake", "and 3 kept");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_probe),          cmocka_unit_test(test_unknown_is_no_warning),
-        cmocka_unit_test(test_reads_files),    cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_quiet_machine),  cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_usage_warnings), cmocka_unit_test(test_sample_warnings),
+        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_unknown_is_no_warning),
+        cmocka_unit_test(test_reads_files),
+        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_quiet_machine),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_usage_warnings),
+        cmocka_unit_test(test_sample_warnings),
+        cmocka_unit_test(test_throttle_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

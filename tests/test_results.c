@@ -108,6 +108,16 @@ static void test_threads(void **state)
     json_decref(record);
 }
 
+/* What only a GPU has is null where there is none, and says so. */
+static void test_no_gpu(void **state)
+{
+    json_t *record = run_json(*state, TINY "--nodes 8", 0);
+    assert_null_because(row_at(record, 0), "step.gpu.energy_per_graph", "not on a GPU");
+    assert_null_because(row_at(record, 0), "forward.gpu.clock", "not on a GPU");
+    assert_null_because(row_at(record, 0), "forward.time.discarded", "not on a GPU");
+    json_decref(record);
+}
+
 static double loss_of(const struct house *h, const char *words)
 {
     char all[256];
@@ -299,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_meta),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_seed_and_device),
+        cmocka_unit_test(test_no_gpu),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_default_place),

@@ -1,0 +1,21 @@
+/* The library of tests/nvml, for tests. */
+#ifndef GTMARK_TESTS_NVML_H
+#define GTMARK_TESTS_NVML_H
+
+#include <limits.h>
+
+#include "bench/nvml.h"
+#include "tests/nvml/played.h"
+
+/* An open library, what it plays and where it is. */
+struct player {
+    void *library;
+    struct played *played;
+    char path[PATH_MAX];
+};
+
+/* Opens "whole", "old" or "part", with nothing to play yet. */
+struct player player_open(const char *kind);
+void player_close(struct player *p);
+
+#endif

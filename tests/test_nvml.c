@@ -1,0 +1,184 @@
+/* What is asked of NVML, of a library that plays it: units, what is missing, what is an error, and that each
+ * is closed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/nvml.h"
+
+static const char bus[] = "0000:65:00.0";
+
+static struct nvml *open_played(const struct player *p)
+{
+    const char *why;
+    struct nvml *n = nvml_open(p->path, bus, &why);
+    if (!n)
+        fail_msg("%s: %s", p->path, why);
+    return n;
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-12 * fabs(b)))
+        fail_msg("%.15g is not %.15g", a, b);
+}
+
+static void play_all(struct played *p)
+{
+    p->bus = bus;
+    p->clock = (struct played_answers){.answers = {1980, 1755}, .count = 2};
+    p->memory_clock = 2619;
+    p->temperature = 41;
+    p->power = 123456;
+    p->energy = 98765432109;
+    p->kernels_busy = 97;
+    p->memory_busy = 31;
+    p->reasons = (struct played_answers){.answers = {0x25, 0}, .count = 2};
+}
+
+static void test_units(void **state)
+{
+    (void)state;
+    struct player p = player_open("whole");
+    play_all(p.played);
+    struct nvml *n = open_played(&p);
+    double kernels, memory;
+    uint64_t reasons;
+    assert_near(nvml_clock(n), 1980e6);
+    assert_near(nvml_clock(n), 1755e6);
+    assert_near(nvml_clock(n), 1755e6);
+    assert_near(nvml_memory_clock(n), 2619e6);
+    assert_near(nvml_temperature(n), 41);
+    assert_near(nvml_power(n), 123.456);
+    assert_near(nvml_energy(n), 98765432.109);
+    assert_true(nvml_busy(n, &kernels, &memory));
+    assert_near(kernels, 0.97);
+    assert_near(memory, 0.31);
+    assert_true(nvml_reasons(n, &reasons));
+    assert_int_equal(reasons, 0x25);
+    assert_false(nvml_divided(n));
+    p.played->divided = 1;
+    assert_true(nvml_divided(n));
+    assert_int_equal(p.played->started, 1);
+    nvml_close(n);
+    nvml_close(NULL);
+    player_close(&p);
+}
+
+/* Nothing of what was asked is known. */
+static void assert_silent(const struct nvml *n)
+{
+    double kernels, memory;
+    uint64_t reasons;
+    assert_true(isnan(nvml_clock(n)) && isnan(nvml_memory_clock(n)) && isnan(nvml_temperature(n)));
+    assert_true(isnan(nvml_power(n)) && isnan(nvml_energy(n)));
+    assert_false(nvml_busy(n, &kernels, &memory));
+    assert_false(nvml_reasons(n, &reasons));
+    assert_false(nvml_divided(n));
+}
+
+static void test_errors_are_no_values(void **state)
+{
+    (void)state;
+    struct player p = player_open("whole");
+    play_all(p.played);
+    p.played->divided = 1;
+    p.played->error = 3; /* not supported */
+    struct nvml *n = open_played(&p);
+    assert_silent(n);
+    nvml_close(n);
+    player_close(&p);
+}
+
+/* The reasons have their old name; energy and utilisation are not there. */
+static void test_an_old_driver(void **state)
+{
+    (void)state;
+    struct player p = player_open("old");
+    play_all(p.played);
+    struct nvml *n = open_played(&p);
+    double kernels, memory;
+    uint64_t reasons;
+    assert_near(nvml_clock(n), 1980e6);
+    assert_near(nvml_power(n), 123.456);
+    assert_true(nvml_reasons(n, &reasons));
+    assert_int_equal(reasons, 0x25);
+    assert_true(isnan(nvml_energy(n)));
+    assert_false(nvml_busy(n, &kernels, &memory));
+    assert_false(nvml_divided(n));
+    nvml_close(n);
+    player_close(&p);
+}
+
+static void refuses(const char *library, const char *where, const char *says)
+{
+    const char *why = "";
+    struct nvml *n = nvml_open(library, where, &why);
+    assert_null(n);
+    if (!strstr(why, says))
+        fail_msg("%s: %s", library, why);
+}
+
+static void test_what_cannot_be_opened(void **state)
+{
+    (void)state;
+    refuses("/nowhere/libnvidia-ml.so.1", bus, "there is no NVML");
+    struct player part = player_open("part");
+    refuses(part.path, bus, "lacks");
+    player_close(&part);
+    struct player whole = player_open("whole");
+    whole.played->bus = bus;
+    refuses(whole.path, "0000:17:00.0", "does not know this GPU");
+    whole.played->init_error = 9; /* the driver is not loaded */
+    refuses(whole.path, bus, "does not start");
+    player_close(&whole);
+}
+
+static const json_t *element(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    assert_non_null(value);
+    return value;
+}
+
+static void test_state_in_the_record(void **state)
+{
+    (void)state;
+    struct player p = player_open("whole");
+    play_all(p.played);
+    struct nvml *n = open_played(&p);
+    json_t *told = nvml_json(n, NULL);
+    assert_near(json_real_value(element(told, "clock")), 1980e6);
+    assert_near(json_real_value(element(told, "power")), 123.456);
+    const json_t *reasons = element(told, "throttle");
+    assert_int_equal(json_array_size(reasons), 2); /* that it is idle, 0x01, is none */
+    assert_string_equal(json_string_value(json_array_get(reasons, 0)), "power cap");
+    assert_string_equal(json_string_value(json_array_get(reasons, 1)), "thermal");
+    p.played->error = 999;
+    json_t *untold = nvml_json(n, NULL);
+    assert_true(json_is_null(element(untold, "clock")) && json_is_null(element(untold, "throttle")));
+    json_t *missing = nvml_json(NULL, "for a test");
+    assert_true(json_is_null(element(missing, "energy")));
+    assert_string_equal(json_string_value(element(missing, "missing")), "for a test");
+    json_decref(told);
+    json_decref(untold);
+    json_decref(missing);
+    nvml_close(n);
+    player_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_errors_are_no_values),
+        cmocka_unit_test(test_an_old_driver),
+        cmocka_unit_test(test_what_cannot_be_opened),
+        cmocka_unit_test(test_state_in_the_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/*
+ * Samples while a GPU throttles, and its energy, on the host: a program that counts its runs is sampled
+ * beside an NVML that a test wrote down.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/energy.h"
+#include "bench/sample.h"
+#include "bench/throttle.h"
+#include "tests/nvml.h"
+
+enum { IDLE = 0x01, POWER_CAP = 0x04, SLOWDOWN = 0x08, THERMAL = 0x20, HOT = 0x40, BRAKE = 0x80 };
+
+static void test_judge(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t reasons;
+        int discards;
+        bool time_left;
+        enum fate fate;
+    } cases[] = {
+        {0, 0, true, FATE_KEPT},
+        {IDLE, 0, true, FATE_KEPT},
+        {0x02, 0, true, FATE_KEPT},
+        {POWER_CAP, 0, true, FATE_KEPT},
+        {0x10, 0, true, FATE_KEPT},
+        {0x100, 0, true, FATE_KEPT},
+        {SLOWDOWN, 0, true, FATE_DISCARDED},
+        {THERMAL, 0, true, FATE_DISCARDED},
+        {HOT, 0, true, FATE_DISCARDED},
+        {BRAKE, 0, true, FATE_DISCARDED},
+        {IDLE | POWER_CAP | THERMAL, 0, true, FATE_DISCARDED},
+        {THERMAL, DISCARDS_MAX - 1, true, FATE_DISCARDED},
+        {THERMAL, DISCARDS_MAX, true, FATE_KEPT_THROTTLED},
+        {THERMAL, 0, false, FATE_KEPT_THROTTLED},
+        {POWER_CAP, DISCARDS_MAX, false, FATE_KEPT},
+        {UINT64_C(1) << 40, 0, true, FATE_KEPT}, /* of a driver that is newer than we */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(throttle_judge(cases[i].reasons, cases[i].discards, cases[i].time_left),
+                         cases[i].fate);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    char text[THROTTLE_TEXT];
+    throttle_text(IDLE, text);
+    assert_string_equal(text, "none");
+    throttle_text(POWER_CAP | HOT, text);
+    assert_string_equal(text, "power cap, hardware thermal slowdown");
+    throttle_text(UINT64_MAX, text); /* all of them fit */
+    assert_non_null(strstr(text, "power brake, display clocks"));
+    assert_true(strlen(text) + 1 < sizeof text);
+}
+
+/* What the program does: it counts its runs, and takes some energy for each. */
+static int64_t runs;
+static unsigned long long millijoules; /* of a run */
+static struct played *meter;           /* whose counter they move on; null: none */
+
+static void counted_fill(const void *args)
+{
+    const struct fill_args *a = args;
+    *(float *)a->y.data = (float)++runs;
+    if (meter)
+        meter->energy += millijoules;
+}
+
+static const struct kernel kernels[] = {{OP_fill, "counted", F32, counted_fill, NULL}};
+static const struct backend counting = {
+    .name = "counting", .doc = "counts its runs", .kernels = kernels, .count = 1, .base = &backend_ref};
+
+/* Under an NVML with nothing to say so far. */
+struct bench {
+    struct player player;
+    struct nvml *nvml;
+    struct tape *tape;
+    struct sampling rule;
+};
+
+static struct bench bench_open(const char *kind)
+{
+    const char *why;
+    struct bench b = {.player = player_open(kind)};
+    struct tape_config c = {.backend = &counting, .dtype = F32, .threads = 1};
+    b.nvml = nvml_open(b.player.path, "0000:65:00.0", &why);
+    assert_non_null(b.nvml);
+    b.tape = tape_new(&c);
+    struct mat y = state(b.tape, "y", 1, 1, 0);
+    op(b.tape, fill, .y = y, .value = 0);
+    assert_true(tape_layout(b.tape));
+    tape_init(b.tape);
+    b.rule = (struct sampling){.nvml = b.nvml, .watch = y};
+    runs = 0;
+    meter = NULL;
+    return b;
+}
+
+static void bench_close(struct bench *b)
+{
+    tape_free(b->tape);
+    nvml_close(b->nvml);
+    player_close(&b->player);
+}
+
+#define PLAY(...)                                                                                            \
+    ((struct played_answers){.answers = {__VA_ARGS__}, .count = sizeof((int[]){__VA_ARGS__}) / sizeof(int)})
+
+/* Of six runs the second and third are spoiled. */
+static void test_spoiled_samples_are_taken_again(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->reasons = PLAY(0, THERMAL, POWER_CAP | SLOWDOWN, POWER_CAP, IDLE, 0);
+    b.player.played->clock = PLAY(1000, 1100, 1200, 1300, 1400, 1500);
+    b.player.played->temperature = 85;
+    b.rule.runs = 4;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.n, 4);
+    assert_int_equal(runs, 6);
+    assert_int_equal(s.seen.discarded, 2);
+    assert_int_equal(s.seen.throttled, 0);
+    assert_true(s.seen.told);
+    assert_int_equal(s.seen.reasons, THERMAL | POWER_CAP | SLOWDOWN | IDLE);
+    assert_true(s.seen.temperature == 85);
+    static const double clocks[] = {1000e6, 1300e6, 1400e6, 1500e6};
+    for (int i = 0; i < 4; i++)
+        assert_true(s.clock[i] == clocks[i] && s.seconds[i] >= 0);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+/* The value that is watched is that of the very first run, even if its sample is none. */
+static void test_first_run(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->reasons = PLAY(HOT, 0);
+    b.rule.runs = 1;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.seen.discarded, 1);
+    assert_true(s.first == 1);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+/* Samples between two looks stand or fall together. */
+static void test_samples_wait_for_a_look(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->reasons = PLAY(BRAKE, 0);
+    b.rule.runs = 5;
+    b.rule.look = 1e6;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.n, 5);
+    assert_int_equal(s.seen.discarded, 5);
+    assert_int_equal(b.player.played->reasons.asked, 2);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+/* What never ends is kept after a while, and says so. */
+static void test_discards_end(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("old");
+    b.player.played->reasons = PLAY(THERMAL);
+    b.rule.runs = 3;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.n, 3);
+    assert_int_equal(s.seen.discarded, DISCARDS_MAX);
+    assert_int_equal(s.seen.throttled, 3);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+static void test_no_time_to_discard(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->reasons = PLAY(THERMAL);
+    b.rule.min_samples = 10;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.n, SAMPLES_MIN);
+    assert_int_equal(s.seen.discarded, 0);
+    assert_int_equal(s.seen.throttled, SAMPLES_MIN);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+static void test_what_is_not_told(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->error = 3;
+    b.rule.runs = 2;
+    struct samples s = sample_tape(b.tape, &b.rule);
+    assert_int_equal(s.n, 2);
+    assert_false(s.seen.told);
+    assert_true(isnan(s.seen.temperature) && isnan(s.clock[0]) && isnan(s.clock[1]));
+    samples_free(&s);
+    b.rule.nvml = NULL;
+    s = sample_tape(b.tape, &b.rule);
+    assert_false(s.seen.told);
+    assert_int_equal(s.seen.discarded, 0);
+    samples_free(&s);
+    bench_close(&b);
+}
+
+static void test_turns_are_joined(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->reasons = PLAY(THERMAL, 0, 0, POWER_CAP, BRAKE, 0);
+    b.player.played->clock = PLAY(1, 2, 3, 4, 5, 6);
+    b.player.played->temperature = 60;
+    b.rule.runs = 2;
+    struct samples all = sample_tape(b.tape, &b.rule);
+    b.player.played->temperature = 50;
+    struct samples turn = sample_tape(b.tape, &b.rule);
+    samples_join(&all, &turn);
+    assert_int_equal(all.n, 4);
+    assert_int_equal(all.seen.discarded, 2);
+    assert_int_equal(all.seen.reasons, THERMAL | POWER_CAP | BRAKE);
+    assert_true(all.seen.temperature == 60 && all.seen.told);
+    static const double clocks[] = {2e6, 3e6, 4e6, 6e6};
+    for (int i = 0; i < 4; i++)
+        assert_true(all.clock[i] == clocks[i]);
+    samples_free(&all);
+    bench_close(&b);
+}
+
+static void test_doubts_of_energy(void **state)
+{
+    (void)state;
+    assert_null(energy_doubt(&(struct ticks){.looks = 500, .ticks = 20}));
+    assert_non_null(strstr(energy_doubt(&(struct ticks){.looks = 500, .ticks = 19}), "too seldom"));
+    assert_null(energy_doubt(&(struct ticks){.looks = 1, .ticks = 1})); /* one long run */
+    assert_non_null(strstr(energy_doubt(&(struct ticks){.looks = 2, .ticks = 1}), "too seldom"));
+    assert_non_null(strstr(energy_doubt(&(struct ticks){.looks = 500}), "stands still"));
+}
+
+/* A counter that moves on with every run gives each run what it took. */
+static void test_energy_of_a_run(void **state)
+{
+    (void)state;
+    struct bench b = bench_open("whole");
+    b.player.played->energy = 5000000;
+    b.player.played->kernels_busy = 98;
+    b.player.played->memory_busy = 40;
+    meter = b.player.played;
+    millijoules = 250;
+    struct energy e = energy_measure(b.tape, b.nvml, 0.02);
+    assert_null(e.missing);
+    assert_null(e.busy_missing);
+    assert_true(fabs(e.joules - 0.25) < 1e-9);
+    assert_true(e.seconds > 0);
+    assert_true(e.watts * e.seconds < 0.25 * (double)runs && e.watts > 0);
+    assert_true(fabs(e.busy - 0.98) < 1e-12 && fabs(e.memory_busy - 0.4) < 1e-12);
+    bench_close(&b);
+}
+
+static struct energy energy_under(const char *kind, struct played p)
+{
+    struct bench b = bench_open(kind);
+    p.started = b.player.played->started;
+    *b.player.played = p;
+    struct energy e = energy_measure(b.tape, b.nvml, 0.02);
+    bench_close(&b);
+    return e;
+}
+
+static void test_energy_that_is_none(void **state)
+{
+    (void)state;
+    struct energy e = energy_under("whole", (struct played){.energy = 1000});
+    assert_string_equal(e.missing, "the energy counter stands still");
+    assert_null(e.busy_missing);
+    e = energy_under("old", (struct played){.energy = 1000});
+    assert_string_equal(e.missing, "the GPU tells no energy");
+    assert_non_null(e.busy_missing);
+    e = energy_under("whole", (struct played){.error = 3});
+    assert_string_equal(e.missing, "the GPU tells no energy");
+    e = energy_under("whole", (struct played){.divided = 1, .energy_every = 1, .energy_step = 1000});
+    assert_non_null(strstr(e.missing, "MIG"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_spoiled_samples_are_taken_again),
+        cmocka_unit_test(test_first_run),
+        cmocka_unit_test(test_samples_wait_for_a_look),
+        cmocka_unit_test(test_discards_end),
+        cmocka_unit_test(test_no_time_to_discard),
+        cmocka_unit_test(test_what_is_not_told),
+        cmocka_unit_test(test_turns_are_joined),
+        cmocka_unit_test(test_doubts_of_energy),
+        cmocka_unit_test(test_energy_of_a_run),
+        cmocka_unit_test(test_energy_that_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
