@@ -6,8 +6,8 @@
 #include "analysis/units.h"
 #include "bench/suggest.h"
 
-static const char allowed[] = "cpu, ref, cuda, cuda:N or meta";
-static const char *const names[] = {"cpu", "ref", "cuda", "meta"};
+static const char allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
+static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
 
 /* GPUs beyond this are mistakes of the command line. */
 enum { INDEX_MAX = 999 };
@@ -36,7 +36,8 @@ static bool say_unknown(const char *value, struct message *error)
 static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)
 {
     char why[MESSAGE_SIZE / 2];
-    d->index = gpu_index(value);
+    d->all = strcmp(value, "cuda:all") == 0;
+    d->index = d->all ? 0 : gpu_index(value);
     if (d->index < 0 || d->index > INDEX_MAX)
         return say_unknown(value, error);
     snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
@@ -46,7 +47,7 @@ static bool parse_gpu(const char *value, struct device_choice *d, struct message
 
 bool device_parse(const char *value, struct device_choice *d, struct message *error)
 {
-    *d = (struct device_choice){.given = value, .meta = strcmp(value, "meta") == 0};
+    *d = (struct device_choice){.given = value, .meta = strcmp(value, "meta") == 0, .count = 1};
     snprintf(d->name, sizeof d->name, "%s", value);
     if (d->meta || strcmp(value, "cpu") == 0)
         d->backend = backend_cpu();
@@ -57,19 +58,44 @@ bool device_parse(const char *value, struct device_choice *d, struct message *er
     return true;
 }
 
-bool device_open(struct device_choice *d, struct message *error)
+/* Opens the GPU of d->index and asks NVML for it. */
+static bool open_gpu(struct device_choice *d, struct message *error)
 {
+    const struct device *device = d->backend->device;
     char why[MESSAGE_SIZE / 2];
-    if (!d->backend->device)
-        return true;
-    d->context = d->backend->device->open(d->index, why, sizeof why);
-    if (!d->context)
-        return complain(error, "--device %s: %s", d->given, why);
     struct device_facts f;
-    if (d->backend->device->facts(d->index, &f))
+    snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
+    d->context = device->open(d->index, why, sizeof why);
+    if (!d->context)
+        return d->all ? complain(error, "--device %s: %s: %s", d->given, d->name, why)
+                      : complain(error, "--device %s: %s", d->given, why);
+    if (device->facts(d->index, &f))
         d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);
     else
         d->no_nvml = "the GPU does not say where it is";
+    return true;
+}
+
+bool device_select(struct device_choice *d, int i, struct message *error)
+{
+    int index = d->all ? i : d->index;
+    if (!d->backend->device || (d->context && d->index == index))
+        return true;
+    device_close(d);
+    d->index = index;
+    return open_gpu(d, error);
+}
+
+bool device_open(struct device_choice *d, struct message *error)
+{
+    char why[MESSAGE_SIZE / 2];
+    if (d->all)
+        d->count = d->backend->device->count(why, sizeof why);
+    if (d->count == 0)
+        return complain(error, "--device %s: %s", d->given, why);
+    for (int i = d->count - 1; i >= 0; i--)
+        if (!device_select(d, i, error))
+            return false;
     return true;
 }
 
@@ -97,19 +123,31 @@ static json_t *state_json(const char *bus)
     return state;
 }
 
-json_t *device_json(const struct device_choice *d)
+static json_t *gpu_json(const struct device *device, int index)
 {
     struct device_facts f;
-    const struct device *device = d->backend->device;
-    if (!device || !device->facts(d->index, &f))
-        return json_string(d->name);
-    char capability[16];
+    char name[16], capability[16];
+    snprintf(name, sizeof name, "cuda:%d", index);
+    if (!device->facts(index, &f))
+        return json_string(name);
     snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
-    return json_pack("{ss ss ss si ss sI so so si si si si si so}", "device", d->name, "name", f.name, "bus",
+    return json_pack("{ss ss ss si ss sI so so si si si si si so}", "device", name, "name", f.name, "bus",
                      f.bus, "multiprocessors", f.multiprocessors, "compute_capability", capability, "memory",
                      (json_int_t)f.memory, "clock", hertz(f.clock), "memory_clock", hertz(f.memory_clock),
                      "cuda_runtime", f.runtime, "cuda_driver", f.driver, "cublas", f.blas, "cublas_lt",
                      f.blas_lt, "cusparse", f.sparse, "state", state_json(f.bus));
+}
+
+json_t *device_json(const struct device_choice *d)
+{
+    json_t *list = json_array();
+    if (!d->backend->device)
+        json_array_append_new(list, json_string(d->name));
+    else if (!d->all)
+        json_array_append_new(list, gpu_json(d->backend->device, d->index));
+    for (int i = 0; d->all && i < d->count; i++)
+        json_array_append_new(list, gpu_json(d->backend->device, i));
+    return list;
 }
 
 static void list_gpu(const struct device *device, int index, FILE *out)

@@ -9,25 +9,32 @@
 #include "bench/nvml.h"
 #include "kernels/backend.h"
 
+/* One device, or the GPUs of cuda:all, of which one is in use at a time. */
 struct device_choice {
-    char name[16];                 /* cpu, ref, meta, cuda:0 */
-    const char *given;             /* the same as it was asked for: cuda */
+    char name[16];                 /* of that in use: cpu, ref, meta, cuda:0 */
+    const char *given;             /* as it was asked for: cuda, cuda:all */
     const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
     bool meta;                     /* record and plan only */
+    bool all;                      /* GPUs, one after the other */
     int index;                     /* among the GPUs */
+    int count;                     /* devices to use; of cuda:all only known when it is open */
     void *context;                 /* of an open device; else null */
     struct nvml *nvml;             /* of an open GPU that has it; else null */
     const char *no_nvml;           /* why an open GPU has none */
 };
 
-/* Reads cpu, ref, meta, cuda (which is cuda:0) or cuda:N. False with a message. */
+/* Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all. False with a message. */
 bool device_parse(const char *value, struct device_choice *d, struct message *error);
 
-/* Opens the device, if it is one: nothing can be laid out before. False with a message. */
+/* Opens the device, if it is one: nothing can be laid out before. Of several each is tried, and the first is
+ * then open. False with a message. */
 bool device_open(struct device_choice *d, struct message *error);
 void device_close(struct device_choice *d);
 
-/* What the result file says of it. */
+/* Takes the i-th of the devices into use, which closes that in use. False with a message. */
+bool device_select(struct device_choice *d, int i, struct message *error);
+
+/* What the result file says of the devices: an array. */
 json_t *device_json(const struct device_choice *d);
 
 /* What --list-devices prints. */

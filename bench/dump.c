@@ -56,6 +56,8 @@ bool dump_possible(const struct options *o, struct message *error)
     if (config_count(o) != 1)
         return complain(error, "--dump %s: one configuration, but the axes make %lld (give each one value)",
                         o->dump, (long long)config_count(o));
+    if (o->device.all)
+        return complain(error, "--dump %s: of one device, but --device is %s", o->dump, o->device.given);
     if (o->device.meta || !o->programs[PROGRAM_STEP])
         return complain(error, "--dump %s: needs a step that runs, not --device meta or --phase forward",
                         o->dump);

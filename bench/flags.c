@@ -83,7 +83,8 @@ static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NUL
 #define OTHER(reader)            .kind = FLAG_OTHER, .read = reader
 
 static const struct flag flags[] = {
-    {WHERE, "device", "NAME", "cpu; cuda or cuda:N; ref: the scalar reference; meta: plan only, any size",
+    {WHERE, "device", "NAME",
+     "cpu; cuda, cuda:N or cuda:all; ref: the scalar reference; meta: plan only, any size",
      OTHER(read_device)},
     {WHERE, "impl", "OP=VARIANT", "kernel of an op (--list-ops)", OTHER(read_impl), .repeats = true},
     {WHERE, "cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)",

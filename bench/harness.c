@@ -47,15 +47,18 @@ static void list_ops(const struct backend *b)
     }
 }
 
-static json_t *described(const struct device_choice *d)
+/* The devices, what can be measured of each while it is in use, and at last the first. */
+static json_t *described(struct device_choice *d)
 {
-    json_t *device = device_json(d);
-    if (d->context)
-        json_object_set_new(device, "transfer", transfer_json(d));
-    return device;
+    json_t *devices = device_json(d);
+    struct message error;
+    for (int i = d->count - 1; i >= 0; i--)
+        if (device_select(d, i, &error) && d->context)
+            json_object_set_new(json_array_get(devices, (size_t)i), "transfer", transfer_json(d));
+    return devices;
 }
 
-static json_t *new_record(const struct bench *b, const struct options *o, int argc, char **argv)
+static json_t *new_record(const struct bench *b, struct options *o, int argc, char **argv)
 {
     char command[4096] = "";
     for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
@@ -101,7 +104,7 @@ static int fail(const struct bench *b, const struct message *error, int status)
     return status;
 }
 
-static int run_sweep(const struct bench *b, const struct options *o, int argc, char **argv)
+static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
 {
     struct message error;
     struct report report;
@@ -159,7 +162,7 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
     return EXIT_GOOD;
 }
 
-static int act(const struct bench *b, const struct options *o, int argc, char **argv)
+static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
     switch (o->action) {
     case ACTION_HELP:

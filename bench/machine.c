@@ -96,11 +96,11 @@ static const char *blas_name(void)
     return openblas_get_config ? openblas_get_config() : "a BLAS that does not tell its name";
 }
 
-json_t *machine_context(json_t *device, uint64_t seed)
+json_t *machine_context(json_t *devices, uint64_t seed)
 {
     struct utsname u;
     uname(&u);
-    return json_pack("{so s[o] s{ss ss} ss ss ss sI}", "host", host(), "devices", device, "libraries", "blas",
+    return json_pack("{so so s{ss ss} ss ss ss sI}", "host", host(), "devices", devices, "libraries", "blas",
                      blas_name(), "kernel", u.release, "compiler", __VERSION__, "flags", BUILD_FLAGS,
                      "commit", BUILD_COMMIT, "seed", (json_int_t)seed);
 }

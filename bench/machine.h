@@ -13,9 +13,9 @@ int machine_cores(void);
  */
 int64_t machine_memory_free(void);
 
-/* The record's context: host, devices (this one, which it takes over), libraries, compiler, flags, commit,
+/* The record's context: host, devices (an array, which it takes over), libraries, compiler, flags, commit,
  * seed. */
-json_t *machine_context(json_t *device, uint64_t seed);
+json_t *machine_context(json_t *devices, uint64_t seed);
 
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);

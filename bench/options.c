@@ -154,7 +154,7 @@ static bool check_variants(const struct options *o, struct message *error)
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
     *o = (struct options){.bench = b,
-                          .device = {.name = "cpu", .backend = backend_cpu()},
+                          .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
                           .warmup = -1,
                           .min_samples = 10,
                           .cold = -1,

@@ -8,7 +8,8 @@
 struct progress {
     bool terminal;
     int64_t row, rows;
-    int64_t nodes; /* of the row */
+    int64_t before; /* rows of the devices before this */
+    int64_t nodes;  /* of the row */
     const char *program;
     double remaining; /* seconds of the budget that belong to what comes after this program */
     double share;     /* seconds of the budget that belong to this program */

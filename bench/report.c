@@ -4,13 +4,17 @@
 #include "analysis/fits.h"
 #include "analysis/record.h"
 
-/* The columns of the table: the axes that the command line gives more than one value. */
+/* The columns of the table: the axes that the command line gives more than one value, and the device if there
+ * are several. */
 static void choose_axes(struct report *r)
 {
+    bool several = r->options->device.count > 1;
+    if (several)
+        r->table.axes[r->table.axes_count++] = schema_find("device");
     for (enum axis a = 0; a < AXES; a++)
         if (r->options->axes[a].count > 1)
             r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));
-    if (!r->table.axes_count)
+    if (r->table.axes_count == several)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 

@@ -1,7 +1,7 @@
 /*
  * Row after row; or with --interleave in TURNS rounds, each of which takes a part of every row's samples in a
  * random order, so that what drifts in the machine lies on all rows alike (google/benchmark's random
- * interleaving).
+ * interleaving). Of several devices each has its turns for itself.
  */
 #include "bench/sweep.h"
 
@@ -28,7 +28,8 @@ struct work {
 static double share_of(const struct options *o, double cost, double total, int64_t rows)
 {
     int programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP];
-    return o->budget * (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
+    return o->budget / o->device.count *
+           (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
 static struct work *plan_work(const struct job *common, int64_t rows)
@@ -53,7 +54,7 @@ static struct work *plan_work(const struct job *common, int64_t rows)
 
 static void show(struct progress *p, const struct work *w, int64_t row, double part)
 {
-    p->row = row;
+    p->row = p->before + row;
     p->nodes = w->job.config.graph.nodes;
     for (int k = 0; k < PROGRAMS; k++)
         p->remaining -= w->job.share[k] * part;
@@ -110,7 +111,7 @@ static bool run_row(struct job *job, struct report *r, bool *good, struct messag
     return saved;
 }
 
-/* The sweep itself; `common` holds what all jobs share. */
+/* The sweep on one device; `common` holds what all jobs share. */
 static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
 {
     const struct options *o = common->options;
@@ -120,7 +121,6 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
         complain(error, "no memory for %lld rows", (long long)rows);
-    *all_good = true;
     for (int64_t i = 0; going && i < rows; i++) {
         bool good;
         show(common->progress, &work[i], i, turns ? 0 : 1);
@@ -131,16 +131,17 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
         for (int p = 0; p < PROGRAMS; p++)
             samples_free(&work[i].taken[p]);
     free(work);
+    common->progress->before += rows;
     return going;
 }
 
-bool sweep(const struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
+bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
            struct message *error)
 {
     struct progress progress;
     struct counters counters;
     struct message none;
-    progress_start(&progress, config_count(o));
+    progress_start(&progress, config_count(o) * o->device.count);
     progress.remaining = o->budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
     struct job common = {
@@ -150,7 +151,10 @@ bool sweep(const struct options *o, const struct ceilings *ceilings, struct repo
         .no_counters = none.text,
         .ceilings = ceilings,
         .trace = o->trace ? trace_new(json_string_value(json_object_get(r->record, "benchmark"))) : NULL};
-    bool done = run_work(&common, r, all_good, error);
+    bool done = true;
+    *all_good = true;
+    for (int i = 0; done && i < o->device.count; i++)
+        done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
     json_decref(common.trace);
     if (counting)
         counters_close(&counters);

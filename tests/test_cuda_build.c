@@ -139,6 +139,8 @@ static void test_no_gpu_is_one_line(void **state)
     refuses(*state, "--device cuda --nodes 8 --output x.json", says);
     snprintf(says, sizeof says, "--device cuda:3: %s", why);
     refuses(*state, "--device cuda:3 --nodes 8 --output x.json", says);
+    snprintf(says, sizeof says, "--device cuda:all: %s", why);
+    refuses(*state, "--device cuda:all --nodes 8 --output x.json", says);
     refuses(*state, "--cuda-graph --nodes 8 --output x.json", "--cuda-graph: not with --device cpu");
 }
 
@@ -174,10 +176,14 @@ static void test_tapes_are_listed(void **state)
 {
     if (!cuda())
         skip();
-    struct ended e = program_run(*state, "--device cuda --list-tape --nodes 8", NULL);
-    assert_int_equal(e.status, 0);
-    assert_non_null(strstr(e.out, "layer6.ffn.down"));
-    ended_free(&e);
+    static const char *const words[] = {"--device cuda --list-tape --nodes 8",
+                                        "--device cuda:all --list-tape --nodes 8"};
+    for (int i = 0; i < 2; i++) {
+        struct ended e = program_run(*state, words[i], NULL);
+        assert_int_equal(e.status, 0);
+        assert_non_null(strstr(e.out, "layer6.ffn.down"));
+        ended_free(&e);
+    }
 }
 
 int main(void)

@@ -142,9 +142,9 @@ static void test_parts_and_files(void **state)
 static void test_flags(void **state)
 {
     static const struct bad list[] = {
-        {"--device", "tpu", "cpu, ref, cuda, cuda:N or meta"},
-        {"--device", "cuda:x", "cpu, ref, cuda, cuda:N or meta"},
-        {"--device", "cuda1", "cpu, ref, cuda, cuda:N or meta"},
+        {"--device", "tpu", "cpu, ref, cuda, cuda:N, cuda:all or meta"},
+        {"--device", "cuda:x", "cpu, ref, cuda, cuda:N, cuda:all or meta"},
+        {"--device", "cuda1", "cpu, ref, cuda, cuda:N, cuda:all or meta"},
         {"--format", "xml", "table, md, csv, json or jsonl"},
         {"--phase", "sideways", "forward, step"},
         {"--phase", "forward,", "forward, step"},

@@ -1,0 +1,221 @@
+/*
+ * --device cuda, cuda:N and cuda:all where there are GPUs: this program has its own CUDA backend, whose GPUs
+ * are the host, and the benchmark's main runs on them as a user would run it. What is then in the result
+ * file.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/harness.h"
+#include "tests/fake_device.h"
+#include "tests/nvml.h"
+#include "tests/records.h"
+
+/* The GPUs that there are, one that cannot be opened (-1: none), and how many are open. */
+static int gpus, broken = -1, open_now, most_open;
+
+static int count_gpus(char *error, size_t size)
+{
+    snprintf(error, size, "no GPU in this test");
+    return gpus;
+}
+
+static bool describe(int index, struct device_facts *f)
+{
+    backend_fake.device->facts(0, f);
+    f->multiprocessors = 1 + index;
+    snprintf(f->bus, sizeof f->bus, "0000:%02d:00.0", 65 + index);
+    return index < gpus;
+}
+
+static void *open_one(int index, char *error, size_t size)
+{
+    snprintf(error, size, index < gpus ? "it is broken" : "there are %d GPUs: cuda:0 to cuda:%d", gpus,
+             gpus - 1);
+    if (index >= gpus || index == broken)
+        return NULL;
+    open_now++;
+    most_open = open_now > most_open ? open_now : most_open;
+    return calloc(1, sizeof(struct fake));
+}
+
+static void close_one(void *context)
+{
+    open_now--;
+    free(context);
+}
+
+const struct backend *backend_cuda(char *error, size_t size)
+{
+    static struct device device;
+    static struct backend backend;
+    device = *backend_fake.device;
+    device.count = count_gpus;
+    device.facts = describe;
+    device.open = open_one;
+    device.close = close_one;
+    backend = backend_ref;
+    backend.device = &device;
+    snprintf(error, size, "there is one");
+    return &backend;
+}
+
+enum { PATH_SIZE = 96 };
+
+static void path_of(const struct house *h, char path[PATH_SIZE])
+{
+    snprintf(path, PATH_SIZE, "%s/x.json", h->work);
+}
+
+/* Runs the benchmark with these words, small, and its result to the house; what it said on stderr is left in
+ * `said`. */
+static int run(const struct house *h, const char *words, char said[4096])
+{
+    static const struct bench bench = {.name = "bench_devices", .axis = AXIS_NODES, .values = "8"};
+    enum { ARGUMENTS = 32 };
+    char all[512], path[PATH_SIZE], *rest = all, *argv[ARGUMENTS + 1] = {"bench_devices"};
+    int argc = 1;
+    path_of(h, path);
+    snprintf(all, sizeof all, "--hidden 8 --heads 2 --layers 1 --runs 2 --no-roofline --output %s %s", path,
+             words);
+    for (char *word; argc < ARGUMENTS && (word = strsep(&rest, " ")) != NULL;)
+        argv[argc++] = word;
+    FILE *text = tmpfile();
+    fflush(stdout);
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(fileno(text), STDERR_FILENO);
+    int status = bench_main(&bench, argc, argv);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    close(null);
+    rewind(text);
+    said[fread(said, 1, 4095, text)] = '\0';
+    fclose(text);
+    assert_int_equal(open_now, 0);
+    return status;
+}
+
+static void refuses(const struct house *h, const char *words, const char *says)
+{
+    char said[4096], path[PATH_SIZE];
+    path_of(h, path);
+    int status = run(h, words, said);
+    if (status != 2 || !strstr(said, says) || strchr(said, '\n') != said + strlen(said) - 1)
+        fail_msg("%s: status %d, '%s'", words, status, said);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static json_t *result(const struct house *h, const char *words)
+{
+    char said[4096];
+    int status = run(h, words, said);
+    if (status != 0)
+        fail_msg("%s: status %d: %s", words, status, said);
+    return record_in(h, "work/x.json");
+}
+
+static void test_bad_choices(void **state)
+{
+    gpus = 0;
+    refuses(*state, "--device cuda:all", "--device cuda:all: no GPU in this test");
+    gpus = 2;
+    refuses(*state, "--device cuda:2", "--device cuda:2: there are 2 GPUs: cuda:0 to cuda:1");
+    refuses(*state, "--device cuda:999", "--device cuda:999: there are 2 GPUs");
+    refuses(*state, "--device cuda:1000", "--device cuda:1000: cpu, ref, cuda, cuda:N, cuda:all or meta");
+    refuses(*state, "--device cuda:all2", "--device cuda:all2: cpu, ref, cuda, cuda:N, cuda:all or meta");
+    refuses(*state, "--device cuda:", "--device cuda:: cpu, ref, cuda, cuda:N, cuda:all or meta");
+    refuses(*state, "--device cuda:all --dump x", "--dump x: of one device, but --device is cuda:all");
+    broken = 1;
+    refuses(*state, "--device cuda:all", "--device cuda:all: cuda:1: it is broken");
+    refuses(*state, "--device cuda:1", "--device cuda:1: it is broken");
+    broken = -1;
+}
+
+static void test_one_of_several(void **state)
+{
+    gpus = 3;
+    json_t *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
+    assert_int_equal(row_count(record), 1);
+    assert_string_equal(text_at(row_at(record, 0), "device"), "cuda:1");
+    const json_t *devices = json_object_get(record, "devices");
+    assert_int_equal(json_array_size(devices), 1);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(devices, 0), "multiprocessors")), 2);
+    json_decref(record);
+}
+
+/* One GPU after the other, each with all rows of the same work; only one is open at a time. */
+static void test_all(void **state)
+{
+    gpus = 3;
+    most_open = 0;
+    json_t *record = result(*state, "--device cuda:all --nodes 8,12 --phase forward");
+    assert_int_equal(row_count(record), 6);
+    assert_int_equal(json_array_size(json_object_get(record, "devices")), 3);
+    assert_int_equal(most_open, 1);
+    for (size_t i = 0; i < 6; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%zu", i / 2);
+        assert_string_equal(text_at(row_at(record, i), "device"), name);
+        assert_int_equal(count_at(row_at(record, i), "nodes"), i % 2 ? 12 : 8);
+        assert_string_equal(text_at(row_at(record, i), "work"), text_at(row_at(record, i % 2), "work"));
+        assert_null_because(row_at(record, i), "forward.gpu.energy_per_graph", "NVML");
+        assert_null_because(row_at(record, i), "forward.gpu.clock", "NVML");
+        assert_null_because(row_at(record, i), "forward.time.discarded", "NVML");
+        assert_null_because(row_at(record, i), "step.gpu.clock", "not asked for");
+        const json_t *told = json_array_get(json_object_get(record, "devices"), i / 2);
+        assert_string_equal(json_string_value(json_object_get(told, "device")), name);
+    }
+    json_decref(record);
+}
+
+static void test_rows_tell_of_the_gpu(void **state)
+{
+    struct player p = player_open("whole"); /* from here on it is this program's libnvidia-ml.so.1 */
+    p.played->bus = "0000:66:00.0";
+    p.played->reasons =
+        (struct played_answers){.answers = {0, 0x20, 0x04}, .count = 3}; /* one for the record */
+    p.played->clock = (struct played_answers){.answers = {1500}, .count = 1};
+    p.played->temperature = 70;
+    p.played->energy_every = 1;
+    p.played->energy_step = 2000;
+    p.played->kernels_busy = 90;
+    gpus = 2;
+    json_t *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
+    const json_t *row = row_at(record, 0);
+    assert_int_equal(count_at(row, "forward.time.n"), 2);
+    assert_int_equal(count_at(row, "forward.time.discarded"), 2);
+    assert_int_equal(count_at(row, "forward.gpu.throttled"), 0);
+    assert_string_equal(text_at(row, "forward.gpu.throttle"), "power cap, thermal");
+    assert_true(real_at(row, "forward.gpu.clock") == 1500e6 &&
+                real_at(row, "forward.gpu.clock_min") == 1500e6);
+    assert_true(real_at(row, "forward.gpu.temperature") == 70);
+    assert_true(real_at(row, "forward.gpu.busy") == 0.9);
+    assert_true(real_at(row, "forward.gpu.energy_per_graph") > 0);
+    assert_true(real_at(row, "forward.gpu.power") > 0 && real_at(row, "forward.gpu.energy_span") > 0);
+    json_decref(record);
+    player_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_choices),
+        cmocka_unit_test(test_one_of_several),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_rows_tell_of_the_gpu),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
