@@ -5,12 +5,12 @@
 #include "analysis/chart.h"
 
 #include "analysis/axes.h"
+#include "analysis/figure.h"
 #include "analysis/gnuplot.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct chart charts[] = {
     {.name = "time",
@@ -19,11 +19,13 @@ static const struct chart charts[] = {
      .base = UNITS_SI,
      .unit = "s",
      .note = "points: medians; bars: their 95 % intervals",
-     .count = 2,
+     .count = 3,
      .quantities = {{"step", "Training step", "step.time.median", "step.time.ci95_low", "step.time.ci95_high",
                      false},
                     {"forward", "Forward pass", "forward.time.median", "forward.time.ci95_low",
-                     "forward.time.ci95_high", false}}},
+                     "forward.time.ci95_high", false},
+                    {"op", "Op", "kernel.time.median", "kernel.time.ci95_low", "kernel.time.ci95_high",
+                     false}}},
     {.name = "memory",
      .axis = "memory",
      .what = "memory",
@@ -58,25 +60,6 @@ static const struct chart charts[] = {
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
 _Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");
-
-/* Finds scaling.gp's path: in plots_dir, or in analysis/plots of a directory above the program's or of ours.
- */
-static bool find_look(const char *plots_dir, char look[PATH_MAX])
-{
-    static const char in_tree[] = "analysis/plots/scaling.gp";
-    char program[PATH_MAX];
-    if (plots_dir)
-        return snprintf(look, PATH_MAX, "%s/scaling.gp", plots_dir) < PATH_MAX && access(look, R_OK) == 0;
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    for (char *slash; (slash = strrchr(program, '/'));) {
-        *slash = '\0';
-        if (snprintf(look, PATH_MAX, "%s/%s", program, in_tree) < PATH_MAX && access(look, R_OK) == 0)
-            return true;
-    }
-    snprintf(look, PATH_MAX, "%s", in_tree);
-    return access(look, R_OK) == 0;
-}
 
 /* Writes one chart's script to `path`; false with a message if that fails. */
 static bool write_script(const char *path, const struct chart *c, const struct series_set *set,
@@ -157,7 +140,7 @@ enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct
         snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not a number", d->axis->path);
         return CHART_SKIPPED;
     }
-    if (!find_look(plots_dir, look))
+    if (!figure_look(plots_dir, "scaling.gp", look))
         return skip(message, "analysis/plots/scaling.gp was not found");
     if (!write_scripts(&scripts, all, n, d, prefix, look, message))
         return CHART_FAILED;

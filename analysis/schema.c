@@ -60,10 +60,14 @@ const char *field_type_name(enum field_type type)
 static bool is_repeated(const char *path)
 {
     char twin[SCHEMA_PATH];
-    if (!schema_is_under(path, "step"))
-        return false;
-    snprintf(twin, sizeof twin, "forward%s", path + strlen("step"));
-    return schema_find(twin);
+    static const char *const others[] = {"step", "kernel"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!schema_is_under(path, others[i]))
+            continue;
+        snprintf(twin, sizeof twin, "forward%s", path + strlen(others[i]));
+        return schema_find(twin);
+    }
+    return false;
 }
 
 static const char *head_type_name(json_type type)

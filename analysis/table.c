@@ -87,6 +87,32 @@ static void format_share(char cell[CELL], const json_t *row, const char *path)
         snprintf(cell, CELL, "%.1f %%", 100 * share);
 }
 
+static void format_percent(char cell[CELL], const json_t *row, const char *path)
+{
+    double percent;
+    if (row_get_real(row, path, &percent))
+        snprintf(cell, CELL, "%.1f %%", percent);
+}
+
+static void format_error(char cell[CELL], const json_t *row, const char *path)
+{
+    double error;
+    if (row_get_real(row, path, &error))
+        snprintf(cell, CELL, "%.1e", error);
+}
+
+static void format_seconds(char cell[CELL], const json_t *row, const char *path)
+{
+    format_unit(cell, row, path, UNITS_SI, "s");
+}
+
+static void format_text(char cell[CELL], const json_t *row, const char *path)
+{
+    const char *text;
+    if (row_get_text(row, path, &text))
+        snprintf(cell, CELL, "%s", text);
+}
+
 /* Every column that a table can have. */
 static const struct column columns[] = {
     {"edges", 8, format_count, "graph.edges"},
@@ -102,6 +128,15 @@ static const struct column columns[] = {
     {"step work", 10, format_flops, "step.flops.analytic"},
     {"executed", 8, format_executed, "step.flops"},
     {"padding", 7, format_share, "graph.padding_waste"},
+    {"warm", 17, format_time, "kernel"},
+    {"cold", 8, format_seconds, "kernel.cold.median"},
+    {"GFLOP/s", 7, format_rate, "kernel.gflops"},
+    {"GB/s", 5, format_rate, "kernel.bandwidth"},
+    {"FLOP/B", 6, format_rate, "kernel.intensity"},
+    {"bound", 7, format_text, "kernel.roofline.bound"},
+    {"roof", 6, format_percent, "kernel.roofline.percent"},
+    {"cold roof", 9, format_percent, "kernel.cold.percent"},
+    {"error", 7, format_error, "error.norm"},
     {"status", 0, format_status, "status"},
 };
 
@@ -125,7 +160,9 @@ static const struct column *column_at(const struct table *t, size_t i)
 
 static int axis_width(const struct field *axis)
 {
-    int title = (int)strlen(axis->path), value = axis->type == FIELD_TEXT ? 10 : 6;
+    enum { OP = 26 }; /* the longest names of all */
+    int title = (int)strlen(axis->path);
+    int value = strcmp(axis->path, "op") == 0 ? OP : axis->type == FIELD_TEXT ? 10 : 6;
     return title > value ? title : value;
 }
 

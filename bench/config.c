@@ -6,6 +6,7 @@
 
 #include "bench/machine.h"
 #include "kernels/rng.h"
+#include "models/single.h"
 
 /* Sweeps beyond this are mistakes of the command line. */
 enum { CONFIGS_MAX = 100000 };
@@ -15,7 +16,7 @@ int64_t config_count(const struct options *o)
     int64_t count = 1;
     for (enum axis a = 0; a < AXES && count <= CONFIGS_MAX; a++)
         count *= o->axes[a].count;
-    return count;
+    return o->kernels ? count * o->kernel_count : count;
 }
 
 int config_threads(double value)
@@ -25,7 +26,7 @@ int config_threads(double value)
 
 struct config config_at(const struct options *o, int64_t index)
 {
-    double value[AXES];
+    double value[AXES]; /* the index beyond the axes is the kernel's */
     for (int a = AXES - 1; a >= 0; a--) {
         value[a] = o->axes[a].values[index % o->axes[a].count];
         index /= o->axes[a].count;
@@ -33,6 +34,7 @@ struct config config_at(const struct options *o, int64_t index)
     const struct model *model = &models[(int)value[AXIS_MODEL]];
     int attention = (int)value[AXIS_ATTENTION], mpnn = (int)value[AXIS_MPNN]; /* 0: the model's own */
     struct config c = {.model = model, .threads = config_threads(value[AXIS_THREADS])};
+    c.kernel = o->kernels ? o->kernels[index] : NULL;
     c.parts = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
                                     .hidden = (int64_t)value[AXIS_HIDDEN],
                                     .heads = (int64_t)value[AXIS_HEADS],
@@ -122,7 +124,10 @@ struct recording config_record(const struct config *c, const struct options *o, 
     t.context = ours ? o->device.context : NULL;
     for (enum op op = 0; op < OPS && ours; op++)
         t.variant[op] = o->variant[op];
-    return record_program(kind, &c->parts, b, NULL, t);
+    if (kind != PROGRAM_KERNEL)
+        return record_program(kind, &c->parts, b, NULL, t);
+    t.variant[c->kernel->op] = c->kernel->variant;
+    return record_single(c->kernel->op, &c->parts, b, t);
 }
 
 /* The bytes of a file, hashed; 0 where it cannot be read, which whoever reads the graph will say. */
@@ -154,13 +159,15 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
 {
     const struct model_config *p = &c->parts;
     enum attention_kind attention = p->attention == ATTENTION_UNFUSED ? ATTENTION_DENSE : p->attention;
-    char text[1024], graph[256];
+    char text[1024], graph[256], op[80] = "";
     graph_work(&c->graph, graph);
+    if (c->kernel)
+        snprintf(op, sizeof op, " op %s", op_info(c->kernel->op)->name);
     snprintf(text, sizeof text,
              "work 2 attention %s mpnn %s norm %s pool %s task %s layers %" PRId64 " hidden %" PRId64
-             " heads %" PRId64 " ffn %" PRId64 " act %s graph %s seed %" PRIu64 " dtype f32",
+             " heads %" PRId64 " ffn %" PRId64 " act %s graph %s seed %" PRIu64 " dtype f32%s",
              attention_name((int)attention), mpnn_name((int)p->mpnn), norm_name((int)p->norm),
              pool_name((int)p->pool), task_name((int)p->task), p->layers, p->hidden, p->heads, p->ffn,
-             activation_name((int)p->act), graph, seed);
+             activation_name((int)p->act), graph, seed, op);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
 }

@@ -9,12 +9,15 @@ struct config {
     struct model_config parts;
     struct graph_config graph;
     int threads;
+    const struct kernel *kernel; /* that is timed alone; null: programs of the model */
 };
 
-/* How many configurations the options ask for: the product of their axes. */
+/* How many configurations the options ask for: the product of their axes, for each kernel that is timed
+ * alone. */
 int64_t config_count(const struct options *o);
 
-/* The configuration at an index; the axes vary in the order of enum axis, the last fastest. */
+/* The configuration at an index; the axes vary in the order of enum axis, the last fastest, kernels
+ * slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
 /* The threads that a value of their axis means: 0 is the cores granted. */

@@ -64,11 +64,17 @@ static void make_arguments(struct arguments *a, const struct executed_request *r
     const struct options *o = r->options;
     add_axes(a, o, r->row);
     add(a, "--device=%s", o->device.name);
-    for (enum op op = 0; op < OPS; op++)
+    const struct kernel *alone_kernel = config_at(o, r->row).kernel;
+    for (enum op op = 0; op < OPS && !alone_kernel; op++)
         if (o->variant[op])
             add(a, "--impl=%s=%s", op_info(op)->name, o->variant[op]);
+    if (alone_kernel) {
+        add(a, "--op=%s", op_info(alone_kernel->op)->name);
+        add(a, "--impl=%s=%s", op_info(alone_kernel->op)->name, alone_kernel->variant);
+    } else {
+        add(a, "--phase=%s", r->program);
+    }
     add(a, "--seed=%" PRIu64, o->seed);
-    add(a, "--phase=%s", r->program);
     add(a, "--output=%s/record.json", directory);
     static const char *const alone[] = {"--threads=1", "--warmup=0",    "--runs=1",
                                         "--no-check",  "--no-roofline", "--count=off"};

@@ -29,12 +29,33 @@ static void set_real(json_t *row, enum program_kind kind, const char *field, dou
     row_set_real(row, path(p, kind, field), value);
 }
 
+/* What is timed: a model's programs or a kernel. */
+static void facts_kernel(json_t *row, const struct config *c)
+{
+    static const char *const of_models[] = {"model", "attention", "mpnn", "norm", "pool", "task"};
+    if (c->kernel) {
+        row_set_text(row, "op", op_info(c->kernel->op)->name);
+        row_set_text(row, "variant", c->kernel->variant);
+        for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
+            row_set_null(row, of_models[i], "an op alone");
+        return;
+    }
+    row_set_null(row, "op", "programs of a model");
+    row_set_null(row, "variant", "programs of a model");
+    row_set_text(row, "model", c->model->name);
+    row_set_text(row, "attention", attention_name((int)c->parts.attention));
+    row_set_text(row, "mpnn", mpnn_name((int)c->parts.mpnn));
+    row_set_text(row, "norm", norm_name((int)c->parts.norm));
+    row_set_text(row, "pool", pool_name((int)c->parts.pool));
+    row_set_text(row, "task", task_name((int)c->parts.task));
+}
+
 void facts_config(json_t *row, const struct config *c, const struct options *o)
 {
     char work[17];
     config_work(c, o->seed, work);
     row_set_text(row, "work", work);
-    row_set_text(row, "model", c->model->name);
+    facts_kernel(row, c);
     row_set_text(row, "device", o->device.name);
     row_set_text(row, "dtype", dtype_name(F32));
     row_set_count(row, "nodes", c->graph.nodes);
@@ -45,11 +66,6 @@ void facts_config(json_t *row, const struct config *c, const struct options *o)
     row_set_count(row, "heads", c->parts.heads);
     row_set_count(row, "ffn", c->parts.ffn);
     row_set_text(row, "act", activation_name((int)c->parts.act));
-    row_set_text(row, "attention", attention_name((int)c->parts.attention));
-    row_set_text(row, "mpnn", mpnn_name((int)c->parts.mpnn));
-    row_set_text(row, "norm", norm_name((int)c->parts.norm));
-    row_set_text(row, "pool", pool_name((int)c->parts.pool));
-    row_set_text(row, "task", task_name((int)c->parts.task));
     row_set_text(row, "graph.family", c->graph.family);
     row_set_count(row, "threads", c->threads);
     row_set_count(row, "seed", (int64_t)o->seed);
@@ -212,6 +228,9 @@ void facts_samples(json_t *row, enum program_kind kind, const struct samples *s,
     int64_t flops;
     if (row_get_count(row, path(p, kind, "flops.analytic"), &flops))
         set_real(row, kind, "gflops", 1e-9 * (double)flops / median);
+    int64_t bytes;
+    if (row_get_count(row, path(p, kind, "bytes"), &bytes))
+        set_real(row, kind, "bandwidth", 1e-9 * (double)bytes / median);
     set_real(row, kind, "throughput", (double)b->graphs / median);
     set_real(row, kind, "nodes_per_second", (double)b->adj.nodes / median);
     set_real(row, kind, "edges_per_second", (double)b->adj.edges / median);
@@ -237,6 +256,21 @@ void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const
     set_real(row, kind, "cold.median", c->median);
     set_real(row, kind, "cold.min", c->min);
     set_count(row, kind, "cold.flushed", c->flushed);
+}
+
+void facts_cold_roofline(json_t *row, enum program_kind kind, const struct calibration *c,
+                         const char *missing)
+{
+    char p[PATH_TEXT];
+    int64_t flops, bytes;
+    double median;
+    if (!row_get_real(row, path(p, kind, "cold.median"), &median))
+        return;
+    if (c && row_get_count(row, path(p, kind, "flops.analytic"), &flops) &&
+        row_get_count(row, path(p, kind, "bytes"), &bytes))
+        set_real(row, kind, "cold.percent", roofline_place(c, flops, bytes, median, INT64_MAX).percent);
+    else
+        row_set_null(row, path(p, kind, "cold.percent"), c ? "the work exceeds 63 bits" : missing);
 }
 
 void facts_launching(json_t *row, enum program_kind kind, const struct launching *l)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/cold.h"
+#include "bench/kernels.h"
 #include "bench/quantity.h"
 #include "bench/suggest.h"
 
@@ -38,7 +39,7 @@ static bool read_phase(struct options *o, const char *value, struct message *err
     bool good = copy && *value;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         good = false;
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
+        for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++)
             if (strcmp(item, program_name(p)) == 0 && !o->programs[p])
                 good = o->programs[p] = true;
     }
@@ -87,6 +88,7 @@ static const struct flag flags[] = {
      "cpu; cuda, cuda:N or cuda:all; ref: the scalar reference; meta: plan only, any size",
      OTHER(read_device)},
     {WHERE, "impl", "OP=VARIANT", "kernel of an op (--list-ops)", OTHER(read_impl), .repeats = true},
+    {WHERE, "op", "LIST", "ops to time, in bench_kernels (--list-ops; default: all)", OTHER(kernels_read)},
     {WHERE, "cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)",
      ON(cuda_graph)},
 

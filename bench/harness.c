@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/chart.h"
+#include "analysis/kernel_chart.h"
 #include "analysis/record.h"
 #include "bench/against.h"
 #include "bench/machine.h"
@@ -94,6 +95,14 @@ static void draw(const struct report *r)
     fprintf(stderr, "%s\n", message);
 }
 
+static void draw_kernels(const struct report *r)
+{
+    char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    place_prefix(r->path, prefix);
+    kernel_chart_draw(r->record, NULL, prefix, message);
+    fprintf(stderr, "%s\n", message);
+}
+
 /* A message quotes what it was given, which must neither break the line nor drive the terminal. */
 static int fail(const struct bench *b, const struct message *error, int status)
 {
@@ -130,7 +139,10 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     bool good = false;
     bool done = report_start(&report, o, record, path, &error) &&
                 sweep(o, &ceilings, &report, &good, &error) && report_end(&report, &error);
-    if (done && path && o->charts && config_count(o) > 1)
+    bool charts = done && path && o->charts;
+    if (charts && o->kernels)
+        draw_kernels(&report);
+    if (charts && config_count(o) > (o->kernels ? o->kernel_count : 1))
         draw(&report);
     int missed = done ? gates_judge(&o->gates, o->programs, json_object_get(record, "rows"), stderr) : 0;
     json_decref(record);

@@ -116,7 +116,8 @@ static void print_profile(const struct job *job, enum program_kind kind, struct 
 static void sample_cold(struct making *m, enum program_kind kind, struct tape *t)
 {
     const struct options *o = m->job->options;
-    int runs = o->cold >= 0 ? o->cold : o->device.backend->device ? COLD_DEFAULT : 0;
+    bool usual = o->device.backend->device || kind == PROGRAM_KERNEL;
+    int runs = o->cold >= 0 ? o->cold : usual ? COLD_DEFAULT : 0;
     double seconds = o->cold >= 0 ? INFINITY : m->job->share[kind] / 10;
     struct flush flush;
     struct message why;
@@ -129,6 +130,8 @@ static void sample_cold(struct making *m, enum program_kind kind, struct tape *t
         facts_cold(m->row, kind, &cold, NULL);
         flush_close(&flush);
     }
+    facts_cold_roofline(m->row, kind, ceilings_for(m->job->ceilings, m->job->config.threads),
+                        m->job->ceilings->missing);
 }
 
 /* Time beside the samples. Programs that were sampled in turns are in memory anew. */
@@ -303,6 +306,13 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     batch_free(&b);
 }
 
+static const char *why_not(const struct making *m, enum program_kind p)
+{
+    return p == PROGRAM_KERNEL     ? "programs of a model"
+           : m->job->config.kernel ? "an op alone"
+                                   : "not asked for (--phase)";
+}
+
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
@@ -328,7 +338,7 @@ json_t *measure(const struct job *job)
         if (o->programs[p])
             measure_program(&m, p);
         else
-            row_set_null(m.row, program_name(p), "not asked for (--phase)");
+            row_set_null(m.row, program_name(p), why_not(&m, p));
     }
     judge(&m);
     batch_free(&m.batch);

@@ -1,11 +1,13 @@
 /* Reading the arguments, what one flag makes of another's default, and which do not go together. */
 #include "bench/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record.h"
 #include "bench/dump.h"
 #include "bench/flags.h"
+#include "bench/kernels.h"
 #include "bench/suggest.h"
 
 enum { FLAGS_MAX = 128 };
@@ -166,7 +168,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .check = true,
                           .charts = true,
                           .check_budget = 5,
-                          .programs = {true, true}};
+                          .programs = {!b->kernels, !b->kernels, b->kernels}};
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, a == b->axis ? b->values : axis_info(a)->standard, &o->axes[a], error))
             return false;
@@ -175,12 +177,14 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
         if (!read_flag(&r, o, error))
             return false;
     return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
-           check_graph(o, error) && check_trace(o, error) && dump_possible(o, error) && open_device(o, error);
+           kernels_choose(o, error) && check_graph(o, error) && check_trace(o, error) &&
+           dump_possible(o, error) && open_device(o, error);
 }
 
 void options_free(struct options *o)
 {
     device_close(&o->device);
+    free(o->kernels);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

@@ -12,9 +12,9 @@
 struct bench {
     const char *name, *doc;
     enum axis axis;
-    const char *values; /* in the language of axis_parse */
-    const char *const
-        *columns; /* of the table, beside the axes: see analysis/table.h; null: the usual ones */
+    const char *values;         /* in the language of axis_parse */
+    const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
+    bool kernels;               /* of ops alone, not of programs: see bench/kernels.h */
 };
 
 enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL };
@@ -39,6 +39,9 @@ struct options {
     bool cuda_graph; /* a program is replayed as one graph */
     const char *variant[OPS];
     bool programs[PROGRAMS];
+    bool ops[OPS];                 /* chosen by --op */
+    const struct kernel **kernels; /* that are timed alone, in the order of rows; null: programs are timed */
+    int kernel_count;
     bool profile;
     int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the sampling rule */

@@ -11,6 +11,10 @@ static void choose_axes(struct report *r)
     bool several = r->options->device.count > 1;
     if (several)
         r->table.axes[r->table.axes_count++] = schema_find("device");
+    if (r->options->kernels) {
+        r->table.axes[r->table.axes_count++] = schema_find("op");
+        r->table.axes[r->table.axes_count++] = schema_find("variant");
+    }
     for (enum axis a = 0; a < AXES; a++)
         if (r->options->axes[a].count > 1)
             r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));

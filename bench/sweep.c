@@ -27,7 +27,9 @@ struct work {
  */
 static double share_of(const struct options *o, double cost, double total, int64_t rows)
 {
-    int programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP];
+    int programs = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        programs += o->programs[p];
     return o->budget / o->device.count *
            (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }

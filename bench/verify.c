@@ -38,7 +38,7 @@ void verify(struct verdict *v, const struct options *o, const struct config *c, 
      * one graph even the pooled output does not depend on the input. There are only rounding errors to
      * compare then.
      */
-    bool whole = kind == PROGRAM_FORWARD || c->parts.norm != NORM_BATCH;
+    bool whole = kind == PROGRAM_FORWARD || (kind == PROGRAM_STEP && c->parts.norm != NORM_BATCH);
     tape_init(r->tape);
     struct recording oracle = whole ? affordable_oracle(o, c, b, kind) : (struct recording){0};
     if (oracle.tape) {

@@ -11,7 +11,9 @@
 static double entry(struct mat m, int64_t i, int64_t k)
 {
     int64_t at = i * m.ld + k;
-    return m.dtype == F64 ? ((const double *)m.data)[at] : (double)((const float *)m.data)[at];
+    return m.dtype == F64   ? ((const double *)m.data)[at]
+           : m.dtype == I64 ? (double)((const int64_t *)m.data)[at]
+                            : (double)((const float *)m.data)[at];
 }
 
 /* Squared norms of a row's difference and of the oracle's row. */

@@ -25,8 +25,8 @@ struct check {
 };
 
 /*
- * Compares rows of a tensor (f32 or f64) with the oracle's (f64) and adds what it finds to the check. `rows`
- * null: all. A value that is not finite has an infinite error.
+ * Compares rows of a tensor (f32, f64 or whole numbers) with the oracle's (f64, or the same) and adds what it
+ * finds to the check. `rows` null: all. A value that is not finite has an infinite error.
  */
 void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
                   int64_t count, double floor, double limit);

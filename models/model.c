@@ -28,7 +28,7 @@ const struct model *model_named(const char *name)
 
 const char *program_name(enum program_kind p)
 {
-    static const char *const names[PROGRAMS] = {"forward", "step"};
+    static const char *const names[PROGRAMS] = {"forward", "step", "kernel"};
     return names[p];
 }
 

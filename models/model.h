@@ -24,7 +24,14 @@ extern const struct model models[];
 /* Null if there is none of that name. */
 const struct model *model_named(const char *name);
 
-enum program_kind { PROGRAM_FORWARD, PROGRAM_STEP, PROGRAMS };
+/* The programs of a model, and an op alone (single.h). */
+enum program_kind {
+    PROGRAM_FORWARD,
+    PROGRAM_STEP,
+    MODEL_PROGRAMS,
+    PROGRAM_KERNEL = MODEL_PROGRAMS,
+    PROGRAMS
+};
 
 const char *program_name(enum program_kind p);
 
@@ -35,10 +42,10 @@ struct recording {
 };
 
 /*
- * Records a program over a batch, with uniform features and targets or labels. `tape.training` is set here.
- * The encoding is that of c->pe, and null where that is none or where the tape is never laid out: it has the
- * shapes of the batch then. Batch and encoding must live until the tape's layout was initialised. Free the
- * tape with tape_free.
+ * Records a program of a model over a batch, with uniform features and targets or labels. `tape.training` is
+ * set here. The encoding is that of c->pe, and null where that is none or where the tape is never laid out:
+ * it has the shapes of the batch then. Batch and encoding must live until the tape's layout was initialised.
+ * Free the tape with tape_free.
  */
 struct recording record_program(enum program_kind kind, const struct model_config *c,
                                 const struct batch *batch, const struct encoding *encoding,

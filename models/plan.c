@@ -5,6 +5,9 @@
  * that the optimizer sees each as one vector. The rest is placed greedily by size: the largest storage first,
  * each into the smallest gap that is free for all of its lifetime (Pisarchyk and Lee, "Efficient memory
  * management for deep neural net inference", 2020, algorithm "greedy by size").
+ *
+ * What the initialisation alone works on (scratch, results that nobody reads) stands where the rest will
+ * stand afterwards.
  */
 #include "models/tape_internal.h"
 
@@ -104,6 +107,18 @@ static int64_t place(struct tape *t, const struct life *lives, int64_t base)
     return base + end;
 }
 
+/* Places the dynamic storages that the program never touches, one after the other, and returns their end. */
+static int64_t place_initial(struct tape *t, const struct life *lives, int64_t base)
+{
+    int64_t end = base;
+    for (int i = 1; i < t->storage_count; i++)
+        if (lives[i].first < 0 && !category_persistent(t->storages[i].category)) {
+            t->storages[i].offset = end;
+            end += lives[i].bytes;
+        }
+    return end;
+}
+
 /* Lays out one persistent category from `offset` on and returns its end. */
 static int64_t place_category(struct tape *t, enum category c, int64_t offset)
 {
@@ -155,7 +170,8 @@ const struct plan *tape_plan(struct tape *t)
         if (category_persistent(c))
             end = place_category(t, c, end);
     const struct life *lives = lifetimes(t);
-    t->plan.arena = place(t, lives, end);
+    int64_t initial = place_initial(t, lives, end), running = place(t, lives, end);
+    t->plan.arena = initial > running ? initial : running;
     measure(t, lives);
     return &t->plan;
 }

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/backend.h"
 #include "tests/records.h"
 
 #define SMALL "--hidden 16 --heads 2 --runs 2 --warmup 1 --output x.json "
@@ -91,11 +92,93 @@ static void test_batch_scaling(void **state)
     house_teardown(state);
 }
 
+/* The row of bench_kernels: this op, this variant, and figures that agree with one another. */
+static void assert_kernel(const json_t *row, const struct kernel *k)
+{
+    assert_string_equal(text_at(row, "op"), op_info(k->op)->name);
+    assert_string_equal(text_at(row, "variant"), k->variant);
+    assert_string_equal(text_at(row, "status"), "ok");
+    double median = real_at(row, "kernel.time.median"), bytes = real_at(row, "kernel.bytes");
+    double flops = real_at(row, "kernel.flops.analytic");
+    assert_true(bytes > 0);
+    assert_true(fabs(real_at(row, "kernel.bandwidth") * 1e9 * median - bytes) <= 1e-9 * bytes);
+    assert_true(fabs(real_at(row, "kernel.gflops") * 1e9 * median - flops) <= 1e-9 * flops);
+    assert_true(fabs(real_at(row, "kernel.intensity") * bytes - flops) <= 1e-9 * flops);
+    assert_true(real_at(row, "error.norm") < 1e-4);
+    assert_null_because(row, "forward.time.median", "an op alone");
+    assert_null_because(row, "model", "an op alone");
+}
+
+/* One row for each op and variant of the backend, in the order of ops.def and of the backend's tables. */
+static void test_kernels(void **state)
+{
+    void *h;
+    house_of(&h, "bench_kernels");
+    json_t *record = run_json(
+        h, "--nodes 20 --hidden 16 --heads 2 --layers 1 --runs 1 --warmup 0 --cold 0 --output x.json", 0);
+    size_t row = 0;
+    for (enum op op = 0; op < OPS; op++)
+        for (const struct backend *from = backend_cpu(); from; from = from->base)
+            for (int i = 0; i < from->count; i++)
+                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
+                    assert_kernel(row_at(record, row++), &from->kernels[i]);
+    assert_int_equal(row_count(record), row);
+    json_decref(record);
+    *state = h;
+    house_teardown(state);
+}
+
+static void test_chosen_kernels(void **state)
+{
+    static const char *const rows[][2] = {{"linear", "ref"}, {"linear", "ref"}, {"fill", "simd"},
+                                          {"fill", "simd"},  {"fill", "ref"},   {"fill", "ref"}};
+    void *h;
+    house_of(&h, "bench_kernels");
+    json_t *record = run_json(h, "--device meta --op fill,linear --impl linear=ref --nodes 8,16", 0);
+    assert_int_equal(row_count(record), 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(text_at(row_at(record, i), "op"), rows[i][0]);
+        assert_string_equal(text_at(row_at(record, i), "variant"), rows[i][1]);
+        assert_int_equal(count_at(row_at(record, i), "nodes"), i % 2 ? 16 : 8);
+    }
+    assert_string_equal(text_at(row_at(record, 2), "work"), text_at(row_at(record, 4), "work"));
+    assert_string_not_equal(text_at(row_at(record, 0), "work"), text_at(row_at(record, 2), "work"));
+    json_decref(record);
+    assert_heading(h, "--op fill --nodes 8 --runs 1 --cold 3 --output x.json",
+                   "op variant warm cold GFLOP/s GB/s FLOP/B bound roof cold roof error status");
+    record = record_in(h, "work/x.json");
+    assert_int_equal(count_at(row_at(record, 0), "kernel.cold.n"), 3);
+    assert_true(real_at(row_at(record, 0), "kernel.cold.median") > 0);
+    assert_null_because(row_at(record, 0), "kernel.cold.percent", "--no-roofline");
+    json_decref(record);
+    *state = h;
+    house_teardown(state);
+}
+
+/* What fits one benchmark only is refused in the others. */
+static void test_flags_of_others(void **state)
+{
+    static const char *const cases[][3] = {{"bench_node_scaling", "--op linear", "bench_kernels times ops"},
+                                           {"bench_kernels", "--phase step", "times ops and no programs"},
+                                           {"bench_kernels", "--op lineal", "--op lineal"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        void *h;
+        house_of(&h, cases[i][0]);
+        struct ended e = run_words(h, cases[i][1], 2);
+        assert_non_null(strstr(e.err, cases[i][2]));
+        assert_string_equal(e.out, "");
+        ended_free(&e);
+        *state = h;
+        house_teardown(state);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layer_scaling),
-        cmocka_unit_test(test_batch_scaling),
+        cmocka_unit_test(test_layer_scaling),   cmocka_unit_test(test_batch_scaling),
+        cmocka_unit_test(test_kernels),         cmocka_unit_test(test_chosen_kernels),
+        cmocka_unit_test(test_flags_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static int collisions(const struct tape *t)
 static void test_no_live_storages_overlap(void **state)
 {
     (void)state;
-    for (enum program_kind kind = 0; kind < PROGRAMS; kind++)
+    for (enum program_kind kind = 0; kind < MODEL_PROGRAMS; kind++)
         for (int no_reuse = 0; no_reuse < 2; no_reuse++) {
             struct batch b;
             struct recording r = record_small(kind, &b, on_cpu(no_reuse, 2), 37);

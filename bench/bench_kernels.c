@@ -1,0 +1,26 @@
+/* How fast is each op, by each kernel that the device has for it, and how near to the machine's limits? */
+#include "bench/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const char *const columns[] = {"kernel",
+                                          "kernel.cold.median",
+                                          "kernel.gflops",
+                                          "kernel.bandwidth",
+                                          "kernel.intensity",
+                                          "kernel.roofline.bound",
+                                          "kernel.roofline.percent",
+                                          "kernel.cold.percent",
+                                          "error.norm",
+                                          "status",
+                                          NULL};
+    static const struct bench bench = {
+        .name = "bench_kernels",
+        .doc = "every op alone, by every kernel of the device, against the roofline",
+        .axis = AXIS_NODES,
+        .values = "500",
+        .columns = columns,
+        .kernels = true,
+    };
+    return bench_main(&bench, argc, argv);
+}
