@@ -8,7 +8,9 @@
 #include "bench/dump.h"
 #include "bench/energy.h"
 #include "bench/facts.h"
+#include "bench/first_answer.h"
 #include "bench/machine.h"
+#include "bench/model_report.h"
 #include "bench/profile.h"
 #include "bench/sample.h"
 #include "bench/trace.h"
@@ -110,7 +112,10 @@ static void print_profile(const struct job *job, enum program_kind kind, struct 
 {
     char title[128];
     snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
-    profile_print(t, samples < 10 ? samples : 10, title, job->profile);
+    profile_print(t, samples < 10 ? samples : 10, title, ceilings_for(job->ceilings, job->config.threads),
+                  job->profile);
+    if (job->options->bench->whole)
+        model_report(t, kind, job->profile);
 }
 
 static void sample_cold(struct making *m, enum program_kind kind, struct tape *t)
@@ -233,6 +238,11 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     if (job->options->dump && kind == PROGRAM_STEP &&
         !dump_write(job->options, &job->config, &m->batch, r, &error))
         fail_row(m->row, "failed", error.text);
+    if (job->timeline) {
+        char message[MESSAGE_SIZE];
+        model_timeline(r->tape, kind, job->timeline, message);
+        fprintf(stderr, "%s\n", message);
+    }
 }
 
 static void measure_program(struct making *m, enum program_kind kind)
@@ -340,6 +350,13 @@ json_t *measure(const struct job *job)
         else
             row_set_null(m.row, program_name(p), why_not(&m, p));
     }
+    if (!o->bench->whole || o->device.meta)
+        row_set_null(m.row, "first_answer",
+                     o->device.meta ? "planned only (--device meta)" : "measured by bench_model");
+    else
+        first_answer_measure(m.row, o, &job->config);
+    if (job->profile)
+        first_answer_print(m.row, job->profile);
     judge(&m);
     batch_free(&m.batch);
     facts_unmeasured(m.row, o->device.meta);

@@ -19,8 +19,9 @@ struct job {
     double share[PROGRAMS]; /* seconds of the budget */
     struct samples *taken;  /* per program: samples taken in turns before; null: none */
     struct progress *progress;
-    FILE *profile; /* where --profile prints; null without it */
-    json_t *trace; /* which --trace fills; null without it */
+    json_t *trace;        /* which --trace fills; null without it */
+    const char *timeline; /* prefix of the charts of memory over a program; null: none */
+    FILE *profile;        /* where --profile prints; null without it */
 };
 
 /* The row of a configuration: complete by the schema, whatever happened. */

@@ -157,6 +157,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
 {
     *o = (struct options){.bench = b,
                           .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
+                          .profile = b->whole,
                           .warmup = -1,
                           .min_samples = 10,
                           .cold = -1,

@@ -14,6 +14,7 @@ struct bench {
     enum axis axis;
     const char *values;         /* in the language of axis_parse */
     const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
+    bool whole;                 /* says everything about a row: profile, memory, first answer */
     bool kernels;               /* of ops alone, not of programs: see bench/kernels.h */
 };
 

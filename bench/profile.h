@@ -4,9 +4,21 @@
 
 #include <stdio.h>
 
+#include "bench/calibration.h"
 #include "models/tape.h"
 
-/* Replays the tape `runs` times with a clock reading after each entry, and prints the medians as tables. */
-void profile_print(struct tape *t, int runs, const char *title, FILE *out);
+/*
+ * Replays the tape `runs` times with a clock reading after each entry, and prints the medians as tables: per
+ * op, per part of a layer, per layer, per phase, and the entries that take longest. Where there are ceilings
+ * (else null) rates are set against them.
+ */
+void profile_print(struct tape *t, int runs, const char *title, const struct calibration *ceilings,
+                   FILE *out);
+
+/*
+ * What an intensity means on most machines: "compute" above 50 FLOP/B, "memory" below 10, else "balanced".
+ * Which it is on this one depends on its ridge.
+ */
+const char *intensity_class(double intensity);
 
 #endif

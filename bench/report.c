@@ -18,7 +18,7 @@ static void choose_axes(struct report *r)
     for (enum axis a = 0; a < AXES; a++)
         if (r->options->axes[a].count > 1)
             r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));
-    if (r->table.axes_count == several)
+    if (r->table.axes_count == several && !r->options->kernels)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/record.h"
 #include "bench/measure.h"
+#include "bench/place.h"
 #include "bench/trace.h"
 #include "kernels/rng.h"
 
@@ -97,6 +98,11 @@ static bool interleave(const struct options *o, struct work *work, int64_t rows,
  * explains. */
 static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
 {
+    char prefix[PATH_MAX];
+    if (r->path && job->options->bench->whole && job->options->charts) {
+        place_prefix(r->path, prefix);
+        job->timeline = prefix;
+    }
     char *profile = NULL;
     size_t size = 0;
     if (job->options->profile)

@@ -12,6 +12,7 @@
 #include "models/tape_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { HOST_ALIGN = 64 };
 
@@ -135,31 +136,32 @@ static int64_t place_category(struct tape *t, enum category c, int64_t offset)
     return aligned(t, offset);
 }
 
-/* Bytes alive at each entry, their maximum, and how it divides into categories. */
+/* Bytes of each category alive at each entry, and where they are most. */
 static void measure(struct tape *t, const struct life *lives)
 {
     struct plan *p = &t->plan;
-    int64_t persistent = 0;
+    int64_t persistent[MEMORY_CATEGORIES] = {0};
     t->live = pool_take(t->pool, (size_t)(t->main.count + 1) * sizeof *t->live);
     for (int i = 1; i < t->storage_count; i++) {
         const struct storage *s = &t->storages[i];
         if (category_persistent(s->category) && !s->alias) {
-            persistent += s->bytes;
-            p->at_peak[s->category] += s->bytes;
+            persistent[s->category] += s->bytes;
+            p->peak += s->bytes;
         }
         for (int e = lives[i].first; lives[i].first >= 0 && e <= lives[i].last; e++)
-            t->live[e] += s->bytes;
+            t->live[e][s->category] += s->bytes;
     }
     p->peak_entry = -1;
-    p->peak = persistent;
+    memcpy(p->at_peak, persistent, sizeof persistent);
     for (int e = 0; e < t->main.count; e++) {
-        t->live[e] += persistent;
-        if (p->peak_entry < 0 || t->live[e] > p->peak)
-            p->peak = t->live[e], p->peak_entry = e;
+        for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+            t->live[e][c] += persistent[c];
+        if (p->peak_entry >= 0 && tape_live_bytes(t, e) <= p->peak)
+            continue;
+        p->peak = tape_live_bytes(t, e);
+        p->peak_entry = e;
+        memcpy(p->at_peak, t->live[e], sizeof t->live[e]);
     }
-    for (int i = 1; i < t->storage_count; i++)
-        if (lives[i].first >= 0 && lives[i].first <= p->peak_entry && p->peak_entry <= lives[i].last)
-            p->at_peak[t->storages[i].category] += t->storages[i].bytes;
 }
 
 const struct plan *tape_plan(struct tape *t)
@@ -183,5 +185,13 @@ const struct plan *tape_planned(const struct tape *t)
 
 int64_t tape_live_bytes(const struct tape *t, int entry)
 {
-    return t->live[entry];
+    int64_t bytes = 0;
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        bytes += t->live[entry][c];
+    return bytes;
+}
+
+int64_t tape_live_of(const struct tape *t, int entry, enum category c)
+{
+    return t->live[entry][c];
 }

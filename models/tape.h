@@ -137,6 +137,7 @@ const struct plan *tape_planned(const struct tape *t);
 
 /* Bytes alive while an entry runs. Needs a plan. */
 int64_t tape_live_bytes(const struct tape *t, int entry);
+int64_t tape_live_of(const struct tape *t, int entry, enum category c);
 
 /* --- running
  * ----------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ struct tape {
     enum phase phase;
     int reversing; /* the forward entry whose gradient is being recorded */
     struct plan plan;
-    int64_t *live; /* bytes per entry of main */
+    int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
     void *arena;
     void *graph; /* the program as the device's graph; null: it was not captured */
     bool traced; /* a tool listens: replays tell it their ranges */

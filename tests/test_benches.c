@@ -155,6 +155,37 @@ static void test_chosen_kernels(void **state)
     house_teardown(state);
 }
 
+/* Everything about a configuration: each part is measured, and each table and chart is there. */
+static void test_model(void **state)
+{
+    static const char *const texts[] = {"profile of forward at 8 nodes",
+                                        "profile of step at 8 nodes",
+                                        "entry, the slowest 10",
+                                        "memory at the peak",
+                                        "FLOP/B class",
+                                        "from nothing to the first answer"};
+    static const char *const parts[] = {"graph", "record", "upload", "forward"};
+    void *h;
+    house_of(&h, "bench_model");
+    struct ended e = run_words(h, SMALL "--nodes 8 --layers 1", 0);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strstr(e.out, texts[i]))
+            fail_msg("no '%s' in\n%s", texts[i], e.out);
+    assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no looks */
+    ended_free(&e);
+    json_t *record = record_in(h, "work/x.json");
+    const json_t *row = row_at(record, 0);
+    assert_int_equal(row_count(record), 1);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "first_answer.%s", parts[i]);
+        assert_true(real_at(row, path) > 0);
+    }
+    json_decref(record);
+    *state = h;
+    house_teardown(state);
+}
+
 /* What fits one benchmark only is refused in the others. */
 static void test_flags_of_others(void **state)
 {
@@ -176,9 +207,9 @@ static void test_flags_of_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layer_scaling),   cmocka_unit_test(test_batch_scaling),
-        cmocka_unit_test(test_kernels),         cmocka_unit_test(test_chosen_kernels),
-        cmocka_unit_test(test_flags_of_others),
+        cmocka_unit_test(test_layer_scaling), cmocka_unit_test(test_batch_scaling),
+        cmocka_unit_test(test_kernels),       cmocka_unit_test(test_chosen_kernels),
+        cmocka_unit_test(test_model),         cmocka_unit_test(test_flags_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

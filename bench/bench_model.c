@@ -1,0 +1,16 @@
+/* Everything about one configuration: where time and memory go, and what the way from graph to answer takes.
+ */
+#include "bench/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const struct bench bench = {
+        .name = "bench_model",
+        .doc =
+            "one configuration: time by op, layer and entry, memory by category, the way to the first answer",
+        .axis = AXIS_NODES,
+        .values = "500",
+        .whole = true,
+    };
+    return bench_main(&bench, argc, argv);
+}

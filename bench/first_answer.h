@@ -1,0 +1,19 @@
+/* The way from nothing to the first answer: what a service pays for a graph that it has not seen. */
+#ifndef GTMARK_BENCH_FIRST_ANSWER_H
+#define GTMARK_BENCH_FIRST_ANSWER_H
+
+#include <jansson.h>
+
+#include "bench/config.h"
+
+/*
+ * Runs the way a few times, alone, and writes its medians into the row's group "first_answer": the graph is
+ * drawn or read and its structure built; `forward` is recorded and planned; memory is taken, parameters and
+ * inputs are made and uploaded; it runs once. Null where it does not fit.
+ */
+void first_answer_measure(json_t *row, const struct options *o, const struct config *c);
+
+/* Prints what the row says of it, as lines of a table. */
+void first_answer_print(const json_t *row, FILE *out);
+
+#endif
