@@ -8,8 +8,11 @@
 
 #include "analysis/schema.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,14 +37,23 @@ json_t *record_new(const char *benchmark, const char *command, json_t *context)
     return record;
 }
 
-bool record_add(json_t *record, json_t *row, char *error)
+bool record_put(json_t *record, size_t index, bool replace, json_t *row, char *error)
 {
     if (!row_validate(row, error)) {
         json_decref(row);
         return false;
     }
-    json_array_append_new(json_object_get(record, "rows"), row);
+    json_t *rows = json_object_get(record, "rows");
+    if (replace)
+        json_array_set_new(rows, index, row);
+    else
+        json_array_insert_new(rows, index, row);
     return true;
+}
+
+bool record_add(json_t *record, json_t *row, char *error)
+{
+    return record_put(record, json_array_size(json_object_get(record, "rows")), false, row, error);
 }
 
 static bool head_is_sound(const json_t *record, char *error)
@@ -154,6 +166,27 @@ bool record_save(const json_t *record, const char *path, char *error)
     return good;
 }
 
+/* What a process that was killed left beside the file: PATH.PID.tmp of a PID that is no more. */
+static void clear_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    size_t length = strlen(name);
+    DIR *all = directory ? opendir(directory) : NULL;
+    for (struct dirent *e; all && (e = readdir(all)) != NULL;) {
+        char *end;
+        if (strncmp(e->d_name, name, length) != 0 || e->d_name[length] != '.')
+            continue;
+        long pid = strtol(e->d_name + length + 1, &end, 10);
+        if (pid > 0 && pid <= INT_MAX && strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) != 0 &&
+            errno == ESRCH)
+            unlinkat(dirfd(all), e->d_name, 0);
+    }
+    if (all)
+        closedir(all);
+    free(directory);
+}
+
 bool record_can_save(const char *path, char *error)
 {
     char *beside;
@@ -163,6 +196,7 @@ bool record_can_save(const char *path, char *error)
     fclose(file);
     unlink(beside);
     free(beside);
+    clear_leftovers(path);
     return true;
 }
 
@@ -197,4 +231,25 @@ json_t *record_load(const char *path, char *error)
 json_t *record_load_any(const char *path, char *error)
 {
     return load(path, row_validate_status, error);
+}
+
+bool record_keep(const char *path, char *error)
+{
+    char ignored[MESSAGE_SIZE], *kept;
+    struct stat there;
+    if (stat(path, &there) != 0)
+        return true;
+    json_t *record = record_load(path, ignored);
+    bool empty = record && json_array_size(json_object_get(record, "rows")) == 0;
+    json_decref(record);
+    if (empty || there.st_size == 0)
+        return true;
+    if (asprintf(&kept, "%s~", path) < 0) {
+        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
+        return false;
+    }
+    unlink(kept);
+    bool good = link(path, kept) == 0 || system_error(error, kept);
+    free(kept);
+    return good;
 }

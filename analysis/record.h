@@ -24,6 +24,10 @@ json_t *record_new(const char *benchmark, const char *command, json_t *context);
 /* Appends a row, which is taken over; refuses one that is not valid. */
 bool record_add(json_t *record, json_t *row, char *error);
 
+/* Puts a row, which is taken over, at an index up to the number of rows: before the row there, or in its
+ * place. Refuses one that is not valid. */
+bool record_put(json_t *record, size_t index, bool replace, json_t *row, char *error);
+
 /* Whether schema version, fields and all rows are as they should be. */
 bool record_validate(const json_t *record, char *error);
 
@@ -42,8 +46,15 @@ bool record_write_line(const json_t *record, const json_t *row, FILE *out);
  */
 bool record_save(const json_t *record, const char *path, char *error);
 
-/* Whether record_save could write there: tries it, and leaves nothing behind. */
+/* Whether record_save could write there: tries it, and leaves nothing behind, nor what a killed process left.
+ */
 bool record_can_save(const char *path, char *error);
+
+/*
+ * Keeps what stands in the file, if it is anything but a record without rows, under its name and a tilde, in
+ * place of what was kept before. False with a message if that cannot be done.
+ */
+bool record_keep(const char *path, char *error);
 
 /* The record in a file, validated; null on error. */
 json_t *record_load(const char *path, char *error);

@@ -125,6 +125,8 @@ static const struct flag flags[] = {
      CHOICE(format, formats)},
     {OUTPUT, "output", "FILE", "result file, JSON (default results/local/BINARY.json, charts beside it)",
      PATH(output, "a file")},
+    {OUTPUT, "resume", NULL, "go on with the result file: only what is missing or failed is measured",
+     ON(resume)},
     {OUTPUT, "dump", "DIR", "write a step's inputs, parameters, results and gradients there, as .npy",
      PATH(dump, "a directory")},
     {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(charts)},

@@ -5,12 +5,14 @@
 #include "bench/harness.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "analysis/chart.h"
 #include "analysis/kernel_chart.h"
 #include "analysis/record.h"
 #include "bench/against.h"
+#include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
 #include "bench/place.h"
@@ -64,7 +66,9 @@ static json_t *new_record(const struct bench *b, struct options *o, int argc, ch
     char command[4096] = "";
     for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
         used += snprintf(command + used, sizeof command - (size_t)used, "%s%s", i ? " " : "", argv[i]);
-    return record_new(b->name, command, machine_context(described(&o->device), o->seed));
+    json_t *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
+    json_object_set_new(record, "settings", resume_settings(o));
+    return record;
 }
 
 static void print_context(const struct bench *b, const struct options *o, const char *path)
@@ -113,41 +117,87 @@ static int fail(const struct bench *b, const struct message *error, int status)
     return status;
 }
 
-static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
+/* Where the results go: null where they go nowhere. False with a message. */
+static bool choose_path(const struct bench *b, const struct options *o, char place[PATH_MAX],
+                        const char **path, struct message *error)
+{
+    *path = o->output;
+    if (!*path && !o->device.meta) {
+        if (!place_default(b->name, place, error))
+            return false;
+        *path = place;
+    }
+    if (o->resume && !*path)
+        return complain(error, "--resume: with --device meta there is no result file without --output");
+    return true;
+}
+
+static bool check_path(const char *path, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    return !path || record_can_save(path, why) || complain(error, "--output %s", why);
+}
+
+/* After a signal: what there is, and how to have the rest. */
+static int say_interrupted(const struct bench *b, const struct options *o, const struct report *r)
+{
+    size_t rows = json_array_size(json_object_get(r->record, "rows")) - r->resume->others;
+    int number = interrupt_signal();
+    fprintf(stderr, "%s: %s: ended with %zu of %lld rows", b->name, number == SIGINT ? "SIGINT" : "SIGTERM",
+            rows, (long long)config_count(o) * o->device.count);
+    if (r->path)
+        fprintf(stderr, " in %s; the same command with --resume goes on", r->path);
+    putc('\n', stderr);
+    return 128 + number;
+}
+
+/* The sweep over a record, whose rows are printed and saved as they come. */
+static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
+                    const struct resume *resume, json_t *record, const char *path)
 {
     struct message error;
     struct report report;
-    char place[PATH_MAX];
-    const char *path = o->output;
-    if (!config_check_all(o, &error))
-        return fail(b, &error, EXIT_USAGE);
-    if (!path && !o->device.meta) {
-        if (!place_default(b->name, place, &error))
-            return fail(b, &error, EXIT_USAGE);
-        path = place;
-    }
-    char why[MESSAGE_SIZE];
-    if (path && !record_can_save(path, why)) {
-        complain(&error, "--output %s", why);
-        return fail(b, &error, EXIT_USAGE);
-    }
-    print_context(b, o, path);
-    struct ceilings ceilings;
-    ceilings_get(&ceilings, o);
-    json_t *record = new_record(b, o, argc, argv);
-    json_object_set_new(record, "calibrations", ceilings_json(&ceilings));
     bool good = false;
-    bool done = report_start(&report, o, record, path, &error) &&
-                sweep(o, &ceilings, &report, &good, &error) && report_end(&report, &error);
-    bool charts = done && path && o->charts;
+    interrupt_watch();
+    bool done = report_start(&report, o, record, resume, path, &error) &&
+                sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
+    if (!done)
+        return fail(b, &error, EXIT_MISSED);
+    if (interrupt_signal())
+        return say_interrupted(b, o, &report);
+    bool charts = path && o->charts;
     if (charts && o->kernels)
         draw_kernels(&report);
     if (charts && config_count(o) > (o->kernels ? o->kernel_count : 1))
         draw(&report);
-    int missed = done ? gates_judge(&o->gates, o->programs, json_object_get(record, "rows"), stderr) : 0;
+    json_t *rows = report_rows(&report);
+    int missed = gates_judge(&o->gates, o->programs, rows, stderr);
+    json_decref(rows);
+    return good && !missed ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
+{
+    struct message error;
+    char place[PATH_MAX];
+    const char *path;
+    if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error))
+        return fail(b, &error, EXIT_USAGE);
+    struct resume resume;
+    json_t *record = new_record(b, o, argc, argv);
+    int status = EXIT_USAGE;
+    if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
+        struct ceilings ceilings;
+        print_context(b, o, path);
+        ceilings_get(&ceilings, o);
+        json_object_set_new(resume.run, "calibrations", ceilings_json(&ceilings));
+        status = run_rows(b, o, &ceilings, &resume, record, path);
+    } else {
+        fail(b, &error, status);
+    }
+    resume_close(&resume);
     json_decref(record);
-    good = good && !missed;
-    return !done ? fail(b, &error, EXIT_MISSED) : good ? EXIT_GOOD : EXIT_MISSED;
+    return status;
 }
 
 static int run_against(const struct bench *b, const struct options *o, int argc, char **argv)

@@ -4,11 +4,13 @@
 #include <math.h>
 
 #include "analysis/units.h"
+#include "bench/clock.h"
 #include "bench/cold.h"
 #include "bench/dump.h"
 #include "bench/energy.h"
 #include "bench/facts.h"
 #include "bench/first_answer.h"
+#include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/model_report.h"
 #include "bench/profile.h"
@@ -30,6 +32,8 @@ struct making {
     json_t *row;
     struct batch batch;
     struct verdict verdict;
+    double deadline; /* of the clock, for sampling */
+    bool given_up;   /* after a signal */
 };
 
 static struct recording record_config(const struct options *o, const struct config *c, const struct batch *b,
@@ -86,7 +90,7 @@ static void prepare(const struct options *o, struct tape *t)
 
 /* Samples in one of `turns` turns: with that part of the runs, of the fewest samples and of the budget. */
 static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r,
-                                     int turns)
+                                     int turns, double deadline)
 {
     const struct options *o = job->options;
     struct sampling rule = {.warmup = o->warmup,
@@ -94,6 +98,7 @@ static struct samples sample_program(const struct job *job, enum program_kind ki
                             .min_samples = (o->min_samples + turns - 1) / turns,
                             .max_noise = o->max_noise,
                             .budget = job->share[kind] / turns,
+                            .deadline = deadline,
                             .nvml = o->device.nvml,
                             .look = look_seconds,
                             .watch = r->loss,
@@ -209,27 +214,24 @@ static void warn_samples(const struct samples *s, const char *program)
     noise_warn_throttle(&s->seen, program, stderr);
 }
 
-/* Everything that needs the program in memory: the timing first, and what would disturb it afterwards. */
-static void run_program(struct making *m, enum program_kind kind, struct recording *r)
+/* What the samples say, and what would have disturbed them: it comes afterwards. */
+static void use_samples(struct making *m, enum program_kind kind, struct recording *r,
+                        const struct samples *s, bool taken)
 {
     const struct job *job = m->job;
-    bool taken = job->taken && job->taken[kind].n > 0;
-    struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1);
-    facts_samples(m->row, kind, &s, &m->batch);
+    facts_samples(m->row, kind, s, &m->batch);
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
-    warn_samples(&s, program_name(kind));
+    warn_samples(s, program_name(kind));
     time_otherwise(m, kind, r->tape, taken);
-    look_at_gpu(m, kind, r->tape, &s);
+    look_at_gpu(m, kind, r->tape, s);
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)
-        row_set_real(m->row, "loss", s.first);
+        row_set_real(m->row, "loss", s->first);
     if (job->profile)
-        print_profile(job, kind, r->tape, s.n);
+        print_profile(job, kind, r->tape, s->n);
     if (job->trace)
         add_trace(job, kind, r->tape);
-    if (!taken)
-        samples_free(&s);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
         fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
     count_executed(m, kind, r);
@@ -243,6 +245,33 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         model_timeline(r->tape, kind, job->timeline, message);
         fprintf(stderr, "%s\n", message);
     }
+}
+
+/* Samples that --timeout ended too early make the row a skipped one. */
+static void judge_samples(struct making *m, enum program_kind kind, const struct samples *s)
+{
+    const struct options *o = m->job->options;
+    int needed = o->runs > 0 ? o->runs : SAMPLES_MIN;
+    if (s->n >= needed || !row_is_ok(m->row))
+        return;
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s: %d of %d samples when --timeout, %g s, was over", program_name(kind),
+             s->n, needed, o->timeout);
+    fail_row(m->row, "skipped", reason);
+}
+
+/* Everything that needs the program in memory: the timing first. */
+static void run_program(struct making *m, enum program_kind kind, struct recording *r)
+{
+    const struct job *job = m->job;
+    bool taken = job->taken && job->taken[kind].n > 0;
+    struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1, m->deadline);
+    m->given_up = interrupt_signal();
+    if (s.n > 0 && !m->given_up)
+        use_samples(m, kind, r, &s, taken);
+    judge_samples(m, kind, &s);
+    if (!taken)
+        samples_free(&s);
 }
 
 static void measure_program(struct making *m, enum program_kind kind)
@@ -300,6 +329,12 @@ static bool open_batch(struct making *m)
     return true;
 }
 
+/* The clock after so many seconds; 0 are without end. */
+static double deadline(double seconds)
+{
+    return seconds > 0 ? clock_now() + seconds : INFINITY;
+}
+
 void take_turn(const struct job *job, enum program_kind kind, int turns)
 {
     const struct options *o = job->options;
@@ -309,7 +344,7 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
         return;
     struct recording r = record_config(o, &job->config, &b, kind);
     if ((double)tape_plan(r.tape)->arena <= program_limit(o) && tape_layout(r.tape)) {
-        struct samples turn = sample_program(job, kind, &r, turns);
+        struct samples turn = sample_program(job, kind, &r, turns, deadline(o->timeout / turns));
         samples_join(&job->taken[kind], &turn);
     }
     tape_free(r.tape);
@@ -326,7 +361,7 @@ static const char *why_not(const struct making *m, enum program_kind p)
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
-    struct making m = {.job = job, .row = json_object()};
+    struct making m = {.job = job, .row = json_object(), .deadline = deadline(o->timeout)};
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
     if (!open_batch(&m)) {
@@ -344,7 +379,7 @@ json_t *measure(const struct job *job)
         if (job->row == 0)
             noise_warn(&noise, stderr);
     }
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && !m.given_up; p++) {
         if (o->programs[p])
             measure_program(&m, p);
         else
@@ -359,6 +394,10 @@ json_t *measure(const struct job *job)
         first_answer_print(m.row, job->profile);
     judge(&m);
     batch_free(&m.batch);
+    if (m.given_up) {
+        json_decref(m.row);
+        return NULL;
+    }
     facts_unmeasured(m.row, o->device.meta);
     return m.row;
 }

@@ -24,7 +24,8 @@ struct job {
     FILE *profile;        /* where --profile prints; null without it */
 };
 
-/* The row of a configuration: complete by the schema, whatever happened. */
+/* The row of a configuration: complete by the schema, whatever happened; null if a signal came while it was
+ * sampled. */
 json_t *measure(const struct job *job);
 
 /*

@@ -58,12 +58,14 @@ struct options {
     double check_budget;   /* seconds of oracle beyond which a program is checked by rows */
     double mem_limit;      /* bytes; 0: what the machine has */
     struct gates gates;    /* that every row must pass */
+    double timeout;        /* seconds of sampling for a row; 0: without end */
     const char *against;   /* an old build to run in turns with this one; null: none */
     bool charts;           /* drawn beside the result file */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */
     const char *trace;  /* file for a replay of every program; null: none */
+    bool resume;        /* go on with the result file */
     const char *dump;   /* directory for a step's arrays; null: none */
 };
 

@@ -22,21 +22,23 @@ static void choose_axes(struct report *r)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 
-bool report_start(struct report *r, const struct options *o, json_t *record, const char *path,
-                  struct message *error)
+bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
+                  const char *path, struct message *error)
 {
-    *r = (struct report){.options = o, .record = record, .path = path};
+    *r = (struct report){.options = o, .record = record, .resume = resume, .path = path};
     r->table.columns = o->bench->columns;
     r->table.out = stdout;
     r->table.style = o->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
     choose_axes(r);
+    if (path && !o->resume && !record_keep(path, error->text))
+        return false;
     if (path && !record_save(record, path, error->text))
         return false;
     if (o->format == FORMAT_CSV)
         csv_header(stdout);
     else if (o->format == FORMAT_TABLE || o->format == FORMAT_MARKDOWN)
         table_header(&r->table);
-    return true;
+    return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
 /* What cannot be written shows when it is flushed. */
@@ -58,9 +60,10 @@ static void print_row(const struct report *r, const json_t *row)
     }
 }
 
-bool report_row(struct report *r, json_t *row, struct message *error)
+bool report_row(struct report *r, int64_t index, json_t *row, struct message *error)
 {
-    if (!record_add(r->record, json_incref(row), error->text)) {
+    bool replace = r->resume->state[index] == ROW_REDONE;
+    if (!record_put(r->record, r->resume->others + (size_t)index, replace, json_incref(row), error->text)) {
         json_decref(row);
         return false;
     }
@@ -69,6 +72,30 @@ bool report_row(struct report *r, json_t *row, struct message *error)
     if (fflush(stdout) != 0 || ferror(stdout)) /* a long row is flushed on its way */
         return complain(error, "stdout: cannot be written");
     return !r->path || record_save(r->record, r->path, error->text);
+}
+
+bool report_kept(struct report *r, int64_t index)
+{
+    json_t *row = json_array_get(json_object_get(r->record, "rows"), r->resume->others + (size_t)index);
+    json_t *shown = json_copy(row);
+    const char *reason = "";
+    char text[MESSAGE_SIZE];
+    row_get_text(row, "reason", &reason);
+    snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
+    if (r->options->format == FORMAT_TABLE || r->options->format == FORMAT_MARKDOWN)
+        row_set_text(shown, "reason", text);
+    print_row(r, shown);
+    json_decref(shown);
+    return row_is_ok(row);
+}
+
+json_t *report_rows(const struct report *r)
+{
+    const json_t *all = json_object_get(r->record, "rows");
+    json_t *rows = json_array();
+    for (size_t i = r->resume->others; i < json_array_size(all); i++)
+        json_array_append(rows, json_array_get(all, i));
+    return rows;
 }
 
 bool report_end(struct report *r, struct message *error)

@@ -9,6 +9,7 @@
 
 #include "analysis/statistics.h"
 #include "bench/clock.h"
+#include "bench/interrupt.h"
 #include "bench/stopwatch.h"
 
 /* Runs, each divided at the borders of its phases. */
@@ -87,10 +88,17 @@ static double run_watched(struct tape *t, struct run *r, const struct sampling *
     return seconds;
 }
 
+/* Whether no run may be begun any more. */
+static bool halted(const struct sampling *rule)
+{
+    return interrupt_signal() || (rule->deadline > 0 && clock_now() >= rule->deadline);
+}
+
 static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double start = clock_now();
-    while (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup) {
+    while (!halted(rule) &&
+           (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup)) {
         run_watched(t, r, rule, s);
         s->warmup++;
     }
@@ -154,11 +162,13 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     double start = clock_now();
     struct usage before = usage_now();
     struct watch gpu = watch_start(rule->nvml, rule->look);
-    do {
+    while (!halted(rule)) {
         take_sample(t, &r, rule, &s);
         if (rule->progress)
             rule->progress(rule->context, s.n, clock_now() - start);
-    } while (!done(&s, rule, &gpu, clock_now() - start));
+        if (done(&s, rule, &gpu, clock_now() - start))
+            break;
+    }
     s.used = usage_since(&before);
     s.elapsed = clock_now() - start;
     stopwatch_close(&r.watch);

@@ -3,7 +3,8 @@
  *
  * Warm-up, then samples until there are min_samples and the half-width of the median's 95 % interval is at
  * most max_noise of the median, or the share of the budget is spent and there are 3. A fixed number of runs
- * overrides. Samples that a throttled GPU spoils are discarded and taken again.
+ * overrides. Samples that a throttled GPU spoils are discarded and taken again. At the deadline, and after a
+ * signal (bench/interrupt.h), no run begins any more: then there may be fewer samples, or none.
  */
 #ifndef GTMARK_BENCH_SAMPLE_H
 #define GTMARK_BENCH_SAMPLE_H
@@ -20,6 +21,7 @@ struct sampling {
     int min_samples;
     double max_noise;        /* of the median */
     double budget;           /* seconds for the samples */
+    double deadline;         /* of the clock: no run begins later; 0: none */
     const struct nvml *nvml; /* looks at the GPU between samples; null: no one does */
     double look;             /* seconds from one look to the next, at least */
     struct mat watch;        /* 1 x 1: its value after the very first run is kept; may be absent */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/record.h"
+#include "bench/interrupt.h"
 #include "bench/measure.h"
 #include "bench/place.h"
 #include "bench/trace.h"
@@ -18,6 +19,7 @@ enum { TURNS = 5 };
 /* A row of the plan of work. */
 struct work {
     struct job job;
+    bool kept; /* an earlier run left the row */
     double cost[PROGRAMS];
     struct samples taken[PROGRAMS];
 };
@@ -35,12 +37,17 @@ static double share_of(const struct options *o, double cost, double total, int64
            (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
-static struct work *plan_work(const struct job *common, int64_t rows)
+static struct work *plan_work(const struct job *common, const struct resume *resume, int64_t rows)
 {
     const struct options *o = common->options;
     struct work *work = calloc((size_t)rows, sizeof *work);
     double total = 0;
+    int64_t missing = 0;
     for (int64_t i = 0; work && i < rows; i++) {
+        work[i].kept = resume->state[i] == ROW_KEPT;
+        if (work[i].kept)
+            continue;
+        missing++;
         work[i].job = *common;
         work[i].job.row = i;
         work[i].job.config = config_at(o, i);
@@ -50,8 +57,8 @@ static struct work *plan_work(const struct job *common, int64_t rows)
     }
     for (int64_t i = 0; work && i < rows; i++)
         for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (o->programs[p])
-                work[i].job.share[p] = share_of(o, work[i].cost[p], total, rows);
+            if (o->programs[p] && !work[i].kept)
+                work[i].job.share[p] = share_of(o, work[i].cost[p], total, missing);
     return work;
 }
 
@@ -81,8 +88,10 @@ static bool interleave(const struct options *o, struct work *work, int64_t rows,
         int64_t *order = shuffled(rows, rng_bits(rng_key(o->seed, "interleave"), (uint64_t)turn));
         if (!order)
             return false;
-        for (int64_t i = 0; i < rows; i++) {
+        for (int64_t i = 0; i < rows && !interrupt_signal(); i++) {
             struct work *w = &work[order[i]];
+            if (w->kept)
+                continue;
             w->job.taken = w->taken;
             show(progress, w, order[i], 1.0 / TURNS);
             for (enum program_kind p = 0; p < PROGRAMS; p++)
@@ -94,8 +103,8 @@ static bool interleave(const struct options *o, struct work *work, int64_t rows,
     return true;
 }
 
-/* Measures one configuration and hands its row to the report; a profile is printed after the row that it
- * explains. */
+/* Measures one configuration and hands its row, if it was finished, to the report; a profile is printed after
+ * the row that it explains. */
 static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
 {
     char prefix[PATH_MAX];
@@ -108,9 +117,9 @@ static bool run_row(struct job *job, struct report *r, bool *good, struct messag
     if (job->options->profile)
         job->profile = open_memstream(&profile, &size);
     json_t *row = measure(job);
-    *good = row_is_ok(row);
-    bool saved = report_row(r, row, error) &&
-                 (!job->trace || record_save(job->trace, job->options->trace, error->text));
+    *good = row && row_is_ok(row);
+    bool saved = !row || (report_row(r, job->progress->before + job->row, row, error) &&
+                          (!job->trace || record_save(job->trace, job->options->trace, error->text)));
     if (job->profile)
         fclose(job->profile);
     if (profile)
@@ -124,13 +133,17 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
 {
     const struct options *o = common->options;
     int64_t rows = config_count(o);
-    struct work *work = plan_work(common, rows);
+    struct work *work = plan_work(common, r->resume, rows);
     bool turns = o->interleave && !o->device.meta;
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
         complain(error, "no memory for %lld rows", (long long)rows);
-    for (int64_t i = 0; going && i < rows; i++) {
+    for (int64_t i = 0; going && i < rows && !interrupt_signal(); i++) {
         bool good;
+        if (work[i].kept) {
+            *all_good &= report_kept(r, i);
+            continue;
+        }
         show(common->progress, &work[i], i, turns ? 0 : 1);
         going = run_row(&work[i].job, r, &good, error);
         *all_good &= good;

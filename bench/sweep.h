@@ -8,8 +8,8 @@
 
 /*
  * Measures all rows and reports each as it is finished, device after device; the options' device is the one
- * in use. all_good: whether every row was ok. False with a message if a row could not be reported, or a
- * device not be opened.
+ * in use. all_good: whether every row was ok. Ends early after a signal (bench/interrupt.h). False with a
+ * message if a row could not be reported, or a device not be opened.
  */
 bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
            struct message *error);

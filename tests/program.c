@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -114,7 +115,8 @@ static void run_child(const struct house *h, char **argv, int out, int err)
 {
     int in = open("/dev/null", O_RDONLY);
     if (chdir(h->work) == 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
-        alarm(TIME_LIMIT); /* stands through exec */
+        signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
+        alarm(TIME_LIMIT);       /* stands through exec */
         execv(h->program, argv);
     }
     _exit(127);

@@ -91,7 +91,7 @@ static void test_markdown_and_table(void **state)
 static void test_help(void **state)
 {
     struct ended e = run_words(*state, "--help", 0);
-    assert_true(occurrences(e.out, '\n') < 80);
+    assert_true(occurrences(e.out, '\n') < 80); /* two screens */
     for (int a = 0; a < AXES; a++) {
         char flag[40];
         snprintf(flag, sizeof flag, "  --%s LIST ", axis_info((enum axis)a)->name);

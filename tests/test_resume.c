@@ -1,0 +1,368 @@
+/*
+ * Sweeps that are cut off, by signals, by kill -9 and by a full disk, and go on with --resume: no row is
+ * lost, none is there twice, and the file is a whole document at every moment.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernels/rng.h"
+#include "tests/records.h"
+
+#define TINY  "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --output x.json "
+#define SWEEP TINY "--nodes 8-23+1 "
+enum { FIRST = 8, ROWS = 16 };
+
+/* The text of the result file; null where there is none. */
+static char *file_text(const struct house *h)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t capacity = 0;
+    snprintf(path, sizeof path, "%s/x.json", h->work);
+    FILE *in = fopen(path, "r");
+    if (in && getdelim(&text, &capacity, '\0', in) < 0)
+        fail_msg("%s is empty", path);
+    if (in)
+        fclose(in);
+    return text;
+}
+
+static void remove_files(const struct house *h)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/x.json", h->work);
+    unlink(path);
+}
+
+/* The texts of the rows of a result file, and the nodes of each. */
+struct rows {
+    int count;
+    char *text[2 * ROWS];
+    int64_t nodes[2 * ROWS];
+};
+
+static void rows_of(const struct house *h, struct rows *r)
+{
+    char *all = file_text(h);
+    *r = (struct rows){0};
+    if (!all)
+        return;
+    json_decref(record_of(all));
+    char *first = strstr(all, "\n \"rows\": [\n"), *last = first ? strstr(first, "\n ]") : NULL;
+    if (last)
+        *last = '\0';
+    for (char *at = first ? strstr(first, "\n  {\n") : NULL; at; at = strstr(at, "\n  {\n")) {
+        char *end = strstr(at, "\n  }");
+        assert_non_null(end);
+        assert_true(r->count < 2 * ROWS);
+        r->text[r->count] = strndup(at, (size_t)(end - at));
+        long long nodes;
+        assert_int_equal(sscanf(strstr(r->text[r->count], "\"nodes\": "), "\"nodes\": %lld", &nodes), 1);
+        r->nodes[r->count++] = nodes;
+        at = end;
+    }
+    free(all);
+}
+
+static void rows_free(struct rows *r)
+{
+    for (int i = 0; i < r->count; i++)
+        free(r->text[i]);
+    r->count = 0;
+}
+
+/* Every row of `before` stands in `after`, byte for byte; none of `after` is there twice. */
+static void assert_nothing_lost(const struct rows *before, const struct rows *after)
+{
+    for (int i = 0; i < before->count; i++) {
+        int found = 0;
+        for (int j = 0; j < after->count; j++)
+            found += strcmp(before->text[i], after->text[j]) == 0;
+        if (found != 1)
+            fail_msg("the row of %lld nodes is there %d times", (long long)before->nodes[i], found);
+    }
+    for (int i = 0; i < after->count; i++)
+        for (int j = 0; j < i; j++)
+            assert_true(after->nodes[i] != after->nodes[j]);
+}
+
+/* Resumes to the end: all rows are there in order, those of `before` as they were. */
+static void finish(const struct house *h, const struct rows *before)
+{
+    struct rows after;
+    struct ended e = run_words(h, SWEEP "--resume", 0);
+    int kept = 0;
+    for (const char *at = e.out; (at = strstr(at, "ok: kept")) != NULL; at++)
+        kept++;
+    assert_int_equal(kept, before->count);
+    ended_free(&e);
+    rows_of(h, &after);
+    assert_int_equal(after.count, ROWS);
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(after.nodes[i], FIRST + i);
+    assert_nothing_lost(before, &after);
+    rows_free(&after);
+}
+
+/* Starts a sweep and returns after it printed some rows; `more` of its output comes out of *in. */
+static pid_t start_and_wait(const struct house *h, const char *words, int rows, int err, FILE **in)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = program_start(h, words, NULL, ends[1], err);
+    close(ends[1]);
+    *in = fdopen(ends[0], "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    for (int i = 0; i <= rows; i++) /* and the header */
+        assert_true(getline(&line, &capacity, *in) > 0);
+    free(line);
+    return pid;
+}
+
+static void check_signal(const struct house *h, int number)
+{
+    struct rows rows;
+    char text[1024] = "";
+    FILE *in, *err = tmpfile();
+    remove_files(h);
+    pid_t pid = start_and_wait(h, SWEEP, 3, fileno(err), &in);
+    kill(pid, number);
+    assert_int_equal(program_wait(pid), 128 + number);
+    fclose(in);
+    rewind(err);
+    text[fread(text, 1, sizeof text - 1, err)] = '\0';
+    fclose(err);
+    assert_non_null(strstr(text, number == SIGINT ? "SIGINT: ended with " : "SIGTERM: ended with "));
+    assert_non_null(strstr(text, "--resume"));
+    rows_of(h, &rows);
+    assert_in_range(rows.count, 3, ROWS - 1);
+    finish(h, &rows);
+    rows_free(&rows);
+}
+
+static void test_signals(void **state)
+{
+    check_signal(*state, SIGINT);
+    check_signal(*state, SIGTERM);
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+/* The second signal does not wait for the row, which would take minutes. */
+static void test_second_signal(void **state)
+{
+    FILE *in, *err = tmpfile();
+    pid_t pid = start_and_wait(*state, "--device ref --nodes 20k --phase step --no-check --output y.json", 0,
+                               fileno(err), &in);
+    pause_for(0.2);
+    kill(pid, SIGTERM);
+    pause_for(0.2);
+    kill(pid, SIGTERM);
+    assert_int_equal(program_wait(pid), 128 + SIGTERM);
+    fclose(in);
+    fclose(err);
+    json_decref(record_in(*state, "work/y.json"));
+}
+
+/* At a random moment each time; the file is whole after every one, and only grows. */
+static void test_kill_9(void **state)
+{
+    int rounds = getenv("GTMARK_SOAK") ? 100 : 5;
+    uint64_t key = rng_key(9, "kill");
+    struct rows before = {0}, after;
+    int null = open("/dev/null", O_WRONLY);
+    remove_files(*state);
+    for (int round = 0; round < rounds; round++) {
+        pid_t pid = program_start(*state, SWEEP "--resume", NULL, null, null);
+        pause_for((double)(rng_bits(key, (uint64_t)round) % 1000) / 1000 * 0.4);
+        kill(pid, SIGKILL);
+        int status = program_wait(pid);
+        assert_true(status == 128 + SIGKILL || status == 0);
+        rows_of(*state, &after);
+        assert_nothing_lost(&before, &after);
+        rows_free(&before);
+        before = after;
+        if (before.count == ROWS) { /* from the beginning */
+            remove_files(*state);
+            rows_free(&before);
+        }
+    }
+    close(null);
+    finish(*state, &before);
+    rows_free(&before);
+}
+
+/* Files that may not grow over a limit stand for a disk that is full. */
+static void test_full_disk(void **state)
+{
+    struct rows rows;
+    struct rlimit old, limit;
+    remove_files(*state);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = old;
+    limit.rlim_cur = 60000;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct ended e = program_run(*state, SWEEP, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(e.status, 1);
+    assert_non_null(strstr(e.err, "x.json: cannot be written: File too large"));
+    ended_free(&e);
+    char *files = house_list(*state);
+    assert_null(strstr(files, ".tmp"));
+    free(files);
+    rows_of(*state, &rows);
+    assert_in_range(rows.count, 1, ROWS - 1);
+    finish(*state, &rows);
+    rows_free(&rows);
+}
+
+/* Writes the record of x.json back, its row `index` changed to this status. */
+static void plant(const struct house *h, size_t index, const char *status)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    json_t *record = record_in(h, "work/x.json");
+    json_t *row = (json_t *)row_at(record, index);
+    row_set_text(row, "status", status);
+    row_set_text(row, "reason", "planted");
+    snprintf(path, sizeof path, "%s/x.json", h->work);
+    assert_true(record_save(record, path, error));
+    json_decref(record);
+}
+
+/* oom stays, failed, wrong and skipped are done again; rows that nobody asks for stay, before the others. */
+static void test_what_is_kept(void **state)
+{
+    static const char *const statuses[] = {"oom", "failed", "wrong", "skipped"};
+    struct rows before, after;
+    remove_files(*state);
+    struct ended e = run_words(*state, TINY "--nodes 8,9,10,11,12", 0);
+    ended_free(&e);
+    for (size_t i = 0; i < 4; i++)
+        plant(*state, i, statuses[i]);
+    rows_of(*state, &before);
+    e = run_words(*state, TINY "--nodes 20,8,9,10,11 --resume", 1);
+    ended_free(&e);
+    rows_of(*state, &after);
+    static const int64_t wanted[] = {12, 20, 8, 9, 10, 11};
+    assert_int_equal(after.count, 6);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(after.nodes[i], wanted[i]);
+    assert_string_equal(after.text[0], before.text[4]);
+    assert_string_equal(after.text[2], before.text[0]);
+    json_t *record = record_in(*state, "work/x.json");
+    for (size_t i = 3; i < 6; i++)
+        assert_string_equal(text_at(row_at(record, i), "status"), "ok");
+    assert_int_equal(json_array_size(json_object_get(record, "resumed")), 1);
+    json_decref(record);
+    rows_free(&before);
+    rows_free(&after);
+}
+
+/* Configurations that turn out to be the same have a row each. */
+static void test_same_twice(void **state)
+{
+    remove_files(*state);
+    struct ended e = run_words(*state, TINY "--nodes 8 --ffn 0,32", 0);
+    ended_free(&e);
+    char *before = file_text(*state);
+    e = run_words(*state, TINY "--nodes 8 --ffn 0,32,48 --resume", 0);
+    ended_free(&e);
+    json_t *record = record_in(*state, "work/x.json");
+    assert_int_equal(row_count(record), 3);
+    assert_int_equal(count_at(row_at(record, 2), "ffn"), 48);
+    json_decref(record);
+    free(before);
+}
+
+static void refuses(const struct house *h, const char *words, const char *says)
+{
+    char *before = house_list(h);
+    struct ended e = run_words(h, words, 2);
+    char *after = house_list(h);
+    assert_string_equal(before, after);
+    if (!strstr(e.err, says) || strchr(e.err, '\n') != e.err + strlen(e.err) - 1)
+        fail_msg("%s: '%s', not '%s'", words, e.err, says);
+    ended_free(&e);
+    free(before);
+    free(after);
+}
+
+/* A file of another run is left alone, and the difference is named. */
+static void test_heads_that_disagree(void **state)
+{
+    static const char *const fields[] = {"commit", "benchmark", "compiler", "flags"};
+    char path[PATH_MAX], error[MESSAGE_SIZE], says[64];
+    snprintf(path, sizeof path, "%s/x.json", ((const struct house *)*state)->work);
+    remove_files(*state);
+    struct ended e = run_words(*state, TINY "--nodes 8", 0);
+    ended_free(&e);
+    refuses(*state, TINY "--nodes 8 --resume --seed 7", "differs in its seed: 42 there, 7 here");
+    refuses(*state, TINY "--nodes 8 --resume --phase step", "differs in its settings: ");
+    refuses(*state, TINY "--nodes 8 --resume --impl linear=ref", "differs in its settings: ");
+    refuses(*state, TINY "--nodes 8 --resume --device ref",
+            "differs in its device: \"cpu\" there, \"ref\" here");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        json_t *record = record_in(*state, "work/x.json"), *other = json_deep_copy(record);
+        json_object_set_new(other, fields[i], json_string("another"));
+        assert_true(record_save(other, path, error));
+        snprintf(says, sizeof says, "x.json differs in its %s: \"another\" there", fields[i]);
+        refuses(*state, TINY "--nodes 8 --resume", says);
+        assert_true(record_save(record, path, error));
+        json_decref(other);
+        json_decref(record);
+    }
+    refuses(*state, "--resume --device meta", "--resume: with --device meta");
+    FILE *file = fopen(path, "w");
+    fputs("not a record\n", file);
+    fclose(file);
+    refuses(*state, TINY "--nodes 8 --resume", "--resume: x.json: not JSON");
+}
+
+/* Without --resume the file begins anew, and what stood there stays as x.json~. */
+static void test_replaced_file_is_kept(void **state)
+{
+    remove_files(*state);
+    struct ended e = run_words(*state, TINY "--nodes 8", 0);
+    ended_free(&e);
+    char *before = file_text(*state);
+    e = run_words(*state, TINY "--nodes 9", 0);
+    ended_free(&e);
+    json_t *old = record_in(*state, "work/x.json~"), *same = record_of(before);
+    assert_true(json_equal(old, same));
+    json_decref(old);
+    json_decref(same);
+    free(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_second_signal),
+        cmocka_unit_test(test_kill_9),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_what_is_kept),
+        cmocka_unit_test(test_same_twice),
+        cmocka_unit_test(test_heads_that_disagree),
+        cmocka_unit_test(test_replaced_file_is_kept),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
