@@ -163,17 +163,20 @@ static bool keep(const char *path, const struct calibration *c, struct message *
     return saved;
 }
 
+bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c)
+{
+    struct calibration conditions = calibration_conditions(peak, threads);
+    json_t *all = load_all(path);
+    int at = find(all, &conditions, c);
+    json_decref(all);
+    return at >= 0;
+}
+
 bool calibration_get(const struct calibration_request *r, struct calibration *c, struct message *message)
 {
     message->text[0] = '\0';
-    struct calibration conditions = calibration_conditions(r->peak, r->threads);
-    if (r->path && !r->refresh) {
-        json_t *all = load_all(r->path);
-        int at = find(all, &conditions, c);
-        json_decref(all);
-        if (at >= 0)
-            return true;
-    }
+    if (r->path && !r->refresh && calibration_kept(r->path, r->peak, r->threads, c))
+        return true;
     if (!calibrate(r->peak, r->threads, r->seconds, c, message))
         return false;
     if (r->path)

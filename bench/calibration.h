@@ -44,6 +44,9 @@ json_t *calibration_json(const struct calibration *c);
 /* False if the JSON is no calibration. */
 bool calibration_read(const json_t *json, struct calibration *c);
 
+/* The calibration in the file whose conditions agree with those of now; false if there is none. */
+bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c);
+
 /* What calibration_get is asked for. */
 struct calibration_request {
     const struct peak *peak;

@@ -20,21 +20,41 @@ static void get(struct ceilings *c, const struct options *o, const struct peak *
         fprintf(stderr, "note: %s\n", note.text);
 }
 
-void ceilings_get(struct ceilings *c, const struct options *o)
+static void get_kept(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+{
+    char path[PATH_MAX];
+    (void)o;
+    if (place_name("calibration", path) && calibration_kept(path, peak, threads, &c->list[c->count]))
+        c->count++;
+}
+
+static void each(struct ceilings *c, const struct options *o,
+                 void (*take)(struct ceilings *, const struct options *, const struct peak *, int))
 {
     const struct peak *peak = peak_of(o->device.backend);
     *c = (struct ceilings){0};
     c->missing = !o->roofline     ? "not asked for (--no-roofline)"
                  : o->device.meta ? "planned only (--device meta)"
                  : !peak          ? "this device has no calibration"
-                                  : "the calibration failed";
+                 : take == get    ? "the calibration failed"
+                                  : "no calibration is kept; a run makes one";
     if (!o->roofline || o->device.meta || !peak)
         return;
     for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
         int threads = config_threads(o->axes[AXIS_THREADS].values[i]);
         if (c->count < CEILINGS_MAX && !ceilings_for(c, threads))
-            get(c, o, peak, threads);
+            take(c, o, peak, threads);
     }
+}
+
+void ceilings_get(struct ceilings *c, const struct options *o)
+{
+    each(c, o, get);
+}
+
+void ceilings_kept(struct ceilings *c, const struct options *o)
+{
+    each(c, o, get_kept);
 }
 
 const struct calibration *ceilings_for(const struct ceilings *c, int threads)

@@ -17,6 +17,9 @@ struct ceilings {
  * on stderr. */
 void ceilings_get(struct ceilings *c, const struct options *o);
 
+/* Only what the kept file has: measures and writes nothing. */
+void ceilings_kept(struct ceilings *c, const struct options *o);
+
 /* The calibration for so many threads; null if there is none. */
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);
 

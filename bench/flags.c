@@ -132,6 +132,7 @@ static const struct flag flags[] = {
     {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(charts)},
 
     {LIMITS, "mem-limit", "SIZE", "rows that need more are not run (default: what is free)", SIZE(mem_limit)},
+    {LIMITS, "timeout", "SECONDS", "end a row's sampling then, skip rows that need longer", SECONDS(timeout)},
 
     {GATES, "threshold", "LIST",
      "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",
@@ -139,6 +140,8 @@ static const struct flag flags[] = {
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 where this one is slower",
      PATH(against, "an executable file")},
 
+    {ABOUT, "dry-run", NULL, "rows that would run, their time (least) and memory, and stop; writes nothing",
+     ACT(DRY_RUN)},
     {ABOUT, "list-tape", NULL, "print what would run, entry by entry, and stop", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "processors and GPUs", ACT(LIST_DEVICES)},
     {ABOUT, "list-models", NULL, "models and what they are", ACT(LIST_MODELS)},

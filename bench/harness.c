@@ -12,6 +12,7 @@
 #include "analysis/kernel_chart.h"
 #include "analysis/record.h"
 #include "bench/against.h"
+#include "bench/estimate.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
@@ -224,6 +225,12 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
     return EXIT_GOOD;
 }
 
+static int dry_run(const struct bench *b, const struct options *o)
+{
+    struct message error;
+    return estimate_print(o, stdout, &error) ? EXIT_GOOD : fail(b, &error, EXIT_USAGE);
+}
+
 static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
     switch (o->action) {
@@ -245,6 +252,8 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
     case ACTION_LIST_DEVICES:
         device_list(stdout);
         return EXIT_GOOD;
+    case ACTION_DRY_RUN:
+        return dry_run(b, o);
     case ACTION_LIST_TAPE:
         return list_all_tapes(b, o);
     default:

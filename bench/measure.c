@@ -33,6 +33,7 @@ struct making {
     struct batch batch;
     struct verdict verdict;
     double deadline; /* of the clock, for sampling */
+    int programs;    /* still to be sampled until then */
     bool given_up;   /* after a signal */
 };
 
@@ -255,7 +256,7 @@ static void judge_samples(struct making *m, enum program_kind kind, const struct
     if (s->n >= needed || !row_is_ok(m->row))
         return;
     char reason[256];
-    snprintf(reason, sizeof reason, "%s: %d of %d samples when --timeout, %g s, was over", program_name(kind),
+    snprintf(reason, sizeof reason, "%s: %d of %d samples in its part of --timeout, %g s", program_name(kind),
              s->n, needed, o->timeout);
     fail_row(m->row, "skipped", reason);
 }
@@ -265,7 +266,8 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
 {
     const struct job *job = m->job;
     bool taken = job->taken && job->taken[kind].n > 0;
-    struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1, m->deadline);
+    double now = clock_now(), until = now + (m->deadline - now) / m->programs--;
+    struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1, until);
     m->given_up = interrupt_signal();
     if (s.n > 0 && !m->given_up)
         use_samples(m, kind, r, &s, taken);
@@ -361,7 +363,10 @@ static const char *why_not(const struct making *m, enum program_kind p)
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
-    struct making m = {.job = job, .row = json_object(), .deadline = deadline(o->timeout)};
+    struct making m = {.job = job,
+                       .row = json_object(),
+                       .deadline = deadline(o->timeout),
+                       .programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP]};
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
     if (!open_batch(&m)) {
@@ -402,22 +407,13 @@ json_t *measure(const struct job *job)
     return m.row;
 }
 
-void predict_costs(const struct options *o, const struct config *c, double cost[PROGRAMS])
+json_t *skip_row(const struct job *job, const char *reason)
 {
-    static const double flops_per_byte = 10; /* where a CPU's time turns from memory to arithmetic, roughly */
-    struct batch b;
-    char error[MESSAGE_SIZE];
-    bool known = batch_shape(&b, &c->graph, error, sizeof error);
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        cost[p] = 0;
-        if (!known || !o->programs[p])
-            continue;
-        struct recording r = record_config(o, c, &b, p);
-        struct cost total = tape_total(r.tape);
-        cost[p] = fmax((double)total.flops, flops_per_byte * (double)total.bytes);
-        tape_free(r.tape);
-    }
-    batch_free(&b);
+    json_t *row = json_object();
+    fail_row(row, "skipped", reason);
+    facts_config(row, &job->config, job->options);
+    facts_unmeasured(row, job->options->device.meta);
+    return row;
 }
 
 bool list_tapes(const struct options *o, const struct config *c, FILE *out, struct message *error)

@@ -34,11 +34,8 @@ json_t *measure(const struct job *job);
  */
 void take_turn(const struct job *job, enum program_kind kind, int turns);
 
-/*
- * Relative costs of the programs asked for, for sharing the budget before anything ran: of each the larger of
- * two lower bounds of its time. 0 where the graph cannot be had.
- */
-void predict_costs(const struct options *o, const struct config *c, double cost[PROGRAMS]);
+/* The row of a configuration that is not attempted. */
+json_t *skip_row(const struct job *job, const char *reason);
 
 /* Prints the tape of each program asked for (--list-tape). False with a message. */
 bool list_tapes(const struct options *o, const struct config *c, FILE *out, struct message *error);

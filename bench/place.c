@@ -40,6 +40,13 @@ bool place_default(const char *name, char path[PATH_MAX], struct message *error)
     return true;
 }
 
+bool place_name(const char *name, char path[PATH_MAX])
+{
+    char root[PATH_MAX];
+    checkout(root);
+    return snprintf(path, PATH_MAX, "%s/results/local/%s.json", root, name) < PATH_MAX;
+}
+
 void place_prefix(const char *path, char prefix[PATH_MAX])
 {
     size_t length = strlen(path), ending = strlen(".json");

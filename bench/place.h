@@ -13,6 +13,9 @@
  */
 bool place_default(const char *name, char path[PATH_MAX], struct message *error);
 
+/* The same path; makes and says nothing. False if it is too long. */
+bool place_name(const char *name, char path[PATH_MAX]);
+
 /* The path without its ending ".json": what the names of charts begin with. */
 void place_prefix(const char *path, char prefix[PATH_MAX]);
 

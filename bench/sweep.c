@@ -5,9 +5,11 @@
  */
 #include "bench/sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/record.h"
+#include "bench/estimate.h"
 #include "bench/interrupt.h"
 #include "bench/measure.h"
 #include "bench/place.h"
@@ -15,6 +17,15 @@
 #include "kernels/rng.h"
 
 enum { TURNS = 5 };
+
+/*
+ * How long runs take beside their cost, which is a lower bound where there is a calibration: the least ratio
+ * of the rows so far, since small rows have more overhead.
+ */
+struct pace {
+    double ratio[PROGRAMS]; /* NAN: unknown; the row takes longer than the others say */
+    bool measured;
+};
 
 /* A row of the plan of work. */
 struct work {
@@ -37,6 +48,19 @@ static double share_of(const struct options *o, double cost, double total, int64
            (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
+/* Costs of the programs asked for: seconds under the roofline, or without one the larger of the FLOPs and so
+ * many FLOPs for each byte; 0 where the graph cannot be had. */
+static void find_costs(struct work *w)
+{
+    static const double flops_per_byte = 10; /* where a CPU's time turns from memory to arithmetic, roughly */
+    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
+    struct estimate e = estimate_row(w->job.options, &w->job.config, c);
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
+        w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
+    }
+}
+
 static struct work *plan_work(const struct job *common, const struct resume *resume, int64_t rows)
 {
     const struct options *o = common->options;
@@ -51,7 +75,7 @@ static struct work *plan_work(const struct job *common, const struct resume *res
         work[i].job = *common;
         work[i].job.row = i;
         work[i].job.config = config_at(o, i);
-        predict_costs(o, &work[i].job.config, work[i].cost);
+        find_costs(&work[i]);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             total += work[i].cost[p];
     }
@@ -103,20 +127,62 @@ static bool interleave(const struct options *o, struct work *work, int64_t rows,
     return true;
 }
 
+static struct pace pace_start(const struct ceilings *c)
+{
+    double known = c->count > 0 ? 1 : NAN;
+    struct pace pace = {0};
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        pace.ratio[p] = known;
+    return pace;
+}
+
+static void pace_learn(struct pace *pace, const struct work *w, const json_t *row)
+{
+    double median;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s.time.median", program_name(p));
+        if (!row || !(w->cost[p] > 0) || !row_get_real(row, path, &median))
+            continue;
+        double ratio = median / w->cost[p];
+        pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
+    }
+    pace->measured = pace->measured || row;
+}
+
+/* Whether the row would take longer than --timeout; then says so. */
+static bool too_long(const struct pace *pace, const struct work *w, char reason[256])
+{
+    const struct options *o = w->job.options;
+    double run = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        if (!isnan(pace->ratio[p]))
+            run += w->cost[p] * pace->ratio[p];
+    double seconds = run * estimate_runs(o);
+    if (o->timeout <= 0 || o->device.meta || !(seconds > o->timeout))
+        return false;
+    snprintf(reason, 256, "%d runs would take %.3g s by the %s, --timeout is %g s", estimate_runs(o), seconds,
+             pace->measured ? "rows before" : "roofline", o->timeout);
+    return true;
+}
+
 /* Measures one configuration and hands its row, if it was finished, to the report; a profile is printed after
  * the row that it explains. */
-static bool run_row(struct job *job, struct report *r, bool *good, struct message *error)
+static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *good, struct message *error)
 {
-    char prefix[PATH_MAX];
+    struct job *job = &w->job;
+    char prefix[PATH_MAX], *profile = NULL, reason[256];
     if (r->path && job->options->bench->whole && job->options->charts) {
         place_prefix(r->path, prefix);
         job->timeline = prefix;
     }
-    char *profile = NULL;
     size_t size = 0;
     if (job->options->profile)
         job->profile = open_memstream(&profile, &size);
-    json_t *row = measure(job);
+    bool skipped = too_long(pace, w, reason);
+    json_t *row = skipped ? skip_row(job, reason) : measure(job);
+    if (!skipped)
+        pace_learn(pace, w, row);
     *good = row && row_is_ok(row);
     bool saved = !row || (report_row(r, job->progress->before + job->row, row, error) &&
                           (!job->trace || record_save(job->trace, job->options->trace, error->text)));
@@ -138,6 +204,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
         complain(error, "no memory for %lld rows", (long long)rows);
+    struct pace pace = pace_start(common->ceilings);
     for (int64_t i = 0; going && i < rows && !interrupt_signal(); i++) {
         bool good;
         if (work[i].kept) {
@@ -145,7 +212,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
             continue;
         }
         show(common->progress, &work[i], i, turns ? 0 : 1);
-        going = run_row(&work[i].job, r, &good, error);
+        going = run_row(&work[i], &pace, r, &good, error);
         *all_good &= good;
     }
     for (int64_t i = 0; work && i < rows; i++)
