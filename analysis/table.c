@@ -32,6 +32,13 @@ static void format_time(char cell[CELL], const json_t *row, const char *program)
     cell_time(cell, CELL, row, program);
 }
 
+static void format_small(char cell[CELL], const json_t *row, const char *path)
+{
+    double value;
+    if (row_get_real(row, path, &value))
+        snprintf(cell, CELL, "%.1e", value);
+}
+
 static void format_rate(char cell[CELL], const json_t *row, const char *path)
 {
     double rate;
@@ -127,6 +134,13 @@ static const struct column columns[] = {
     {"step mem", 9, format_bytes, "step.memory.planned"},
     {"step work", 10, format_flops, "step.flops.analytic"},
     {"executed", 8, format_executed, "step.flops"},
+    {"encoding", 17, format_time, "encoding"},
+    {"method", 11, format_text, "encoding.method"},
+    {"peak", 9, format_bytes, "encoding.peak"},
+    {"storage", 9, format_bytes, "encoding.storage"},
+    {"solved", 6, format_count, "encoding.iterated"},
+    {"residual", 8, format_small, "encoding.residual"},
+    {"pays after", 10, format_count, "encoding.break_even_step"},
     {"padding", 7, format_share, "graph.padding_waste"},
     {"warm", 17, format_time, "kernel"},
     {"cold", 8, format_seconds, "kernel.cold.median"},

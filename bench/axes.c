@@ -8,6 +8,7 @@
 
 #include "bench/suggest.h"
 #include "graphs/graph.h"
+#include "models/encoding.h"
 #include "models/model.h"
 
 static const char *model_choice(int index)
@@ -35,6 +36,19 @@ static const char *graph_choice(int index)
     return index < families       ? graph_families[index].name
            : index < families + 3 ? others[index - families]
                                   : NULL;
+}
+
+/* What --pe can be, by example: any K, and the width of the encoder where it is not the standard one. */
+static const char *pe_choice(int index)
+{
+    static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32"};
+    return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
+}
+
+static bool pe_known(const char *text)
+{
+    struct encoding_config c;
+    return encoding_parse(text, &c);
 }
 
 /* The activations of a feed-forward network: all but none. */
@@ -65,6 +79,10 @@ static const struct axis_info axes[AXES] = {
     [AXIS_ACT] = {"act", NAME(act_choice), "gelu", "activation", NULL},
     [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
                     "a family (--list-graphs), NAME:giant, or edges of a file", "graph.family"},
+    [AXIS_PE] = {"pe", AXIS_TEXT, 0, 0, pe_choice, pe_known, "none",
+                 "encoding: none, lap:K[:WIDTH], lap-pyg:K, rwse:K", NULL},
+    [AXIS_SOLVER] = {"solver", NAME(eigensolver_name), "auto",
+                     "of eigenvectors: auto, lapack, iterative, arpack", NULL},
     [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
     [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
     [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes they have 32 on average",

@@ -20,6 +20,8 @@ enum axis {
     AXIS_FFN,
     AXIS_ACT,
     AXIS_GRAPH,
+    AXIS_PE,
+    AXIS_SOLVER,
     AXIS_THREADS,
     AXIS_DEGREE,
     AXIS_BATCH,

@@ -11,11 +11,44 @@
 /* Sweeps beyond this are mistakes of the command line. */
 enum { CONFIGS_MAX = 100000 };
 
+static struct encoding_config encoding_at(const struct options *o, double value)
+{
+    struct encoding_config c;
+    encoding_parse(axis_text(&o->axes[AXIS_PE], value), &c);
+    return c;
+}
+
+/* How many solvers the encoding at an index is combined with: where there is nothing to solve, one. */
+static int solvers_of(const struct options *o, int index)
+{
+    enum encoding_kind kind = encoding_at(o, o->axes[AXIS_PE].values[index]).kind;
+    return kind == ENCODING_LAP || kind == ENCODING_LAP_PYG ? o->axes[AXIS_SOLVER].count : 1;
+}
+
+/* The values of two axes in one: encodings with their solvers. */
+static int encoding_count(const struct options *o)
+{
+    int count = 0;
+    for (int i = 0; i < o->axes[AXIS_PE].count; i++)
+        count += solvers_of(o, i);
+    return count;
+}
+
+static struct encoding_config encoding_choice(const struct options *o, int index)
+{
+    int i = 0;
+    for (; index >= solvers_of(o, i); i++)
+        index -= solvers_of(o, i);
+    struct encoding_config c = encoding_at(o, o->axes[AXIS_PE].values[i]);
+    c.solver = (enum eigensolver)o->axes[AXIS_SOLVER].values[index];
+    return c;
+}
+
 int64_t config_count(const struct options *o)
 {
-    int64_t count = 1;
+    int64_t count = encoding_count(o);
     for (enum axis a = 0; a < AXES && count <= CONFIGS_MAX; a++)
-        count *= o->axes[a].count;
+        count *= a == AXIS_PE || a == AXIS_SOLVER ? 1 : o->axes[a].count;
     return o->kernels ? count * o->kernel_count : count;
 }
 
@@ -27,9 +60,14 @@ int config_threads(double value)
 struct config config_at(const struct options *o, int64_t index)
 {
     double value[AXES]; /* the index beyond the axes is the kernel's */
+    struct encoding_config pe;
     for (int a = AXES - 1; a >= 0; a--) {
-        value[a] = o->axes[a].values[index % o->axes[a].count];
-        index /= o->axes[a].count;
+        int count = a == AXIS_SOLVER ? encoding_count(o) : a == AXIS_PE ? 1 : o->axes[a].count;
+        if (a == AXIS_SOLVER)
+            pe = encoding_choice(o, (int)(index % count));
+        else
+            value[a] = o->axes[a].values[index % count];
+        index /= count;
     }
     const struct model *model = &models[(int)value[AXIS_MODEL]];
     int attention = (int)value[AXIS_ATTENTION], mpnn = (int)value[AXIS_MPNN]; /* 0: the model's own */
@@ -45,7 +83,8 @@ struct config config_at(const struct options *o, int64_t index)
                                     .mpnn = mpnn ? (enum mpnn_kind)(mpnn - 1) : model->mpnn,
                                     .norm = (enum norm_kind)value[AXIS_NORM],
                                     .pool = (enum pool_kind)value[AXIS_POOL],
-                                    .task = (enum task_kind)value[AXIS_TASK]};
+                                    .task = (enum task_kind)value[AXIS_TASK],
+                                    .pe = pe};
     if (!c.parts.ffn)
         c.parts.ffn = 2 * c.parts.hidden;
     c.graph = (struct graph_config){.family = axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH]),
@@ -54,6 +93,11 @@ struct config config_at(const struct options *o, int64_t index)
                                     .graphs = (int64_t)value[AXIS_BATCH],
                                     .seed = o->seed};
     return c;
+}
+
+bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)
+{
+    return o->programs[kind] && (!o->model_nodes || c->graph.nodes <= o->model_nodes);
 }
 
 /* A graph that is read has its own size. */
@@ -125,7 +169,7 @@ struct recording config_record(const struct config *c, const struct options *o, 
     for (enum op op = 0; op < OPS && ours; op++)
         t.variant[op] = o->variant[op];
     if (kind != PROGRAM_KERNEL)
-        return record_program(kind, &c->parts, b, NULL, t);
+        return record_program(kind, &c->parts, b, c->encoding, t);
     t.variant[c->kernel->op] = c->kernel->variant;
     return record_single(c->kernel->op, &c->parts, b, t);
 }
@@ -159,15 +203,18 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
 {
     const struct model_config *p = &c->parts;
     enum attention_kind attention = p->attention == ATTENTION_UNFUSED ? ATTENTION_DENSE : p->attention;
-    char text[1024], graph[256], op[80] = "";
+    char text[1024], graph[256], more[80] = "";
     graph_work(&c->graph, graph);
     if (c->kernel)
-        snprintf(op, sizeof op, " op %s", op_info(c->kernel->op)->name);
+        snprintf(more, sizeof more, " op %s", op_info(c->kernel->op)->name);
+    else if (p->pe.kind)
+        snprintf(more, sizeof more, " pe %s %" PRId64 " %" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
+                 p->pe.width);
     snprintf(text, sizeof text,
              "work 2 attention %s mpnn %s norm %s pool %s task %s layers %" PRId64 " hidden %" PRId64
              " heads %" PRId64 " ffn %" PRId64 " act %s graph %s seed %" PRIu64 " dtype f32%s",
              attention_name((int)attention), mpnn_name((int)p->mpnn), norm_name((int)p->norm),
              pool_name((int)p->pool), task_name((int)p->task), p->layers, p->hidden, p->heads, p->ffn,
-             activation_name((int)p->act), graph, seed, op);
+             activation_name((int)p->act), graph, seed, more);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
 }

@@ -9,16 +9,20 @@ struct config {
     struct model_config parts;
     struct graph_config graph;
     int threads;
-    const struct kernel *kernel; /* that is timed alone; null: programs of the model */
+    const struct encoding *encoding; /* of the graph's nodes, once it was computed; null before */
+    const struct kernel *kernel;     /* that is timed alone; null: programs of the model */
 };
 
 /* How many configurations the options ask for: the product of their axes, for each kernel that is timed
- * alone. */
+ * alone. Solvers only multiply encodings by eigenvectors. */
 int64_t config_count(const struct options *o);
 
 /* The configuration at an index; the axes vary in the order of enum axis, the last fastest, kernels
  * slowest. */
 struct config config_at(const struct options *o, int64_t index);
+
+/* Whether a program is measured: one that was asked for, and not of a model on a graph beyond its limit. */
+bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);
 
 /* The threads that a value of their axis means: 0 is the cores granted. */
 int config_threads(double value);
@@ -32,7 +36,8 @@ struct recording config_record(const struct config *c, const struct options *o, 
 
 /*
  * The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.
- * Dense and unfused attention do; of a graph that is read, its file's bytes are part of it.
+ * Dense and unfused attention do, and encodings by whatever solver; of a graph that is read, its file's bytes
+ * are part of it.
  */
 void config_work(const struct config *c, uint64_t seed, char hash[17]);
 

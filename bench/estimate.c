@@ -28,7 +28,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     e.known = batch_shape(&b, &config->graph, error, sizeof error);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
-        if (!o->programs[p])
+        if (!config_runs(o, config, p))
             continue;
         struct recording r = config_record(config, o, &b, p, o->device.backend, F32);
         struct cost total = tape_total(r.tape);

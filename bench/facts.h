@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "bench/cold.h"
-#include "bench/config.h"
+#include "bench/encode.h"
 #include "bench/energy.h"
 #include "bench/launching.h"
 #include "bench/roofline.h"
@@ -16,6 +16,12 @@ void facts_config(json_t *row, const struct config *c, const struct options *o);
 
 /* shape_only: the batch has no edges, so nothing is known of their distribution. */
 void facts_batch(json_t *row, const struct batch *b, bool shape_only);
+
+/* The encoding, and what its computation took. */
+void facts_encoding(json_t *row, const struct encoded *e, const struct config *c, bool uploaded);
+
+/* When the encoding has paid: of the programs that the row has times of. */
+void facts_break_even(json_t *row);
 
 /* Memory by the plan, FLOPs and bytes by the formulas. The tape is planned. */
 void facts_plan(json_t *row, enum program_kind kind, const struct tape *t);

@@ -35,6 +35,9 @@ static bool read_impl(struct options *o, const char *value, struct message *erro
 static bool read_phase(struct options *o, const char *value, struct message *error)
 {
     memset(o->programs, 0, sizeof o->programs);
+    o->model_nodes = 0;
+    if (strcmp(value, "none") == 0)
+        return true;
     char *copy = strdup(value), *next = copy;
     bool good = copy && *value;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
@@ -44,7 +47,7 @@ static bool read_phase(struct options *o, const char *value, struct message *err
                 good = o->programs[p] = true;
     }
     free(copy);
-    return good || complain(error, "--phase %s: forward, step or forward,step", value);
+    return good || complain(error, "--phase %s: forward, step, forward,step or none", value);
 }
 
 static bool read_calibrate(struct options *o, const char *value, struct message *error)

@@ -15,8 +15,7 @@ static void help_axes(const struct bench *b, FILE *out)
     for (int a = AXES - 1; a >= 0; a--) {
         const struct axis_info *axis = axis_info((enum axis)a);
         char help[160];
-        snprintf(help, sizeof help, "%s (default %s)", axis->help,
-                 a == (int)b->axis ? b->values : axis->standard);
+        snprintf(help, sizeof help, "%s (default %s)", axis->help, bench_values(b, (enum axis)a));
         help_line(out, axis->name, "LIST", help);
     }
 }

@@ -37,6 +37,14 @@ struct making {
     bool given_up;   /* after a signal */
 };
 
+static int programs_asked(const struct options *o)
+{
+    int count = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        count += o->programs[p];
+    return count;
+}
+
 static struct recording record_config(const struct options *o, const struct config *c, const struct batch *b,
                                       enum program_kind kind)
 {
@@ -276,6 +284,30 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         samples_free(&s);
 }
 
+/* Computes what the model is to be given; if it cannot be had, the row says why. */
+static bool open_encoding(struct making *m, struct job *job)
+{
+    const struct options *o = job->options;
+    if (job->config.parts.pe.kind == ENCODING_NONE)
+        return true;
+    row_set_count(m->row, "encoding.storage", encoding_storage(&job->config.parts.pe, &m->batch));
+    if (o->device.meta)
+        return true;
+    if (!encode(job->encoded, o, &job->config, &m->batch, job->share_encoding)) {
+        fail_row(m->row, "failed", job->encoded->error.text);
+        return false;
+    }
+    const struct encoding *e = job->config.encoding = &job->encoded->encoding;
+    facts_encoding(m->row, job->encoded, &job->config, o->device.backend->device);
+    char reason[MESSAGE_SIZE];
+    snprintf(reason, sizeof reason,
+             "%s did not converge: the largest residual, %.3g, is %.3g times what is allowed", e->method,
+             e->residual, e->excess);
+    if (e->excess > 1)
+        fail_row(m->row, "failed", reason);
+    return e->excess <= 1;
+}
+
 static void measure_program(struct making *m, enum program_kind kind)
 {
     const struct options *o = m->job->options;
@@ -344,7 +376,13 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     char error[MESSAGE_SIZE];
     if (!make_batch(o, &job->config, &b, error, sizeof error))
         return;
-    struct recording r = record_config(o, &job->config, &b, kind);
+    struct config c = job->config;
+    if (!config_runs(o, &c, kind) || !encode(job->encoded, o, &c, &b, job->share_encoding)) {
+        batch_free(&b);
+        return;
+    }
+    c.encoding = &job->encoded->encoding;
+    struct recording r = record_config(o, &c, &b, kind);
     if ((double)tape_plan(r.tape)->arena <= program_limit(o) && tape_layout(r.tape)) {
         struct samples turn = sample_program(job, kind, &r, turns, deadline(o->timeout / turns));
         samples_join(&job->taken[kind], &turn);
@@ -355,18 +393,39 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
 
 static const char *why_not(const struct making *m, enum program_kind p)
 {
-    return p == PROGRAM_KERNEL     ? "programs of a model"
-           : m->job->config.kernel ? "an op alone"
-                                   : "not asked for (--phase)";
+    return m->job->options->programs[p] ? "a graph of this size is only encoded, unless --phase asks for more"
+           : p == PROGRAM_KERNEL        ? "programs of a model"
+           : m->job->config.kernel      ? "an op alone"
+                                        : "not asked for (--phase)";
+}
+
+/* All programs that are asked for, and what bench_model adds. */
+static void measure_programs(struct making *m)
+{
+    const struct job *job = m->job;
+    const struct options *o = job->options;
+    for (enum program_kind p = 0; p < PROGRAMS && !m->given_up; p++) {
+        if (config_runs(o, &job->config, p))
+            measure_program(m, p);
+        else
+            row_set_null(m->row, program_name(p), why_not(m, p));
+    }
+    facts_break_even(m->row);
+    if (!o->bench->whole || o->device.meta)
+        row_set_null(m->row, "first_answer",
+                     o->device.meta ? "planned only (--device meta)" : "measured by bench_model");
+    else
+        first_answer_measure(m->row, o, &job->config);
+    if (job->profile)
+        first_answer_print(m->row, job->profile);
 }
 
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
-    struct making m = {.job = job,
-                       .row = json_object(),
-                       .deadline = deadline(o->timeout),
-                       .programs = o->programs[PROGRAM_FORWARD] + o->programs[PROGRAM_STEP]};
+    struct job own = *job;
+    struct making m = {
+        .job = &own, .row = json_object(), .deadline = deadline(o->timeout), .programs = programs_asked(o)};
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
     if (!open_batch(&m)) {
@@ -384,20 +443,10 @@ json_t *measure(const struct job *job)
         if (job->row == 0)
             noise_warn(&noise, stderr);
     }
-    for (enum program_kind p = 0; p < PROGRAMS && !m.given_up; p++) {
-        if (o->programs[p])
-            measure_program(&m, p);
-        else
-            row_set_null(m.row, program_name(p), why_not(&m, p));
+    if (open_encoding(&m, &own)) {
+        measure_programs(&m);
+        judge(&m);
     }
-    if (!o->bench->whole || o->device.meta)
-        row_set_null(m.row, "first_answer",
-                     o->device.meta ? "planned only (--device meta)" : "measured by bench_model");
-    else
-        first_answer_measure(m.row, o, &job->config);
-    if (job->profile)
-        first_answer_print(m.row, job->profile);
-    judge(&m);
     batch_free(&m.batch);
     if (m.given_up) {
         json_decref(m.row);

@@ -6,6 +6,7 @@
 
 #include "bench/ceilings.h"
 #include "bench/config.h"
+#include "bench/encode.h"
 #include "bench/progress.h"
 #include "bench/sample.h"
 
@@ -17,7 +18,9 @@ struct job {
     const char *no_counters;
     const struct ceilings *ceilings;
     double share[PROGRAMS]; /* seconds of the budget */
-    struct samples *taken;  /* per program: samples taken in turns before; null: none */
+    double share_encoding;
+    struct encoded *encoded; /* of this configuration, computed by whoever needs it first */
+    struct samples *taken;   /* per program: samples taken in turns before; null: none */
     struct progress *progress;
     json_t *trace;        /* which --trace fills; null without it */
     const char *timeline; /* prefix of the charts of memory over a program; null: none */

@@ -153,6 +153,11 @@ static bool check_variants(const struct options *o, struct message *error)
     return true;
 }
 
+const char *bench_values(const struct bench *b, enum axis a)
+{
+    return a == b->axis ? b->values : b->also[a] ? b->also[a] : axis_info(a)->standard;
+}
+
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
     *o = (struct options){.bench = b,
@@ -168,10 +173,11 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .roofline = true,
                           .check = true,
                           .charts = true,
+                          .model_nodes = b->model_nodes,
                           .check_budget = 5,
                           .programs = {!b->kernels, !b->kernels, b->kernels}};
     for (enum axis a = 0; a < AXES; a++)
-        if (!axis_parse(a, a == b->axis ? b->values : axis_info(a)->standard, &o->axes[a], error))
+        if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
             return false;
     struct reading r = {.next = argv + (argc > 0)};
     while (*r.next)

@@ -13,6 +13,8 @@ struct bench {
     const char *name, *doc;
     enum axis axis;
     const char *values;         /* in the language of axis_parse */
+    const char *also[AXES];     /* likewise of other axes; null: the canonical workload's */
+    int64_t model_nodes;        /* without --phase, larger graphs are only encoded; 0: no such limit */
     const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
     bool whole;                 /* says everything about a row: profile, memory, first answer */
     bool kernels;               /* of ops alone, not of programs: see bench/kernels.h */
@@ -41,6 +43,7 @@ struct options {
     bool cuda_graph; /* a program is replayed as one graph */
     const char *variant[OPS];
     bool programs[PROGRAMS];
+    int64_t model_nodes;           /* larger graphs are only encoded; 0: no such limit */
     bool ops[OPS];                 /* chosen by --op */
     const struct kernel **kernels; /* that are timed alone, in the order of rows; null: programs are timed */
     int kernel_count;
@@ -69,6 +72,9 @@ struct options {
     bool resume;        /* go on with the result file */
     const char *dump;   /* directory for a step's arrays; null: none */
 };
+
+/* What the benchmark sweeps an axis over unless the command line says otherwise. */
+const char *bench_values(const struct bench *b, enum axis a);
 
 /* Fills in the defaults and reads the arguments; false with a message. Free with options_free. */
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);

@@ -112,7 +112,7 @@ static bool quiet(const struct samples *s, double max_noise)
     return width / 2 <= max_noise * m.median;
 }
 
-static bool enough(const struct samples *s, const struct sampling *rule, double elapsed)
+bool sampling_enough(const struct samples *s, const struct sampling *rule, double elapsed)
 {
     if (rule->runs > 0)
         return s->n >= rule->runs;
@@ -123,8 +123,7 @@ static bool enough(const struct samples *s, const struct sampling *rule, double 
     return s->n >= rule->min_samples && quiet(s, rule->max_noise);
 }
 
-/* Room for samples, which is a small thing: there is nothing to be done without it. */
-static void allocate(struct samples *s, size_t capacity)
+void samples_allocate(struct samples *s, size_t capacity)
 {
     double *all = calloc((PHASES + 2) * capacity, sizeof *all);
     if (!all)
@@ -146,7 +145,7 @@ static void take_sample(struct tape *t, struct run *r, const struct sampling *ru
 /* Whether the samples are enough when the GPU that spoils some was looked at, if there is one. */
 static bool done(struct samples *s, const struct sampling *rule, struct watch *gpu, double elapsed)
 {
-    bool last = enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
+    bool last = sampling_enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
     int taken = s->n;
     s->n = watch_sample(gpu, taken, last, time_left, s->clock);
     s->seen = gpu->seen;
@@ -156,7 +155,7 @@ static bool done(struct samples *s, const struct sampling *rule, struct watch *g
 struct samples sample_tape(struct tape *t, const struct sampling *rule)
 {
     struct samples s = {0};
-    allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
+    samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
     struct run r = run_open(t);
     warm_up(t, &r, rule, &s);
     double start = clock_now();
@@ -196,7 +195,7 @@ void samples_join(struct samples *into, struct samples *turn)
         both.elapsed = into->elapsed + turn->elapsed;
         both.used = usage_sum(&into->used, &turn->used);
         both.seen = seen_join(&into->seen, &turn->seen);
-        allocate(&both, (size_t)both.n);
+        samples_allocate(&both, (size_t)both.n);
         append(both.seconds, 0, into->seconds, into->n);
         append(both.seconds, into->n, turn->seconds, turn->n);
         append(both.clock, 0, into->clock, into->n);

@@ -44,6 +44,12 @@ struct samples {
 
 /* Runs a tape that is laid out and initialised. */
 struct samples sample_tape(struct tape *t, const struct sampling *s);
+
+/* Whether the rule asks for no more; elapsed: seconds since sampling began. */
+bool sampling_enough(const struct samples *s, const struct sampling *rule, double elapsed);
+
+/* Room for samples. It is a small thing: without it the program ends. */
+void samples_allocate(struct samples *s, size_t capacity);
 void samples_free(struct samples *s);
 
 /* Appends what a later turn found, and takes it over; `into` may be empty. */

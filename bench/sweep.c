@@ -33,19 +33,20 @@ struct work {
     bool kept; /* an earlier run left the row */
     double cost[PROGRAMS];
     struct samples taken[PROGRAMS];
+    struct encoded encoded;
 };
 
 /*
- * The share of a program in the budget: half of the budget in equal parts, since the short ones are the noisy
- * ones, and half in proportion to the predicted cost.
+ * The share of a program or an encoding in the budget: half of the budget in equal parts, since the short
+ * ones are the noisy ones, and half in proportion to the predicted cost, which for encodings nobody knows.
  */
 static double share_of(const struct options *o, double cost, double total, int64_t rows)
 {
-    int programs = 0;
+    int parts = 1; /* the encoding */
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        programs += o->programs[p];
+        parts += o->programs[p];
     return o->budget / o->device.count *
-           (0.5 / (double)(rows * programs) + (total > 0 ? 0.5 * cost / total : 0));
+           (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
 /* Costs of the programs asked for: seconds under the roofline, or without one the larger of the FLOPs and so
@@ -79,10 +80,13 @@ static struct work *plan_work(const struct job *common, const struct resume *res
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             total += work[i].cost[p];
     }
-    for (int64_t i = 0; work && i < rows; i++)
+    for (int64_t i = 0; work && i < rows; i++) {
+        work[i].job.encoded = &work[i].encoded;
+        work[i].job.share_encoding = share_of(o, 0, 0, missing);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             if (o->programs[p] && !work[i].kept)
                 work[i].job.share[p] = share_of(o, work[i].cost[p], total, missing);
+    }
     return work;
 }
 
@@ -215,9 +219,11 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
         going = run_row(&work[i], &pace, r, &good, error);
         *all_good &= good;
     }
-    for (int64_t i = 0; work && i < rows; i++)
+    for (int64_t i = 0; work && i < rows; i++) {
         for (int p = 0; p < PROGRAMS; p++)
             samples_free(&work[i].taken[p]);
+        encoded_free(&work[i].encoded);
+    }
     free(work);
     common->progress->before += rows;
     return going;

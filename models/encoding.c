@@ -1,7 +1,11 @@
 #include "models/encoding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "models/lappe.h"
+#include "models/rwse.h"
 
 const char *encoding_name(int kind)
 {
@@ -48,6 +52,24 @@ int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
 {
     int64_t all = c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes;
     return all < c->k ? all : c->k;
+}
+
+void encoding_format(const struct encoding_config *c, char *text, size_t size)
+{
+    if (c->kind == ENCODING_NONE)
+        snprintf(text, size, "%s", encoding_name(ENCODING_NONE));
+    else if (c->width == ENCODING_WIDTH)
+        snprintf(text, size, "%s:%lld", encoding_name((int)c->kind), (long long)c->k);
+    else
+        snprintf(text, size, "%s:%lld:%lld", encoding_name((int)c->kind), (long long)c->k,
+                 (long long)c->width);
+}
+
+bool encoding_compute(const struct encoding_config *c, const struct batch *b, int threads,
+                      struct encoding *out, char *error, size_t error_size)
+{
+    return c->kind == ENCODING_RWSE ? rwse_compute(c, b, threads, out, error, error_size)
+                                    : lappe_compute(c, b, threads, out, error, error_size);
 }
 
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)

@@ -38,6 +38,9 @@ struct encoding_config {
 /* Reads "none", "rwse:16" or "lap:8:32", with SOLVER_AUTO; false where it is none of these. */
 bool encoding_parse(const char *text, struct encoding_config *c);
 
+/* Writes the name again: "lap:8" where the width is the standard one, else "lap:8:32". */
+void encoding_format(const struct encoding_config *c, char *text, size_t size);
+
 /*
  * An encoding of a batch with N nodes in B graphs.
  *
@@ -66,6 +69,14 @@ int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes);
 
 /* Bytes of the encoding as it is stored: 4 N K, and 4 B K of eigenvalues. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
+
+/*
+ * Computes the encoding of a whole batch on the host. On failure, without memory or for a graph that has no
+ * such encoding: false, a line in error, and nothing to free. A solver that does not converge is none: see
+ * `excess`.
+ */
+bool encoding_compute(const struct encoding_config *c, const struct batch *b, int threads,
+                      struct encoding *out, char *error, size_t error_size);
 
 /* Frees the arrays and leaves an empty encoding. */
 void encoding_free(struct encoding *e);

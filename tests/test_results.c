@@ -184,7 +184,7 @@ static void test_table_of_every_axis(void **state)
         "--task graph,node", "--layers 1,2",       "--hidden 8,16",
         "--heads 1,2",       "--ffn 8,16",         "--act gelu,relu",
         "--graph er,grid",   "--threads 1,2",      "--degree 1,2",
-        "--batch 1,2"};
+        "--batch 1,2",       "--pe none,rwse:4",   "--pe lap:4 --solver auto,arpack"};
     _Static_assert(sizeof sweeps / sizeof *sweeps == AXES, "a sweep for every axis");
     for (int i = 0; i < AXES; i++) {
         char words[256];

@@ -1,0 +1,26 @@
+/* What do positional and structural encodings cost, and when have they paid? */
+#include "bench/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const char *const columns[] = {"encoding",
+                                          "encoding.method",
+                                          "encoding.peak",
+                                          "encoding.storage",
+                                          "encoding.iterated",
+                                          "encoding.residual",
+                                          "step",
+                                          "encoding.break_even_step",
+                                          "status",
+                                          NULL};
+    static const struct bench bench = {
+        .name = "bench_pe_scaling",
+        .doc = "time, memory and storage of encodings, and the model with and without them",
+        .axis = AXIS_PE,
+        .values = "none,lap:16,rwse:16",
+        .also = {[AXIS_NODES] = "500,2000,10000", [AXIS_GRAPH] = "er,grid,ba"},
+        .model_nodes = 2000,
+        .columns = columns,
+    };
+    return bench_main(&bench, argc, argv);
+}

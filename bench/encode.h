@@ -1,0 +1,25 @@
+/* The encoding of a row's batch: computed once for all programs, and timed as a cost of its own. */
+#ifndef GTMARK_BENCH_ENCODE_H
+#define GTMARK_BENCH_ENCODE_H
+
+#include "bench/config.h"
+#include "bench/sample.h"
+
+struct encoded {
+    bool tried;
+    struct encoding encoding; /* of the last sample; empty where there is none, as the error says */
+    struct samples samples;
+    struct message error;
+};
+
+/*
+ * Computes the encoding of the configuration's batch unless that was tried before. It is computed again until
+ * there are SAMPLES_MIN samples or the seconds are spent, and further by the rule of `sampling_enough`. True
+ * where there is an encoding, or none is asked for.
+ */
+bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
+            double seconds);
+
+void encoded_free(struct encoded *e);
+
+#endif
