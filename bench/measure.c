@@ -228,6 +228,8 @@ static void use_samples(struct making *m, enum program_kind kind, struct recordi
                         const struct samples *s, bool taken)
 {
     const struct job *job = m->job;
+    if (tape_learn(r->tape))
+        facts_plan(m->row, kind, r->tape);
     facts_samples(m->row, kind, s, &m->batch);
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(s, program_name(kind));

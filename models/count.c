@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/tape_internal.h"
+
 struct counted {
     const struct entry *entry;
     int64_t flops;
@@ -41,6 +43,18 @@ static int64_t count_entry(const struct tape *t, const struct entry *e)
     while (count > 0)
         free(copies[--count]);
     return ref_count_take();
+}
+
+bool tape_learn(struct tape *t)
+{
+    bool changed = false;
+    for (int i = 0; i < t->main.count; i++) {
+        struct entry *e = &t->main.entries[i];
+        int64_t flops = op_info(e->op)->host ? op_flops(e->op, e->args) : e->flops;
+        changed |= flops != e->flops;
+        e->flops = flops;
+    }
+    return changed;
 }
 
 int64_t tape_count(const struct tape *t, int64_t limit)

@@ -195,6 +195,12 @@ const struct entry *tape_entry(const struct tape *t, int index);
 struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
 };
+/*
+ * Ops whose FLOPs depend on their data (kernels/ops.def: KNOWN) have a bound until they ran. After a run this
+ * sets what they did; true if that changed any entry.
+ */
+bool tape_learn(struct tape *t);
+
 struct cost entry_cost(const struct entry *e);
 struct cost tape_cost(const struct tape *t, enum phase phase);
 struct cost tape_total(const struct tape *t);
