@@ -20,6 +20,7 @@ int main(int argc, char **argv)
         .axis = AXIS_NODES,
         .values = "500",
         .columns = columns,
+        .budget = 30,
         .kernels = true,
     };
     return bench_main(&bench, argc, argv);

@@ -110,7 +110,7 @@ static const struct flag flags[] = {
      OTHER(read_calibrate)},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings", OFF(roofline)},
 
-    {SAMPLES, "budget", "SECONDS", "time for the whole sweep, shared by its rows (default 60)",
+    {SAMPLES, "budget", "SECONDS", "time for the sweep, shared by its rows (default 60; bench_kernels 30)",
      SECONDS(budget)},
     {SAMPLES, "max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)",
      NUMBER(max_noise, 1, "a share of the median,")},

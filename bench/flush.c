@@ -50,8 +50,18 @@ bool flush_open(struct flush *f, const struct device_choice *d, int threads, str
     return true;
 }
 
+bool flush_ready(struct flush *f, const struct device_choice *d, int threads, struct message *error)
+{
+    bool open = f->buffer && f->context == d->context && f->threads == threads;
+    if (!open)
+        flush_close(f);
+    return open || flush_open(f, d, threads, error);
+}
+
 void flush_close(struct flush *f)
 {
+    if (!f->buffer)
+        return;
     if (f->device)
         f->device->release(f->context, f->buffer);
     else

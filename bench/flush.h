@@ -20,6 +20,10 @@ struct flush {
 bool flush_open(struct flush *f, const struct device_choice *d, int threads, struct message *error);
 void flush_close(struct flush *f);
 
+/* Opens it unless it is open already for this device and these threads; `f` is all zeros at first. What is
+ * open stays so for later rows: its pages take longer to make than to write. */
+bool flush_ready(struct flush *f, const struct device_choice *d, int threads, struct message *error);
+
 /* Returns when it is done: what is launched next finds an idle device, as it does without a flush. */
 void flush_run(const struct flush *f);
 

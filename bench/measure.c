@@ -138,16 +138,15 @@ static void sample_cold(struct making *m, enum program_kind kind, struct tape *t
     bool usual = o->device.backend->device || kind == PROGRAM_KERNEL;
     int runs = o->cold >= 0 ? o->cold : usual ? COLD_DEFAULT : 0;
     double seconds = o->cold >= 0 ? INFINITY : m->job->share[kind] / 10;
-    struct flush flush;
+    struct flush *flush = m->job->flush;
     struct message why;
     if (runs == 0) {
         facts_cold(m->row, kind, NULL, "not asked for (--cold)");
-    } else if (!flush_open(&flush, &o->device, m->job->config.threads, &why)) {
+    } else if (!flush_ready(flush, &o->device, m->job->config.threads, &why)) {
         facts_cold(m->row, kind, NULL, why.text);
     } else {
-        struct cold cold = cold_measure(t, &flush, runs, seconds);
+        struct cold cold = cold_measure(t, flush, runs, seconds);
         facts_cold(m->row, kind, &cold, NULL);
-        flush_close(&flush);
     }
     facts_cold_roofline(m->row, kind, ceilings_for(m->job->ceilings, m->job->config.threads),
                         m->job->ceilings->missing);

@@ -7,6 +7,7 @@
 #include "bench/ceilings.h"
 #include "bench/config.h"
 #include "bench/encode.h"
+#include "bench/flush.h"
 #include "bench/progress.h"
 #include "bench/sample.h"
 
@@ -19,6 +20,7 @@ struct job {
     const struct ceilings *ceilings;
     double share[PROGRAMS]; /* seconds of the budget */
     double share_encoding;
+    struct flush *flush;     /* of the caches, for --cold: all rows on a device share it */
     struct encoded *encoded; /* of this configuration, computed by whoever needs it first */
     struct samples *taken;   /* per program: samples taken in turns before; null: none */
     struct progress *progress;

@@ -166,7 +166,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .warmup = -1,
                           .min_samples = 10,
                           .cold = -1,
-                          .budget = 60,
+                          .budget = b->budget > 0 ? b->budget : 60,
                           .max_noise = 0.02,
                           .seed = 42,
                           .count = COUNT_OFF,

@@ -14,6 +14,7 @@ struct bench {
     enum axis axis;
     const char *values;         /* in the language of axis_parse */
     const char *also[AXES];     /* likewise of other axes; null: the canonical workload's */
+    double budget;              /* seconds; 0: 60 */
     int64_t model_nodes;        /* without --phase, larger graphs are only encoded; 0: no such limit */
     const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
     bool whole;                 /* says everything about a row: profile, memory, first answer */

@@ -203,7 +203,10 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
 {
     const struct options *o = common->options;
     int64_t rows = config_count(o);
-    struct work *work = plan_work(common, r->resume, rows);
+    struct flush flush = {0};
+    struct job shared = *common;
+    shared.flush = &flush;
+    struct work *work = plan_work(&shared, r->resume, rows);
     bool turns = o->interleave && !o->device.meta;
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
@@ -225,6 +228,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
         encoded_free(&work[i].encoded);
     }
     free(work);
+    flush_close(&flush);
     common->progress->before += rows;
     return going;
 }
