@@ -29,8 +29,8 @@ bool against_possible(const struct options *o, struct message *error)
 {
     if (access(o->against, X_OK) != 0)
         return complain(error, "--against %s: needs an executable file", o->against);
-    if (o->output || o->dump || o->profile || o->gates.count)
-        return complain(error, "--against: not with --output, --dump, --profile or --threshold");
+    if (o->output || o->dump || o->profile || o->gates.count || o->baseline)
+        return complain(error, "--against: not with --output, --dump, --profile, --threshold or --baseline");
     return true;
 }
 

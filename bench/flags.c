@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record.h"
 #include "bench/cold.h"
 #include "bench/kernels.h"
 #include "bench/quantity.h"
@@ -59,6 +60,14 @@ static bool read_calibrate(struct options *o, const char *value, struct message 
 static bool read_threshold(struct options *o, const char *value, struct message *error)
 {
     return gates_parse(value, &o->gates, error);
+}
+
+static bool read_baseline(struct options *o, const char *value, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    o->baseline = record_load_any(value, why);
+    o->interleave = true; /* so that the drift of the machine shows */
+    return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
 static bool read_seed(struct options *o, const char *value, struct message *error)
@@ -140,6 +149,8 @@ static const struct flag flags[] = {
     {GATES, "threshold", "LIST",
      "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",
      OTHER(read_threshold)},
+    {GATES, "baseline", "FILE",
+     "an older result file; exit 1 where a row is slower now, beyond the drift seen", OTHER(read_baseline)},
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 where this one is slower",
      PATH(against, "an executable file")},
 

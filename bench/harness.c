@@ -12,6 +12,7 @@
 #include "analysis/kernel_chart.h"
 #include "analysis/record.h"
 #include "bench/against.h"
+#include "bench/baseline.h"
 #include "bench/estimate.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
@@ -173,6 +174,8 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
         draw(&report);
     json_t *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
+    if (o->baseline)
+        missed += baseline_judge(json_object_get(o->baseline, "rows"), rows, o->programs, stderr) != 0;
     json_decref(rows);
     return good && !missed ? EXIT_GOOD : EXIT_MISSED;
 }

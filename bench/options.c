@@ -191,6 +191,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
 void options_free(struct options *o)
 {
     device_close(&o->device);
+    json_decref(o->baseline);
     free(o->kernels);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);

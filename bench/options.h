@@ -64,6 +64,7 @@ struct options {
     double mem_limit;      /* bytes; 0: what the machine has */
     struct gates gates;    /* that every row must pass */
     double timeout;        /* seconds of sampling for a row; 0: without end */
+    json_t *baseline;      /* record of an older run that no row may be slower than; null: none */
     const char *against;   /* an old build to run in turns with this one; null: none */
     bool charts;           /* drawn beside the result file */
     uint64_t seed;

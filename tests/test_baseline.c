@@ -1,0 +1,141 @@
+/* An older file as the measure of a run: drift, margins, verdicts, and how a run ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/baseline.h"
+#include "kernels/rng.h"
+#include "tests/records.h"
+#include "tests/test_analysis_rows.h"
+
+#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 10 "
+
+enum { SAMPLES = 30 };
+
+/* A row whose samples have noise of so many percent, and drift evenly by a share of their middle. */
+static json_t *row_of(double middle, double percent, double drift, uint64_t key)
+{
+    double samples[SAMPLES];
+    json_t *row = good_row(500);
+    for (int i = 0; i < SAMPLES; i++) {
+        double u = (double)(rng_bits(key, (uint64_t)i) >> 11) * 0x1p-53;
+        samples[i] = middle * (1 + percent / 100 * (2 * u - 1) + drift * ((double)i / SAMPLES - 0.5));
+    }
+    row_set_samples(row, "forward.time", samples, SAMPLES);
+    return row;
+}
+
+static int judged(json_t *base, json_t *now, char **text)
+{
+    static const bool forward[PROGRAMS] = {true};
+    size_t size;
+    json_t *old = json_pack("[o]", base), *new = json_pack("[o]", now);
+    FILE *out = open_memstream(text, &size);
+    int slower = baseline_judge(old, new, forward, out);
+    fclose(out);
+    json_decref(old);
+    json_decref(new);
+    return slower;
+}
+
+static void test_drift(void **state)
+{
+    (void)state;
+    const double flat[] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, rising[] = {10, 10, 11, 11, 12, 12, 13, 13, 14, 14};
+    assert_true(baseline_drift(flat, 10) == 0);
+    assert_true(baseline_drift(rising, 10) == 4.0 / 12);
+    assert_true(baseline_drift(rising, 4) == 0);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    int alarms = 0, caught = 0;
+    char *text;
+    for (uint64_t key = 0; key < 100; key++) {
+        alarms += judged(row_of(1, 4, 0, key), row_of(1, 4, 0, key + 1000), &text);
+        free(text);
+        caught += judged(row_of(1, 4, 0, key), row_of(1.2, 4, 0, key + 1000), &text);
+        free(text);
+    }
+    assert_int_equal(alarms, 0);
+    assert_int_equal(caught, 100);
+    /* 10 % slower, but this run or the older one drifted by more */
+    assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1.1, 0.5, 0, 2), &text), 1);
+    assert_non_null(strstr(text, "margin  5.0 %"));
+    free(text);
+    assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1.1, 0.5, 0.25, 2), &text), 0);
+    free(text);
+    assert_int_equal(judged(row_of(1, 0.5, 0.25, 1), row_of(1.1, 0.5, 0, 2), &text), 0);
+    free(text);
+}
+
+static void test_no_partner(void **state)
+{
+    (void)state;
+    char *text;
+    json_t *other = good_row(1000);
+    row_set_text(other, "work", "fedcba9876543210");
+    assert_int_equal(judged(other, good_row(500), &text), -1);
+    assert_non_null(strstr(text, "not in the baseline"));
+    free(text);
+}
+
+/* A baseline whose times are this run's, multiplied. */
+static void plant(const struct house *h, double factor)
+{
+    json_t *record = run_json(h, TINY "--output plant.json", 0), *row;
+    size_t index;
+    json_array_foreach(json_object_get(record, "rows"), index, row)
+    {
+        for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
+            char path[SCHEMA_PATH];
+            double samples[10];
+            size_t n;
+            snprintf(path, sizeof path, "%s.time.samples", program_name(p));
+            assert_true(row_get_reals(row, path, samples, 10, &n));
+            for (size_t i = 0; i < n; i++)
+                samples[i] *= factor;
+            snprintf(path, sizeof path, "%s.time", program_name(p));
+            row_set_samples(row, path, samples, n);
+        }
+    }
+    char path[160], error[MESSAGE_SIZE];
+    snprintf(path, sizeof path, "%s/base.json", h->work);
+    assert_true(record_save(record, path, error));
+    json_decref(record);
+}
+
+static void test_runs(void **state)
+{
+    static const char *const line = TINY "--output x.json --baseline base.json";
+    plant(*state, 1e-6);
+    struct ended e = run_words(*state, line, 1);
+    assert_non_null(strstr(e.err, "slower"));
+    ended_free(&e);
+    plant(*state, 1e6);
+    e = run_words(*state, line, 0);
+    assert_null(strstr(e.err, "slower"));
+    ended_free(&e);
+    e = run_words(*state, TINY "--output y.json --baseline nothing.json", 2);
+    assert_non_null(strstr(e.err, "--baseline nothing.json"));
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_no_partner),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
