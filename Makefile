@@ -63,7 +63,7 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
 # set; all else once. FILE.WAY.o is FILE.c compiled that way.
-mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c)
+mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c analysis/findings.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_%,$(wildcard tests/*.c)))
@@ -139,7 +139,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 
 # NVML as a test plays it: libraries that are opened as the driver's is (tests/nvml/played.h).
@@ -152,12 +152,12 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 ## Targets
 ##   all          every benchmark, the plotter and the comparer (what a bare `make` does)
 all: $(programs) $(cuda)
-##   bench        the quick set, in a few minutes: results and charts in results/local
+##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
 bench: all
-	$(BUILD)/bench_node_scaling --nodes 100,500,1000,2000 --count auto
+	@bench/quick.sh $(BUILD) $(DEVICE)
 ##   bench-full   every benchmark over its whole default axis
 bench-full: all
-	$(BUILD)/bench_node_scaling
+	@for name in $(notdir $(basename $(wildcard bench/bench_*.c))); do $(BUILD)/$$name || exit; done
 ##   compare-gpus the committed results of machines side by side: GPUs, where there are some
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare

@@ -1,0 +1,48 @@
+#!/bin/sh
+# The quick set: every benchmark once, in five minutes or so.  bench/quick.sh BUILD [DEVICE]
+#
+# BUILD is the directory of the programs, DEVICE what --device is given. Results and charts go to results/local,
+# the tables to results/local/NAME.txt and the terminal. A benchmark that fails does not stop the others; the exit
+# status is then 1.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1 device=${2:-cpu}
+results=results/local
+mkdir -p "$results" || exit 1
+
+# name|seconds for its samples|seconds it takes about|flags
+set_of()
+{
+    cat <<'END'
+bench_node_scaling|40|75|--nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|25|45|
+bench_batch_scaling|15|25|
+bench_pe_scaling|25|70|
+bench_kernels|20|60|
+bench_model|10|15|
+END
+}
+
+left=$(set_of | awk -F'|' '{s += $3} END {print s}')
+count=$(set_of | wc -l)
+number=0 failed=0 files=
+while IFS='|' read -r name budget takes flags; do
+    number=$((number + 1))
+    printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$name" $((left / 60)) $((left % 60)) >&2
+    # shellcheck disable=SC2086 # flags are words
+    "$build/$name" --device "$device" --budget "$budget" --output "$results/$name.json" $flags </dev/null \
+        >"$results/$name.txt" || failed="$failed $name"
+    cat "$results/$name.txt"
+    [ ! -s "$results/$name.json" ] || files="$files $results/$name.json"
+    left=$((left - takes))
+done <<END
+$(set_of)
+END
+
+echo
+echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
+[ "$failed" = 0 ] || echo "With rows that are not ok:${failed#0}."
+echo 'Main findings:'
+# shellcheck disable=SC2086 # names of files of ours, without blanks
+[ -z "$files" ] || "$build/findings" $files
+[ "$failed" = 0 ]
