@@ -16,6 +16,21 @@ bool axes_vary(const json_t *rows, const struct field *axis)
     return false;
 }
 
+/* Whether the rows that have the axis at all have one value of it. */
+static bool has_one_value(const json_t *rows, const struct field *axis)
+{
+    const json_t *first = NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *value = row_get(json_array_get(rows, i), axis->path);
+        if (!value || json_is_null(value))
+            continue;
+        if (first && !json_equal(first, value))
+            return false;
+        first = value;
+    }
+    return true;
+}
+
 size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
 {
     size_t n = 0;
@@ -46,7 +61,7 @@ size_t axes_beside(const json_t *rows, const struct field *axis, const struct fi
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying), count = 0;
     for (size_t i = 0; i < n; i++)
-        if (varying[i] != axis && !axes_follows(rows, axis, varying[i]))
+        if (varying[i] != axis && !has_one_value(rows, varying[i]) && !axes_follows(rows, axis, varying[i]))
             beside[count++] = varying[i];
     return count;
 }
@@ -95,7 +110,7 @@ void axes_describe_all(const json_t *row, const struct field *const *axes, size_
     for (size_t i = 0; i < n; i++) {
         char value[AXES_TEXT];
         axes_describe(row, axes[i], value);
-        int more = snprintf(text + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
+        int more = snprintf(text + used, AXES_TEXT - used, "%s%s", used && *value ? ", " : "", value);
         used = used + (size_t)more < AXES_TEXT ? used + (size_t)more : AXES_TEXT - 1;
     }
 }

@@ -25,7 +25,8 @@ size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX]);
 /* Whether `other`, with numbers, has one value for each of `axis`: as an FFN of twice the width has. */
 bool axes_follows(const json_t *rows, const struct field *axis, const struct field *other);
 
-/* The axes that vary beside `axis`, without those that only follow it. */
+/* The axes that vary beside `axis`, without those that only follow it, and without those that some rows do
+ * not have and the others have alike: a solver, where some encodings need none. */
 size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
 
 /* A row's values of axes[n], as in "512 channels, gelu"; "" if n is 0. */

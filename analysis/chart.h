@@ -24,7 +24,7 @@ enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
                              const char *prefix, char *message);
 
-enum { CHARTS_MAX = 4 };
+enum { CHARTS_MAX = 6 };
 
 /* The same for charts[n], at most CHARTS_MAX, of whatever is drawn together. */
 enum chart_result chart_draw_all(const struct chart *charts, size_t n, const struct drawing *d,
