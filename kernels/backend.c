@@ -40,8 +40,10 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
                                     const char *variant)
 {
     for (; b; b = b->base)
-        for (const struct kernel *k = b->kernels; k < b->kernels + b->count; k++)
+        for (int i = 0; i < b->count; i++) {
+            const struct kernel *k = &b->kernels[i];
             if (k->op == op && k->dtype == dtype && (!variant || strcmp(k->variant, variant) == 0))
                 return k;
+        }
     return NULL;
 }
