@@ -78,7 +78,10 @@ struct options {
 /* What the benchmark sweeps an axis over unless the command line says otherwise. */
 const char *bench_values(const struct bench *b, enum axis a);
 
-/* Fills in the defaults and reads the arguments; false with a message. Free with options_free. */
+/*
+ * Fills in the defaults and reads the arguments, which are as main gets them, with a null after the last;
+ * false with a message. Free with options_free.
+ */
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);
 void options_free(struct options *o);
 

@@ -263,9 +263,10 @@ static void test_child_fails(void **state)
 static void tiny_step(struct options *o)
 {
     static char *const arguments[] = {"test",      "--device=ref", "--layers=1", "--hidden=16",
-                                      "--heads=2", "--act=relu",   "--seed=3"};
+                                      "--heads=2", "--act=relu",   "--seed=3",   NULL};
+    enum { COUNT = sizeof arguments / sizeof *arguments - 1 };
     struct message error;
-    assert_true(options_parse(&bench, sizeof arguments / sizeof *arguments, (char **)arguments, o, &error));
+    assert_true(options_parse(&bench, COUNT, (char **)arguments, o, &error));
 }
 
 static bool measure(enum count_mode mode, int64_t analytic, struct executed *e, struct message *error)
