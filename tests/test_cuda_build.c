@@ -81,34 +81,43 @@ static void test_scratch_needs_shapes_alone(void **state)
         }
 }
 
-/* Programs of sizes that pass 2^31 elements: nothing is laid out, but all scratch is known and aligned. */
+/* Nothing is laid out, but all scratch is known and aligned. */
+static void expect_planned(const struct backend *b, const struct batch *batch, const struct model *m,
+                           const char *pe)
+{
+    struct model_config c = {.layers = 1,
+                             .hidden = 256,
+                             .heads = 8,
+                             .ffn = 512,
+                             .act = ACT_GELU,
+                             .attention = m->attention,
+                             .mpnn = m->mpnn};
+    struct tape_config t = {.backend = b, .dtype = F32, .threads = 1, .seed = 1};
+    assert_true(encoding_parse(pe, &c.pe));
+    struct recording r = record_program(PROGRAM_STEP, &c, batch, NULL, t);
+    const struct plan *p = tape_plan(r.tape);
+    assert_true(p->arena > batch->adj.nodes * 256 * 4);
+    assert_int_equal(p->arena % b->device->alignment, 0);
+    for (int e = 0; e < tape_entry_count(r.tape); e++)
+        assert_true(tape_entry(r.tape, e)->scratch.cols >= 0);
+    tape_free(r.tape);
+}
+
+/* Programs of sizes that pass 2^31 elements; with encodings, a matrix of eigenpairs by itself. */
 static void test_programs_are_planned(void **state)
 {
     (void)state;
     const struct backend *b = cuda();
     if (!b)
         skip();
+    static const char *const encodings[] = {"none", "rwse:20", "lap:8", "lap-pyg:10:32"};
     struct graph_config g = {.family = "er", .nodes = 20000000, .degree = 5, .graphs = 1, .seed = 1};
     struct batch batch;
     char error[256];
     assert_true(batch_shape(&batch, &g, error, sizeof error));
-    for (const struct model *m = models; m->name; m++) {
-        struct model_config c = {.layers = 1,
-                                 .hidden = 256,
-                                 .heads = 8,
-                                 .ffn = 512,
-                                 .act = ACT_GELU,
-                                 .attention = m->attention,
-                                 .mpnn = m->mpnn};
-        struct tape_config t = {.backend = b, .dtype = F32, .threads = 1, .seed = 1};
-        struct recording r = record_program(PROGRAM_STEP, &c, &batch, NULL, t);
-        const struct plan *p = tape_plan(r.tape);
-        assert_true(p->arena > 20000000LL * 256 * 4);
-        assert_int_equal(p->arena % b->device->alignment, 0);
-        for (int e = 0; e < tape_entry_count(r.tape); e++)
-            assert_true(tape_entry(r.tape, e)->scratch.cols >= 0);
-        tape_free(r.tape);
-    }
+    for (const struct model *m = models; m->name; m++)
+        for (size_t e = 0; e < sizeof encodings / sizeof *encodings; e++)
+            expect_planned(b, &batch, m, encodings[e]);
     batch_free(&batch);
 }
 
@@ -176,9 +185,10 @@ static void test_tapes_are_listed(void **state)
 {
     if (!cuda())
         skip();
-    static const char *const words[] = {"--device cuda --list-tape --nodes 8",
-                                        "--device cuda:all --list-tape --nodes 8"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const words[] = {
+        "--device cuda --list-tape --nodes 8", "--device cuda:all --list-tape --nodes 8",
+        "--device cuda --list-tape --nodes 8 --pe rwse:4", "--device cuda --list-tape --nodes 8 --pe lap:4"};
+    for (int i = 0; i < 4; i++) {
         struct ended e = program_run(*state, words[i], NULL);
         assert_int_equal(e.status, 0);
         assert_non_null(strstr(e.out, "layer6.ffn.down"));
