@@ -66,12 +66,14 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c analysis/findings.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
-helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_%,$(wildcard tests/*.c)))
+fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
+fuzzers := $(if $(and $(FUZZER),$(san),$(filter clang,$(notdir $(lastword $(CC))))),$(fuzz:%=$(BUILD)/%))
+helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_% tests/fuzz_%,$(wildcard tests/*.c)))
 once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs models analysis bench)))
 objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
-every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(checks:%=$(OBJ)/%.o) $(dumps:%=$(OBJ)/%.o)
+every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz))
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -87,10 +89,13 @@ $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/bench/machine.o:  way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(OBJ)/bench/machine.o:  $(BUILD)/commit
+# What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
+$(foreach path,bench/% analysis/% models/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
+                         cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)")
-	$(Q)$(CC) $(language) $(flags) $(defines) -I. $(filter -I%,$(PACKAGES)) $(way) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
 -include $(every:.o=.d)
@@ -132,7 +137,7 @@ links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-
              $(cuda_here)
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(filter %.o,$^) $(links) -o $@
+$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(links) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -141,6 +146,8 @@ $(BUILD)/libgtmark.a: $(objects)
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
+$(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)
 
 # NVML as a test plays it: libraries that are opened as the driver's is (tests/nvml/played.h).
 nvmls := $(foreach kind,whole old part,$(BUILD)/tests/nvml_$(kind).so)
@@ -166,10 +173,10 @@ test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
-##   soak         the tests with their long seeded parts
-soak: tests
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests)
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls),no-cmocka)
+##   soak         the tests with their long seeded parts, and fuzzers for a minute each
+soak: tests $(if $(CLANG),tests-small)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) tests/test_fuzz.sh
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(fuzzers),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:

@@ -28,6 +28,7 @@ cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
 clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
+fuzzer|libFuzzer|optional|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
 jsonschema|jsonschema|optional|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted by it
@@ -186,6 +187,13 @@ find_clang()
         found=$(clang --version | head -n 1) clang=clang
 }
 
+find_fuzzer()
+{
+    (CC=clang FLAGS='-fopenmp -fsanitize=address,undefined' &&
+        try 'int LLVMFuzzerTestOneInput(const char *d, size_t n) { return !d && n; }' c -fsanitize=fuzzer) &&
+        fuzzer=1 found='of clang'
+}
+
 find_clangformat()
 {
     found=$(clang-format --version 2>/dev/null)
@@ -203,7 +211,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' cmocka='' clang='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
+    packages='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -240,6 +248,7 @@ CUDA_ARCHS  := $archs
 CUDA_LIB    := $cuda_lib
 CMOCKA      := $cmocka
 CLANG       := $clang
+FUZZER      := $fuzzer
 END
     cmp -s "$work/config.mk" "$1" || cp "$work/config.mk" "$1"
 }
