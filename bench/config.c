@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "kernels/rng.h"
 #include "models/single.h"
@@ -160,6 +161,12 @@ bool config_check_all(const struct options *o, struct message *error)
     return check_readable(o, error);
 }
 
+static bool interrupted(const void *context)
+{
+    (void)context;
+    return interrupt_signal() != 0;
+}
+
 struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
                                enum program_kind kind, const struct backend *backend, enum dtype dtype)
 {
@@ -168,10 +175,13 @@ struct recording config_record(const struct config *c, const struct options *o, 
     t.context = ours ? o->device.context : NULL;
     for (enum op op = 0; op < OPS && ours; op++)
         t.variant[op] = o->variant[op];
-    if (kind != PROGRAM_KERNEL)
-        return record_program(kind, &c->parts, b, c->encoding, t);
-    t.variant[c->kernel->op] = c->kernel->variant;
-    return record_single(c->kernel->op, &c->parts, b, t);
+    bool alone = kind == PROGRAM_KERNEL;
+    if (alone)
+        t.variant[c->kernel->op] = c->kernel->variant;
+    struct recording r = alone ? record_single(c->kernel->op, &c->parts, b, t)
+                               : record_program(kind, &c->parts, b, c->encoding, t);
+    tape_halt_when(r.tape, (struct halting){interrupted, NULL});
+    return r;
 }
 
 /* The bytes of a file, hashed; 0 where it cannot be read, which whoever reads the graph will say. */

@@ -30,7 +30,8 @@ int config_threads(double value);
 /* Whether every configuration makes sense; else a message that names the flags. */
 bool config_check_all(const struct options *o, struct message *error);
 
-/* Records a program of the configuration for a backend and dtype, with the kernel variants of the options. */
+/* Records a program of the configuration for a backend and dtype, with the kernel variants of the options. On
+ * the host its replays end at the next entry after a signal (bench/interrupt.h). */
 struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
                                enum program_kind kind, const struct backend *backend, enum dtype dtype);
 

@@ -34,7 +34,6 @@ struct making {
     struct verdict verdict;
     double deadline; /* of the clock, for sampling */
     int programs;    /* still to be sampled until then */
-    bool given_up;   /* after a signal */
 };
 
 static int programs_asked(const struct options *o)
@@ -240,12 +239,14 @@ static void use_samples(struct making *m, enum program_kind kind, struct recordi
         row_set_real(m->row, "loss", s->first);
     if (job->profile)
         print_profile(job, kind, r->tape, s->n);
-    if (job->trace)
+    if (job->trace && !interrupt_signal())
         add_trace(job, kind, r->tape);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
         fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
     count_executed(m, kind, r);
     verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
+    if (interrupt_signal()) /* replays were halted: there will be no row */
+        return;
     struct message error;
     if (job->options->dump && kind == PROGRAM_STEP &&
         !dump_write(job->options, &job->config, &m->batch, r, &error))
@@ -277,8 +278,7 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
     bool taken = job->taken && job->taken[kind].n > 0;
     double now = clock_now(), until = now + (m->deadline - now) / m->programs--;
     struct samples s = taken ? job->taken[kind] : sample_program(job, kind, r, 1, until);
-    m->given_up = interrupt_signal();
-    if (s.n > 0 && !m->given_up)
+    if (s.n > 0 && !interrupt_signal())
         use_samples(m, kind, r, &s, taken);
     judge_samples(m, kind, &s);
     if (!taken)
@@ -405,7 +405,7 @@ static void measure_programs(struct making *m)
 {
     const struct job *job = m->job;
     const struct options *o = job->options;
-    for (enum program_kind p = 0; p < PROGRAMS && !m->given_up; p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && !interrupt_signal(); p++) {
         if (config_runs(o, &job->config, p))
             measure_program(m, p);
         else
@@ -449,7 +449,7 @@ json_t *measure(const struct job *job)
         judge(&m);
     }
     batch_free(&m.batch);
-    if (m.given_up) {
+    if (interrupt_signal()) {
         json_decref(m.row);
         return NULL;
     }

@@ -29,8 +29,7 @@ struct job {
     FILE *profile;        /* where --profile prints; null without it */
 };
 
-/* The row of a configuration: complete by the schema, whatever happened; null if a signal came while it was
- * sampled. */
+/* The row of a configuration: complete by the schema, whatever happened; null if a signal came before it was. */
 json_t *measure(const struct job *job);
 
 /*

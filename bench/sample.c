@@ -16,7 +16,7 @@
 struct run {
     const struct tape *tape;
     struct stopwatch watch; /* mark 0 is the start, mark n the n-th border */
-    int borders;            /* so far */
+    int borders, all;       /* so far, and in a whole run */
     double phase[PHASES];   /* of the last run; NAN where it was one graph */
 };
 
@@ -31,7 +31,7 @@ static struct run run_open(const struct tape *t)
     int borders = 0;
     for (int e = 0; e < tape_entry_count(t); e++)
         borders += is_border(t, e);
-    return (struct run){.tape = t, .watch = stopwatch_open(t, borders + 1)};
+    return (struct run){.tape = t, .watch = stopwatch_open(t, borders + 1), .all = borders};
 }
 
 static void at_border(void *context, int entry)
@@ -53,6 +53,7 @@ static void divide(struct run *r)
         }
 }
 
+/* Seconds; NAN where the run was halted. */
 static double run_once(struct tape *t, struct run *r)
 {
     r->borders = 0;
@@ -62,6 +63,8 @@ static double run_once(struct tape *t, struct run *r)
         stopwatch_mark(&r->watch, ++r->borders);
     } else {
         tape_run_marked(t, at_border, r);
+        if (r->borders < r->all)
+            return NAN;
     }
     stopwatch_resolve(&r->watch, r->borders + 1);
     divide(r);
@@ -83,15 +86,17 @@ static double scalar(const struct tape *t, struct mat m)
 static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double seconds = run_once(t, r);
-    if (s->n + s->warmup + s->seen.discarded == 0)
+    if (s->n + s->warmup + s->seen.discarded == 0 && !isnan(seconds))
         s->first = scalar(t, rule->watch);
     return seconds;
 }
 
-/* Whether no run may be begun any more. */
-static bool halted(const struct sampling *rule)
+/* Whether no run may be begun any more, nor one on the host go on. */
+static bool halted(const void *context)
 {
-    return interrupt_signal() || (rule->deadline > 0 && clock_now() >= rule->deadline);
+    const struct sampling *rule = context;
+    bool ends = rule->deadline > 0 && isfinite(rule->deadline);
+    return interrupt_signal() || (ends && clock_now() >= rule->deadline);
 }
 
 static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
@@ -99,8 +104,7 @@ static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, 
     double start = clock_now();
     while (!halted(rule) &&
            (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup)) {
-        run_watched(t, r, rule, s);
-        s->warmup++;
+        s->warmup += !isnan(run_watched(t, r, rule, s));
     }
 }
 
@@ -134,9 +138,13 @@ void samples_allocate(struct samples *s, size_t capacity)
         s->phase[p] = all + (size_t)(p + 2) * capacity;
 }
 
+/* None where the run was halted. */
 static void take_sample(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
-    s->seconds[s->n] = run_watched(t, r, rule, s);
+    double seconds = run_watched(t, r, rule, s);
+    if (isnan(seconds))
+        return;
+    s->seconds[s->n] = seconds;
     for (int p = 0; p < PHASES; p++)
         s->phase[p][s->n] = r->phase[p];
     s->n++;
@@ -157,6 +165,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     struct samples s = {0};
     samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
     struct run r = run_open(t);
+    struct halting signals = tape_halt_when(t, (struct halting){halted, rule});
     warm_up(t, &r, rule, &s);
     double start = clock_now();
     struct usage before = usage_now();
@@ -171,6 +180,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     s.used = usage_since(&before);
     s.elapsed = clock_now() - start;
     stopwatch_close(&r.watch);
+    tape_halt_when(t, signals);
     return s;
 }
 

@@ -4,7 +4,8 @@
  * Warm-up, then samples until there are min_samples and the half-width of the median's 95 % interval is at
  * most max_noise of the median, or the share of the budget is spent and there are 3. A fixed number of runs
  * overrides. Samples that a throttled GPU spoils are discarded and taken again. At the deadline, and after a
- * signal (bench/interrupt.h), no run begins any more: then there may be fewer samples, or none.
+ * signal (bench/interrupt.h), no run begins any more, and on the host the one that runs ends between two ops
+ * and is no sample: then there may be fewer samples, or none.
  */
 #ifndef GTMARK_BENCH_SAMPLE_H
 #define GTMARK_BENCH_SAMPLE_H

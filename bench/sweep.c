@@ -187,12 +187,13 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     json_t *row = skipped ? skip_row(job, reason) : measure(job);
     if (!skipped)
         pace_learn(pace, w, row);
-    *good = row && row_is_ok(row);
-    bool saved = !row || (report_row(r, job->progress->before + job->row, row, error) &&
+    bool made = row != NULL;
+    *good = made && row_is_ok(row);
+    bool saved = !made || (report_row(r, job->progress->before + job->row, row, error) &&
                           (!job->trace || record_save(job->trace, job->options->trace, error->text)));
     if (job->profile)
         fclose(job->profile);
-    if (profile)
+    if (profile && made)
         fputs(profile, job->options->format == FORMAT_TABLE ? stdout : stderr);
     free(profile);
     return saved;

@@ -128,10 +128,22 @@ void tape_init(struct tape *t)
         t->init.entries[i].kernel->run(t->init.entries[i].args);
 }
 
+struct halting tape_halt_when(struct tape *t, struct halting h)
+{
+    struct halting before = t->halting;
+    t->halting = h;
+    return before;
+}
+
+static bool halted(const struct tape *t)
+{
+    return t->halting.asked && !device_of(t) && t->halting.asked(t->halting.context);
+}
+
 static void run_entries(const struct tape *t)
 {
     const struct entry *end = t->main.entries + t->main.count;
-    for (const struct entry *e = t->main.entries; e < end; e++)
+    for (const struct entry *e = t->main.entries; e < end && !halted(t); e++)
         e->kernel->run(e->args);
 }
 
@@ -139,7 +151,7 @@ static void run_entries(const struct tape *t)
 static void run_traced(const struct tape *t, void (*mark)(void *context, int entry), void *context)
 {
     struct ranges r = {.device = device_of(t), .context = t->config.context};
-    for (int i = 0; i < t->main.count; i++) {
+    for (int i = 0; i < t->main.count && !halted(t); i++) {
         const struct entry *e = &t->main.entries[i];
         ranges_move(&r, phase_name(e->phase), e->span);
         e->kernel->run(e->args);
@@ -177,7 +189,7 @@ void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), voi
         run_traced(t, mark, context);
         return;
     }
-    for (int i = 0; i < t->main.count; i++) {
+    for (int i = 0; i < t->main.count && !halted(t); i++) {
         t->main.entries[i].kernel->run(t->main.entries[i].args);
         mark(context, i);
     }

@@ -173,6 +173,16 @@ void tape_wait(const struct tape *t);
 void tape_capture(struct tape *t);
 bool tape_captured(const struct tape *t);
 
+/*
+ * Asked before each entry of a replay on the host whether it ends there; then it leaves nothing of use. Null:
+ * never. Returns what this takes the place of.
+ */
+struct halting {
+    bool (*asked)(const void *context);
+    const void *context;
+};
+struct halting tape_halt_when(struct tape *t, struct halting h);
+
 /* A replay entry by entry, calling mark(context, entry) after each: profiles and traces. */
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
 

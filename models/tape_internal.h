@@ -41,6 +41,7 @@ struct tape {
     void *arena;
     void *graph; /* the program as the device's graph; null: it was not captured */
     bool traced; /* a tool listens: replays tell it their ranges */
+    struct halting halting;
 };
 
 /* A message to stderr and abort: the caller broke the contract of this header. */

@@ -165,6 +165,24 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
+/* One run would take many minutes, an op of it less than a second: the signal waits for the op alone. */
+static void test_signal_in_a_run(void **state)
+{
+    FILE *in, *err = tmpfile();
+    pid_t pid = start_and_wait(*state,
+                               "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
+                               "--threads 1 --no-check --output y.json",
+                               0, fileno(err), &in);
+    pause_for(1);
+    kill(pid, SIGINT);
+    assert_int_equal(program_wait(pid), 128 + SIGINT); /* and not by the alarm */
+    fclose(in);
+    fclose(err);
+    json_t *record = record_in(*state, "work/y.json");
+    assert_int_equal(row_count(record), 0);
+    json_decref(record);
+}
+
 /* The second signal does not wait for the row, which would take minutes. */
 static void test_second_signal(void **state)
 {
@@ -356,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_signal_in_a_run),
         cmocka_unit_test(test_second_signal),
         cmocka_unit_test(test_kill_9),
         cmocka_unit_test(test_full_disk),

@@ -1,0 +1,182 @@
+/*
+ * What a sweep says before it runs (--dry-run) and what it does not let run on (--timeout). No time is
+ * asserted: ceilings of a machine that is a million times too fast or too slow are planted where a
+ * calibration is kept.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "analysis/units.h"
+#include "bench/calibration.h"
+#include "kernels/backend.h"
+#include "kernels/peak.h"
+#include "tests/records.h"
+
+#define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
+
+/* Keeps ceilings in the house: so many GFLOP/s, and as many GB/s of memory. */
+static void plant(const struct house *h, double rate)
+{
+    char path[PATH_MAX];
+    struct calibration c = calibration_conditions(peak_of(backend_cpu()), 1);
+    snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
+    c.peak = rate;
+    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
+        c.level[l] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate};
+    json_t *file = json_pack("{s: [o]}", "calibrations", calibration_json(&c));
+    snprintf(path, sizeof path, "%s/results/local", h->root);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/results/local/calibration.json", h->root);
+    assert_int_equal(json_dump_file(file, path, 0), 0);
+    json_decref(file);
+}
+
+/* Runs with the ceilings that are kept: a benchmark by any other path is not told to do without. */
+static struct ended run_calibrated(const struct house *h, const char *words)
+{
+    struct house other = *h;
+    snprintf(other.program, sizeof other.program, "%.64s/build/./bench_node_scaling", h->root);
+    return program_run(&other, words, NULL);
+}
+
+static int lines_of(const char *text)
+{
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* A line for each row, whose memory is the larger plan of its programs; nothing is written. */
+static void test_dry_run(void **state)
+{
+    json_t *record = run_json(*state, "--device meta --nodes 100,1000 --layers 2,3", 0);
+    char *before = house_list(*state);
+    struct ended e = run_words(*state, "--dry-run --nodes 100,1000 --layers 2,3", 0);
+    char *after = house_list(*state), *rest = e.out, *line;
+    assert_string_equal(before, after);
+    assert_non_null(strstr(strsep(&rest, "\n"), "memory"));
+    assert_int_equal(row_count(record), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *row = row_at(record, i);
+        char memory[UNITS_TEXT];
+        int64_t forward = count_at(row, "forward.memory.planned"),
+                step = count_at(row, "step.memory.planned");
+        units_format(memory, (double)(step > forward ? step : forward), UNITS_BINARY, "B");
+        line = strsep(&rest, "\n");
+        assert_int_equal(strncmp(line, text_at(row, "work"), 16), 0);
+        if (!strstr(line, memory) || !strstr(line, "unknown"))
+            fail_msg("row %zu: no '%s' or a time in '%s'", i, memory, line);
+    }
+    assert_non_null(strstr(rest, "4 rows: "));
+    assert_int_equal(lines_of(rest), 3);
+    ended_free(&e);
+    json_decref(record);
+    free(before);
+    free(after);
+}
+
+/* The ceilings that are kept make the times numbers, in every row. */
+static void test_dry_run_calibrated(void **state)
+{
+    plant(*state, 100);
+    char *before = house_list(*state);
+    struct ended e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100,1000 --runs 7 --warmup 2");
+    char *after = house_list(*state);
+    assert_string_equal(before, after);
+    assert_int_equal(e.status, 0);
+    assert_null(strstr(e.out, "unknown"));
+    assert_non_null(strstr(e.out, "2 rows: at least 9 runs of each program, "));
+    assert_non_null(strstr(e.out, "measured 2001-02-03T04:05:06Z"));
+    ended_free(&e);
+    free(before);
+    free(after);
+}
+
+/* What would not run is said before. */
+static void test_dry_run_foresees(void **state)
+{
+    plant(*state, 1e-9);
+    struct ended e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100,5000 --mem-limit 100MiB");
+    char *rest = strchr(e.out, '\n') + 1, *first = strsep(&rest, "\n"), *second = strsep(&rest, "\n");
+    assert_null(strstr(first, "oom"));
+    assert_non_null(strstr(second, "; oom"));
+    assert_null(strstr(e.out, "skipped"));
+    ended_free(&e);
+    e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100 --timeout 10");
+    assert_non_null(strstr(e.out, "100 nodes; skipped by --timeout"));
+    ended_free(&e);
+}
+
+static void assert_skipped(const json_t *row, const char *reason)
+{
+    assert_string_equal(text_at(row, "status"), "skipped");
+    if (!strstr(text_at(row, "reason"), reason))
+        fail_msg("'%s', not '%s'", text_at(row, "reason"), reason);
+    assert_null_because(row, "step.time.median", "");
+}
+
+/* By ceilings that are too low for anything a row is not begun; by ceilings that are too high it is. */
+static void test_timeout_by_the_roofline(void **state)
+{
+    const char *words = SMALL "--nodes 8 --runs 3 --warmup 1 --timeout 100 --output x.json";
+    plant(*state, 1e-9);
+    struct ended e = run_calibrated(*state, words);
+    assert_int_equal(e.status, 1);
+    ended_free(&e);
+    json_t *record = record_in(*state, "work/x.json");
+    assert_skipped(row_at(record, 0), "4 runs would take ");
+    assert_skipped(row_at(record, 0), " by the roofline, --timeout is 100 s");
+    json_decref(record);
+    plant(*state, 1e9);
+    e = run_calibrated(*state, words);
+    assert_int_equal(e.status, 0);
+    ended_free(&e);
+}
+
+/* Without ceilings a row says what the next would take. */
+static void test_timeout_by_rows_before(void **state)
+{
+    struct ended e = run_words(
+        *state, SMALL "--device ref --nodes 16,200k --runs 3 --warmup 1 --timeout 30 --output x.json", 1);
+    json_t *record = record_in(*state, "work/x.json");
+    assert_string_equal(text_at(row_at(record, 0), "status"), "ok");
+    assert_skipped(row_at(record, 1), " by the rows before, --timeout is 30 s");
+    json_decref(record);
+    ended_free(&e);
+}
+
+/* Nothing foretells what the first row takes, which would be many minutes: it is ended within a run. */
+static void test_timeout_within_a_run(void **state)
+{
+    struct ended e = run_words(*state,
+                               "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
+                               "--threads 1 --no-check --timeout 0.5 --output x.json",
+                               1);
+    json_t *record = record_in(*state, "work/x.json");
+    assert_skipped(row_at(record, 0), "forward: 0 of 3 samples in its part of --timeout, 0.5 s");
+    json_decref(record);
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_dry_run_calibrated),
+        cmocka_unit_test(test_dry_run_foresees),
+        cmocka_unit_test(test_timeout_by_the_roofline),
+        cmocka_unit_test(test_timeout_by_rows_before),
+        cmocka_unit_test(test_timeout_within_a_run),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
