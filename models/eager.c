@@ -1,5 +1,8 @@
 #include "models/eager.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +22,28 @@ void eager_end(struct eager *e)
     e->scratch_bytes = 0;
 }
 
+bool eager_good(const struct eager *e)
+{
+    return !*e->reason;
+}
+
+bool eager_fail(struct eager *e, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (eager_good(e))
+        vsnprintf(e->reason, sizeof e->reason, format, list);
+    va_end(list);
+    return false;
+}
+
 void *eager_take(struct eager *e, int64_t bytes)
 {
     void *memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64);
-    if (!memory)
+    if (!memory) {
+        eager_fail(e, "no memory for %" PRId64 " bytes", bytes);
         return NULL;
+    }
     e->live += bytes;
     if (e->live > e->peak)
         e->peak = e->live;
@@ -40,8 +60,6 @@ struct mat eager_matrix(struct eager *e, enum dtype dtype, int64_t rows, int64_t
 {
     struct mat m = {.rows = rows, .cols = cols, .ld = cols, .dtype = dtype};
     m.data = eager_take(e, mat_bytes(m));
-    if (!m.data)
-        tape_contract("out of memory for %lld bytes", (long long)mat_bytes(m));
     return m;
 }
 
@@ -68,15 +86,15 @@ static void *scratch_of(struct eager *e, const struct kernel *k, const void *arg
     if (bytes > e->scratch_bytes) {
         eager_give(e, e->scratch, e->scratch_bytes);
         e->scratch = eager_take(e, bytes);
-        e->scratch_bytes = bytes;
-        if (!e->scratch)
-            tape_contract("%s: out of memory for %lld bytes", op_info(k->op)->name, (long long)bytes);
+        e->scratch_bytes = e->scratch ? bytes : 0;
     }
     return e->scratch;
 }
 
 void eager_run(struct eager *e, enum op op, void *args)
 {
+    if (!eager_good(e))
+        return;
     const struct op_info *info = op_info(op);
     char error[256];
     if (!op_complete(op, args, error, sizeof error))
@@ -89,6 +107,8 @@ void eager_run(struct eager *e, enum op op, void *args)
     struct call *call = args;
     call->threads = e->threads;
     call->scratch = scratch_of(e, k, args);
+    if (!eager_good(e))
+        return;
     k->run(args);
     eager_charge(e, op_flops(op, args), op_bytes(op, args));
 }

@@ -9,8 +9,9 @@
  *     eager_release(&e, &y);
  *     eager_end(&e);
  *
- * On the host only. Contract errors are programming errors: a message and abort. So is the system's refusal
- * of memory, unless eager_take is asked, which says so.
+ * On the host only. Contract errors are programming errors: a message and abort. Where the system refuses
+ * memory, or a solver says why it failed, the first reason stands in e.reason, and from then on ops do
+ * nothing: whoever runs many of them asks eager_good once they are run, before it reads what they wrote.
  */
 #ifndef GTMARK_MODELS_EAGER_H
 #define GTMARK_MODELS_EAGER_H
@@ -24,6 +25,7 @@ struct eager {
     int64_t live, peak; /* bytes taken now, and at most */
     void *scratch;      /* of the op that needed most */
     int64_t scratch_bytes;
+    char reason[160]; /* of the first failure; empty while there is none */
 };
 
 void eager_start(struct eager *e, const struct backend *backend, int threads);
@@ -41,11 +43,17 @@ void eager_run(struct eager *e, enum op op, void *args);
 /* Charges work that no op does, such as a decomposition by LAPACK: nominal FLOPs and minimum bytes. */
 void eager_charge(struct eager *e, int64_t flops, int64_t bytes);
 
-/* Memory, 64-byte aligned and not set to anything; null where the system refuses. */
+bool eager_good(const struct eager *e);
+
+/* Remembers why, unless something failed before. Returns false. */
+bool eager_fail(struct eager *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Memory, 64-byte aligned and not set to anything; null where the system refuses, which is a failure. */
 void *eager_take(struct eager *e, int64_t bytes);
 void eager_give(struct eager *e, void *memory, int64_t bytes);
 
-/* A matrix of its own memory, rows one after the other. eager_release leaves an absent matrix. */
+/* A matrix of its own memory, rows one after the other; without data where that is refused. eager_release
+ * leaves an absent matrix. */
 struct mat eager_matrix(struct eager *e, enum dtype dtype, int64_t rows, int64_t cols);
 void eager_release(struct eager *e, struct mat *m);
 

@@ -37,27 +37,28 @@ double eigen_allowed(double value, double norm);
  * work, after it returned. dense_flops is a nominal count.
  */
 bool dense_available(void);
+int64_t dense_most(void); /* nodes that its indices reach */
 int64_t dense_work(int64_t n, int64_t count);
 int64_t dense_flops(int64_t n, int64_t count);
 
 /*
  * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, which is overwritten:
- * values, and vectors as rows of `vectors`, count x n. `work` holds dense_work(n, n) doubles. False if the
- * algorithm failed.
+ * values, and vectors as rows of `vectors`, count x n. `work` holds dense_work(n, n) doubles. Returns 0, or
+ * where the algorithm failed what it says: LAPACK's info, or the sweeps after which Jacobi's method gave up.
  */
-bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
-                     double *work);
+int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work);
 
-/* The dense solver on a pencil: fills the first count values, and x. */
-bool eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work);
+/* The dense solver on a pencil: fills the first count values, and x. Returns what dense_symmetric does. */
+int eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work);
 
 /*
  * Chebyshev-filtered block iteration. Stops when all pairs are as good as they must be, or after `most`
- * products. False where memory is refused.
+ * products, which is no failure. False where memory is refused or the small problem fails, as e->reason says.
  */
 bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs);
 
-/* ARPACK, in its regular mode on the symmetric matrix. False where it is not there or memory is refused. */
+/* ARPACK, in its regular mode on the symmetric matrix. False where it fails, as e->reason says. */
 bool arpack_available(void);
 bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs);
 

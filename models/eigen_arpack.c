@@ -123,6 +123,10 @@ bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct 
     struct lanczos l;
     start(&l, p, pairs->count, most, work);
     pairs->iterations = iterate(&l);
+    if (l.info < 0) {
+        eager_give(e, work, bytes);
+        return eager_fail(e, "ARPACK's dsaupd failed, info %d", l.info);
+    }
     double *vectors = l.half + n;
     extract(&l, vectors, vectors + n * pairs->count, pairs);
     /* A step multiplies once, and orthogonalises twice against half of the basis on average. */
@@ -141,7 +145,7 @@ bool arpack_available(void)
 
 bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
 {
-    (void)e, (void)p, (void)most, (void)pairs;
-    return false;
+    (void)p, (void)most, (void)pairs;
+    return eager_fail(e, "this build has no ARPACK");
 }
 #endif

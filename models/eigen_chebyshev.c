@@ -215,8 +215,11 @@ static bool rayleigh_ritz(struct iteration *s)
     orthonormalise(s, c);
     project(s, c, half, small);
     memcpy(s->before, s->value, (size_t)n * sizeof *s->value);
-    if (!dense_symmetric(n, small, 0, n, s->value, v, rest))
+    if (!eager_good(s->e))
         return false;
+    int info = dense_symmetric(n, small, 0, n, s->value, v, rest);
+    if (info)
+        return eager_fail(s->e, "the small problem of %lld columns failed, info %d", (long long)n, info);
     set_turn(s, c, v);
     run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->turn, .b = s->shift, .act = ACT_NONE);
     eager_charge(s->e, dense_flops(n, n), 0);
@@ -226,7 +229,7 @@ static bool rayleigh_ritz(struct iteration *s)
         rank--;
     draw(s, rank);
     find_residuals(s);
-    return true;
+    return eager_good(s->e);
 }
 
 /* What the residual of a pair should be; its eigenvalue is off by its square over the gap. */
@@ -281,7 +284,7 @@ static bool at_floor(const struct iteration *s)
     return most < 1e-6 * s->p->bound;
 }
 
-static void take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
+static bool take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
 {
     int64_t room = (wanted + GUARDS + UNIT - 1) / UNIT * UNIT, n = p->n;
     int64_t wide = room < n - 1 ? room : n - 1;
@@ -297,6 +300,8 @@ static void take(struct iteration *s, struct eager *e, const struct pencil *p, i
     s->shift = eager_matrix(e, F32, 1, wide);
     s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide, wide)) * 8;
     s->value = eager_take(e, s->work_size);
+    if (!eager_good(e))
+        return false;
     s->before = s->value + wide;
     s->residual = s->before + wide;
     s->work = s->residual + wide;
@@ -304,6 +309,7 @@ static void take(struct iteration *s, struct eager *e, const struct pencil *p, i
         s->total += ((const float *)p->mass.data)[i];
     for (int64_t j = 0; j < wide; j++)
         s->value[j] = 0;
+    return true;
 }
 
 static void give(struct iteration *s)
@@ -318,7 +324,10 @@ static void give(struct iteration *s)
 bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
 {
     struct iteration s;
-    take(&s, e, p, pairs->count);
+    if (!take(&s, e, p, pairs->count)) {
+        give(&s);
+        return false;
+    }
     draw(&s, 0);
     bool done = rayleigh_ritz(&s);
     double least = INFINITY, now = excess(&s);
@@ -334,7 +343,8 @@ bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, stru
         least = fmin(least, excess(&s));
     }
     run_op(e, copy, .y = pairs->x, .x = mat_cols(s.x, 0, pairs->count));
-    memcpy(pairs->value, s.value, (size_t)pairs->count * sizeof *pairs->value);
+    if (done)
+        memcpy(pairs->value, s.value, (size_t)pairs->count * sizeof *pairs->value);
     pairs->iterations = s.count;
     give(&s);
     return done;

@@ -11,7 +11,15 @@
 #include <math.h>
 #include <string.h>
 
+#if !HAVE_LAPACK
 enum { SWEEPS = 50 };
+#endif
+
+/* Whose indices, of n^2 entries, are ints in LAPACK. */
+int64_t dense_most(void)
+{
+    return 46340;
+}
 
 int64_t dense_flops(int64_t n, int64_t count)
 {
@@ -36,8 +44,8 @@ int64_t dense_work(int64_t n, int64_t count)
     return n + 58 * n + 6 * n + 16;
 }
 
-bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
-                     double *work)
+int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work)
 {
     int order = (int)n, low = (int)first + 1, high = (int)(first + count), found = 0, info = 0;
     int lwork = 58 * order, liwork = 10 * order;
@@ -46,7 +54,7 @@ bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double 
     dsyevr_("V", "I", "U", &order, a, &order, &zero, &zero, &low, &high, &zero, &found, all, vectors, &order,
             support, rest, &lwork, iwork, &liwork, &info);
     memcpy(values, all, (size_t)count * sizeof *values);
-    return info == 0 && found == count;
+    return info == 0 && found != count ? order + 1 : info;
 }
 
 #else
@@ -104,11 +112,11 @@ static bool jacobi(int64_t n, double *a, double *v)
     return diagonal(n, a);
 }
 
-bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
-                     double *work)
+int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work)
 {
     double *v = work, *left = work + n * n;
-    bool converged = jacobi(n, a, v);
+    int failed = jacobi(n, a, v) ? 0 : SWEEPS;
     for (int64_t i = 0; i < n; i++)
         left[i] = a[i * n + i];
     for (int64_t i = 0; i < first + count; i++) {
@@ -121,7 +129,7 @@ bool dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double 
         }
         left[least] = INFINITY;
     }
-    return converged;
+    return failed;
 }
 #endif
 
@@ -152,13 +160,13 @@ static void fill_matrix(const struct pencil *p, double *a)
         }
 }
 
-bool eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work)
+int eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work)
 {
     double *a = work, *vectors = a + p->n * p->n, *rest = vectors + count * p->n;
     fill_matrix(p, a);
-    bool done = dense_symmetric(p->n, a, 0, count, value, vectors, rest);
+    int failed = dense_symmetric(p->n, a, 0, count, value, vectors, rest);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < count; k++)
             ((float *)x.data)[i * x.ld + k] = (float)(vectors[k * p->n + i] / sqrt(at(p->mass, i)));
-    return done;
+    return failed;
 }

@@ -6,8 +6,8 @@
 
 /*
  * Computes the encoding c->kind, lap or lap-pyg, of c->k pairs by c->solver. False with a line in error where
- * the batch is directed, the solver is not in this build, or memory is refused; then there is nothing to
- * free. A solver that does not converge is no error: out->excess is above 1 then.
+ * the batch is directed, the solver is not in this build or says that it failed, or memory is refused; then
+ * there is nothing to free. A solver that does not converge is no error: out->excess is above 1 then.
  */
 bool lappe_compute(const struct encoding_config *c, const struct batch *b, int threads, struct encoding *out,
                    char *error, size_t error_size);

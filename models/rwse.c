@@ -27,11 +27,6 @@ bool rwse_compute(const struct encoding_config *c, const struct batch *b, int th
     eager_start(&e, backend_cpu(), threads);
     struct mat p = {.rows = n, .cols = c->k, .ld = c->k, .dtype = F32};
     p.data = eager_take(&e, mat_bytes(p));
-    if (!p.data) {
-        snprintf(error, error_size, "no memory for the %lld bytes of rwse:%lld", (long long)mat_bytes(p),
-                 (long long)c->k);
-        return false;
-    }
     struct mat work = eager_matrix(&e, I64, n, 1);
     if (b->symmetric)
         run_op(&e, walk_returns_half, .p = p, .work = work, .adj = edges_of(b));
@@ -39,6 +34,11 @@ bool rwse_compute(const struct encoding_config *c, const struct batch *b, int th
         run_op(&e, walk_returns, .p = p, .work = work, .adj = edges_of(b));
     eager_release(&e, &work);
     eager_end(&e);
+    if (!eager_good(&e)) {
+        snprintf(error, error_size, "rwse:%lld of %lld nodes: %s", (long long)c->k, (long long)n, e.reason);
+        free(p.data);
+        return false;
+    }
     out->values = p;
     out->cost = e.cost;
     out->peak = e.peak;

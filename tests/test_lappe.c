@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,6 +21,16 @@
 #include "tests/graphs.h"
 #include "tests/operands.h"
 #include "tests/spectra.h"
+
+/* The sanitizers have an allocator of their own. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
 
 static bool can(enum eigensolver s)
 {
@@ -327,6 +339,66 @@ static void test_refusals(void **state)
     batch_free(&b);
 }
 
+/* Bytes of the address space that are in use. */
+static rlim_t address_space(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld", &pages), 1);
+    fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Wherever memory ends, it is a line: from the first array to the last, by each solver. */
+static void test_refused_memory_is_a_line(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    struct batch b = graph_drawn("grid", 600000, 0, 1, 1);
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
+        struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = (enum eigensolver)s};
+        if (!can(c.solver) || s == SOLVER_LAPACK)
+            continue;
+        int refused = 0;
+        bool done = false;
+        for (rlim_t room = 0; !done; room += (rlim_t)16 << 20) {
+            struct encoding e;
+            char error[256] = "";
+            little = before;
+            little.rlim_cur = address_space() + room;
+            assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+            done = lappe_compute_limited(&c, &b, 1, 2, &e, error, sizeof error);
+            assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+            if (done)
+                encoding_free(&e);
+            else if (!strstr(error, "lap:8 of 600000 nodes: no memory "))
+                fail_msg("%s", error);
+            refused += !done;
+        }
+        assert_true(refused > 3);
+    }
+    batch_free(&b);
+}
+
+/* LAPACK's indices do not reach that far, which is what the line says. */
+static void test_too_large_for_lapack(void **state)
+{
+    (void)state;
+    if (!dense_available())
+        skip();
+    struct batch b = graph_drawn("grid", dense_most() + 1, 0, 1, 1);
+    struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
+    struct encoding e;
+    char error[256] = "";
+    assert_false(lappe_compute(&c, &b, 1, &e, error, sizeof error));
+    assert_non_null(strstr(error, "lapack solves up to 46340 nodes, and a component has 46341"));
+    batch_free(&b);
+}
+
 /* Executed ops are charged, memory is counted, and the method is named. */
 static void test_ledger(void **state)
 {
@@ -354,11 +426,18 @@ static void test_ledger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_no_eigenvalue_is_left_out),
-        cmocka_unit_test(test_batches),      cmocka_unit_test(test_residuals),
-        cmocka_unit_test(test_null_space),   cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_clusters),     cmocka_unit_test(test_limit_shows),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_no_eigenvalue_is_left_out),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_residuals),
+        cmocka_unit_test(test_null_space),
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_limit_shows),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_refused_memory_is_a_line),
+        cmocka_unit_test(test_too_large_for_lapack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
