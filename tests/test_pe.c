@@ -1,0 +1,127 @@
+/* Encodings on the command line: the rows they make, what they hold, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/records.h"
+
+#define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --no-charts --output x.json "
+
+static int setup(void **state)
+{
+    return house_of(state, "bench_pe_scaling");
+}
+
+static void test_rows(void **state)
+{
+    json_t *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
+    assert_int_equal(row_count(r), 4);
+    const json_t *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
+    assert_null_because(none, "encoding.time.median", "none asked for");
+    assert_string_equal(text_at(lap, "pe"), "lap:4");
+    assert_string_equal(text_at(lap, "solver"), "auto");
+    assert_string_equal(text_at(pyg, "pe"), "lap-pyg:4:8");
+    assert_null_because(rwse, "solver", "nothing to solve");
+    assert_int_equal(count_at(lap, "encoding.time.n"), 2);
+    int64_t n = count_at(lap, "nodes");
+    assert_int_equal(count_at(lap, "encoding.storage"), 4 * 4 * (n + 1));
+    assert_int_equal(count_at(rwse, "encoding.storage"), 4 * 6 * n);
+    assert_int_equal(count_at(lap, "encoding.nullity"), 1); /* a grid is connected */
+    assert_int_equal(count_at(lap, "encoding.iterated"), 3);
+    for (size_t i = 1; i < 4; i++) {
+        const json_t *row = row_at(r, i);
+        assert_string_not_equal(text_at(row, "work"), text_at(row_at(r, i - 1), "work"));
+        assert_true(count_at(row, "encoding.flops") > 0 && count_at(row, "encoding.bytes") > 0);
+        assert_true(count_at(row, "encoding.peak") >= count_at(row, "encoding.storage"));
+        assert_true(count_at(row, "step.memory.encodings") > 0);
+        double once = real_at(row, "encoding.time.median"), each = real_at(row, "step.time.median");
+        double runs = (double)count_at(row, "encoding.break_even_step");
+        assert_true(once < 0.01 * (once + runs * each) * (1 + 1e-9));
+        assert_true(once >= 0.01 * (once + (runs - 1) * each) * (1 - 1e-9));
+        if (i < 3)
+            assert_true(real_at(row, "encoding.excess") <= 1);
+    }
+    json_decref(r);
+}
+
+/* Solvers multiply only what there is to solve, and do the same work. */
+static void test_solvers(void **state)
+{
+    json_t *r = run_json(
+        *state, TINY "--phase none --nodes 400 --graph grid --pe none,lap:3,rwse:3 --solver auto,iterative",
+        0);
+    assert_int_equal(row_count(r), 4);
+    assert_string_equal(text_at(row_at(r, 1), "solver"), "auto");
+    assert_string_equal(text_at(row_at(r, 2), "solver"), "iterative");
+    assert_string_equal(text_at(row_at(r, 2), "encoding.method"), "iterative");
+    assert_string_equal(text_at(row_at(r, 1), "work"), text_at(row_at(r, 2), "work"));
+    assert_string_equal(text_at(row_at(r, 3), "pe"), "rwse:3");
+    assert_null_because(row_at(r, 1), "step.time.median", "--phase");
+    json_decref(r);
+}
+
+/* Larger graphs are only encoded, unless a phase is asked for; plans know what will be stored. */
+static void test_sizes(void **state)
+{
+    json_t *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
+    assert_null_because(row_at(r, 0), "forward.time.median", "only encoded");
+    assert_null_because(row_at(r, 0), "encoding.break_even_step", "no time");
+    json_decref(r);
+    r = run_json(*state, TINY "--device meta --nodes 2001 --graph er --pe rwse:2 --phase step", 0);
+    assert_int_equal(count_at(row_at(r, 0), "encoding.storage"), 4 * 2 * 2001);
+    assert_true(count_at(row_at(r, 0), "step.memory.encodings") >= 4 * 2 * 2001);
+    assert_null_because(row_at(r, 0), "encoding.time.median", "planned only");
+    json_decref(r);
+}
+
+/* A directed graph has random walks, but no Laplacian of ours. */
+static void test_directed(void **state)
+{
+    const struct house *h = *state;
+    char path[160];
+    snprintf(path, sizeof path, "%s/directed", h->work);
+    FILE *out = fopen(path, "w");
+    fputs("0 1\n1 2\n2 0\n2 3\n", out);
+    fclose(out);
+    json_t *r = run_json(
+        h,
+        "--hidden 32 --heads 2 --layers 1 --runs 2 --output y.json --graph file:directed --pe lap:2,rwse:3",
+        1);
+    assert_string_equal(text_at(row_at(r, 0), "status"), "failed");
+    assert_non_null(strstr(text_at(row_at(r, 0), "reason"), "undirected"));
+    assert_string_equal(text_at(row_at(r, 1), "status"), "ok");
+    assert_string_equal(text_at(row_at(r, 1), "encoding.method"), "full powers");
+    json_decref(r);
+}
+
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {"--pe lap",
+                                      "--pe rwse:0",
+                                      "--pe lap:8:0",
+                                      "--pe laplacian:8",
+                                      "--solver eigen",
+                                      "--pe lap:8,lap:8",
+                                      "--hidden 16 --heads 2 --pe rwse:4"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ended e = run_words(*state, bad[i], 2);
+        assert_string_equal(e.out, "");
+        ended_free(&e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_solvers), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_directed), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, house_teardown);
+}
