@@ -13,7 +13,7 @@ static const char *path(char text[PATH_TEXT], enum program_kind kind, const char
     return text;
 }
 
-static void count_or_null(json_t *row, const char *field, int64_t value)
+void facts_count(json_t *row, const char *field, int64_t value)
 {
     if (value >= 0)
         row_set_count(row, field, value);
@@ -24,7 +24,7 @@ static void count_or_null(json_t *row, const char *field, int64_t value)
 static void set_count(json_t *row, enum program_kind kind, const char *field, int64_t value)
 {
     char p[PATH_TEXT];
-    count_or_null(row, path(p, kind, field), value);
+    facts_count(row, path(p, kind, field), value);
 }
 
 static void set_real(json_t *row, enum program_kind kind, const char *field, double value)
@@ -94,50 +94,6 @@ void facts_config(json_t *row, const struct config *c, const struct options *o)
     row_set_null(row, "encoding", "an op alone");
 }
 
-static void facts_eigenpairs(json_t *row, const struct encoding *e)
-{
-    row_set_count(row, "encoding.nullity", e->nullity);
-    row_set_count(row, "encoding.iterated", e->iterated);
-    row_set_count(row, "encoding.iterations", e->iterations);
-    row_set_real(row, "encoding.residual", e->residual);
-    row_set_real(row, "encoding.excess", e->excess);
-}
-
-void facts_encoding(json_t *row, const struct encoded *encoded, const struct config *c, bool uploaded)
-{
-    const struct encoding *e = &encoded->encoding;
-    row_set_samples(row, "encoding.time", encoded->samples.seconds, (size_t)encoded->samples.n);
-    row_set_text(row, "encoding.where", uploaded ? "host, then uploaded" : "host");
-    row_set_text(row, "encoding.method", e->method);
-    row_set_count(row, "encoding.peak", e->peak);
-    count_or_null(row, "encoding.flops", e->cost.flops);
-    count_or_null(row, "encoding.bytes", e->cost.bytes);
-    row_set_text(row, "encoding.flops_label", e->flops_label);
-    if (c->parts.pe.kind != ENCODING_RWSE)
-        return facts_eigenpairs(row, e);
-    static const char *const unsolved[] = {"nullity", "iterated", "iterations", "residual", "excess"};
-    for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
-        char field[PATH_TEXT];
-        snprintf(field, sizeof field, "encoding.%s", unsolved[i]);
-        row_set_null(row, field, "nothing to solve");
-    }
-}
-
-void facts_break_even(json_t *row)
-{
-    double once, each;
-    if (!row_get_real(row, "encoding.time.median", &once))
-        return;
-    for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
-        char time[PATH_TEXT], field[PATH_TEXT];
-        snprintf(field, sizeof field, "encoding.break_even_%s", program_name(p));
-        if (row_get_real(row, path(time, p, "time.median"), &each))
-            row_set_count(row, field, (int64_t)(99 * once / each) + 1); /* once < 0.01 (once + runs each) */
-        else
-            row_set_null(row, field, "the program has no time");
-    }
-}
-
 /* What a framework works on that pads every graph to the largest; -1 beyond 63 bits. */
 static int64_t padded_pairs(const struct batch *b)
 {
@@ -170,7 +126,7 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only)
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);
     int64_t padded = padded_pairs(b);
-    count_or_null(row, "graph.padded_pairs", padded);
+    facts_count(row, "graph.padded_pairs", padded);
     if (padded >= 0)
         row_set_real(row, "graph.padding_waste", 1 - (double)b->pairs / (double)padded);
     else

@@ -14,6 +14,9 @@
 
 void facts_config(json_t *row, const struct config *c, const struct options *o);
 
+/* A count, or null where it is negative: beyond 63 bits. */
+void facts_count(json_t *row, const char *field, int64_t value);
+
 /* shape_only: the batch has no edges, so nothing is known of their distribution. */
 void facts_batch(json_t *row, const struct batch *b, bool shape_only);
 

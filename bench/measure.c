@@ -5,17 +5,13 @@
 
 #include "analysis/units.h"
 #include "bench/clock.h"
-#include "bench/cold.h"
 #include "bench/dump.h"
-#include "bench/energy.h"
 #include "bench/facts.h"
 #include "bench/first_answer.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
-#include "bench/model_report.h"
-#include "bench/profile.h"
+#include "bench/passes.h"
 #include "bench/sample.h"
-#include "bench/trace.h"
 #include "bench/verify.h"
 #include "models/count.h"
 #include "models/listing.h"
@@ -85,17 +81,6 @@ static bool fits(json_t *row, const struct options *o, const char *what, int64_t
     return false;
 }
 
-/* To the initial state; a program that is to be one graph runs once before it becomes one. */
-static void prepare(const struct options *o, struct tape *t)
-{
-    tape_init(t);
-    if (!o->cuda_graph || tape_captured(t))
-        return;
-    tape_run(t);
-    tape_capture(t);
-    tape_init(t);
-}
-
 /* Samples in one of `turns` turns: with that part of the runs, of the fewest samples and of the budget. */
 static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r,
                                      int turns, double deadline)
@@ -115,101 +100,10 @@ static struct samples sample_program(const struct job *job, enum program_kind ki
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
-    prepare(o, r->tape);
+    pass_prepare(o, r->tape);
     struct samples s = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
     return s;
-}
-
-static void print_profile(const struct job *job, enum program_kind kind, struct tape *t, int samples)
-{
-    char title[128];
-    snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
-    profile_print(t, samples < 10 ? samples : 10, title, ceilings_for(job->ceilings, job->config.threads),
-                  job->profile);
-    if (job->options->bench->whole)
-        model_report(t, kind, job->profile);
-}
-
-static void sample_cold(struct making *m, enum program_kind kind, struct tape *t)
-{
-    const struct options *o = m->job->options;
-    bool usual = o->device.backend->device || kind == PROGRAM_KERNEL;
-    int runs = o->cold >= 0 ? o->cold : usual ? COLD_DEFAULT : 0;
-    double seconds = o->cold >= 0 ? INFINITY : m->job->share[kind] / 10;
-    struct flush *flush = m->job->flush;
-    struct message why;
-    if (runs == 0) {
-        facts_cold(m->row, kind, NULL, "not asked for (--cold)");
-    } else if (!flush_ready(flush, &o->device, m->job->config.threads, &why)) {
-        facts_cold(m->row, kind, NULL, why.text);
-    } else {
-        struct cold cold = cold_measure(t, flush, runs, seconds);
-        facts_cold(m->row, kind, &cold, NULL);
-    }
-    facts_cold_roofline(m->row, kind, ceilings_for(m->job->ceilings, m->job->config.threads),
-                        m->job->ceilings->missing);
-}
-
-/* Time beside the samples. Programs that were sampled in turns are in memory anew. */
-static void time_otherwise(struct making *m, enum program_kind kind, struct tape *t, bool taken)
-{
-    const struct options *o = m->job->options;
-    if (taken) {
-        prepare(o, t);
-        tape_run(t);
-    }
-    sample_cold(m, kind, t);
-    struct launching launching = {0};
-    if (o->device.backend->device)
-        launching = launching_measure(t);
-    facts_launching(m->row, kind, &launching);
-}
-
-static void add_trace(const struct job *job, enum program_kind kind, struct tape *t)
-{
-    char title[128];
-    snprintf(title, sizeof title, "row %lld: %s at %lld nodes", (long long)job->row + 1, program_name(kind),
-             (long long)job->config.graph.nodes);
-    trace_add(job->trace, title, t);
-}
-
-static void count_executed(struct making *m, enum program_kind kind, struct recording *r)
-{
-    const struct job *job = m->job;
-    struct executed_request request = {.mode = job->options->count,
-                                       .counters = job->counters,
-                                       .no_counters = job->no_counters,
-                                       .tape = r->tape,
-                                       .threads = job->config.threads,
-                                       .analytic = tape_total(r->tape).flops,
-                                       .options = job->options,
-                                       .row = job->row,
-                                       .program = program_name(kind)};
-    struct executed executed;
-    struct message error;
-    if (job->options->device.backend->device)
-        facts_not_executed(m->row, kind, "not measured on GPUs");
-    else if (job->options->count == COUNT_OFF)
-        facts_not_executed(m->row, kind, "not asked for (--count)");
-    else if (executed_measure(&request, &executed, &error))
-        facts_executed(m->row, kind, &executed);
-    else
-        facts_not_executed(m->row, kind, error.text);
-}
-
-/* What the GPU said while it was sampled; and its energy, in a pass of its own. */
-static void look_at_gpu(struct making *m, enum program_kind kind, struct tape *t, const struct samples *s)
-{
-    const struct device_choice *d = &m->job->options->device;
-    if (!d->nvml) {
-        facts_no_gpu(m->row, kind, d->context ? d->no_nvml : "not on a GPU");
-        return;
-    }
-    facts_gpu(m->row, kind, s);
-    prepare(m->job->options, t);
-    struct energy e = energy_measure(t, d->nvml, ENERGY_SECONDS);
-    facts_energy(m->row, kind, &e, &m->batch);
 }
 
 static void warn_samples(const struct samples *s, const char *program)
@@ -231,19 +125,17 @@ static void use_samples(struct making *m, enum program_kind kind, struct recordi
     facts_samples(m->row, kind, s, &m->batch);
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(s, program_name(kind));
-    time_otherwise(m, kind, r->tape, taken);
-    look_at_gpu(m, kind, r->tape, s);
+    struct pass pass = {.job = job, .row = m->row, .batch = &m->batch, .kind = kind};
+    pass_time_otherwise(&pass, r->tape, taken);
+    pass_look_at_gpu(&pass, r->tape, s);
     if (!facts_resident(m->row, kind, r->tape))
         fail_row(m->row, "wrong", "a run makes more memory resident than was planned");
     if (kind == PROGRAM_STEP)
         row_set_real(m->row, "loss", s->first);
-    if (job->profile)
-        print_profile(job, kind, r->tape, s->n);
-    if (job->trace && !interrupt_signal())
-        add_trace(job, kind, r->tape);
+    pass_pictures(&pass, r->tape, s->n);
     if (!facts_counted(m->row, kind, tape_count(r->tape, count_limit)))
         fail_row(m->row, "wrong", "the FLOPs counted are not those of the formulas");
-    count_executed(m, kind, r);
+    pass_count_executed(&pass, r->tape);
     verify(&m->verdict, job->options, &job->config, &m->batch, kind, r);
     if (interrupt_signal()) /* replays were halted: there will be no row */
         return;
@@ -251,11 +143,6 @@ static void use_samples(struct making *m, enum program_kind kind, struct recordi
     if (job->options->dump && kind == PROGRAM_STEP &&
         !dump_write(job->options, &job->config, &m->batch, r, &error))
         fail_row(m->row, "failed", error.text);
-    if (job->timeline) {
-        char message[MESSAGE_SIZE];
-        model_timeline(r->tape, kind, job->timeline, message);
-        fprintf(stderr, "%s\n", message);
-    }
 }
 
 /* Samples that --timeout ended too early make the row a skipped one. */

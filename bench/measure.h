@@ -29,7 +29,8 @@ struct job {
     FILE *profile;        /* where --profile prints; null without it */
 };
 
-/* The row of a configuration: complete by the schema, whatever happened; null if a signal came before it was. */
+/* The row of a configuration: complete by the schema, whatever happened; null if a signal came before it was.
+ */
 json_t *measure(const struct job *job);
 
 /*

@@ -190,7 +190,7 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     bool made = row != NULL;
     *good = made && row_is_ok(row);
     bool saved = !made || (report_row(r, job->progress->before + job->row, row, error) &&
-                          (!job->trace || record_save(job->trace, job->options->trace, error->text)));
+                           (!job->trace || record_save(job->trace, job->options->trace, error->text)));
     if (job->profile)
         fclose(job->profile);
     if (profile && made)
