@@ -42,9 +42,10 @@ int64_t dense_work(int64_t n, int64_t count);
 int64_t dense_flops(int64_t n, int64_t count);
 
 /*
- * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, which is overwritten:
- * values, and vectors as rows of `vectors`, count x n. `work` holds dense_work(n, n) doubles. Returns 0, or
- * where the algorithm failed what it says: LAPACK's info, or the sweeps after which Jacobi's method gave up.
+ * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, of which the lower
+ * triangle is read and all is overwritten: values, and vectors as rows of `vectors`, count x n. `work` holds
+ * dense_work(n, n) doubles. Returns 0, or where the algorithm failed what it says: LAPACK's info, or the
+ * sweeps after which Jacobi's method gave up.
  */
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work);

@@ -100,8 +100,12 @@ static bool diagonal(int64_t n, const double *a)
     return off <= 1e-30 * on;
 }
 
+/* Of a the lower triangle counts, as in LAPACK: what is not quite symmetric has no rotations that end. */
 static bool jacobi(int64_t n, double *a, double *v)
 {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++)
+            a[i * n + j] = a[j * n + i];
     for (int64_t i = 0; i < n * n; i++)
         v[i] = i % (n + 1) == 0;
     for (int sweep = 0; sweep < SWEEPS && !diagonal(n, a); sweep++)
