@@ -124,6 +124,20 @@ static bool check_trace(const struct options *o, struct message *error)
     return record_can_save(o->trace, why) || complain(error, "--trace %s", why);
 }
 
+/* Where nothing runs, nothing is solved. */
+static bool check_solvers(const struct options *o, struct message *error)
+{
+    const struct axis_values *solvers = &o->axes[AXIS_SOLVER];
+    for (int i = 0; i < solvers->count && o->action == ACTION_RUN && !o->device.meta; i++) {
+        enum eigensolver s = (enum eigensolver)solvers->values[i];
+        const char *lack = eigensolver_lack(s);
+        if (lack)
+            return complain(error, "--solver %s: this build has no %s; auto and iterative need none",
+                            eigensolver_name(s), lack);
+    }
+    return true;
+}
+
 /* Only what runs needs the device itself. */
 static bool open_device(struct options *o, struct message *error)
 {
@@ -185,7 +199,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
             return false;
     return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
            kernels_choose(o, error) && check_graph(o, error) && check_trace(o, error) &&
-           dump_possible(o, error) && open_device(o, error);
+           check_solvers(o, error) && dump_possible(o, error) && open_device(o, error);
 }
 
 void options_free(struct options *o)

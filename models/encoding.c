@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/eigen.h"
 #include "models/lappe.h"
 #include "models/rwse.h"
 
@@ -17,6 +18,13 @@ const char *eigensolver_name(int solver)
 {
     static const char *const names[SOLVER_KINDS] = {"auto", "lapack", "iterative", "arpack"};
     return solver >= 0 && solver < SOLVER_KINDS ? names[solver] : NULL;
+}
+
+const char *eigensolver_lack(enum eigensolver solver)
+{
+    if (solver == SOLVER_LAPACK && !dense_available())
+        return "LAPACK";
+    return solver == SOLVER_ARPACK && !arpack_available() ? "ARPACK" : NULL;
 }
 
 /* Reads ":number" at *text and moves past it. */

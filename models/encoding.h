@@ -26,6 +26,9 @@ enum eigensolver { SOLVER_AUTO, SOLVER_LAPACK, SOLVER_ITERATIVE, SOLVER_ARPACK, 
 const char *encoding_name(int kind);
 const char *eigensolver_name(int solver);
 
+/* What a build has not that the solver needs; null where it can solve. */
+const char *eigensolver_lack(enum eigensolver solver);
+
 enum { ENCODING_K_MAX = 4096, ENCODING_WIDTH = 16 };
 
 struct encoding_config {

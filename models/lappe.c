@@ -128,16 +128,12 @@ static bool take_output(struct lappe *l)
 /* Whether the solver that was asked for can be had, for this batch. */
 static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
 {
-    const char *lack = NULL;
+    const char *lack = eigensolver_lack(c->solver);
     if (!b->symmetric)
-        lack = "the Laplacian needs an undirected graph";
-    else if (c->solver == SOLVER_LAPACK && !dense_available())
-        lack = "this build has no LAPACK";
-    else if (c->solver == SOLVER_ARPACK && !arpack_available())
-        lack = "this build has no ARPACK";
-    if (lack)
-        snprintf(error, size, "%s", lack);
-    return !lack;
+        snprintf(error, size, "the Laplacian needs an undirected graph");
+    else if (lack)
+        snprintf(error, size, "this build has no %s", lack);
+    return b->symmetric && !lack;
 }
 
 bool lappe_compute_limited(const struct encoding_config *c, const struct batch *b, int threads, int64_t most,

@@ -89,7 +89,7 @@ static void work_of(const char *words, char work[17])
 static void test_work(void **state)
 {
     (void)state;
-    static const char *const same[] = {"--solver lapack",
+    static const char *const same[] = {"--solver iterative",
                                        "--threads 7",
                                        "--ffn 512",
                                        "--runs 3",

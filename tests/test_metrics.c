@@ -198,14 +198,14 @@ static void test_every_axis_is_a_field_and_work(void **state)
         const struct field *field = schema_find(path);
         if (!field || !field->symbol)
             fail_msg("--%s: analysis/schema.def has no AXIS %s", axis_info(a)->name, path);
-        char program[] = "bench", argument[128], solved[] = "--pe=lap:4", work[2][17];
-        char *argv[] = {program, argument, a == AXIS_SOLVER ? solved : NULL, NULL};
+        char program[] = "bench", argument[128], meta[] = "--device=meta", solved[] = "--pe=lap:4";
+        char *argv[] = {program, argument, meta, a == AXIS_SOLVER ? solved : NULL, NULL}, work[2][17];
         if (!two_values(axis_info(a), argument))
             continue;
         struct options o;
         struct message error;
         json_t *rows[2] = {json_object(), json_object()};
-        assert_true(options_parse(&bench, argv[2] ? 3 : 2, argv, &o, &error));
+        assert_true(options_parse(&bench, argv[3] ? 4 : 3, argv, &o, &error));
         for (int i = 0; i < 2; i++) {
             struct config c = config_at(&o, i);
             facts_config(rows[i], &c, &o);

@@ -168,6 +168,16 @@ static void test_flags(void **state)
     refuses_all(*state, list, sizeof list / sizeof *list);
 }
 
+/* Solvers that a build has not; what every build has is no mistake. */
+static void test_solvers_of_the_build(void **state)
+{
+    static const struct bad list[] = {{"--solver", "lapack", "this build has no LAPACK; auto and iterative"},
+                                      {"--solver", "arpack", "this build has no ARPACK; auto and iterative"}};
+    if (HAVE_LAPACK && HAVE_ARPACK)
+        skip();
+    refuses_all(*state, list + HAVE_LAPACK, 2 - HAVE_LAPACK - HAVE_ARPACK);
+}
+
 static void test_unwritable_output(void **state)
 {
     static const struct bad list[] = {
@@ -244,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_parts_and_files),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_solvers_of_the_build),
         cmocka_unit_test(test_unwritable_output),
         cmocka_unit_test(test_not_flags),
         cmocka_unit_test(test_strange_values),
