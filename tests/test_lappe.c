@@ -105,6 +105,15 @@ static void test_closed_forms(void **state)
             }
 }
 
+/* Grids whose eigenvectors are found by way of coarser graphs. */
+static void test_coarser_graphs(void **state)
+{
+    (void)state;
+    for (const struct known_graph *g = known_graphs; g->name; g++)
+        for (int64_t n = 420; strcmp(g->name, "grid") == 0 && n <= 3000; n += 395)
+            check_known(g, n, 7 + n % 12, ENCODING_LAP, SOLVER_ITERATIVE);
+}
+
 /* Every eigenvalue of every graph of a batch against its whole spectrum, so that one left out shows. */
 static void check_spectra(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s)
 {
@@ -427,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_coarser_graphs),
         cmocka_unit_test(test_no_eigenvalue_is_left_out),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_residuals),
