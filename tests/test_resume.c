@@ -173,7 +173,7 @@ static void test_signal_in_a_run(void **state)
                                "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
                                "--threads 1 --no-check --output y.json",
                                0, fileno(err), &in);
-    pause_for(1);
+    pause_for(2);
     kill(pid, SIGINT);
     assert_int_equal(program_wait(pid), 128 + SIGINT); /* and not by the alarm */
     fclose(in);
