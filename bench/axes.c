@@ -85,8 +85,7 @@ static const struct axis_info axes[AXES] = {
                      "of eigenvectors: auto, lapack, iterative, arpack", NULL},
     [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
     [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
-    [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes they have 32 on average",
-                    NULL},
+    [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes of 32 on average", NULL},
     [AXIS_NODES] = {"nodes", WHOLE(1, (double)CSR_MAX_NODES), "500",
                     "nodes of the graph; in a batch on average", NULL},
 };

@@ -60,6 +60,7 @@ int config_threads(double value)
 
 struct config config_at(const struct options *o, int64_t index)
 {
+    int64_t at = index;
     double value[AXES]; /* the index beyond the axes is the kernel's */
     struct encoding_config pe;
     for (int a = AXES - 1; a >= 0; a--) {
@@ -93,6 +94,8 @@ struct config config_at(const struct options *o, int64_t index)
                                     .degree = value[AXIS_DEGREE],
                                     .graphs = (int64_t)value[AXIS_BATCH],
                                     .seed = o->seed};
+    if (o->largest.nodes)
+        c.graph.nodes = o->largest.nodes[at];
     return c;
 }
 

@@ -70,6 +70,11 @@ static bool read_baseline(struct options *o, const char *value, struct message *
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
+static bool read_largest(struct options *o, const char *value, struct message *error)
+{
+    return largest_parse(value, &o->largest, error);
+}
+
 static bool read_seed(struct options *o, const char *value, struct message *error)
 {
     double seed;
@@ -145,6 +150,8 @@ static const struct flag flags[] = {
 
     {LIMITS, "mem-limit", "SIZE", "rows that need more are not run (default: what is free)", SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "end a row's sampling then, skip rows that need longer", SECONDS(timeout)},
+    {LIMITS, "find-max-nodes", "WHAT", "the largest graph that fits: memory, memory:4GiB or latency:100ms",
+     OTHER(read_largest)},
 
     {GATES, "threshold", "LIST",
      "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 where a row misses one",

@@ -148,9 +148,22 @@ static int say_interrupted(const struct bench *b, const struct options *o, const
     fprintf(stderr, "%s: %s: ended with %zu of %lld rows", b->name, number == SIGINT ? "SIGINT" : "SIGTERM",
             rows, (long long)config_count(o) * o->device.count);
     if (r->path)
-        fprintf(stderr, " in %s; the same command with --resume goes on", r->path);
+        fprintf(stderr, " in %s%s", r->path,
+                o->largest.nodes ? "" : "; the same command with --resume goes on");
     putc('\n', stderr);
     return 128 + number;
+}
+
+/* --find-max-nodes, before the sweep. Returns the exit status where that ends here. */
+static int find_sizes(const struct bench *b, struct options *o)
+{
+    struct message error;
+    if (o->largest.kind == LARGEST_NONE || largest_find(o, &error))
+        return EXIT_GOOD;
+    if (!interrupt_signal())
+        return fail(b, &error, EXIT_MISSED);
+    fprintf(stderr, "%s: interrupted before the sizes were found\n", b->name);
+    return 128 + interrupt_signal();
 }
 
 /* The sweep over a record, whose rows are printed and saved as they come. */
@@ -160,7 +173,6 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     struct message error;
     struct report report;
     bool good = false;
-    interrupt_watch();
     bool done = report_start(&report, o, record, resume, path, &error) &&
                 sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
     if (!done)
@@ -187,9 +199,13 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     const char *path;
     if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error))
         return fail(b, &error, EXIT_USAGE);
+    interrupt_watch();
+    int status = find_sizes(b, o);
+    if (status != EXIT_GOOD)
+        return status;
     struct resume resume;
     json_t *record = new_record(b, o, argc, argv);
-    int status = EXIT_USAGE;
+    status = EXIT_USAGE;
     if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
         struct ceilings ceilings;
         print_context(b, o, path);

@@ -52,8 +52,7 @@ static void fail_row(json_t *row, const char *status, const char *reason)
     row_set_text(row, "reason", reason);
 }
 
-/* Of the memory that programs run in. */
-static double program_limit(const struct options *o)
+double program_limit(const struct options *o)
 {
     const struct device_choice *d = &o->device;
     return o->mem_limit > 0 ? o->mem_limit
@@ -123,6 +122,8 @@ static void use_samples(struct making *m, enum program_kind kind, struct recordi
     if (tape_learn(r->tape))
         facts_plan(m->row, kind, r->tape);
     facts_samples(m->row, kind, s, &m->batch);
+    if (job->probe)
+        return;
     facts_roofline(m->row, kind, ceilings_for(job->ceilings, job->config.threads), job->ceilings->missing);
     warn_samples(s, program_name(kind));
     struct pass pass = {.job = job, .row = m->row, .batch = &m->batch, .kind = kind};

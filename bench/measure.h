@@ -21,6 +21,7 @@ struct job {
     double share[PROGRAMS]; /* seconds of the budget */
     double share_encoding;
     struct flush *flush;     /* of the caches, for --cold: all rows on a device share it */
+    bool probe;              /* only the times of the samples matter */
     struct encoded *encoded; /* of this configuration, computed by whoever needs it first */
     struct samples *taken;   /* per program: samples taken in turns before; null: none */
     struct progress *progress;
@@ -38,6 +39,9 @@ json_t *measure(const struct job *job);
  * which the row will say.
  */
 void take_turn(const struct job *job, enum program_kind kind, int turns);
+
+/* Bytes of the memory that programs run in which they may take. */
+double program_limit(const struct options *o);
 
 /* The row of a configuration that is not attempted. */
 json_t *skip_row(const struct job *job, const char *reason);

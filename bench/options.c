@@ -197,9 +197,10 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     while (*r.next)
         if (!read_flag(&r, o, error))
             return false;
-    return default_nodes(o, error) && file_nodes(o, error) && check_variants(o, error) &&
-           kernels_choose(o, error) && check_graph(o, error) && check_trace(o, error) &&
-           check_solvers(o, error) && dump_possible(o, error) && open_device(o, error);
+    return default_nodes(o, error) && largest_possible(o, error) && file_nodes(o, error) &&
+           check_variants(o, error) && kernels_choose(o, error) && check_graph(o, error) &&
+           check_trace(o, error) && check_solvers(o, error) && dump_possible(o, error) &&
+           open_device(o, error);
 }
 
 void options_free(struct options *o)
@@ -207,6 +208,7 @@ void options_free(struct options *o)
     device_close(&o->device);
     json_decref(o->baseline);
     free(o->kernels);
+    free(o->largest.nodes);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

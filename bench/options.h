@@ -6,6 +6,7 @@
 #include "bench/device.h"
 #include "bench/executed.h"
 #include "bench/gates.h"
+#include "bench/largest.h"
 #include "models/model.h"
 
 /* A benchmark is a name, a sentence and the axis that it sweeps by default. */
@@ -52,21 +53,22 @@ struct options {
     int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
     int runs;   /* samples; 0: by the sampling rule */
     int min_samples;
-    int cold;              /* samples with emptied caches; -1: COLD_DEFAULT on a device, none on the host */
-    double budget;         /* seconds for the sweep */
-    double max_noise;      /* half-width of the median's interval over the median */
-    enum count_mode count; /* how executed FLOPs are measured */
-    bool roofline;         /* set rates against the machine's ceilings */
-    bool calibrate;        /* and measure these anew */
-    bool interleave;       /* take the samples of all rows in random turns */
-    bool check;            /* the results, after the timing */
-    double check_budget;   /* seconds of oracle beyond which a program is checked by rows */
-    double mem_limit;      /* bytes; 0: what the machine has */
-    struct gates gates;    /* that every row must pass */
-    double timeout;        /* seconds of sampling for a row; 0: without end */
-    json_t *baseline;      /* record of an older run that no row may be slower than; null: none */
-    const char *against;   /* an old build to run in turns with this one; null: none */
-    bool charts;           /* drawn beside the result file */
+    int cold;               /* samples with emptied caches; -1: COLD_DEFAULT on a device, none on the host */
+    double budget;          /* seconds for the sweep */
+    double max_noise;       /* half-width of the median's interval over the median */
+    enum count_mode count;  /* how executed FLOPs are measured */
+    bool roofline;          /* set rates against the machine's ceilings */
+    bool calibrate;         /* and measure these anew */
+    bool interleave;        /* take the samples of all rows in random turns */
+    bool check;             /* the results, after the timing */
+    double check_budget;    /* seconds of oracle beyond which a program is checked by rows */
+    double mem_limit;       /* bytes; 0: what the machine has */
+    struct largest largest; /* sizes that are to be found; kind NONE: the axis says them */
+    struct gates gates;     /* that every row must pass */
+    double timeout;         /* seconds of sampling for a row; 0: without end */
+    json_t *baseline;       /* record of an older run that no row may be slower than; null: none */
+    const char *against;    /* an old build to run in turns with this one; null: none */
+    bool charts;            /* drawn beside the result file */
     uint64_t seed;
     enum format format;
     const char *output; /* result file; null: the default place */

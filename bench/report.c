@@ -16,7 +16,7 @@ static void choose_axes(struct report *r)
         r->table.axes[r->table.axes_count++] = schema_find("variant");
     }
     for (enum axis a = 0; a < AXES; a++)
-        if (r->options->axes[a].count > 1)
+        if (r->options->axes[a].count > 1 || (a == AXIS_NODES && r->options->largest.nodes))
             r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));
     if (r->table.axes_count == several && !r->options->kernels)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");

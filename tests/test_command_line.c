@@ -2,6 +2,7 @@
  * The command line of a bench binary, as a user meets it: what stands on stdout in each format, and what the
  * flags mean. Wrong command lines are in test_usage.c, the results themselves in test_results.c.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -88,10 +89,13 @@ static void test_markdown_and_table(void **state)
     ended_free(&e);
 }
 
-static void test_help(void **state)
+/* Two screens, in every benchmark. */
+static void check_help(const char *program)
 {
-    struct ended e = run_words(*state, "--help", 0);
-    assert_true(occurrences(e.out, '\n') < 80); /* two screens */
+    void *h;
+    house_of(&h, program);
+    struct ended e = run_words(h, "--help", 0);
+    assert_true(occurrences(e.out, '\n') < 80);
     for (int a = 0; a < AXES; a++) {
         char flag[40];
         snprintf(flag, sizeof flag, "  --%s LIST ", axis_info((enum axis)a)->name);
@@ -102,6 +106,26 @@ static void test_help(void **state)
         assert_true(strlen(line) < 110);
     assert_string_equal(e.err, "");
     ended_free(&e);
+    house_teardown(&h);
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    DIR *all = opendir("bench"); /* tests run from the root of the tree */
+    assert_non_null(all);
+    int programs = 0;
+    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
+        const char *end = strrchr(e->d_name, '.');
+        if (strncmp(e->d_name, "bench_", 6) != 0 || !end || strcmp(end, ".c") != 0)
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(end - e->d_name), e->d_name);
+        check_help(name);
+        programs++;
+    }
+    closedir(all);
+    assert_true(programs > 1);
 }
 
 /* Questions are answered on stdout, and nothing is written. */

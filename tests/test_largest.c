@@ -1,0 +1,126 @@
+/*
+ * --find-max-nodes: by memory the size is exact, which the plans of it and of one node more show; by latency
+ * only that there is a row of the size that was found.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/records.h"
+
+#define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "
+
+static int64_t planned(const struct house *h, const char *words, int64_t nodes)
+{
+    char all[256];
+    snprintf(all, sizeof all, "--device meta %s --nodes %lld", words, (long long)nodes);
+    json_t *record = run_json(h, all, 0);
+    int64_t bytes = count_at(row_at(record, 0), "forward.memory.planned");
+    json_decref(record);
+    return bytes;
+}
+
+/* The size of each row, which must be the last that fits. */
+static void assert_exact(const struct house *h, const char *const *others, int count, const char *axis,
+                         int64_t limit)
+{
+    char words[256], said[64];
+    snprintf(words, sizeof words, "--device meta " SMALL "%s --find-max-nodes memory:%lldB --format json",
+             axis, (long long)limit);
+    struct ended e = run_words(h, words, 0);
+    json_t *record = record_of(e.out);
+    assert_int_equal(row_count(record), count);
+    for (int i = 0; i < count; i++) {
+        int64_t nodes = count_at(row_at(record, (size_t)i), "nodes");
+        snprintf(words, sizeof words, SMALL "%s", others[i]);
+        assert_true(planned(h, words, nodes) <= limit);
+        assert_true(planned(h, words, nodes + 1) > limit);
+        snprintf(said, sizeof said, ": %lld nodes (%lld need ", (long long)nodes, (long long)nodes + 1);
+        assert_non_null(strstr(e.err, said));
+    }
+    json_decref(record);
+    ended_free(&e);
+}
+
+static void test_memory_exactly(void **state)
+{
+    static const char *const layers[] = {"--layers 1", "--layers 3"};
+    static const char *const one[] = {"--layers 2 --batch 4"};
+    assert_exact(*state, layers, 2, "--layers 1,3", 5 << 20);
+    assert_exact(*state, layers, 1, "--layers 1", INT64_C(1) << 32);
+    assert_exact(*state, one, 1, one[0], 3 << 20);
+}
+
+/* More than the row before all that fits: then the smallest row says what it needs. */
+static void test_nothing_fits(void **state)
+{
+    struct ended e =
+        run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max-nodes memory --output x.json", 1);
+    json_t *record = record_in(*state, "work/x.json");
+    assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 need "));
+    assert_int_equal(count_at(row_at(record, 0), "nodes"), 1);
+    assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
+    json_decref(record);
+    ended_free(&e);
+}
+
+static void test_real_rows(void **state)
+{
+    static const char *const kinds[] = {"memory:2MiB", "latency:2ms"};
+    for (int i = 0; i < 2; i++) {
+        char words[256];
+        snprintf(words, sizeof words,
+                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max-nodes %s",
+                 kinds[i]);
+        struct ended e = run_words(*state, words, 0);
+        json_t *record = record_in(*state, "work/x.json");
+        char said[64];
+        int64_t nodes = count_at(row_at(record, 0), "nodes");
+        snprintf(said, sizeof said, ": %lld nodes (", (long long)nodes);
+        assert_non_null(strstr(e.err, said));
+        assert_int_equal(count_at(row_at(record, 0), "forward.time.n"), 3);
+        assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 2 << 20);
+        json_decref(record);
+        ended_free(&e);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    static const char *const lines[] = {"memory --nodes 8",  "memory --graph file:/dev/null",
+                                        "memory --resume",   "latency:1s --device meta",
+                                        "memory --dry-run",  "memory:4",
+                                        "latency:4GiB",      "latency",
+                                        "memory --against x"};
+    char *before = house_list(*state);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char words[128];
+        snprintf(words, sizeof words, "--find-max-nodes %s", lines[i]);
+        struct ended e = run_words(*state, words, 2);
+        assert_non_null(strstr(e.err, "--find-max-nodes"));
+        assert_string_equal(e.out, "");
+        ended_free(&e);
+    }
+    char *after = house_list(*state);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_exactly),
+        cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_real_rows),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
