@@ -65,6 +65,7 @@ static bool read_threshold(struct options *o, const char *value, struct message 
 static bool read_baseline(struct options *o, const char *value, struct message *error)
 {
     char why[MESSAGE_SIZE];
+    json_decref(o->baseline); /* of a flag given twice, which is refused then */
     o->baseline = record_load_any(value, why);
     o->interleave = true; /* so that the drift of the machine shows */
     return o->baseline || complain(error, "--baseline %.400s", why);
