@@ -14,7 +14,7 @@
 
 #include "bench/clock.h"
 #include "bench/npy.h"
-#include "models/lappe.h"
+#include "models/encoding.h"
 
 static _Noreturn void fail(const char *message)
 {
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     struct batch b;
     struct encoding e = {0};
     char error[512];
-    if (!encoding_parse(argv[6], &c) || (c.kind != ENCODING_LAP && c.kind != ENCODING_LAP_PYG))
+    if (!encoding_parse(argv[6], &c) || c.kind == ENCODING_NONE)
         fail("no such encoding");
     c.solver = solver_named(argv[7]);
     if (!batch_generate(&b, &g, error, sizeof error))
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     for (int run = 0; run < atoi(argv[9]); run++) {
         encoding_free(&e);
         double start = clock_now();
-        if (!lappe_compute(&c, &b, atoi(argv[8]), &e, error, sizeof error))
+        if (!encoding_compute(&c, &b, atoi(argv[8]), &e, error, sizeof error))
             fail(error);
         json_array_append_new(seconds, json_real(clock_now() - start));
     }
