@@ -32,21 +32,25 @@
 static const double GAIN = 1e5;
 static const double GAIN_OF_CONSTANT =
     1e6; /* over that of the lowest pair; it is taken out, but what float loses */
-static const double GAIN_MOST = 1e20;  /* of which float holds the square */
+static const double GAIN_MOST = 1e20; /* of which float holds the square */
+static const double GAIN_AT_FLOOR =
+    10; /* of a step whose residuals float hides: it is the eigenvalues that it is for */
 static const double EIGENVALUE = 2e-5; /* relative error of an eigenvalue that is aimed at */
 
 static const double COARSER = 0.75; /* nodes of a coarser graph that is worth it */
 static const double SMOOTH = 0.15;  /* of the mean diagonal: what is wanted lies below */
 static const double LOOSE = 0.1;    /* residual over eigenvalue of a coarser graph */
+static const double FLOOR = 1e-6;   /* of the bound: residuals that a long recurrence in float leaves */
 static const double HALF = 0.5;     /* of the bound: where the edges of aggregates are smoothed from first */
 static const double SKEW = 5e-6;    /* more than float costs, and too much */
-static const double SMOOTH_FROM = 0.1; /* of the bound */
+static const double SMOOTH_FROM = 0.1; /* of the bound; filters from there on keep what is smooth */
 
 enum {
     DEGREE_LEAST = 4,
-    SMOOTH_DEGREE = 5,
-    COARSEST = 400, /* nodes */
-    IDLE = 5        /* steps that bring nothing, after which there is no more to gain */
+    SMOOTH_DEGREE = 5, /* of the filter from there on */
+    COARSEST = 400,    /* nodes */
+    IDLE = 5,          /* steps that bring nothing at float's floor, after which there is no more to gain */
+    IDLE_MOST = 20     /* the same above it */
 };
 
 double eigen_allowed(double value, double norm)
@@ -73,7 +77,7 @@ static double wanted_residual(const struct iteration *s, int64_t j)
 {
     double value = s->value[j], gap = s->value[s->wide - 1] - value;
     if (s->loose > 0)
-        return s->loose * value;
+        return fmax(s->loose * value, FLOOR * s->p->bound);
     double moved = fabs(value - s->before[j]), allowed = eigen_allowed(value, s->p->norm) / 2;
     return moved <= EIGENVALUE / 2 * value ? allowed : fmin(allowed, sqrt(EIGENVALUE * value * gap));
 }
@@ -87,13 +91,40 @@ static double excess(const struct iteration *s)
     return most;
 }
 
+/* Whether all pairs are as good as float allows. */
+static bool at_floor(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j]);
+    return most < FLOOR * s->p->bound;
+}
+
+/* Whether all residuals are right by themselves, if eigenvalues may still move. */
+static bool allowed(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j] / eigen_allowed(s->value[j], s->p->norm));
+    return most < 0.5;
+}
+
+/* Steps without gain that are worth trying. */
+static int patience(const struct iteration *s)
+{
+    return allowed(s) ? 1 : at_floor(s) ? IDLE : IDLE_MOST;
+}
+
 /* The degree that brings all pairs where they should be, or that GAIN allows. */
 static int64_t next_degree(const struct iteration *s, double a)
 {
     double b = s->p->bound, lowest = fmax(0, s->value[0] - 2 * s->residual[0]);
     double bottom = acosh(fmax(1, (b + a - 2 * lowest) / (b - a))), need = 0;
+    bool floor = at_floor(s);
     for (int64_t j = 0; j < s->wanted; j++) {
         double gain = 4 * s->residual[j] / wanted_residual(s, j);
+        if (floor)
+            gain = fmin(gain, GAIN_AT_FLOOR);
         double growth = acosh(fmax(1, (b + a - 2 * s->value[j]) / (b - a)));
         if (gain > 4)
             need = fmax(need, acosh(gain) / growth);
@@ -105,21 +136,34 @@ static int64_t next_degree(const struct iteration *s, double a)
     return degree > DEGREE_LEAST ? (int64_t)ceil(degree) : DEGREE_LEAST;
 }
 
-/* Whether what is allowed comes near to what float loses in a long recurrence, which a short one after it
- * takes out again; that must not damp the block itself. */
-static bool noisy(const struct iteration *s)
+/* The i-th of the filters that keep what is smooth: where each begins, and its degree, for the same gain. */
+static double smooth_from(const struct iteration *s, int i)
 {
-    return eigen_allowed(s->value[0], s->p->norm) < 1e-5 * s->p->bound &&
-           s->value[s->wide - 1] < SMOOTH_FROM * s->p->bound;
+    return SMOOTH_FROM * s->p->bound * pow(0.1, i);
 }
 
-/* Whether all pairs are as good as float allows. */
-static bool at_floor(const struct iteration *s)
+static int64_t smooth_degree(int i)
 {
-    double most = 0;
-    for (int64_t j = 0; j < s->wanted; j++)
-        most = fmax(most, s->residual[j]);
-    return most < 1e-6 * s->p->bound;
+    return (int64_t)ceil(SMOOTH_DEGREE * pow(10, 0.5 * i));
+}
+
+/*
+ * Filters the block as far as it needs. What float loses on the way is spread over all eigenvectors, and
+ * grows with the degree. Where that comes near to what is allowed, shorter and shorter filters take out its
+ * upper part, which weighs most in a residual; they must not damp the block itself.
+ */
+static void filter_block(struct iteration *s)
+{
+    double a = s->value[s->wide - 1], b = s->p->bound;
+    int64_t degree = next_degree(s, a);
+    filter(s, a, degree);
+    if (eigen_allowed(s->value[0], s->p->norm) >= 1e-5 * b)
+        return;
+    int shorter = 0;
+    while (a < smooth_from(s, shorter) && 4 * smooth_degree(shorter) <= degree)
+        shorter++;
+    while (shorter--)
+        filter(s, smooth_from(s, shorter), smooth_degree(shorter));
 }
 
 static void coarse_start(struct iteration *s, int64_t most);
@@ -138,18 +182,15 @@ static bool iterate(struct iteration *s, int64_t most)
 {
     bool done = block_ritz(s);
     double least = INFINITY, now = excess(s);
-    for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < IDLE && s->count < most;
+    for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < patience(s) && s->count < most;
          step++) {
-        double a = s->value[s->wide - 1];
         if (step == 1 && s->random && smooth(s))
             coarse_start(s, most);
         else if (now > 1)
-            filter(s, a, next_degree(s, a));
-        if (now > 1 && noisy(s))
-            filter(s, SMOOTH_FROM * s->p->bound, SMOOTH_DEGREE);
+            filter_block(s);
         done = block_ritz(s);
         now = excess(s);
-        idle = !at_floor(s) || now < 0.9 * least ? 0 : idle + 1;
+        idle = now < 0.9 * least ? 0 : idle + 1;
         least = fmin(least, now);
     }
     return done;
@@ -174,7 +215,7 @@ static void coarse_start(struct iteration *s, int64_t most)
         block_give(&t);
     }
     filter(s, HALF * s->p->bound, 3);
-    filter(s, SMOOTH_FROM * s->p->bound, SMOOTH_DEGREE);
+    filter(s, smooth_from(s, 0), smooth_degree(0));
     eigen_coarse_give(s->e, &c);
 }
 

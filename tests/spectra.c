@@ -171,12 +171,12 @@ static double grid_value(int64_t n, int64_t k, bool normalised)
 }
 
 const struct known_graph known_graphs[] = {
-    {"path", draw_path, path_value, true, true},
-    {"cycle", draw_cycle, cycle_value, true, false},
-    {"complete graph", draw_complete, complete_value, true, false},
-    {"star", draw_star, star_value, true, false},
-    {"hypercube", draw_hypercube, hypercube_value, true, false},
-    {"grid", draw_grid, grid_value, false, true},
+    {"path", draw_path, path_value, true, true, true},
+    {"cycle", draw_cycle, cycle_value, true, false, true},
+    {"complete graph", draw_complete, complete_value, true, false, false},
+    {"star", draw_star, star_value, true, false, false},
+    {"hypercube", draw_hypercube, hypercube_value, true, false, false},
+    {"grid", draw_grid, grid_value, false, true, true},
     {0},
 };
 

@@ -23,6 +23,7 @@ struct known_graph {
     double (*value)(int64_t n, int64_t k, bool normalised);
     bool both;   /* a closed form for the normalised Laplacian too */
     bool simple; /* no eigenvalue is multiple */
+    bool smooth; /* what is wanted lies far below the bound */
 };
 
 /* Ends with a row without a name. */
