@@ -5,10 +5,12 @@
  * rows at a time in float, in tiles of TALL columns of x by a vector of columns of y, and these sums in
  * double: of so few terms float has lost less than it had lost in the products.
  */
+#include <string.h>
+
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
 
-enum { ROWS = 32, TALL = 8, TASK_ROWS = 64 * ROWS, TASKS_MOST = 64 };
+enum { ROWS = 32, TALL = 8, TASK_ROWS = 8 * ROWS, TASKS_MOST = 64 };
 
 struct products {
     struct mat g, x, y, m;
@@ -26,11 +28,17 @@ static int64_t task_rows_of(int64_t rows)
 static void pack_x(const struct products *p, int64_t first, int64_t rows, int64_t r, float to[ROWS][TALL])
 {
     int64_t cols = min_of(TALL, p->x.cols - r);
-    for (int64_t i = 0; i < ROWS; i++) {
+    if (rows < ROWS || cols < TALL)
+        memset(to, 0, sizeof(float[ROWS][TALL]));
+    for (int64_t i = 0; i < rows; i++) {
         const float *x = row_of(p->x, first + i) + r;
-        float m = i < rows && p->m.data ? *row_of(p->m, first + i) : 1;
-        for (int64_t k = 0; k < TALL; k++)
-            to[i][k] = i < rows && k < cols ? m * x[k] : 0;
+        float m = p->m.data ? *row_of(p->m, first + i) : 1;
+        if (cols == TALL)
+            for (int64_t k = 0; k < TALL; k++)
+                to[i][k] = m * x[k];
+        else
+            for (int64_t k = 0; k < cols; k++)
+                to[i][k] = m * x[k];
     }
 }
 
@@ -74,12 +82,12 @@ static void add_tile(const struct products *p, float tile[TALL][LANES], double *
 static void add_rows(const struct products *p, int64_t first, int64_t rows, double *sums)
 {
     float x[ROWS][TALL], y[ROWS][LANES], tile[TALL][LANES];
-    for (int64_t c = 0; c < p->g.cols; c += LANES) {
-        bool whole = rows == ROWS && c + LANES <= p->g.cols;
-        if (!whole)
-            pack_y(p, first, rows, c, y);
-        for (int64_t r = 0; r < p->g.rows; r += TALL) {
-            pack_x(p, first, rows, r, x);
+    for (int64_t r = 0; r < p->g.rows; r += TALL) {
+        pack_x(p, first, rows, r, x);
+        for (int64_t c = 0; c < p->g.cols; c += LANES) {
+            bool whole = rows == ROWS && c + LANES <= p->g.cols;
+            if (!whole)
+                pack_y(p, first, rows, c, y);
             multiply_tile(x, whole ? row_of(p->y, first) + c : y[0], whole ? p->y.ld : LANES, tile);
             add_tile(p, tile, sums, r, c);
         }
@@ -96,22 +104,32 @@ static void sum_task(const struct products *p, int64_t t)
         add_rows(p, i, min_of(ROWS, end - i), sums);
 }
 
+/* Row r of g: the sums of all tasks. */
+static void sum_tasks(const struct products *p, int64_t count, int64_t r)
+{
+    double *g = (double *)p->g.data + r * p->g.ld;
+    for (int64_t c = 0; c < p->g.cols; c++)
+        g[c] = 0;
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t c = 0; c < p->g.cols; c++)
+            g[c] += p->sums[(t * p->g.rows + r) * p->g.cols + c];
+}
+
 void CPU(gram)(const void *args)
 {
     const struct gram_args *a = args;
     int64_t size = task_rows_of(a->x.rows), count = blocks_of(a->x.rows, size);
     struct products p = {a->g, a->x, a->y, a->m, size, a->call.scratch};
-    int threads = threads_for(&a->call, a->x.rows * mat_size(a->g), 1 << 20);
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (int64_t t = 0; t < count; t++)
-        sum_task(&p, t);
-    for (int64_t r = 0; r < a->g.rows; r++)
-        for (int64_t c = 0; c < a->g.cols; c++) {
-            double sum = 0;
-            for (int64_t t = 0; t < count; t++)
-                sum += p.sums[(t * a->g.rows + r) * a->g.cols + c];
-            ((double *)a->g.data)[r * a->g.ld + c] = sum;
-        }
+    int threads = threads_for(&a->call, a->x.rows * mat_size(a->g), 1 << 18);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t t = 0; t < count; t++)
+            sum_task(&p, t);
+#pragma omp for schedule(static) nowait
+        for (int64_t r = 0; r < a->g.rows; r++)
+            sum_tasks(&p, count, r);
+    }
 }
 
 int64_t CPU(gram_scratch)(const void *args)

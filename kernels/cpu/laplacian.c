@@ -3,7 +3,8 @@
  *
  * A piece of a row (edges.h) is summed in registers, up to WIDE vectors of columns at a time, and what
  * remains column by column. The piece that ends a row writes it; those of a hub before it are added when all
- * are done.
+ * are done. A thread has the same tasks in every call: much of what it gathers it wrote itself in the call
+ * before.
  */
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
@@ -140,7 +141,7 @@ void CPU(laplacian)(const void *args)
     int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->y.cols, 1 << 17);
 #pragma omp parallel num_threads(threads)
     {
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
         for (int64_t t = 0; t < s.tasks.count; t++)
             step_task(&s, t);
 #pragma omp for schedule(static) nowait
