@@ -157,6 +157,20 @@ static void find_residuals(struct iteration *s)
         s->residual[j] = sqrt(fmax(0, *entry(s->square, j, j) / *entry(s->gram, j, j)));
 }
 
+/*
+ * Takes the constant out of the block once more, now that little of it is left: next to much of it, float
+ * leaves a part that a filter would raise above all else. The sums are those of the block as it is.
+ */
+static void take_out_constant(struct iteration *s)
+{
+    float *mean = s->shift.data;
+    for (int64_t j = 0; j < s->wide; j++)
+        mean[j] = (float)(*entry(s->sums, 0, j) / s->total);
+    run_op(s->e, batch_norm_inference, .y = s->y, .x = s->x, .gain = s->ones, .bias = s->zeros,
+           .running_mean = s->shift, .running_var = s->ones);
+    block_swap(&s->x, &s->y);
+}
+
 /* The best pairs in the span of the block. */
 bool block_ritz(struct iteration *s)
 {
@@ -180,6 +194,7 @@ bool block_ritz(struct iteration *s)
         rank--;
     block_draw(s, rank);
     find_residuals(s);
+    take_out_constant(s);
     return eager_good(s->e);
 }
 
@@ -197,10 +212,14 @@ bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, in
     s->sums = eager_matrix(e, F64, 1, wide);
     s->turn = eager_matrix(e, F32, wide, wide);
     s->shift = eager_matrix(e, F32, 1, wide);
+    s->ones = eager_matrix(e, F32, 1, wide);
+    s->zeros = eager_matrix(e, F32, 1, wide);
     s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide, wide)) * 8;
     s->value = eager_take(e, s->work_size);
     if (!eager_good(e))
         return false;
+    run_op(e, fill, .y = s->ones, .value = 1);
+    run_op(e, fill, .y = s->zeros, .value = 0);
     s->before = s->value + wide;
     s->residual = s->before + wide;
     s->work = s->residual + wide;
@@ -213,8 +232,8 @@ bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, in
 
 void block_give(struct iteration *s)
 {
-    struct mat *all[] = {&s->x,      &s->y,    &s->z,    &s->gram, &s->energy,
-                         &s->square, &s->sums, &s->turn, &s->shift};
+    struct mat *all[] = {&s->x,    &s->y,    &s->z,     &s->gram, &s->energy, &s->square,
+                         &s->sums, &s->turn, &s->shift, &s->ones, &s->zeros};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         eager_release(s->e, all[i]);
     eager_give(s->e, s->value, s->work_size);

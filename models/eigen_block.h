@@ -12,6 +12,7 @@ struct iteration {
     struct mat gram, energy, square; /* wide x wide, F64: X' M X, X' L X, */
     struct mat sums;                 /* 1 x wide, F64: 1' M X */
     struct mat turn, shift;          /* wide x wide and 1 x wide: the block becomes x turn' + shift */
+    struct mat ones, zeros;          /* 1 x wide */
     double *value, *before;          /* Ritz values, and those of the step before */
     double *residual;                /* of each */
     double *work;                    /* of the small problem */

@@ -30,9 +30,7 @@
 #include "models/eigen_coarsen.h"
 
 static const double GAIN = 1e5;
-static const double GAIN_OF_CONSTANT =
-    1e6; /* over that of the lowest pair; it is taken out, but what float loses */
-static const double GAIN_MOST = 1e20; /* of which float holds the square */
+static const double GAIN_OF_CONSTANT = 1e8; /* which is taken out, but for what float loses */
 static const double GAIN_AT_FLOOR =
     10; /* of a step whose residuals float hides: it is the eigenvalues that it is for */
 static const double EIGENVALUE = 2e-5; /* relative error of an eigenvalue that is aimed at */
@@ -130,9 +128,7 @@ static int64_t next_degree(const struct iteration *s, double a)
             need = fmax(need, acosh(gain) / growth);
     }
     double constant = acosh((b + a) / (b - a));
-    double degree = fmin(fmin(need, log(GAIN) / bottom), log(GAIN_MOST) / constant);
-    if (constant > bottom)
-        degree = fmin(degree, log(GAIN_OF_CONSTANT) / (constant - bottom));
+    double degree = fmin(need, fmin(log(GAIN) / bottom, log(GAIN_OF_CONSTANT) / constant));
     return degree > DEGREE_LEAST ? (int64_t)ceil(degree) : DEGREE_LEAST;
 }
 
