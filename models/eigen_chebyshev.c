@@ -76,7 +76,7 @@ static double wanted_residual(const struct iteration *s, int64_t j)
     double value = s->value[j], gap = s->value[s->wide - 1] - value;
     if (s->loose > 0)
         return fmax(s->loose * value, FLOOR * s->p->bound);
-    double moved = fabs(value - s->before[j]), allowed = eigen_allowed(value, s->p->norm) / 2;
+    double moved = fabs(value - s->before[j]), allowed = 0.7 * eigen_allowed(value, s->p->norm);
     return moved <= EIGENVALUE / 2 * value ? allowed : fmin(allowed, sqrt(EIGENVALUE * value * gap));
 }
 
@@ -120,11 +120,11 @@ static int64_t next_degree(const struct iteration *s, double a)
     double bottom = acosh(fmax(1, (b + a - 2 * lowest) / (b - a))), need = 0;
     bool floor = at_floor(s);
     for (int64_t j = 0; j < s->wanted; j++) {
-        double gain = 4 * s->residual[j] / wanted_residual(s, j);
+        double gain = 2 * s->residual[j] / wanted_residual(s, j);
         if (floor)
             gain = fmin(gain, GAIN_AT_FLOOR);
         double growth = acosh(fmax(1, (b + a - 2 * s->value[j]) / (b - a)));
-        if (gain > 4)
+        if (gain > 2)
             need = fmax(need, acosh(gain) / growth);
     }
     double constant = acosh((b + a) / (b - a));

@@ -14,7 +14,7 @@
 #include "models/eigen.h"
 #include "models/lappe.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 512 };
 
 /* The matrix whose pairs these are: D - A, or I - s A s with s = D^-1/2. */
 struct matrix {
@@ -22,39 +22,28 @@ struct matrix {
     const double *scale; /* s of each node, 0 where isolated; null in D - A */
 };
 
-/* Edges from other nodes. */
-static int64_t degree(const struct csr *g, int64_t i)
-{
-    int64_t count = 0;
-    for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++)
-        count += g->col[e] != i;
-    return count;
-}
-
-/* The sum of the magnitudes in row i. */
-static double row_norm(const struct matrix *l, int64_t i)
-{
-    if (!l->scale)
-        return 2 * (double)degree(l->adj, i);
-    double sum = 1;
-    for (int64_t e = l->adj->row_ptr[i]; e < l->adj->row_ptr[i + 1]; e++)
-        sum += l->adj->col[e] != i ? l->scale[i] * l->scale[l->adj->col[e]] : 0;
-    return sum;
-}
-
-/* Row i of L v, for k columns. */
-static void multiply_row(const struct matrix *l, const float *v, int64_t k, int64_t i, double *to)
+/* Row i of L v, for k columns. Returns the sum of the magnitudes in row i of L. */
+static double multiply_row(const struct matrix *l, const float *v, int64_t k, int64_t i, double *to)
 {
     const struct csr *g = l->adj;
-    double own = l->scale ? 1 : (double)degree(g, i);
-    for (int64_t c = 0; c < k; c++)
-        to[c] = own * v[i * k + c];
+    double others = 0;
+    memset(to, 0, (size_t)k * sizeof *to);
     for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++) {
         int64_t j = g->col[e];
-        double a = j == i ? 0 : l->scale ? l->scale[i] * l->scale[j] : 1;
+        if (j == i)
+            continue;
+        const float *from = v + j * k;
+        double a = l->scale ? l->scale[i] * l->scale[j] : 1;
+        others += a;
+#pragma omp simd
         for (int64_t c = 0; c < k; c++)
-            to[c] -= a * v[j * k + c];
+            to[c] -= a * from[c];
     }
+    double own = l->scale ? 1 : others;
+#pragma omp simd
+    for (int64_t c = 0; c < k; c++)
+        to[c] += own * v[i * k + c];
+    return own + others;
 }
 
 /* Sums of each column over a block of rows, 3 K doubles and the largest row norm. */
@@ -67,18 +56,20 @@ static int64_t block_sums(int64_t k)
 static void sum_block(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
                       double *sums, double *row)
 {
-    double *vv = sums, *vlv = vv + k, *lvlv = vlv + k, *norm = lvlv + k;
+    double *vv = sums, *vlv = vv + k, *lvlv = vlv + k, norm = 0;
     memset(sums, 0, (size_t)block_sums(k) * sizeof *sums);
     for (int64_t i = first; i < end; i++) {
-        multiply_row(l, v, k, i, row);
-        *norm = fmax(*norm, row_norm(l, i));
+        const float *own = v + i * k;
+        norm = fmax(norm, multiply_row(l, v, k, i, row));
+#pragma omp simd
         for (int64_t c = 0; c < k; c++) {
-            double x = v[i * k + c], y = row[c];
+            double x = own[c], y = row[c];
             vv[c] += x * x;
             vlv[c] += x * y;
             lvlv[c] += y * y;
         }
     }
+    lvlv[k] = norm;
 }
 
 /* The sums of a graph, of which `sums` has one more block in front for the result. */
@@ -86,7 +77,7 @@ static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t
                       double *sums, int threads)
 {
     int64_t blocks = (end - first + BLOCK - 1) / BLOCK, size = block_sums(k);
-#pragma omp parallel for schedule(dynamic) if (blocks > 1) num_threads(threads)
+#pragma omp parallel for schedule(static) if (blocks > 1) num_threads(threads)
     for (int64_t n = 1; n <= blocks; n++) {
         double row[ENCODING_K_MAX];
         int64_t from = first + (n - 1) * BLOCK, to = from + BLOCK < end ? from + BLOCK : end;
@@ -100,22 +91,49 @@ static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t
     }
 }
 
-/* The vector in column c of rows first .. end - 1 times a factor that makes its norm and sign canonical. */
-static void make_canonical(float *v, int64_t k, int64_t c, int64_t first, int64_t end)
+/* Of each column the sum of squares and the largest magnitude, K doubles each. */
+static void measure_columns(const float *v, int64_t k, int64_t first, int64_t end, double *squares,
+                            double *most)
 {
-    double squares = 0, most = 0;
+    memset(squares, 0, (size_t)k * sizeof *squares);
+    memset(most, 0, (size_t)k * sizeof *most);
     for (int64_t i = first; i < end; i++) {
-        squares += (double)v[i * k + c] * v[i * k + c];
-        most = fmax(most, fabs(v[i * k + c]));
+        const float *own = v + i * k;
+#pragma omp simd
+        for (int64_t c = 0; c < k; c++) {
+            double x = fabs((double)own[c]);
+            squares[c] += x * x;
+            most[c] = x > most[c] ? x : most[c];
+        }
     }
-    int64_t leader = first;
-    while (leader < end && !(fabs(v[leader * k + c]) >= 0.999 * most))
-        leader++;
-    double factor = squares > 0 ? 1 / sqrt(squares) : 0;
-    if (leader < end && v[leader * k + c] < 0)
-        factor = -factor;
+}
+
+/* Turns the factors of columns around whose first entry of nearly the largest magnitude is negative. */
+static void turn_signs(const float *v, int64_t k, int64_t first, int64_t end, double *most, double *factor)
+{
+    int64_t left = k;
+    for (int64_t i = first; i < end && left > 0; i++)
+        for (int64_t c = 0; c < k; c++)
+            if (fabs(v[i * k + c]) >= 0.999 * most[c]) {
+                factor[c] = v[i * k + c] < 0 ? -factor[c] : factor[c];
+                most[c] = INFINITY;
+                left--;
+            }
+}
+
+/* The vectors of rows first .. end - 1 times factors that make their norms and signs canonical; `sums` is 2 K
+ * doubles to work with. */
+static void make_canonical(float *v, int64_t k, int64_t first, int64_t end, double *sums, int threads)
+{
+    double *factor = sums, *most = sums + k;
+    measure_columns(v, k, first, end, factor, most);
+    for (int64_t c = 0; c < k; c++)
+        factor[c] = factor[c] > 0 ? 1 / sqrt(factor[c]) : 0;
+    turn_signs(v, k, first, end, most, factor);
+#pragma omp parallel for schedule(static) if (end - first > BLOCK) num_threads(threads)
     for (int64_t i = first; i < end; i++)
-        v[i * k + c] = (float)(factor * v[i * k + c]);
+        for (int64_t c = 0; c < k; c++)
+            v[i * k + c] = (float)(factor[c] * v[i * k + c]);
 }
 
 static void swap_columns(float *v, int64_t k, int64_t c, int64_t first, int64_t end)
@@ -153,9 +171,7 @@ static struct quality finish_graph(struct encoding *e, const struct matrix *l, c
 {
     int64_t k = e->values.cols, first = b->offset[g], end = b->offset[g + 1], pairs = e->pairs[g];
     float *v = e->values.data, *value = (float *)e->eigenvalues.data + g * k;
-#pragma omp parallel for schedule(static) if ((end - first) * pairs > BLOCK) num_threads(threads)
-    for (int64_t c = 0; c < pairs; c++)
-        make_canonical(v, k, c, first, end);
+    make_canonical(v, k, first, end, sums, threads);
     sum_graph(l, v, k, first, end, sums, threads);
     double *vv = sums, *vlv = vv + k, *lvlv = vlv + k, norm = lvlv[k];
     struct quality q = {0, 0};
@@ -176,14 +192,30 @@ static struct quality finish_graph(struct encoding *e, const struct matrix *l, c
     return q;
 }
 
+/* D^-1/2, where D counts the edges from other nodes. */
 static void fill_scale(double *scale, const struct csr *g)
 {
     for (int64_t i = 0; i < g->nodes; i++) {
-        int64_t d = degree(g, i);
+        int64_t d = 0;
+        for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++)
+            d += g->col[e] != i;
         scale[i] = d ? 1 / sqrt((double)d) : 0;
     }
 }
 
+static struct quality worse(struct quality a, struct quality b)
+{
+    return (struct quality){fmax(a.residual, b.residual), fmax(a.excess, b.excess)};
+}
+
+/* Room for the sums of graph g: its blocks, the last of which may be short, and one more. */
+static double *sums_of(const struct batch *b, int64_t g, int64_t size, double *sums)
+{
+    return sums + (b->offset[g] / BLOCK + 2 * g) * size;
+}
+
+/* Either the graphs share the threads, or the rows of each: no parallel region within another, for which
+ * threads would be started anew. */
 bool lappe_finish(struct encoding *e, const struct encoding_config *c, const struct batch *b, int threads)
 {
     int64_t n = b->adj.nodes, size = block_sums(c->k), blocks = n / BLOCK + 2 * b->graphs;
@@ -193,17 +225,22 @@ bool lappe_finish(struct encoding *e, const struct encoding_config *c, const str
     struct matrix l = {&b->adj, c->kind == ENCODING_LAP_PYG ? scale : NULL};
     if (l.scale)
         fill_scale(scale, &b->adj);
-    double residual = 0, excess = 0;
-#pragma omp parallel for schedule(dynamic) reduction(max                                                     \
-                                                     : residual, excess) if (b->graphs > 1)                  \
-    num_threads(threads)
-    for (int64_t g = 0; g < b->graphs; g++) {
-        struct quality q = finish_graph(e, &l, b, g, sums + (b->offset[g] / BLOCK + 2 * g) * size, threads);
-        residual = fmax(residual, q.residual);
-        excess = fmax(excess, q.excess);
+    struct quality worst = {0, 0};
+    if (b->graphs < threads)
+        for (int64_t g = 0; g < b->graphs; g++)
+            worst = worse(worst, finish_graph(e, &l, b, g, sums_of(b, g, size, sums), threads));
+    else {
+        double residual = 0, excess = 0;
+#pragma omp parallel for schedule(dynamic) reduction(max : residual, excess) num_threads(threads)
+        for (int64_t g = 0; g < b->graphs; g++) {
+            struct quality q = finish_graph(e, &l, b, g, sums_of(b, g, size, sums), 1);
+            residual = fmax(residual, q.residual);
+            excess = fmax(excess, q.excess);
+        }
+        worst = (struct quality){residual, excess};
     }
-    e->residual = residual;
-    e->excess = excess;
+    e->residual = worst.residual;
+    e->excess = worst.excess;
     free(scale);
     return true;
 }
