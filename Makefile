@@ -73,7 +73,8 @@ once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs mode
 objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
-every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz))
+every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
+             $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
@@ -137,7 +138,7 @@ links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-
              $(cuda_here)
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(links) -o $@
+$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(wrap) $(links) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -156,6 +157,12 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
+# A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
+slower := $(BUILD)/tests/slower_bench
+$(slower): wrap := -Wl,--wrap=tape_run_marked
+$(slower): $(OBJ)/bench/bench_node_scaling.o $(OBJ)/tests/slower/slower.o $(BUILD)/libgtmark.a
+$(slower): ; $(link)
+
 ## Targets
 ##   all          every benchmark, the plotter and the comparer (what a bare `make` does)
 all: $(programs) $(cuda)
@@ -173,10 +180,10 @@ test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
-##   soak         the tests with their long seeded parts, and fuzzers for a minute each
+##   soak         the tests with their long seeded parts, fuzzers for a minute each, and what the gates see
 soak: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) tests/test_fuzz.sh
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(fuzzers),no-cmocka)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) tests/test_fuzz.sh tests/gates.sh
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:

@@ -1,0 +1,69 @@
+#!/bin/sh
+# What the gates say of a build that is 10 % slower, and of one that is the same: tests/gates.sh [TRIALS]
+#
+# `make soak` makes 20 trials of each kind, on a machine that should do nothing else. The slower build is
+# tests/slower/slower.c; GTMARK_SLOWER=PERCENT plants another share. What each trial printed is kept in the directory
+# that GTMARK_GATES names.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+trials=${1:-20} build=${GTMARK_BUILD:-build}
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+kept=${GTMARK_GATES:-$scratch}
+mkdir -p "$kept" || exit 1
+cp "$build/bench_node_scaling" "$scratch/same" || exit 1
+
+# run PROGRAM ARGUMENT...: some milliseconds for each sample; one thread leaves the other cores to the system
+run()
+{
+    "$@" --nodes 200 --hidden 64 --threads 1 --no-check --no-roofline --no-charts
+}
+
+# repeat NAME PROGRAM ARGUMENT...: keeps what each trial printed, and its exit status
+repeat()
+{
+    name=$1 trial=0
+    shift
+    rm -f "$kept/$name".*
+    while [ $trial -lt "$trials" ]; do
+        trial=$((trial + 1))
+        run "$@" >"$kept/$name.$trial" 2>&1
+        echo "exit status $?" >>"$kept/$name.$trial"
+    done
+}
+
+# count NAME STATUS VERDICT: the trials that ended so, with this verdict on both programs
+count()
+{
+    right=0
+    for file in "$kept/$1".*; do
+        grep -qx "exit status $2" "$file" && [ "$(grep -cE "^ *(forward|step) .*  ($3)" "$file")" -eq 2 ] &&
+            right=$((right + 1))
+    done
+    echo "$right"
+}
+
+# range NAME BEFORE: the least and the greatest number that stands behind this
+range()
+{
+    sed -n "s/$2 *\([0-9][0-9.]*\).*/\1/p" "$kept/$1".* | sort -g | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
+}
+
+repeat slower "$build/tests/slower_bench" --against "$build/bench_node_scaling" --budget 4
+check "--against: a build that is ${GTMARK_SLOWER:-10} % slower is caught" \
+    "$(count slower 1 SLOWER) of $trials" "$trials of $trials"
+echo "# new/old $(range slower '^ *[fs][a-z]*')"
+
+repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4
+check "--against: no difference between identical builds" \
+    "$(count same 0 'no difference seen') of $trials" "$trials of $trials"
+echo "# new/old $(range same '^ *[fs][a-z]*')"
+
+run "$build/bench_node_scaling" --interleave --budget 1 --output "$scratch/base.json" >"$kept/base" 2>&1
+repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.json" --baseline "$scratch/base.json"
+check "--baseline: no alarm by identical runs" \
+    "$(count baseline 0 'same|unclear|faster') of $trials" "$trials of $trials"
+echo "# new/old $(range baseline '^ *[fs][a-z]*'), margins $(range baseline '.*margin') %"
+tap_end
