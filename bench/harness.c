@@ -223,12 +223,12 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
 static int run_against(const struct bench *b, const struct options *o, int argc, char **argv)
 {
     struct message error;
-    int slower = 0;
+    int missed = 0;
     if (!config_check_all(o, &error) || !against_possible(o, &error))
         return fail(b, &error, EXIT_USAGE);
-    if (!against(o, argc, argv, &slower, &error))
+    if (!against(o, argc, argv, &missed, &error))
         return fail(b, &error, EXIT_MISSED);
-    return slower ? EXIT_MISSED : EXIT_GOOD;
+    return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
 static int list_all_tapes(const struct bench *b, const struct options *o)
