@@ -56,7 +56,7 @@ static void judge_program(struct judging *j, const json_t *base, const json_t *r
 {
     double margin = fmax(least_margin, fmax(drift_of(base, program), drift_of(row, program)));
     struct verdict v =
-        verdict_rows(base, row, program, (struct verdict_limits){.margin = margin, .same = margin});
+        verdict_rows(base, row, program, (struct verdict_limits){.margin = margin, .same = least_margin});
     print_axes(j, row);
     fprintf(j->out, "%-8s %6.3f [%.3f, %.3f]  margin %4.1f %%  %s%s%s\n", program, v.ratio, v.low, v.high,
             100 * margin, verdict_name(v.kind), *v.reason ? ": " : "", v.reason);

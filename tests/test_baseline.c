@@ -77,6 +77,19 @@ static void test_verdicts(void **state)
     free(text);
 }
 
+/* A wide margin excuses a difference; it does not make two runs the same. */
+static void test_same_is_narrow(void **state)
+{
+    (void)state;
+    char *text;
+    assert_int_equal(judged(row_of(1, 0.5, 0.5, 1), row_of(1.2, 0.5, 0, 2), &text), 0);
+    assert_non_null(strstr(text, "unclear"));
+    free(text);
+    assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1, 0.5, 0, 2), &text), 0);
+    assert_non_null(strstr(text, "same"));
+    free(text);
+}
+
 static void test_no_partner(void **state)
 {
     (void)state;
@@ -132,9 +145,8 @@ static void test_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_no_partner),
+        cmocka_unit_test(test_drift),          cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_no_partner),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
