@@ -16,10 +16,10 @@ kept=${GTMARK_GATES:-$scratch}
 mkdir -p "$kept" || exit 1
 cp "$build/bench_node_scaling" "$scratch/same" || exit 1
 
-# run PROGRAM ARGUMENT...: some milliseconds for each sample; one thread leaves the other cores to the system
+# run PROGRAM ARGUMENT...: runs of milliseconds; one thread leaves the other cores to the system
 run()
 {
-    "$@" --nodes 200 --hidden 64 --threads 1 --no-check --no-roofline --no-charts
+    "$@" --nodes 200 --hidden 64 --threads 1 --warmup 5 --max-noise 0 --no-check --no-roofline --no-charts
 }
 
 # repeat NAME PROGRAM ARGUMENT...: keeps what each trial printed, and its exit status
