@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/match.h"
 #include "analysis/statistics.h"
@@ -64,6 +65,20 @@ static void judge_program(struct judging *j, const json_t *base, const json_t *r
     j->slower += v.kind == VERDICT_SLOWER;
 }
 
+/* Matching leaves open where a row ran, since machines differ in it; a reader must know. */
+static void note_place(const struct judging *j, const json_t *base, const json_t *row)
+{
+    static const char *const places[] = {"device", "threads"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char then[AXES_TEXT], now[AXES_TEXT];
+        axes_text(base, schema_find(places[i]), then);
+        axes_text(row, schema_find(places[i]), now);
+        if (strcmp(then, now) != 0)
+            fprintf(j->out, "note: %s %s, in the baseline %s: this is no comparison of builds\n", places[i],
+                    now, then);
+    }
+}
+
 static void explain(const struct judging *j, const json_t *row)
 {
     char why[AXES_TEXT];
@@ -85,6 +100,8 @@ int baseline_judge(const json_t *base, const json_t *rows, const bool programs[P
         for (enum program_kind p = 0; p < PROGRAMS && base != MATCH_NONE; p++)
             if (programs[p])
                 judge_program(&j, json_array_get(j.base, base), row, program_name(p));
+        if (base != MATCH_NONE)
+            note_place(&j, json_array_get(j.base, base), row);
     }
     for (size_t i = 0; i < json_array_size(j.rows); i++)
         if (match_find(&j.rule, j.base, json_array_get(j.rows, i)) == MATCH_NONE)

@@ -90,6 +90,23 @@ static void test_same_is_narrow(void **state)
     free(text);
 }
 
+static void test_other_threads_are_noted(void **state)
+{
+    (void)state;
+    char *text;
+    json_t *now = row_of(1, 0.5, 0, 2);
+    judged(row_of(1, 0.5, 0, 1), json_incref(now), &text);
+    assert_null(strstr(text, "note"));
+    free(text);
+    int64_t threads = json_integer_value(row_get(now, "threads"));
+    row_set_count(now, "threads", threads + 1);
+    judged(row_of(1, 0.5, 0, 1), now, &text);
+    char note[64];
+    snprintf(note, sizeof note, "note: threads %d, in the baseline %d", (int)threads + 1, (int)threads);
+    assert_non_null(strstr(text, note));
+    free(text);
+}
+
 static void test_no_partner(void **state)
 {
     (void)state;
@@ -146,8 +163,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_drift),          cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_no_partner),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_other_threads_are_noted),
+        cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
