@@ -23,6 +23,7 @@
 #include "bench/harness.h"
 #include "bench/scratch.h"
 #include "models/tape.h"
+#include "tests/sanitized.h"
 #if HAVE_CBLAS
 #include <cblas.h>
 #endif
@@ -177,15 +178,6 @@ static void test_counters(void **state)
 }
 
 /* --- under valgrind */
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 /* Valgrind runs no sanitized program. */
 static bool valgrind_works(void)

@@ -12,6 +12,7 @@
 
 #include "graphs/er.h"
 #include "tests/graphs.h"
+#include "tests/sanitized.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -19,14 +20,6 @@ enum { ERROR_SIZE = 200 };
 
 /* Out of memory is a case to report, under AddressSanitizer too, which needs more address space than any
  * limit. */
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

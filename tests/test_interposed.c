@@ -20,17 +20,10 @@
 #include "analysis/statistics.h"
 #include "bench/sample.h"
 #include "models/model.h"
+#include "tests/sanitized.h"
 
 /* The sanitizers interpose the allocator themselves. */
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifndef SANITIZED
+#if !SANITIZED
 /* Inlined, they would take their caller's caller for their own. */
 #define NOINLINE __attribute__((noinline))
 
@@ -104,7 +97,7 @@ static struct recording record_step(struct batch *b, const char *linear_variant)
 static void test_replay_allocates_nothing(void **state)
 {
     (void)state;
-#ifdef SANITIZED
+#if SANITIZED
     skip();
 #else
     struct batch b;

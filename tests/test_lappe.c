@@ -20,17 +20,8 @@
 #include "tests/batches.h"
 #include "tests/graphs.h"
 #include "tests/operands.h"
+#include "tests/sanitized.h"
 #include "tests/spectra.h"
-
-/* The sanitizers have an allocator of their own. */
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 static bool can(enum eigensolver s)
 {
