@@ -164,7 +164,7 @@ $(slower): $(OBJ)/bench/bench_node_scaling.o $(OBJ)/tests/slower/slower.o $(BUIL
 $(slower): ; $(link)
 
 ## Targets
-##   all          every benchmark, the plotter and the comparer (what a bare `make` does)
+##   all          every benchmark, plot, compare and findings (what a bare `make` does)
 all: $(programs) $(cuda)
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
 bench: all

@@ -18,8 +18,7 @@ int main(int argc, char **argv)
 {
     char message[MESSAGE_SIZE], prefix[PATH_MAX];
     if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-        fprintf(stderr,
-                "usage: plot FILE.json [PREFIX]   draws PREFIX_time, _memory, _flops as .png and .svg\n");
+        fprintf(stderr, "usage: plot FILE.json [PREFIX]   draws PREFIX_time and others, as .png and .svg\n");
         return 2;
     }
     json_t *record = record_load(argv[1], message);

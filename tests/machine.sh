@@ -131,7 +131,7 @@ find_arpack()
 find_simd()
 {
     found='portable code'
-    case $($CC -dumpmachine) in x86_64*) ;; *) return ;; esac
+    case $($CC -dumpmachine 2>/dev/null) in x86_64*) ;; *) return ;; esac
     try 'int main(void) { return 0; }' c -march=x86-64-v3 -march=x86-64-v4 -mprefer-vector-width=512 &&
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
 }
