@@ -5,6 +5,10 @@
 # own directory: build (gcc), build/clang, build/gcc-san, build/clang-san.
 
 MAKEFLAGS += --no-print-directory --no-builtin-rules
+# As many jobs as cores, unless -j says otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
