@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,10 +46,14 @@ struct against_verdict against_judge(const double *ratios, int rounds)
 
 bool against_possible(const struct options *o, struct message *error)
 {
-    if (access(o->against, X_OK) != 0)
+    struct stat s;
+    if (stat(o->against, &s) != 0 || !S_ISREG(s.st_mode) || access(o->against, X_OK) != 0)
         return complain(error, "--against %s: needs an executable file", o->against);
-    if (o->output || o->dump || o->profile || o->gates.count || o->baseline)
-        return complain(error, "--against: not with --output, --dump, --profile, --threshold or --baseline");
+    bool profile = o->profile && !o->bench->whole; /* which makes one unasked */
+    if (o->output || o->resume || o->dump || o->trace || profile || o->format != FORMAT_TABLE ||
+        o->gates.count || o->baseline)
+        return complain(error, "--against: prints a table of its own and keeps no rows: not with --output, "
+                               "--resume, --dump, --trace, --profile, --format, --threshold or --baseline");
     return true;
 }
 
@@ -94,8 +99,9 @@ static const char **words_of(const char *program, int argc, char **argv, const c
 static json_t *run_side(const struct options *o, const char *program, int argc, char **argv,
                         const char *directory, struct message *error)
 {
-    char file[PATH_MAX], budget[32];
-    if (snprintf(file, sizeof file, "%s/rows.json", directory) >= PATH_MAX) {
+    char file[PATH_MAX], log[PATH_MAX], budget[32];
+    bool fits = snprintf(file, sizeof file, "%s/rows.json", directory) < PATH_MAX;
+    if (!fits || snprintf(log, sizeof log, "%s/log", directory) >= PATH_MAX) {
         complain(error, "%s: the path is too long", directory);
         return NULL;
     }
@@ -104,11 +110,12 @@ static json_t *run_side(const struct options *o, const char *program, int argc, 
                            file,         "--budget",      budget};
     const char **words = words_of(program, argc, argv, fixed, sizeof fixed / sizeof *fixed);
     pid_t child;
-    bool started = child_start(&child, words, NULL, NULL, error);
-    int status = started ? child_wait(child) : 0;
+    bool started = child_start(&child, words, log, NULL, error);
+    int status = started ? child_attend(child) : 0;
     free(words);
-    if (!started ||
-        (!(WIFEXITED(status) && WEXITSTATUS(status) == 1) && !child_succeeded(program, status, error)))
+    bool ran = started && ((WIFEXITED(status) && WEXITSTATUS(status) == 1) ||
+                           child_succeeded(program, status, error) || child_explain(log, error));
+    if (!ran)
         return NULL;
     char why[MESSAGE_SIZE];
     json_t *record = record_load(file, why);

@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "bench/interrupt.h"
 
 static int spawn(pid_t *child, const char *const *arguments, const char *log, int output)
 {
@@ -19,8 +23,8 @@ static int spawn(pid_t *child, const char *const *arguments, const char *log, in
         posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
     else
         posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log ? log : "/dev/null", O_WRONLY | O_CREAT,
-                                     0600);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log ? log : "/dev/null",
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
     /* argv is not const for historical reasons only */
     error = posix_spawnp(child, arguments[0], &files, NULL, (char **)arguments, environ);
     posix_spawn_file_actions_destroy(&files);
@@ -69,6 +73,19 @@ int child_wait(pid_t child)
     return status;
 }
 
+int child_attend(pid_t child)
+{
+    int status;
+    while (!child_ended(child, &status)) {
+        if (interrupt_signal()) {
+            kill(child, interrupt_signal());
+            return child_wait(child);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return status;
+}
+
 void child_kill(pid_t child)
 {
     kill(child, SIGKILL);
@@ -82,4 +99,19 @@ bool child_succeeded(const char *name, int status, struct message *error)
                         strsignal(WTERMSIG(status)));
     return WEXITSTATUS(status) == 0 ||
            complain(error, "%s ended with exit status %d", name, WEXITSTATUS(status));
+}
+
+bool child_explain(const char *log, struct message *error)
+{
+    char line[512], last[512] = "";
+    FILE *in = fopen(log, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        const char *text = line + strspn(line, "=0123456789 \t"); /* valgrind's begin with "==PID== " */
+        if (*text && *text != '\n')
+            snprintf(last, sizeof last, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    if (in)
+        fclose(in);
+    struct message what = *error;
+    return *last ? complain(error, "%.200s: %s", what.text, last) : false;
 }

@@ -20,10 +20,16 @@ bool child_ended(pid_t child, int *status);
 /* Waits for its end. */
 int child_wait(pid_t child);
 
+/* The same of a child that need not end by itself: a signal that we caught is handed on to it. */
+int child_attend(pid_t child);
+
 /* Ends it at once. */
 void child_kill(pid_t child);
 
 /* False unless the status says that all went well, with a message of how the named program ended. */
 bool child_succeeded(const char *name, int status, struct message *error);
+
+/* Adds the last line of its errors, from the file `log`, to the message. Always false. */
+bool child_explain(const char *log, struct message *error);
 
 #endif

@@ -140,18 +140,23 @@ static bool check_path(const char *path, struct message *error)
     return !path || record_can_save(path, why) || complain(error, "--output %s", why);
 }
 
-/* After a signal: what there is, and how to have the rest. */
-static int say_interrupted(const struct bench *b, const struct options *o, const struct report *r)
+/* After a signal: says when it came, and returns the exit status. */
+static int say_interrupted(const struct bench *b, const char *when)
+{
+    int number = interrupt_signal();
+    fprintf(stderr, "%s: %s: ended %s\n", b->name, number == SIGINT ? "SIGINT" : "SIGTERM", when);
+    return 128 + number;
+}
+
+/* What there is, and how to have the rest. */
+static int leave_rows(const struct bench *b, const struct options *o, const struct report *r)
 {
     size_t rows = json_array_size(json_object_get(r->record, "rows")) - r->resume->others;
-    int number = interrupt_signal();
-    fprintf(stderr, "%s: %s: ended with %zu of %lld rows", b->name, number == SIGINT ? "SIGINT" : "SIGTERM",
-            rows, (long long)config_count(o) * o->device.count);
-    if (r->path)
-        fprintf(stderr, " in %s%s", r->path,
-                o->largest.nodes ? "" : "; the same command with --resume goes on");
-    putc('\n', stderr);
-    return 128 + number;
+    char when[PATH_MAX + 128];
+    snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
+             (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
+             r->path && !o->largest.nodes ? "; the same command with --resume goes on" : "");
+    return say_interrupted(b, when);
 }
 
 /* --find-max-nodes, before the sweep. Returns the exit status where that ends here. */
@@ -160,10 +165,8 @@ static int find_sizes(const struct bench *b, struct options *o)
     struct message error;
     if (o->largest.kind == LARGEST_NONE || largest_find(o, &error))
         return EXIT_GOOD;
-    if (!interrupt_signal())
-        return fail(b, &error, EXIT_MISSED);
-    fprintf(stderr, "%s: interrupted before the sizes were found\n", b->name);
-    return 128 + interrupt_signal();
+    return interrupt_signal() ? say_interrupted(b, "before the sizes were found")
+                              : fail(b, &error, EXIT_MISSED);
 }
 
 /* The sweep over a record, whose rows are printed and saved as they come. */
@@ -178,7 +181,7 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     if (!done)
         return fail(b, &error, EXIT_MISSED);
     if (interrupt_signal())
-        return say_interrupted(b, o, &report);
+        return leave_rows(b, o, &report);
     bool charts = path && o->charts;
     if (charts && o->kernels)
         draw_kernels(&report);
@@ -226,8 +229,9 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     int missed = 0;
     if (!config_check_all(o, &error) || !against_possible(o, &error))
         return fail(b, &error, EXIT_USAGE);
+    interrupt_watch();
     if (!against(o, argc, argv, &missed, &error))
-        return fail(b, &error, EXIT_MISSED);
+        return interrupt_signal() ? say_interrupted(b, "before the verdicts") : fail(b, &error, EXIT_MISSED);
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 

@@ -15,6 +15,7 @@
 
 #include "bench/child.h"
 #include "bench/clock.h"
+#include "bench/interrupt.h"
 
 /* Paths in the directory: the program, what callgrind puts its profiles' numbers behind, the first profile,
  * and the child's errors. */
@@ -83,22 +84,6 @@ static bool read_profile(const struct valgrind_run *run, const char *path, struc
     return whole;
 }
 
-/* Adds the last line of the child's errors to the message; valgrind's own begin with "==PID== ". */
-static bool explain(const char *log, struct message *error)
-{
-    char line[256], last[256] = "";
-    FILE *in = fopen(log, "r");
-    while (in && fgets(line, sizeof line, in)) {
-        const char *text = line + strspn(line, "=0123456789 \t");
-        if (*text && *text != '\n')
-            snprintf(last, sizeof last, "%.*s", (int)strcspn(text, "\n"), text);
-    }
-    if (in)
-        fclose(in);
-    struct message what = *error;
-    return *last ? complain(error, "%.200s: %s", what.text, last) : false;
-}
-
 static void nap(double seconds)
 {
     long whole = (long)seconds;
@@ -117,7 +102,7 @@ static bool finish(pid_t child, bool ended, int status, const char *log, struct 
     }
     if (!ended)
         child_kill(child);
-    return !ended || child_succeeded("valgrind", status, error) || explain(log, error);
+    return !ended || child_succeeded("valgrind", status, error) || child_explain(log, error);
 }
 
 static bool await(pid_t child, const struct valgrind_run *run, const struct places *places,
@@ -134,10 +119,12 @@ static bool await(pid_t child, const struct valgrind_run *run, const struct plac
         }
         if (ended)
             return child_succeeded("valgrind", status, error) ? read_profile(run, places->first, out, error)
-                                                              : explain(places->log, error);
-        if (clock_now() > deadline) {
+                                                              : child_explain(places->log, error);
+        if (clock_now() > deadline || interrupt_signal()) {
             child_kill(child);
-            return complain(error, "one run takes more than %g s under valgrind", run->seconds);
+            return interrupt_signal()
+                       ? complain(error, "interrupted")
+                       : complain(error, "one run takes more than %g s under valgrind", run->seconds);
         }
     }
 }

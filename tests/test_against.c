@@ -2,7 +2,9 @@
  * An old build and this one in turns. What the verdict is of is tested with made-up ratios; runs have an "old
  * build" that leaves rows with times far from this one's, so that the machine's noise decides nothing.
  */
+#include <glob.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -78,6 +81,18 @@ static void test_second_rounds_confirm(void **state)
     assert_true(v.slower && !v.once && v.ratio > 1.15); /* the second rounds' ratio: the first were chosen */
 }
 
+/* An old build that is this script. */
+static void write_old(const struct house *h, const char *script)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/old", h->work);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "#!/bin/sh\n%s\n", script);
+    fclose(out);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
 /* Rows of this build in a file, their times multiplied; of 0: they have none. */
 static void plant_rows(const struct house *h, const char *name, double factor)
 {
@@ -107,18 +122,15 @@ static void plant_rows(const struct house *h, const char *name, double factor)
 /* An old build that is a script and hands out such rows, other ones after the first rounds. */
 static void plant(const struct house *h, double factor, double later)
 {
-    char script[160];
+    char script[512];
     plant_rows(h, "first.json", factor);
     plant_rows(h, "later.json", later);
-    snprintf(script, sizeof script, "%s/old", h->work);
-    FILE *out = fopen(script, "w");
-    fprintf(out,
-            "#!/bin/sh\ncd '%s' || exit 2\necho >>runs\n"
-            "[ $(wc -l <runs) -le %d ] && rows=first.json || rows=later.json\n"
-            "while [ $# -gt 0 ]; do [ \"$1\" = --output ] && cp $rows \"$2\"; shift; done\nexit 0\n",
-            h->work, AGAINST_ROUNDS);
-    fclose(out);
-    assert_int_equal(chmod(script, 0700), 0);
+    snprintf(script, sizeof script,
+             "cd '%s' || exit 2\necho >>runs\n"
+             "[ $(wc -l <runs) -le %d ] && rows=first.json || rows=later.json\n"
+             "while [ $# -gt 0 ]; do [ \"$1\" = --output ] && cp $rows \"$2\"; shift; done\nexit 0",
+             h->work, AGAINST_ROUNDS);
+    write_old(h, script);
     snprintf(script, sizeof script, "%s/runs", h->work);
     remove(script);
 }
@@ -168,8 +180,9 @@ static void test_bad_rows(void **state)
 
 static void test_refusals(void **state)
 {
-    static const char *const bad[] = {"--against ./nothing", "--against .. --output x.json",
-                                      "--against .. --threshold latency:1s"};
+    static const char *const bad[] = {"--against ./nothing", "--against /bin/true --output x.json",
+                                      "--against /bin/true --threshold latency:1s", "--against ..",
+                                      "--against /bin/true --format csv"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ended e = run_words(*state, bad[i], 2);
         assert_non_null(strstr(e.err, "--against"));
@@ -181,12 +194,74 @@ static void test_refusals(void **state)
     ended_free(&e);
 }
 
+static void test_failing_old(void **state)
+{
+    write_old(*state, "echo old: --colour: no such flag >&2; exit 2");
+    struct ended e = run_words(*state, TINY "--against ./old", 1);
+    assert_non_null(strstr(e.err, "exit status 2: old: --colour: no such flag"));
+    ended_free(&e);
+}
+
+/* 0 where the file holds none yet. */
+static int number_in(const char *path)
+{
+    int number = 0;
+    FILE *in = fopen(path, "r");
+    if (in && fscanf(in, "%d", &number) != 1)
+        number = 0;
+    if (in)
+        fclose(in);
+    return number;
+}
+
+/* The side that runs is ended too, and what it wrote is removed. */
+static void test_signal(void **state)
+{
+    const struct house *h = *state;
+    char pattern[160], started[160];
+    write_old(h, "echo $$ >started; exec sleep 50");
+    snprintf(started, sizeof started, "%s/started", h->work);
+    assert_int_equal(setenv("TMPDIR", h->work, 1), 0);
+    FILE *err = tmpfile();
+    pid_t pid = program_start(h, TINY "--against ./old", NULL, fileno(err), fileno(err));
+    int old = 0;
+    for (int tries = 0; tries < 5000 && !old; tries++, usleep(10000))
+        old = number_in(started);
+    assert_true(old > 0);
+    kill(pid, SIGTERM);
+    assert_int_equal(program_wait(pid), 128 + SIGTERM);
+    assert_int_equal(kill(old, 0), -1);
+    snprintf(pattern, sizeof pattern, "%s/gtmark-*", h->work);
+    glob_t left;
+    assert_int_equal(glob(pattern, 0, NULL, &left), GLOB_NOMATCH);
+    char text[512] = "";
+    rewind(err);
+    text[fread(text, 1, sizeof text - 1, err)] = '\0';
+    fclose(err);
+    assert_non_null(strstr(text, "SIGTERM: ended before the verdicts"));
+    unsetenv("TMPDIR");
+}
+
+/* bench_model makes a profile unasked. */
+static void test_whole(void **state)
+{
+    (void)state;
+    static const struct bench whole = {.name = "bench_model", .whole = true}, other = {.name = "bench_x"};
+    struct message error;
+    struct options o = {.bench = &whole, .profile = true, .against = "/bin/true"};
+    assert_true(against_possible(&o, &error));
+    o.bench = &other;
+    assert_false(against_possible(&o, &error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_second_rounds_confirm),
-        cmocka_unit_test(test_runs),     cmocka_unit_test(test_not_again),
-        cmocka_unit_test(test_bad_rows), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_second_rounds_confirm),
+        cmocka_unit_test(test_runs),        cmocka_unit_test(test_not_again),
+        cmocka_unit_test(test_bad_rows),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failing_old), cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
