@@ -24,6 +24,7 @@ void interrupt_watch(void)
 {
     watch(SIGINT);
     watch(SIGTERM);
+    signal(SIGXFSZ, SIG_IGN); /* what grows beyond `ulimit -f` then cannot be written, as on a full disk */
 }
 
 int interrupt_signal(void)
