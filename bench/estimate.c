@@ -60,42 +60,81 @@ static void describe(const struct options *o, const struct config *c, char text[
     json_decref(row);
 }
 
+/* Long times as people say them. */
 static void format_seconds(char text[UNITS_TEXT], double seconds)
 {
+    static const double minute = 60, hour = 3600, day = 86400;
     if (isnan(seconds))
         snprintf(text, UNITS_TEXT, "unknown");
-    else
+    else if (seconds < 2 * minute)
         units_format(text, seconds, UNITS_SI, "s");
+    else if (seconds < 2 * hour)
+        snprintf(text, UNITS_TEXT, "%.0f min", seconds / minute);
+    else if (seconds < 2 * day)
+        snprintf(text, UNITS_TEXT, "%.0f h", seconds / hour);
+    else
+        snprintf(text, UNITS_TEXT, "%.3g days", seconds / day);
 }
 
-/* One row's line; adds to the time of all, which becomes NAN where it is not known. */
-static void print_row(const struct options *o, int64_t index, const struct ceilings *ceilings, double *all,
-                      FILE *out)
+/* What all rows come to. */
+struct sum {
+    double seconds; /* NAN: not known */
+    bool encodes;
+};
+
+/* One row's line. */
+static void print_row(const struct options *o, int64_t index, const struct ceilings *ceilings,
+                      struct sum *all, FILE *out)
 {
     struct config c = config_at(o, index);
     struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
-    char work[17], axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", run[PROGRAMS][UNITS_TEXT],
-                                    total[UNITS_TEXT];
+    char work[17], axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
     double seconds = 0, limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
     int64_t arena = 0;
+    bool any = false;
     config_work(&c, o->seed, work);
     describe(o, &c, axes);
+    fprintf(out, "%s", work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        format_seconds(run[p], e.known ? e.program[p].seconds : NAN);
-        seconds += e.program[p].seconds * estimate_runs(o);
+        bool runs = config_runs(o, &c, p);
+        double once = !runs ? 0 : e.known ? e.program[p].seconds : NAN;
+        any = any || runs;
+        seconds += once * estimate_runs(o);
         arena = e.program[p].arena > arena ? e.program[p].arena : arena;
+        format_seconds(text, once);
+        if (o->programs[p])
+            fprintf(out, "  %-10s", runs ? text : "-");
     }
     if (e.known)
         units_format(memory, (double)arena, UNITS_BINARY, "B");
-    format_seconds(total, e.known ? seconds : NAN);
-    *all += e.known ? seconds : NAN;
-    bool runs = !o->device.meta, slow = o->timeout > 0 && seconds > o->timeout;
-    fprintf(out, "%s", work);
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        if (o->programs[p])
-            fprintf(out, "  %-10s", run[p]);
-    fprintf(out, "  %-10s  %-10s  %s%s%s\n", total, memory, axes,
-            runs && (double)arena > limit ? "; oom" : "", runs && slow ? "; skipped by --timeout" : "");
+    format_seconds(text, seconds);
+    all->seconds += seconds;
+    all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
+    bool timed = !o->device.meta, slow = o->timeout > 0 && seconds > o->timeout;
+    fprintf(out, "  %-10s  %-10s  %s%s%s\n", any ? text : "-", any ? memory : "-", axes,
+            timed && (double)arena > limit ? "; oom" : "", timed && slow ? "; skipped by --timeout" : "");
+}
+
+/* What is true of all rows. */
+static void print_notes(const struct options *o, const struct ceilings *ceilings, const struct sum *all,
+                        FILE *out)
+{
+    char total[UNITS_TEXT];
+    int64_t rows = config_count(o);
+    format_seconds(total, all->seconds);
+    fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
+            estimate_runs(o), total);
+    if (o->runs == 0) /* else that is what is sampled */
+        fprintf(out, "; sampling has a budget of %g s", o->budget);
+    putc('\n', out);
+    if (ceilings->count > 0)
+        fprintf(out, "time: analytic FLOPs and bytes under the ceilings measured %s; no run can be faster\n",
+                ceilings->list[0].time);
+    else
+        fprintf(out, "time: unknown, %s\n", ceilings->missing);
+    fprintf(out, "memory: the plan of the larger program, exact; the check, if it is whole, needs more\n");
+    if (all->encodes)
+        fprintf(out, "encodings: not in these figures; what a solver needs shows when it solves\n");
 }
 
 bool estimate_print(const struct options *o, FILE *out, struct message *error)
@@ -103,8 +142,7 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     if (!config_check_all(o, error))
         return false;
     struct ceilings ceilings;
-    char total[UNITS_TEXT];
-    double all = 0;
+    struct sum all = {0};
     ceilings_kept(&ceilings, o);
     fprintf(out, "%-16s", "work");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
@@ -113,14 +151,6 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     fprintf(out, "  %-10s  %-10s  %s\n", "row >=", "memory", "axes");
     for (int64_t i = 0; i < config_count(o); i++)
         print_row(o, i, &ceilings, &all, out);
-    format_seconds(total, all);
-    fprintf(out, "%lld rows: at least %d runs of each program, %s; sampling has a budget of %g s\n",
-            (long long)config_count(o), estimate_runs(o), total, o->budget);
-    if (ceilings.count > 0)
-        fprintf(out, "time: analytic FLOPs and bytes under the ceilings measured %s; no run can be faster\n",
-                ceilings.list[0].time);
-    else
-        fprintf(out, "time: unknown, %s\n", ceilings.missing);
-    fprintf(out, "memory: the plan of the larger program, exact; the check, if it is whole, needs more\n");
+    print_notes(o, &ceilings, &all, out);
     return true;
 }

@@ -114,7 +114,26 @@ static void test_dry_run_foresees(void **state)
     ended_free(&e);
     e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100 --timeout 10");
     assert_non_null(strstr(e.out, "100 nodes; skipped by --timeout"));
+    assert_non_null(strstr(e.out, " days  "));
+    assert_non_null(strstr(e.out, "\n1 row: "));
     ended_free(&e);
+}
+
+/* Graphs that are only encoded have no program to foretell. */
+static void test_dry_run_of_encodings(void **state)
+{
+    (void)state;
+    void *h;
+    house_of(&h, "bench_pe_scaling");
+    struct ended e = run_words(h, "--dry-run --nodes 100,5000 --graph er --pe rwse:4", 0);
+    assert_non_null(strstr(e.out, " MiB    100 nodes"));
+    assert_non_null(strstr(e.out, "  -           -           -           -           5000 nodes"));
+    assert_non_null(strstr(e.out, "\nencodings: "));
+    ended_free(&e);
+    e = run_words(h, "--dry-run --nodes 100 --graph er --pe none", 0);
+    assert_null(strstr(e.out, "encodings: "));
+    ended_free(&e);
+    house_teardown(&h);
 }
 
 static void assert_skipped(const json_t *row, const char *reason)
@@ -174,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_dry_run_calibrated),
         cmocka_unit_test(test_dry_run_foresees),
+        cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),
         cmocka_unit_test(test_timeout_by_rows_before),
         cmocka_unit_test(test_timeout_within_a_run),
