@@ -1,6 +1,8 @@
 /* What --help prints: the axes and the table of flags, by their groups. */
 #include "bench/flags.h"
 
+#include <errno.h> /* program_invocation_name */
+
 static void help_line(FILE *out, const char *name, const char *argument, const char *help)
 {
     char left[40];
@@ -33,10 +35,11 @@ void options_help(const struct bench *b, FILE *out)
                 help_line(out, flag_at(i)->name, flag_at(i)->argument, flag_at(i)->help);
     }
     fprintf(out,
-            "Examples:\n"
-            "  %1$s                                   the default sweep: table, result file and charts\n"
-            "  %1$s --nodes 1k-8k*2 --phase step --profile\n"
-            "  %1$s --device meta --nodes 100-10M*10  FLOPs and memory of sizes that no machine holds\n"
-            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong.\n",
-            b->name);
+            "Examples: the default sweep; some sizes, closely; FLOPs and memory of any size, nothing runs\n"
+            "  %1$s\n"
+            "  %1$s --nodes '1k-4k*2' %2$s\n"
+            "  %1$s --device meta --nodes '100-1M*10'\n"
+            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+            "130 or 143 after SIGINT or SIGTERM.\n",
+            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
 }

@@ -8,12 +8,19 @@
 #include <unistd.h>
 
 #include "kernels/backend.h"
+#include "models/encoding.h"
 
 #ifndef BUILD_FLAGS
 #define BUILD_FLAGS "unknown"
 #endif
 #ifndef BUILD_COMMIT
 #define BUILD_COMMIT "unknown"
+#endif
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
 #endif
 
 /* OpenBLAS tells what it is, and which kernels it chose; in other BLAS libraries this is null. */
@@ -101,12 +108,16 @@ json_t *machine_context(json_t *devices, uint64_t seed)
     struct utsname u;
     uname(&u);
     return json_pack("{so so s{ss ss} ss ss ss sI}", "host", host(), "devices", devices, "libraries", "blas",
-                     blas_name(), "kernel", u.release, "compiler", __VERSION__, "flags", BUILD_FLAGS,
-                     "commit", BUILD_COMMIT, "seed", (json_int_t)seed);
+                     blas_name(), "kernel", u.release, "compiler", COMPILER, "flags", BUILD_FLAGS, "commit",
+                     BUILD_COMMIT, "seed", (json_int_t)seed);
 }
 
 void machine_version(const char *program, FILE *out)
 {
-    fprintf(out, "%s of gtmark, commit %s\ncompiler %s\nflags %s\nBLAS %s\ncpu backend: %s\n", program,
-            BUILD_COMMIT, __VERSION__, BUILD_FLAGS, blas_name(), backend_cpu()->doc);
+    fprintf(out, "%s of gtmark, commit %s\ncompiler %s\nflags %s\nBLAS %s\nsolvers", program, BUILD_COMMIT,
+            COMPILER, BUILD_FLAGS, blas_name());
+    for (int s = 0; eigensolver_name(s); s++)
+        if (!eigensolver_lack((enum eigensolver)s))
+            fprintf(out, " %s", eigensolver_name(s));
+    fprintf(out, "\ncpu backend: %s\nCUDA %s\n", backend_cpu()->doc, HAVE_CUDA ? "built" : "left out");
 }

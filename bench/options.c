@@ -64,6 +64,8 @@ static bool first_time(bool *given, const char *name, bool repeats, struct messa
 static bool read_flag(struct reading *r, struct options *o, struct message *error)
 {
     const char *text = *r->next++;
+    if (strcmp(text, "-h") == 0)
+        text = "--help";
     if (strncmp(text, "--", 2) != 0)
         return complain(error, "%s: not a flag; see --help", text);
     const char *name = text + 2, *equals = strchr(name, '=');

@@ -89,6 +89,23 @@ static void test_markdown_and_table(void **state)
     ended_free(&e);
 }
 
+/* The examples of a help text work as they stand there, pasted into a shell; here they only foretell. */
+static void check_examples(const struct house *h, const char *help)
+{
+    const char *line = strstr(help, "\nExamples: ");
+    assert_non_null(line);
+    for (int i = 0; i < 3; i++) {
+        char command[512];
+        line = strchr(line + 1, '\n');
+        snprintf(command, sizeof command, "%.*s --dry-run >/dev/null", (int)strcspn(line + 1, "\n"),
+                 line + 1);
+        assert_int_equal(strncmp(line + 1, "  ", 2), 0);
+        assert_non_null(strstr(command, h->program));
+        if (system(command) != 0)
+            fail_msg("%s", command);
+    }
+}
+
 /* Two screens, in every benchmark. */
 static void check_help(const char *program)
 {
@@ -101,10 +118,14 @@ static void check_help(const char *program)
         snprintf(flag, sizeof flag, "  --%s LIST ", axis_info((enum axis)a)->name);
         assert_non_null(strstr(e.out, flag));
     }
+    check_examples(h, e.out);
     char *rest = e.out;
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
         assert_true(strlen(line) < 110);
     assert_string_equal(e.err, "");
+    ended_free(&e);
+    e = run_words(h, "-h", 0);
+    assert_non_null(strstr(e.out, "\nExamples: "));
     ended_free(&e);
     house_teardown(&h);
 }
