@@ -45,6 +45,8 @@ static const char *pe_choice(int index)
     return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
 }
 
+_Static_assert(ENCODING_K_MAX == 4096, "what the help of --pe says");
+
 static bool pe_known(const char *text)
 {
     struct encoding_config c;
@@ -80,7 +82,7 @@ static const struct axis_info axes[AXES] = {
     [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
                     "a family (--list-graphs), NAME:giant, or edges of a file", "graph.family"},
     [AXIS_PE] = {"pe", AXIS_TEXT, 0, 0, pe_choice, pe_known, "none",
-                 "encoding: none, lap:K[:WIDTH], lap-pyg:K, rwse:K", NULL},
+                 "none, lap:K[:WIDTH], lap-pyg:K or rwse:K, K to 4096", NULL},
     [AXIS_SOLVER] = {"solver", NAME(eigensolver_name), "auto",
                      "of eigenvectors: auto, lapack, iterative, arpack", NULL},
     [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
@@ -190,10 +192,11 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
                         struct message *error)
 {
     if (!axis->choice)
-        return complain(
-            error,
-            "--%s %.200s: %s from %.10g to %.10g, or a list or range of them: 100,500 or 1k-16k*2 or 2-16+2",
-            axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min, axis->max);
+        return complain(error,
+                        "--%s %.200s: %s from %.10g to %.10g, or a list or range of up to %d: 100,500 or "
+                        "1k-16k*2 or 2-16+2",
+                        axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min,
+                        axis->max, AXIS_VALUES_MAX);
     struct suggestion s = {item, strlen(item), NULL, 0};
     char names[256] = "", nearest[SUGGESTION_TEXT];
     for (int i = 0; axis->choice(i); i++) {
@@ -201,8 +204,10 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", axis->choice(i));
         suggest_offer(&s, axis->choice(i));
     }
-    return complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names,
-                    suggest_text(&s, "", nearest));
+    suggest_text(&s, "", nearest);
+    return axis->kind == AXIS_TEXT
+               ? complain(error, "--%s %.140s: %s; as in %s%s", axis->name, text, axis->help, names, nearest)
+               : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
 }
 
 /* Whether two values of an axis are the same. */

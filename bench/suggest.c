@@ -1,10 +1,11 @@
 /*
  * The distance of two names is the number of letters inserted, deleted or replaced, or neighbours exchanged
- * (optimal string alignment; Damerau 1964, Levenshtein 1966). A name is near within a third of the wanted
- * length, or where the wanted one is its beginning.
+ * (optimal string alignment; Damerau 1964, Levenshtein 1966), whatever their case. A name is near within a
+ * third of the wanted length, or where the wanted one is its beginning.
  */
 #include "bench/suggest.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = min(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            size_t differ = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
+            d[i][j] = min(d[i - 1][j - 1] + differ, min(d[i - 1][j], d[i][j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
         }
