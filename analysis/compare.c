@@ -60,7 +60,7 @@ static bool read_phase(struct options *o, char *value, char *error)
         while (p < COMPARED_PROGRAMS && strcmp(item, comparison_program(p)) != 0)
             p++;
         if (p == COMPARED_PROGRAMS)
-            return complain(error, "--phase %s: forward, step or forward,step", item);
+            return complain(error, "--phase %s: a list of forward, step, kernel, encoding", item);
         chosen[p] = true;
     }
     memcpy(o->programs, chosen, sizeof chosen);
@@ -118,7 +118,7 @@ static bool read_help(struct options *o, char *value, char *error)
 
 static const struct flag flags[] = {
     {"format", "NAME", "on stdout: table, md, csv (default table)", read_format},
-    {"phase", "LIST", "programs to compare: forward, step (default: both)", read_phase},
+    {"phase", "LIST", "what to compare: forward, step, kernel, encoding (default: all)", read_phase},
     {"margin", "SHARE", "a smaller difference is none, however certain (default 1%)", read_margin},
     {"same", "SHARE", "the same, where the interval leaves no larger difference (default 5%)", read_same},
     {"ignore", "LIST", "axes that need not agree; the work must (device and threads need not anyway)",
@@ -167,6 +167,8 @@ static bool read_argument(struct options *o, int argc, char **argv, int *i, char
         o->paths[o->files++] = text;
         return true;
     }
+    if (strcmp(text, "-h") == 0)
+        return read_help(o, NULL, error);
     char *equals = strchr(text, '=');
     const char *name = text + strspn(text, "-");
     const struct flag *flag = strncmp(text, "--", 2) == 0 ? flag_named(name, strcspn(name, "=")) : NULL;
@@ -258,7 +260,7 @@ static int fail(const char *error, int status)
 int main(int argc, char **argv)
 {
     char error[MESSAGE_SIZE];
-    struct options o = {.programs = {true, true}, .limits = {NAN, NAN}};
+    struct options o = {.programs = {true, true, true, true}, .limits = {NAN, NAN}};
     if (!read_arguments(&o, argc, argv, error))
         return fail(error, EXIT_USAGE);
     if (o.help)

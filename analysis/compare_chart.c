@@ -4,7 +4,9 @@
 #include "analysis/chart_text.h"
 #include "analysis/compare_notes.h"
 
-static const struct chart charts[COMPARED_PROGRAMS] = {
+enum { CHARTS = 2 }; /* of the first programs */
+
+static const struct chart charts[CHARTS] = {
     {.name = "forward",
      .axis = "time of one run",
      .what = "time",
@@ -53,8 +55,8 @@ static json_t *rows_of(const struct comparison *c, size_t file, json_t *all)
 enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message)
 {
     struct source sources[COMPARED_MAX];
-    struct chart drawn[COMPARED_PROGRAMS];
-    char names[COMPARED_MAX][2 * AXES_TEXT], titles[COMPARED_PROGRAMS][CHART_TEXT];
+    struct chart drawn[CHARTS];
+    char names[COMPARED_MAX][2 * AXES_TEXT], titles[CHARTS][CHART_TEXT];
     size_t n = 0;
     json_t *all = json_array();
     for (size_t f = 0; f < c->count; f++) {
@@ -63,7 +65,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         snprintf(names[f], sizeof names[f], "%c: %s", c->files[f].letter, label);
         sources[f] = (struct source){.name = names[f], .rows = rows_of(c, f, all)};
     }
-    for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
+    for (size_t p = 0; p < CHARTS; p++)
         if (c->programs[p]) {
             drawn[n] = charts[p];
             drawn[n++].title = title(titles[p], c, p);

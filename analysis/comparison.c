@@ -12,7 +12,7 @@
 
 const char *comparison_program(size_t index)
 {
-    static const char *const names[COMPARED_PROGRAMS] = {"forward", "step"};
+    static const char *const names[COMPARED_PROGRAMS] = {"forward", "step", "kernel", "encoding"};
     return names[index];
 }
 
@@ -50,11 +50,32 @@ bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
     return first != i && first != MATCH_NONE;
 }
 
+static bool has_time(const json_t *row, size_t program)
+{
+    char path[SCHEMA_PATH];
+    double median;
+    snprintf(path, sizeof path, "%s.time.median", comparison_program(program));
+    return row_get_real(row, path, &median);
+}
+
+static void find_timed(struct comparison *c)
+{
+    bool any = false;
+    for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
+        for (size_t f = 0; f < c->count; f++)
+            for (size_t i = 0; i < json_array_size(c->files[f].rows); i++)
+                c->timed[p] = c->timed[p] || has_time(json_array_get(c->files[f].rows, i), p);
+        any = any || c->timed[p];
+    }
+    c->timed[0] = c->timed[0] || !any;
+    c->timed[1] = c->timed[1] || !any;
+}
+
 bool comparison_load(struct comparison *c, const char *const *paths, size_t count, const char *const *ignored,
                      char *error)
 {
     const json_t *rows[COMPARED_MAX];
-    *c = (struct comparison){.limits = verdict_limits_default(), .programs = {true, true}};
+    *c = (struct comparison){.limits = verdict_limits_default(), .programs = {true, true, true, true}};
     for (; c->count < count; c->count++) {
         struct compared *file = &c->files[c->count];
         file->letter = (char)('A' + c->count);
@@ -66,6 +87,7 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
         name_of(file->record, file->name);
         c->matched[c->count] = json_array();
     }
+    find_timed(c);
     c->rule = match_rule(rows, count, ignored);
     for (size_t i = 0; i < json_array_size(rows[0]); i++)
         if (!comparison_repeats(c, 0, i))
@@ -92,19 +114,12 @@ const json_t *comparison_row(const struct comparison *c, size_t file, size_t lin
     return json_is_null(row) ? NULL : row;
 }
 
-static bool has_time(const json_t *row, size_t program)
-{
-    char path[SCHEMA_PATH];
-    double median;
-    snprintf(path, sizeof path, "%s.time.median", comparison_program(program));
-    return row_get_real(row, path, &median);
-}
-
 bool comparison_has(const struct comparison *c, size_t file, size_t line, size_t program)
 {
     const json_t *base = comparison_row(c, 0, line), *row = comparison_row(c, file, line);
     return c->programs[program] && row &&
-           (has_time(base, program) || has_time(row, program) || !row_is_ok(base) || !row_is_ok(row));
+           (has_time(base, program) || has_time(row, program) ||
+            (c->timed[program] && !(row_is_ok(base) && row_is_ok(row))));
 }
 
 struct verdict comparison_judge(const struct comparison *c, size_t file, size_t line, size_t program)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { COMPARED_MAX = 16, COMPARED_PROGRAMS = 2 };
+enum { COMPARED_MAX = 16, COMPARED_PROGRAMS = 4 };
 
 /* A file: what a machine, or a version, measured. */
 struct compared {
@@ -29,10 +29,11 @@ struct comparison {
     struct match_rule rule;
     struct verdict_limits limits;
     bool programs[COMPARED_PROGRAMS]; /* those to compare, in the order of comparison_program */
+    bool timed[COMPARED_PROGRAMS];    /* those that some row has a time of; forward and step if none has */
     json_t *matched[COMPARED_MAX];    /* arrays: row i of each file did the same work; null: it has none */
 };
 
-/* "forward", "step" */
+/* "forward", "step"; "kernel" of an op alone; "encoding" */
 const char *comparison_program(size_t index);
 
 /*
@@ -50,7 +51,8 @@ size_t comparison_lines(const struct comparison *c);
 /* The row of a line, or null. */
 const json_t *comparison_row(const struct comparison *c, size_t file, size_t line);
 
-/* Whether there is anything to judge: both files have the row, and one of them has times or is not ok. */
+/* Whether there is anything to judge: both files have the row, and one of them has times, or is not ok where
+ * times of the program are to be expected. */
 bool comparison_has(const struct comparison *c, size_t file, size_t line, size_t program);
 
 struct verdict comparison_judge(const struct comparison *c, size_t file, size_t line, size_t program);

@@ -97,6 +97,39 @@ static size_t times(const char *out, const char *text)
     return n;
 }
 
+/* A record of one op alone by two kernels, the second's times multiplied. */
+static json_t *kernels(double slower)
+{
+    char error[MESSAGE_SIZE];
+    json_t *record = empty_record();
+    for (int variant = 0; variant < 2; variant++) {
+        double x[SAMPLES];
+        json_t *row = good_row(500);
+        make_series(x, SAMPLES, 0.005, 0.5, (uint64_t)variant);
+        for (int i = 0; i < SAMPLES; i++)
+            x[i] *= variant ? slower : 1;
+        row_set_null(row, "forward.time", "ops alone");
+        row_set_null(row, "step.time", "ops alone");
+        row_set_text(row, "op", "linear");
+        row_set_text(row, "variant", variant ? "blas" : "simd");
+        row_set_samples(row, "kernel.time", x, SAMPLES);
+        assert_true(record_add(record, row, error));
+    }
+    return record;
+}
+
+static void test_kernels(void **state)
+{
+    save(*state, "a.json", kernels(1));
+    save(*state, "b.json", kernels(1.1));
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "variant");
+    assert_int_equal(times(out, "  kernel "), 2);
+    assert_says(out, "B, kernel: 1 slower, 1 same;");
+    assert_null(strstr(out, "step"));
+    free(out);
+}
+
 static void test_planted_difference(void **state)
 {
     save(*state, "a.json", machine("Old", three, 1));
@@ -321,8 +354,8 @@ static void test_refused(void **state)
         {"a.json a.json --format json", "--format json: table, md or csv"},
         {"a.json a.json --format", "--format: needs a value"},
         {"a.json a.json --help=x", "--help: takes no value"},
-        {"a.json a.json --phase forward,back", "--phase back: forward, step or"},
-        {"a.json a.json --phase=", "--phase : forward, step or"},
+        {"a.json a.json --phase forward,back", "--phase back: a list of forward, step"},
+        {"a.json a.json --phase=", "--phase : a list of forward, step"},
         {"a.json a.json --margin 5", "--margin 5: a share"},
         {"a.json a.json --margin -1%", "--margin -1%: a share"},
         {"a.json a.json --margin 101%", "--margin 101%: a share"},
@@ -375,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted_difference),
+        cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),
