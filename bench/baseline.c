@@ -58,9 +58,14 @@ static void judge_program(struct judging *j, const json_t *base, const json_t *r
     double margin = fmax(least_margin, fmax(drift_of(base, program), drift_of(row, program)));
     struct verdict v =
         verdict_rows(base, row, program, (struct verdict_limits){.margin = margin, .same = least_margin});
+    char interval[64] = "-";
+    if (isfinite(v.low))
+        snprintf(interval, sizeof interval, "%6.3f [%.3f, %.3f]", v.ratio, v.low, v.high);
+    else if (isfinite(v.ratio)) /* of few samples */
+        snprintf(interval, sizeof interval, "%6.3f", v.ratio);
     print_axes(j, row);
-    fprintf(j->out, "%-8s %6.3f [%.3f, %.3f]  margin %4.1f %%  %s%s%s\n", program, v.ratio, v.low, v.high,
-            100 * margin, verdict_name(v.kind), *v.reason ? ": " : "", v.reason);
+    fprintf(j->out, "%-8s %-24s margin %4.1f %%  %s%s%s\n", program, interval, 100 * margin,
+            verdict_name(v.kind), *v.reason ? ": " : "", v.reason);
     j->compared += isfinite(v.low);
     j->slower += v.kind == VERDICT_SLOWER;
 }
@@ -93,7 +98,10 @@ int baseline_judge(const json_t *base, const json_t *rows, const bool programs[P
     const json_t *const both[] = {j.base, j.rows};
     j.rule = match_rule(both, 2, NULL);
     j.axes_count = axes_varying(j.rows, j.axes);
-    fprintf(out, "\nagainst the baseline, time over its time:\n");
+    fprintf(out, "\nagainst the baseline, time over its time and 95 %% interval:\n");
+    for (size_t i = 0; i < j.axes_count; i++)
+        fprintf(out, "%12s ", j.axes[i]->path);
+    fprintf(out, "program\n");
     for (size_t i = 0; i < json_array_size(j.rows); i++) {
         const json_t *row = json_array_get(j.rows, i);
         size_t base = match_find(&j.rule, j.base, row);

@@ -154,6 +154,10 @@ static void test_runs(void **state)
     e = run_words(*state, line, 0);
     assert_null(strstr(e.err, "slower"));
     ended_free(&e);
+    e = run_words(*state, TINY "--device meta --output x.json --baseline base.json", 1);
+    assert_non_null(strstr(e.err, "unclear: planned only"));
+    assert_null(strstr(e.err, "nan"));
+    ended_free(&e);
     e = run_words(*state, TINY "--output y.json --baseline nothing.json", 2);
     assert_non_null(strstr(e.err, "--baseline nothing.json"));
     ended_free(&e);
