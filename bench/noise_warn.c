@@ -108,9 +108,9 @@ int noise_warn_samples(const struct drift *d, const struct slow_start *s, const 
     int warnings = 0;
     if (s->runs > 0)
         warnings += warn(out,
-                         "%s: slow start, %zu samples, the first %.2f times the median of the later ones: "
+                         "%s: slow start, %zu sample%s, the first %.2f times the median of the later ones: "
                          "warm up longer (--warmup)",
-                         program, s->runs, s->ratio);
+                         program, s->runs, s->runs == 1 ? "" : "s", s->ratio);
     if (d->found)
         warnings +=
             warn(out, "%s: the samples drift by %+.1f %% from first to last: %s", program, 100 * d->change,
