@@ -22,14 +22,17 @@ static void tell_growth(const json_t *record)
     json_array_foreach(json_object_get(record, "fits"), i, fit)
     {
         const char *program = "", *axis = "", *verdict = "";
-        double from, to, exponent, work;
+        double from, to, exponent, work, low, high;
+        char margin[32] = "";
         if (json_unpack(fit, "{s:s, s:s, s:F, s:F, s:F, s:F, s:s}", "program", &program, "axis", &axis,
                         "from", &from, "to", &to, "exponent", &exponent, "work_exponent", &work, "verdict",
                         &verdict) ||
             strcmp(program, "step") != 0 || strcmp(axis, "nodes") != 0)
             continue;
-        printf("- A training step grows as N^%.2f from %.0f to %.0f nodes; its work grows as N^%.2f: %s.\n",
-               exponent, from, to, work,
+        if (!json_unpack(fit, "{s:F, s:F}", "exponent_low", &low, "exponent_high", &high))
+            snprintf(margin, sizeof margin, " ± %.2f", (high - low) / 2);
+        printf("- A training step grows as N^%.2f%s from %.0f to %.0f nodes; its work grows as N^%.2f: %s.\n",
+               exponent, margin, from, to, work,
                strcmp(verdict, "agrees") == 0        ? "time follows the work"
                : strcmp(verdict, "contradicts") == 0 ? "time does not follow the work"
                                                      : "no contradiction within the noise");
@@ -77,13 +80,16 @@ static void tell_kernels(const json_t *record)
     const json_t *best = extreme(rows, "kernel.gflops", 1);
     const char *op, *variant;
     double rate, percent;
+    size_t good = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        good += row_is_ok(json_array_get(rows, i));
     if (!best || !row_get_text(best, "op", &op) || !row_get_text(best, "variant", &variant) ||
         !row_get_real(best, "kernel.gflops", &rate))
         return;
     printf("- The fastest kernel is %s (%s) at %.0f GFLOP/s", op, variant, rate);
     if (row_get_real(best, "kernel.roofline.percent", &percent))
         printf(", %.0f %% of its roofline", percent);
-    printf("; %zu kernels were measured and checked.\n", json_array_size(rows));
+    printf("; %zu of %zu kernels were measured and found right.\n", good, json_array_size(rows));
 }
 
 static void tell_encodings(const json_t *record)
@@ -112,9 +118,11 @@ int main(int argc, char **argv)
                     {"bench_node_scaling", tell_largest},
                     {"bench_kernels", tell_kernels},
                     {"bench_pe_scaling", tell_encodings}};
-    if (argc < 2 || argv[1][0] == '-') {
-        fputs("usage: findings FILE.json ...   says in words what result files show\n", stderr);
-        return 2;
+    bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (help || argc < 2 || argv[1][0] == '-') {
+        fputs("usage: findings FILE.json ...   says in words what result files show\n",
+              help ? stdout : stderr);
+        return help ? 0 : 2;
     }
     for (int i = 1; i < argc; i++) {
         char error[MESSAGE_SIZE];

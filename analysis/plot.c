@@ -1,5 +1,8 @@
-/* plot FILE.json [PREFIX]: draws the charts of a result file, by default beside it under its name. */
+/* plot FILE.json [PREFIX]: draws the charts of a result file, by default beside it under its name: those that
+ * the benchmark drew. */
+#include "analysis/axes.h"
 #include "analysis/chart.h"
+#include "analysis/kernel_chart.h"
 #include "analysis/record.h"
 
 #include <limits.h>
@@ -14,12 +17,33 @@ static void default_prefix(char prefix[PATH_MAX], const char *path)
     snprintf(prefix, PATH_MAX, "%.*s", (int)length, path);
 }
 
+/* Ops alone have a chart of their own, and the usual ones only over an axis with numbers that varies. */
+static bool draw(const json_t *record, const char *prefix)
+{
+    char message[MESSAGE_SIZE];
+    const json_t *rows = json_object_get(record, "rows");
+    const char *op;
+    bool kernels = row_get_text(json_array_get(rows, 0), "op", &op);
+    enum chart_result results[2] = {CHART_SKIPPED, CHART_SKIPPED};
+    if (kernels) {
+        results[0] = kernel_chart_draw(record, NULL, prefix, message);
+        fprintf(stderr, "%s\n", message);
+    }
+    if (!kernels || axes_vary(rows, axes_default(rows))) {
+        results[1] = chart_draw(record, NULL, NULL, prefix, message);
+        fprintf(stderr, "%s\n", message);
+    }
+    return results[0] != CHART_FAILED && results[1] != CHART_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     char message[MESSAGE_SIZE], prefix[PATH_MAX];
-    if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: plot FILE.json [PREFIX]   draws PREFIX_time and others, as .png and .svg\n");
-        return 2;
+    bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (help || argc < 2 || argc > 3 || argv[1][0] == '-') {
+        fputs("usage: plot FILE.json [PREFIX]   draws the file's charts as PREFIX_*.png and .svg\n",
+              help ? stdout : stderr);
+        return help ? 0 : 2;
     }
     json_t *record = record_load(argv[1], message);
     if (!record) {
@@ -27,8 +51,7 @@ int main(int argc, char **argv)
         return 2;
     }
     default_prefix(prefix, argv[1]);
-    enum chart_result result = chart_draw(record, NULL, NULL, argc == 3 ? argv[2] : prefix, message);
-    fprintf(stderr, "%s\n", message);
+    bool drawn = draw(record, argc == 3 ? argv[2] : prefix);
     json_decref(record);
-    return result == CHART_FAILED;
+    return !drawn;
 }

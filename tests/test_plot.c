@@ -1,0 +1,92 @@
+/*
+ * The programs plot and findings, on result files made here: they draw and say what the benchmark did.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/program.h"
+#include "tests/test_analysis_rows.h"
+
+/* Writes a record of one op by two kernels, of which the second is wrong. */
+static void save_kernels(const struct house *h)
+{
+    char error[MESSAGE_SIZE], path[PATH_MAX];
+    json_t *record = empty_record();
+    json_object_set_new(record, "benchmark", json_string("bench_kernels"));
+    for (int variant = 0; variant < 2; variant++) {
+        json_t *row = good_row(500);
+        row_set_text(row, "op", "linear");
+        row_set_text(row, "variant", variant ? "blas" : "simd");
+        row_set_real(row, "kernel.gflops", 90);
+        row_set_real(row, "kernel.roofline.percent", 60);
+        if (variant) {
+            row_set_text(row, "status", "wrong");
+            row_set_text(row, "reason", "error 1e-3");
+        }
+        assert_true(record_add(record, row, error));
+    }
+    snprintf(path, sizeof path, "%s/kernels.json", h->work);
+    if (!record_save(record, path, error))
+        fail_msg("%s", error);
+    json_decref(record);
+}
+
+static void assert_ends(const struct house *h, const char *words, int status, const char *out,
+                        const char *err)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != status || !strstr(e.out, out) || !strstr(e.err, err))
+        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
+    ended_free(&e);
+}
+
+static void test_plot(void **state)
+{
+    (void)state;
+    void *h;
+    house_of(&h, "plot");
+    save_kernels(h);
+    char scripts[PATH_MAX], link[PATH_MAX];
+    assert_non_null(realpath("analysis", scripts)); /* tests run from the root of the tree */
+    snprintf(link, sizeof link, "%s/analysis", ((struct house *)h)->root);
+    assert_int_equal(symlink(scripts, link), 0);
+    bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
+    assert_ends(h, "kernels.json", 0, "", draws ? "kernels_roofline.png" : "charts skipped: ");
+    assert_ends(h, "--help", 0, "usage: plot ", "");
+    assert_ends(h, "", 2, "", "usage: plot ");
+    assert_ends(h, "nothing.json", 2, "", "nothing.json: ");
+    house_teardown(&h);
+}
+
+static void test_findings(void **state)
+{
+    (void)state;
+    void *h;
+    house_of(&h, "findings");
+    save_kernels(h);
+    assert_ends(h, "kernels.json", 0,
+                "The fastest kernel is linear (simd) at 90 GFLOP/s, 60 % of its roofline; 1 of 2 kernels",
+                "");
+    assert_ends(h, "-h", 0, "usage: findings ", "");
+    assert_ends(h, "", 2, "", "usage: findings ");
+    assert_ends(h, "nothing.json", 2, "", "nothing.json: ");
+    house_teardown(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plot),
+        cmocka_unit_test(test_findings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
