@@ -95,7 +95,9 @@ void axes_describe(const json_t *row, const struct field *axis, char text[AXES_T
     char value[AXES_TEXT];
     axes_text(row, axis, value);
     int unit_length = (int)strlen(axis->unit) - (strcmp(value, "1") == 0); /* "1 layer": units are plurals */
-    if (*value && *axis->unit)
+    if (strcmp(value, "none") == 0)
+        snprintf(text, AXES_TEXT, "no %s", *axis->unit ? axis->unit : axis->path);
+    else if (*value && *axis->unit)
         snprintf(text, AXES_TEXT, "%.*s %.*s", AXES_TEXT / 2, value, unit_length, axis->unit);
     else if (*value && axis->type != FIELD_TEXT)
         snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);

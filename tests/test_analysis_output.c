@@ -264,6 +264,9 @@ static void test_axes(void **state)
     assert_string_equal(text, "1 layer");
     axes_describe(second, schema_find("norm"), text);
     assert_string_equal(text, "layer norm");
+    row_set_text(second, "attention", "none");
+    axes_describe(second, schema_find("attention"), text);
+    assert_string_equal(text, "no attention");
     axes_describe(second, schema_find("seed"), text);
     assert_string_equal(text, "seed 42");
     json_decref(rows);
