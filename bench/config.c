@@ -95,7 +95,7 @@ struct config config_at(const struct options *o, int64_t index)
                                     .graphs = (int64_t)value[AXIS_BATCH],
                                     .seed = o->seed};
     if (o->largest.nodes)
-        c.graph.nodes = o->largest.nodes[at];
+        c.graph.nodes = o->largest.nodes[at] > 0 ? o->largest.nodes[at] : 1; /* of a row that is skipped */
     return c;
 }
 

@@ -162,8 +162,10 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
         fprintf(stderr, " (more are not allowed)\n");
     else if (isfinite(needed))
         fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
+    else if (fits > 0) /* no time, or no such graph: it was not waited for */
+        fprintf(stderr, " (%lld do not)\n", (long long)fails);
     else
-        fprintf(stderr, " (%lld cannot be had)\n", (long long)fails);
+        putc('\n', stderr);
 }
 
 /* The largest size that fits, 0 if none does; -1 after a signal. */
@@ -190,8 +192,11 @@ static int64_t search(const struct search *s, const struct config *c, double tol
 
 static double limit_of(const struct options *o)
 {
+    if (o->largest.kind == LARGEST_LATENCY)
+        return o->largest.limit;
     double free = o->mem_limit > 0 ? o->mem_limit : 0.9 * program_limit(o);
-    return o->largest.limit > 0 ? o->largest.limit : free;
+    bool asked = o->largest.limit > 0;
+    return asked && o->mem_limit > 0 ? fmin(o->largest.limit, free) : asked ? o->largest.limit : free;
 }
 
 bool largest_find(struct options *o, struct message *error)
@@ -208,7 +213,6 @@ bool largest_find(struct options *o, struct message *error)
             free(nodes);
             return false;
         }
-        nodes[i] += nodes[i] == 0; /* a row says what is wrong with the smallest */
     }
     o->largest.nodes = nodes;
     return true;

@@ -170,6 +170,17 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     return true;
 }
 
+/* Whether --find-max-nodes found no size that fits the limit it was given; then says so. Of what is free the
+ * row says itself what it needs. */
+static bool nothing_fits(const struct work *w, char reason[256])
+{
+    const struct largest *l = &w->job.options->largest;
+    bool none = l->nodes && l->limit > 0 && l->nodes[w->job.row] == 0;
+    if (none)
+        snprintf(reason, 256, "--find-max-nodes: not even 1 node fits");
+    return none;
+}
+
 /* Measures one configuration and hands its row, if it was finished, to the report; a profile is printed after
  * the row that it explains. */
 static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *good, struct message *error)
@@ -183,7 +194,7 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     size_t size = 0;
     if (job->options->profile)
         job->profile = open_memstream(&profile, &size);
-    bool skipped = too_long(pace, w, reason);
+    bool skipped = nothing_fits(w, reason) || too_long(pace, w, reason);
     json_t *row = skipped ? skip_row(job, reason) : measure(job);
     if (!skipped)
         pace_learn(pace, w, row);

@@ -69,6 +69,17 @@ static void test_nothing_fits(void **state)
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
     json_decref(record);
     ended_free(&e);
+    static const char *const limits[] = {"memory:1KiB", "latency:1ns", "memory:1GiB --mem-limit 1KiB"};
+    for (int i = 0; i < 3; i++) {
+        char words[256];
+        snprintf(words, sizeof words, SMALL "--layers 1 --find-max-nodes %s --output x.json", limits[i]);
+        e = run_words(*state, words, 1);
+        record = record_in(*state, "work/x.json");
+        assert_non_null(strstr(e.err, "nothing fits 1.00 "));
+        assert_string_equal(text_at(row_at(record, 0), "status"), "skipped");
+        json_decref(record);
+        ended_free(&e);
+    }
 }
 
 static void test_real_rows(void **state)
