@@ -31,9 +31,14 @@ while IFS='|' read -r name budget takes flags; do
     printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$name" $((left / 60)) $((left % 60)) >&2
     # shellcheck disable=SC2086 # flags are words
     "$build/$name" --device "$device" --budget "$budget" --output "$results/$name.json" $flags </dev/null \
-        >"$results/$name.txt" || failed="$failed $name"
+        >"$results/$name.txt"
+    status=$?
+    [ "$status" -lt 128 ] || exit "$status" # interrupted: so is this
+    [ "$status" = 0 ] || failed="$failed $name"
     cat "$results/$name.txt"
-    [ ! -s "$results/$name.json" ] || files="$files $results/$name.json"
+    if [ "$status" -lt 2 ] && [ -s "$results/$name.json" ]; then # else the file is of an earlier run
+        files="$files $results/$name.json"
+    fi
     left=$((left - takes))
 done <<END
 $(set_of)
@@ -41,8 +46,10 @@ END
 
 echo
 echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
-[ "$failed" = 0 ] || echo "With rows that are not ok:${failed#0}."
-echo 'Main findings:'
-# shellcheck disable=SC2086 # names of files of ours, without blanks
-[ -z "$files" ] || "$build/findings" $files
+[ "$failed" = 0 ] || echo "Not all went well, or with rows that are not ok:${failed#0}."
+if [ -n "$files" ]; then
+    echo 'Main findings:'
+    # shellcheck disable=SC2086 # names of files of ours, without blanks
+    "$build/findings" $files
+fi
 [ "$failed" = 0 ]

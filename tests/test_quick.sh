@@ -1,0 +1,36 @@
+#!/bin/sh
+# What `make bench` does with benchmarks that end in different ways. The programs are played by scripts, which end as
+# the file `status` says and leave a result file only where they measure.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+mkdir "$house/bench" "$house/build"
+cp bench/quick.sh "$house/bench"
+cat >"$house/build/bench" <<'END'
+#!/bin/sh
+read -r status <status
+[ "$status" -ge 2 ] || echo rows >"results/local/${0##*/}.json"
+exit "$status"
+END
+for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model; do
+    cp "$house/build/bench" "$house/build/bench_$name"
+done
+printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
+chmod +x "$house"/build/*
+
+# run STATUS: the last line of what it prints, and its exit status
+run()
+{
+    echo "$1" >"$house/status"
+    "$house/bench/quick.sh" build >"$house/out" 2>/dev/null
+    echo "$?: $(tail -n 1 "$house/out")"
+}
+
+check 'findings are of all files' "$(run 0)" '0: 6 files'
+check 'rows that are not ok are found too, and the exit status says so' "$(run 1)" '1: 6 files'
+check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-18)" '1: Not all went we'
+check 'an interrupt ends it' "$(run 130)" '130: '
+tap_end
