@@ -94,7 +94,7 @@ static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NUL
 #define WHOLE(name, low, high)                                                                               \
     .kind = FLAG_WHOLE, FIELD(name), .min = low, .max = high, .what = "a whole number"
 #define NUMBER(name, high, noun) .kind = FLAG_NUMBER, FIELD(name), .max = high, .what = noun
-#define SECONDS(name)            NUMBER(name, 1e6, "seconds,")
+#define SECONDS(name)            .kind = FLAG_SECONDS, FIELD(name), .max = 1e6
 #define SIZE(name)               .kind = FLAG_SIZE, FIELD(name)
 #define CHOICE(name, list)       .kind = FLAG_CHOICE, FIELD(name), .choices = list
 #define PATH(name, noun)         .kind = FLAG_PATH, FIELD(name), .what = noun
@@ -197,6 +197,19 @@ static bool read_number(const struct flag *f, struct options *o, const char *val
     return true;
 }
 
+/* A bare number is seconds; it has no suffix, since the million of "1m" would be taken for a minute. */
+static bool read_seconds(const struct flag *f, struct options *o, const char *value, struct message *error)
+{
+    double seconds;
+    bool bare =
+        !value[strspn(value, "0123456789.eE+-")] && parse_number(value, false, f->min, f->max, &seconds);
+    if (!bare && !(quantity_parse(value, QUANTITY_SECONDS, &seconds) && seconds <= f->max))
+        return complain(error, "--%s %s: seconds, from %.0f to %.0f, or %s", f->name, value, f->min, f->max,
+                        quantity_allowed(QUANTITY_SECONDS));
+    set(f, o, &seconds, sizeof seconds);
+    return true;
+}
+
 static bool read_size(const struct flag *f, struct options *o, const char *value, struct message *error)
 {
     double size;
@@ -240,6 +253,8 @@ bool flag_read(const struct flag *f, struct options *o, const char *value, struc
     case FLAG_WHOLE:
     case FLAG_NUMBER:
         return read_number(f, o, value, error);
+    case FLAG_SECONDS:
+        return read_seconds(f, o, value, error);
     case FLAG_SIZE:
         return read_size(f, o, value, error);
     case FLAG_CHOICE:

@@ -15,13 +15,14 @@ enum flag_group { WHERE, WHAT, SAMPLES, OUTPUT, LIMITS, GATES, ABOUT, FLAG_GROUP
 enum flag_kind {
     FLAG_ON, /* bool, without a value: true */
     FLAG_OFF,
-    FLAG_ACTION, /* enum action, without a value */
-    FLAG_WHOLE,  /* int in [min, max] */
-    FLAG_NUMBER, /* double in [min, max] */
-    FLAG_SIZE,   /* double: bytes */
-    FLAG_CHOICE, /* enum: index among the choices */
-    FLAG_PATH,   /* const char *: not empty */
-    FLAG_OTHER   /* by a reader of its own */
+    FLAG_ACTION,  /* enum action, without a value */
+    FLAG_WHOLE,   /* int in [min, max] */
+    FLAG_NUMBER,  /* double in [min, max] */
+    FLAG_SECONDS, /* double in [min, max]: a time with its unit, or a bare number of seconds */
+    FLAG_SIZE,    /* double: bytes */
+    FLAG_CHOICE,  /* enum: index among the choices */
+    FLAG_PATH,    /* const char *: not empty */
+    FLAG_OTHER    /* by a reader of its own */
 };
 
 struct flag {

@@ -24,7 +24,7 @@ enum { TEXT_SIZE = 80 };
 /* What is tried of every flag, axes among them. */
 struct target {
     const char *name;
-    bool takes_value, repeats, number, whole, size, path;
+    bool takes_value, repeats, number, whole, seconds, size, path;
     double min, max;
     char good[TEXT_SIZE]; /* a value that is allowed; empty: none is known */
 };
@@ -94,6 +94,8 @@ static void try_values(struct counter *c, const struct target *t)
     }
     if (t->whole)
         refuses_value(c, t, "1.5");
+    for (const char *const *v = MORE("1k", "1m", "1 s", "1e9s", "-1s", "s"); t->seconds && *v; v++)
+        refuses_value(c, t, *v);
 }
 
 static void try_flag(struct counter *c, const struct target *t)
@@ -113,12 +115,13 @@ static void try_flag(struct counter *c, const struct target *t)
 
 static struct target target_of_flag(const struct flag *f)
 {
-    bool number = f->kind == FLAG_WHOLE || f->kind == FLAG_NUMBER;
+    bool number = f->kind == FLAG_WHOLE || f->kind == FLAG_NUMBER || f->kind == FLAG_SECONDS;
     struct target t = {.name = f->name,
                        .takes_value = f->argument,
                        .repeats = f->repeats,
                        .number = number,
                        .whole = f->kind == FLAG_WHOLE,
+                       .seconds = f->kind == FLAG_SECONDS,
                        .size = f->kind == FLAG_SIZE,
                        .path = f->kind == FLAG_PATH,
                        .min = f->min,

@@ -36,6 +36,22 @@ static struct options options_of(const char *words)
     return o;
 }
 
+/* Bare numbers are seconds; other times have their unit. */
+static void test_seconds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        double budget;
+    } list[] = {{"--budget 5", 5},      {"--budget 1e2", 100}, {"--budget 10s", 10},
+                {"--budget 2min", 120}, {"--budget 0.5", 0.5}, {"--budget 250ms", 0.25}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        struct options o = options_of(list[i].words);
+        assert_true(fabs(o.budget - list[i].budget) <= 1e-12 * list[i].budget);
+        options_free(&o);
+    }
+}
+
 static void test_cartesian_product(void **state)
 {
     (void)state;
@@ -335,6 +351,7 @@ static void test_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_cartesian_product),
         cmocka_unit_test(test_impossible_combinations),
         cmocka_unit_test(test_work_of_files),
