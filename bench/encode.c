@@ -6,43 +6,61 @@
 
 #include "bench/clock.h"
 
-/* One more computation, in place of the last; false with a message. */
-static bool compute(struct encoded *e, const struct config *c, const struct batch *b)
+/* One more computation, in place of the last. False where it failed, with a message, or was halted. */
+static bool compute(struct encoded *e, const struct config *c, const struct batch *b,
+                    const struct sampling *rule)
 {
     struct encoding next;
+    struct computing with = {.threads = c->threads, .halting = {sampling_halted, rule}};
     double start = clock_now();
-    if (!encoding_compute(&c->parts.pe, b, c->threads, &next, e->error.text, sizeof e->error.text))
+    if (!encoding_compute(&c->parts.pe, b, &with, &next, e->error.text, sizeof e->error.text)) {
+        e->halted = next.halted;
         return false;
+    }
     e->samples.seconds[e->samples.n++] = clock_now() - start;
     encoding_free(&e->encoding);
     e->encoding = next;
     return true;
 }
 
+/* Computes until the rule has enough or it is halted. False where it failed, with a message. */
+static bool sample(struct encoded *e, const struct config *c, const struct batch *b,
+                   const struct sampling *rule)
+{
+    struct usage before = usage_now();
+    double start = clock_now(), elapsed = 0;
+    bool more = true;
+    while (more && compute(e, c, b, rule)) {
+        elapsed = clock_now() - start;
+        more = !sampling_enough(&e->samples, rule, elapsed) && (rule->runs > 0 || elapsed < 3 * rule->budget);
+    }
+    e->samples.used = usage_since(&before);
+    e->samples.elapsed = elapsed;
+    return !more || e->halted;
+}
+
 bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
-            double seconds)
+            double seconds, double deadline)
 {
     if (c->parts.pe.kind == ENCODING_NONE)
         return true;
     if (e->tried)
         return e->samples.n > 0;
-    struct sampling rule = {
-        .runs = o->runs, .min_samples = o->min_samples, .max_noise = o->max_noise, .budget = seconds};
+    struct sampling rule = {.runs = o->runs,
+                            .min_samples = o->min_samples,
+                            .max_noise = o->max_noise,
+                            .budget = seconds,
+                            .deadline = deadline};
     samples_allocate(&e->samples, (size_t)(rule.runs > 0 ? rule.runs : SAMPLES_MAX));
+    int needed = rule.runs > 0 ? rule.runs : 1;
+    bool done = sample(e, c, b, &rule) && e->samples.n >= needed;
+    if (!done && e->halted)
+        complain(&e->error, "encoding: %d of %d samples in --timeout, %g s", e->samples.n, needed,
+                 o->timeout);
+    if (!done)
+        encoded_free(e);
     e->tried = true;
-    struct usage before = usage_now();
-    double start = clock_now(), elapsed = 0;
-    do {
-        if (!compute(e, c, b)) {
-            encoded_free(e);
-            e->tried = true;
-            return false;
-        }
-        elapsed = clock_now() - start;
-    } while (!sampling_enough(&e->samples, &rule, elapsed) && (rule.runs > 0 || elapsed < 3 * seconds));
-    e->samples.used = usage_since(&before);
-    e->samples.elapsed = elapsed;
-    return true;
+    return done;
 }
 
 void encoded_free(struct encoded *e)

@@ -7,6 +7,7 @@
 
 struct encoded {
     bool tried;
+    bool halted; /* by a signal or the deadline: then that is why there are no more samples, or none */
     struct encoding encoding; /* of the last sample; empty where there is none, as the error says */
     struct samples samples;
     struct message error;
@@ -14,11 +15,12 @@ struct encoded {
 
 /*
  * Computes the encoding of the configuration's batch unless that was tried before. It is computed again until
- * there are SAMPLES_MIN samples or the seconds are spent, and further by the rule of `sampling_enough`. True
- * where there is an encoding, or none is asked for.
+ * there are SAMPLES_MIN samples or the seconds are spent, and further by the rule of `sampling_enough`, until
+ * the deadline, of the clock. True where there is an encoding, from as many samples as are asked for, or none
+ * is asked for.
  */
 bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
-            double seconds);
+            double seconds, double deadline);
 
 void encoded_free(struct encoded *e);
 

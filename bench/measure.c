@@ -182,8 +182,8 @@ static bool open_encoding(struct making *m, struct job *job)
     row_set_count(m->row, "encoding.storage", encoding_storage(&job->config.parts.pe, &m->batch));
     if (o->device.meta)
         return true;
-    if (!encode(job->encoded, o, &job->config, &m->batch, job->share_encoding)) {
-        fail_row(m->row, "failed", job->encoded->error.text);
+    if (!encode(job->encoded, o, &job->config, &m->batch, job->share_encoding, m->deadline)) {
+        fail_row(m->row, job->encoded->halted ? "skipped" : "failed", job->encoded->error.text);
         return false;
     }
     const struct encoding *e = job->config.encoding = &job->encoded->encoding;
@@ -266,7 +266,8 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     if (!make_batch(o, &job->config, &b, error, sizeof error))
         return;
     struct config c = job->config;
-    if (!config_runs(o, &c, kind) || !encode(job->encoded, o, &c, &b, job->share_encoding)) {
+    if (!config_runs(o, &c, kind) ||
+        !encode(job->encoded, o, &c, &b, job->share_encoding, deadline(o->timeout))) {
         batch_free(&b);
         return;
     }
@@ -313,8 +314,10 @@ json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
     struct job own = *job;
-    struct making m = {
-        .job = &own, .row = json_object(), .deadline = deadline(o->timeout), .programs = programs_asked(o)};
+    struct making m = {.job = &own,
+                       .row = json_object(),
+                       .deadline = deadline(job->probe ? 0 : o->timeout),
+                       .programs = programs_asked(o)};
     fail_row(m.row, "ok", "");
     facts_config(m.row, &job->config, o);
     if (!open_batch(&m)) {
@@ -333,6 +336,8 @@ json_t *measure(const struct job *job)
             noise_warn(&noise, stderr);
     }
     if (open_encoding(&m, &own)) {
+        if (job->probe) /* of programs alone */
+            m.deadline = deadline(o->timeout);
         measure_programs(&m);
         judge(&m);
     }

@@ -91,8 +91,7 @@ static double run_watched(struct tape *t, struct run *r, const struct sampling *
     return seconds;
 }
 
-/* Whether no run may be begun any more, nor one on the host go on. */
-static bool halted(const void *context)
+bool sampling_halted(const void *context)
 {
     const struct sampling *rule = context;
     bool ends = rule->deadline > 0 && isfinite(rule->deadline);
@@ -102,7 +101,7 @@ static bool halted(const void *context)
 static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double start = clock_now();
-    while (!halted(rule) &&
+    while (!sampling_halted(rule) &&
            (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup)) {
         s->warmup += !isnan(run_watched(t, r, rule, s));
     }
@@ -165,12 +164,12 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     struct samples s = {0};
     samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
     struct run r = run_open(t);
-    struct halting signals = tape_halt_when(t, (struct halting){halted, rule});
+    struct halting signals = tape_halt_when(t, (struct halting){sampling_halted, rule});
     warm_up(t, &r, rule, &s);
     double start = clock_now();
     struct usage before = usage_now();
     struct watch gpu = watch_start(rule->nvml, rule->look);
-    while (!halted(rule)) {
+    while (!sampling_halted(rule)) {
         take_sample(t, &r, rule, &s);
         if (rule->progress)
             rule->progress(rule->context, s.n, clock_now() - start);

@@ -43,6 +43,10 @@ struct samples {
     double first;      /* what was watched */
 };
 
+/* Whether no run may be begun any more, nor one on the host go on, by a signal or the rule's deadline: what a
+ * struct halting asks whose context is a struct sampling. */
+bool sampling_halted(const void *rule);
+
 /* Runs a tape that is laid out and initialised. */
 struct samples sample_tape(struct tape *t, const struct sampling *s);
 

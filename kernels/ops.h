@@ -22,15 +22,30 @@ enum activation { ACT_NONE, ACT_GELU, ACT_GELU_TANH, ACT_RELU, ACT_KINDS };
 const char *activation_name(int act);
 
 /*
+ * Asked in the course of long work whether it ends there; then it leaves nothing of use. Once it said so, it
+ * does not change its mind, and several threads may ask at once. Null: never.
+ */
+struct halting {
+    bool (*asked)(const void *context);
+    const void *context;
+};
+
+static inline bool is_halted(struct halting h)
+{
+    return h.asked && h.asked(h.context);
+}
+
+/*
  * What every call carries: scratch memory (as many bytes as the kernel's row declared), the number of
- * threads, and for spot checks by ref the rows [row0, row1) of each output to compute; row1 = 0 means all
- * rows.
+ * threads, for spot checks by ref the rows [row0, row1) of each output to compute, where row1 = 0 means all
+ * rows, and what kernels ask, between blocks of their work, that may run for minutes.
  */
 struct call {
     void *scratch;
     void *context; /* of the device: stream and library handles; null on the host */
     int threads;
     int64_t row0, row1;
+    struct halting halting;
 };
 
 #define OP(name, doc)                                                                                        \

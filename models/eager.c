@@ -8,11 +8,11 @@
 
 #include "models/tape_internal.h"
 
-void eager_start(struct eager *e, const struct backend *backend, int threads)
+void eager_start(struct eager *e, const struct backend *backend, int threads, struct halting halting)
 {
     if (backend->device)
         tape_contract("ops run at once on the host only, not on %s", backend->name);
-    *e = (struct eager){.backend = backend, .threads = threads};
+    *e = (struct eager){.backend = backend, .threads = threads, .halting = halting};
 }
 
 void eager_end(struct eager *e)
@@ -25,6 +25,15 @@ void eager_end(struct eager *e)
 bool eager_good(const struct eager *e)
 {
     return !*e->reason;
+}
+
+bool eager_goes_on(struct eager *e)
+{
+    if (eager_good(e) && is_halted(e->halting)) {
+        e->halted = true;
+        eager_fail(e, "stopped");
+    }
+    return eager_good(e);
 }
 
 bool eager_fail(struct eager *e, const char *format, ...)
@@ -93,7 +102,7 @@ static void *scratch_of(struct eager *e, const struct kernel *k, const void *arg
 
 void eager_run(struct eager *e, enum op op, void *args)
 {
-    if (!eager_good(e))
+    if (!eager_goes_on(e))
         return;
     const struct op_info *info = op_info(op);
     char error[256];
@@ -106,11 +115,13 @@ void eager_run(struct eager *e, enum op op, void *args)
                       dtype_name(dtype));
     struct call *call = args;
     call->threads = e->threads;
+    call->halting = e->halting;
     call->scratch = scratch_of(e, k, args);
     if (!eager_good(e))
         return;
     k->run(args);
-    eager_charge(e, op_flops(op, args), op_bytes(op, args));
+    if (eager_goes_on(e))
+        eager_charge(e, op_flops(op, args), op_bytes(op, args));
 }
 
 void eager_charge(struct eager *e, int64_t flops, int64_t bytes)

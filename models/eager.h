@@ -3,15 +3,16 @@
  * ops and kernels are those of the tape, and what each call costs is added up.
  *
  *     struct eager e;
- *     eager_start(&e, backend, threads);
+ *     eager_start(&e, backend, threads, halting);
  *     struct mat y = eager_matrix(&e, F32, n, 16);
  *     run_op(&e, spmm, .y = y, .x = x, .adj = g, .self = 0);
  *     eager_release(&e, &y);
  *     eager_end(&e);
  *
  * On the host only. Contract errors are programming errors: a message and abort. Where the system refuses
- * memory, or a solver says why it failed, the first reason stands in e.reason, and from then on ops do
- * nothing: whoever runs many of them asks eager_good once they are run, before it reads what they wrote.
+ * memory, a solver says why it failed, or the work is halted, the first reason stands in e.reason, and from
+ * then on ops do nothing: whoever runs many of them asks eager_good once they are run, before it reads what
+ * they wrote.
  */
 #ifndef GTMARK_MODELS_EAGER_H
 #define GTMARK_MODELS_EAGER_H
@@ -21,14 +22,16 @@
 struct eager {
     const struct backend *backend;
     int threads;
-    struct cost cost;   /* of all ops so far, and of what was charged */
-    int64_t live, peak; /* bytes taken now, and at most */
-    void *scratch;      /* of the op that needed most */
+    struct halting halting; /* asked before each op and after it */
+    struct cost cost;       /* of all ops so far, and of what was charged */
+    int64_t live, peak;     /* bytes taken now, and at most */
+    void *scratch;          /* of the op that needed most */
     int64_t scratch_bytes;
+    bool halted;      /* which is the first failure then */
     char reason[160]; /* of the first failure; empty while there is none */
 };
 
-void eager_start(struct eager *e, const struct backend *backend, int threads);
+void eager_start(struct eager *e, const struct backend *backend, int threads, struct halting halting);
 
 /* Gives the scratch back. What was taken stays the caller's. */
 void eager_end(struct eager *e);
@@ -44,6 +47,9 @@ void eager_run(struct eager *e, enum op op, void *args);
 void eager_charge(struct eager *e, int64_t flops, int64_t bytes);
 
 bool eager_good(const struct eager *e);
+
+/* The same, once it was asked whether the work is halted: for what takes long between two ops. */
+bool eager_goes_on(struct eager *e);
 
 /* Remembers why, unless something failed before. Returns false. */
 bool eager_fail(struct eager *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -83,18 +83,19 @@ static int64_t work_of(int64_t n, int64_t wanted)
     return 5 * n + n * vectors + vectors * (vectors + 8) + n * wanted + wanted;
 }
 
-/* Lanczos steps until ARPACK is done or gives up; returns how many products. */
-static int64_t iterate(struct lanczos *l)
+/* Lanczos steps until ARPACK is done or gives up, or the work is halted; returns how many products. */
+static int64_t iterate(struct lanczos *l, struct eager *e)
 {
     int ido = 0;
     int64_t products = 0;
-    for (;; products++) {
+    for (; eager_goes_on(e); products++) {
         dsaupd_(&ido, "I", &l->n, "SA", &l->wanted, &l->tolerance, l->resid, &l->vectors, l->v, &l->n,
                 l->iparam, l->ipntr, l->workd, l->workl, &l->lworkl, &l->info);
         if (ido != 1 && ido != -1)
-            return products;
+            break;
         multiply(l, l->workd + l->ipntr[1] - 1, l->workd + l->ipntr[0] - 1);
     }
+    return products;
 }
 
 /* Pairs that did not converge are as they are: their residuals will tell. */
@@ -122,10 +123,12 @@ bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct 
         return false;
     struct lanczos l;
     start(&l, p, pairs->count, most, work);
-    pairs->iterations = iterate(&l);
-    if (l.info < 0) {
+    pairs->iterations = iterate(&l, e);
+    if (l.info < 0)
+        eager_fail(e, "ARPACK's dsaupd failed, info %d", l.info);
+    if (!eager_good(e)) {
         eager_give(e, work, bytes);
-        return eager_fail(e, "ARPACK's dsaupd failed, info %d", l.info);
+        return false;
     }
     double *vectors = l.half + n;
     extract(&l, vectors, vectors + n * pairs->count, pairs);

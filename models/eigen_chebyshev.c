@@ -230,5 +230,5 @@ bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, stru
         pairs->iterations = s.count;
     }
     block_give(&s);
-    return done;
+    return done && eager_good(e);
 }

@@ -73,11 +73,11 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size)
                  (long long)c->width);
 }
 
-bool encoding_compute(const struct encoding_config *c, const struct batch *b, int threads,
+bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
                       struct encoding *out, char *error, size_t error_size)
 {
-    return c->kind == ENCODING_RWSE ? rwse_compute(c, b, threads, out, error, error_size)
-                                    : lappe_compute(c, b, threads, out, error, error_size);
+    return c->kind == ENCODING_RWSE ? rwse_compute(c, b, with, out, error, error_size)
+                                    : lappe_compute(c, b, with, out, error, error_size);
 }
 
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)

@@ -65,6 +65,14 @@ struct encoding {
     int64_t iterations; /* of the solver, in its own unit */
     double residual;    /* largest |L v - lambda v| / |v|, in double, of the vectors as they are in values */
     double excess;      /* largest residual over what is allowed: above 1 the encoding is not right */
+    bool halted;        /* before it was done: all else is empty */
+};
+
+/* With what an encoding is computed, and when that ends before it is done. */
+struct computing {
+    int threads;
+    struct halting halting;
+    int64_t products; /* of the Laplacian of a component, after which a solver gives up; 0: many */
 };
 
 /* How many eigenpairs a graph of so many nodes has: lap-pyg leaves out the first. */
@@ -74,11 +82,11 @@ int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes);
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*
- * Computes the encoding of a whole batch on the host. On failure, without memory or for a graph that has no
- * such encoding: false, a line in error, and nothing to free. A solver that does not converge is none: see
- * `excess`.
+ * Computes the encoding of a whole batch on the host. On failure, without memory, for a graph that has no
+ * such encoding or where it was halted: false, a line in error, and nothing to free. A solver that does not
+ * converge is none: see `excess`. Halting waits for an op, a step of ARPACK, or LAPACK's work on a component.
  */
-bool encoding_compute(const struct encoding_config *c, const struct batch *b, int threads,
+bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
                       struct encoding *out, char *error, size_t error_size);
 
 /* Frees the arrays and leaves an empty encoding. */

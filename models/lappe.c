@@ -86,7 +86,7 @@ static bool solve_dense(struct lappe *l)
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads((int)threads) reduction(max : failed) if (work)
     for (int64_t c = 0; c < s->parts.count; c++) {
-        if (!work || !s->wanted[c] || !is_dense(l, c))
+        if (!work || !s->wanted[c] || !is_dense(l, c) || is_halted(l->e.halting))
             continue;
         struct pencil p = lappe_pencil(l, c);
         int info = eigen_dense(&p, s->wanted[c], s->value + s->first[c], vectors_of(l, c),
@@ -94,7 +94,7 @@ static bool solve_dense(struct lappe *l)
         failed = abs(info) > failed ? abs(info) : failed;
     }
     eager_give(&l->e, work, threads * most * 8);
-    return failed ? eager_fail(&l->e, DENSE " failed, info %d", failed) : eager_good(&l->e);
+    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, DENSE " failed, info %d", failed));
 }
 
 /* The larger components one after the other, each by all threads. */
@@ -136,24 +136,26 @@ static bool possible(const struct encoding_config *c, const struct batch *b, cha
     return b->symmetric && !lack;
 }
 
-bool lappe_compute_limited(const struct encoding_config *c, const struct batch *b, int threads, int64_t most,
-                           struct encoding *out, char *error, size_t error_size)
+bool lappe_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                   struct encoding *out, char *error, size_t error_size)
 {
     *out = (struct encoding){0};
     if (!possible(c, b, error, error_size))
         return false;
-    struct lappe l = {.c = c, .b = b, .normalised = c->kind == ENCODING_LAP_PYG, .most = most, .out = out};
-    eager_start(&l.e, backend_cpu(), threads);
+    struct lappe l = {.c = c, .b = b, .normalised = c->kind == ENCODING_LAP_PYG, .out = out};
+    l.most = with->products > 0 ? with->products : PRODUCTS;
+    eager_start(&l.e, backend_cpu(), with->threads, with->halting);
     bool done = take_output(&l) && lappe_take_problems(&l) && solve_dense(&l) && solve_iterated(&l) &&
                 lappe_write(&l);
     lappe_give_problems(&l);
     eager_end(&l.e);
-    if (done && !lappe_finish(out, c, b, threads))
+    if (done && !lappe_finish(out, c, b, with->threads))
         done = eager_fail(&l.e, "no memory to check the residuals");
     if (!done) {
         snprintf(error, error_size, "%s:%lld of %lld nodes: %s", encoding_name((int)c->kind), (long long)c->k,
                  (long long)b->adj.nodes, l.e.reason);
         encoding_free(out);
+        out->halted = l.e.halted;
         return false;
     }
     out->cost = l.e.cost;
@@ -162,10 +164,4 @@ bool lappe_compute_limited(const struct encoding_config *c, const struct batch *
     out->method = method_name(l.used);
     out->flops_label = l.used & (USED_DENSE | USED_ARPACK) ? "nominal" : "executed ops";
     return true;
-}
-
-bool lappe_compute(const struct encoding_config *c, const struct batch *b, int threads, struct encoding *out,
-                   char *error, size_t error_size)
-{
-    return lappe_compute_limited(c, b, threads, PRODUCTS, out, error, error_size);
 }

@@ -6,15 +6,12 @@
 
 /*
  * Computes the encoding c->kind, lap or lap-pyg, of c->k pairs by c->solver. False with a line in error where
- * the batch is directed, the solver is not in this build or says that it failed, or memory is refused; then
- * there is nothing to free. A solver that does not converge is no error: out->excess is above 1 then.
+ * the batch is directed, the solver is not in this build or says that it failed, memory is refused, or it is
+ * halted; then there is nothing to free. A solver that does not converge is no error: out->excess is above 1
+ * then.
  */
-bool lappe_compute(const struct encoding_config *c, const struct batch *b, int threads, struct encoding *out,
-                   char *error, size_t error_size);
-
-/* The same, with a limit to the products of the Laplacian in each component. */
-bool lappe_compute_limited(const struct encoding_config *c, const struct batch *b, int threads, int64_t most,
-                           struct encoding *out, char *error, size_t error_size);
+bool lappe_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                   struct encoding *out, char *error, size_t error_size);
 
 /*
  * Makes the vectors' norms 1 and their signs canonical, replaces eigenvalues other than 0 by the Rayleigh

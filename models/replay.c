@@ -137,7 +137,7 @@ struct halting tape_halt_when(struct tape *t, struct halting h)
 
 static bool halted(const struct tape *t)
 {
-    return t->halting.asked && !device_of(t) && t->halting.asked(t->halting.context);
+    return !device_of(t) && is_halted(t->halting);
 }
 
 static void run_entries(const struct tape *t)

@@ -17,14 +17,14 @@ static struct edges edges_of(const struct batch *b)
                           .out_col = index_view(out->edges, I32, out->col)};
 }
 
-bool rwse_compute(const struct encoding_config *c, const struct batch *b, int threads, struct encoding *out,
-                  char *error, size_t error_size)
+bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                  struct encoding *out, char *error, size_t error_size)
 {
     struct eager e;
     int64_t n = b->adj.nodes;
     *out = (struct encoding){.method = b->symmetric ? "half powers" : "full powers",
                              .flops_label = "executed ops"};
-    eager_start(&e, backend_cpu(), threads);
+    eager_start(&e, backend_cpu(), with->threads, with->halting);
     struct mat p = {.rows = n, .cols = c->k, .ld = c->k, .dtype = F32};
     p.data = eager_take(&e, mat_bytes(p));
     struct mat work = eager_matrix(&e, I64, n, 1);
@@ -37,6 +37,7 @@ bool rwse_compute(const struct encoding_config *c, const struct batch *b, int th
     if (!eager_good(&e)) {
         snprintf(error, error_size, "rwse:%lld of %lld nodes: %s", (long long)c->k, (long long)n, e.reason);
         free(p.data);
+        *out = (struct encoding){.halted = e.halted};
         return false;
     }
     out->values = p;

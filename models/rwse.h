@@ -11,9 +11,10 @@
 
 /*
  * Computes c, of kind ENCODING_RWSE, for the batch, by half powers where it is symmetric, else by full ones.
- * The same bits for any number of threads. Without memory: false, a line in error, and an empty `out`.
+ * The same bits for any number of threads. Without memory, or halted: false, a line in error, and an empty
+ * `out`.
  */
-bool rwse_compute(const struct encoding_config *c, const struct batch *b, int threads, struct encoding *out,
-                  char *error, size_t error_size);
+bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                  struct encoding *out, char *error, size_t error_size);
 
 #endif

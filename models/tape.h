@@ -173,14 +173,7 @@ void tape_wait(const struct tape *t);
 void tape_capture(struct tape *t);
 bool tape_captured(const struct tape *t);
 
-/*
- * Asked before each entry of a replay on the host whether it ends there; then it leaves nothing of use. Null:
- * never. Returns what this takes the place of.
- */
-struct halting {
-    bool (*asked)(const void *context);
-    const void *context;
-};
+/* Is asked before each entry of a replay on the host. Returns what this takes the place of. */
 struct halting tape_halt_when(struct tape *t, struct halting h);
 
 /* A replay entry by entry, calling mark(context, entry) after each: profiles and traces. */

@@ -54,7 +54,7 @@ static void test_ops_run_at_once(void **state)
 {
     (void)state;
     struct eager e;
-    eager_start(&e, backend_cpu(), 2);
+    eager_start(&e, backend_cpu(), 2, (struct halting){0});
     struct mat x = eager_matrix(&e, F32, 5, 3), y = eager_matrix(&e, F32, 5, 3);
     assert_int_equal(e.live, 120);
     run_op(&e, fill, .y = x, .value = 1.5);

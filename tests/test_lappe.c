@@ -34,7 +34,7 @@ static struct encoding encode(const struct batch *b, enum encoding_kind kind, in
     struct encoding_config c = {.kind = kind, .k = k, .solver = s};
     struct encoding e;
     char error[256];
-    if (!lappe_compute(&c, b, threads, &e, error, sizeof error))
+    if (!lappe_compute(&c, b, &(struct computing){.threads = threads}, &e, error, sizeof error))
         fail_msg("%s:%d by %s: %s", encoding_name(kind), (int)k, eigensolver_name(s), error);
     return e;
 }
@@ -323,7 +323,8 @@ static void test_limit_shows(void **state)
         char error[256];
         if (!can(c.solver))
             continue;
-        assert_true(lappe_compute_limited(&c, &b, 1, 12, &e, error, sizeof error));
+        assert_true(lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 12}, &e, error,
+                                  sizeof error));
         assert_true(e.excess > 1 && e.residual > 0);
         encoding_free(&e);
     }
@@ -337,7 +338,7 @@ static void test_refusals(void **state)
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 4};
     struct encoding e;
     char error[256];
-    assert_false(lappe_compute(&c, &directed, 1, &e, error, sizeof error));
+    assert_false(lappe_compute(&c, &directed, &(struct computing){.threads = 1}, &e, error, sizeof error));
     assert_string_equal(error, "the Laplacian needs an undirected graph");
     batch_free(&directed);
     struct batch b = batch_er(20, 1);
@@ -345,7 +346,7 @@ static void test_refusals(void **state)
         c.solver = (enum eigensolver)s;
         if (can(c.solver))
             continue;
-        assert_false(lappe_compute(&c, &b, 1, &e, error, sizeof error));
+        assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
         assert_non_null(strstr(error, "this build has no "));
     }
     batch_free(&b);
@@ -383,7 +384,8 @@ static void test_refused_memory_is_a_line(void **state)
             little = before;
             little.rlim_cur = address_space() + room;
             assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
-            done = lappe_compute_limited(&c, &b, 1, 2, &e, error, sizeof error);
+            done = lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 2}, &e, error,
+                                 sizeof error);
             assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
             if (done)
                 encoding_free(&e);
@@ -406,7 +408,7 @@ static void test_too_large_for_lapack(void **state)
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
     struct encoding e;
     char error[256] = "";
-    assert_false(lappe_compute(&c, &b, 1, &e, error, sizeof error));
+    assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
     assert_non_null(strstr(error, "lapack solves up to 46340 nodes, and a component has 46341"));
     batch_free(&b);
 }

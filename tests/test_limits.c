@@ -187,6 +187,22 @@ static void test_timeout_within_a_run(void **state)
     ended_free(&e);
 }
 
+/* Encodings that take a minute are ended between two steps, and so is the row. */
+static void test_timeout_within_an_encoding(void **state)
+{
+    struct ended e = run_words(*state,
+                               "--pe rwse:16,lap:64 --solver iterative --graph er:giant --nodes 600k "
+                               "--phase none --timeout 3 --output x.json",
+                               1);
+    json_t *record = record_in(*state, "work/x.json");
+    for (size_t i = 0; i < 2; i++) {
+        assert_skipped(row_at(record, i), "encoding: 0 of 1 samples in --timeout, 3 s");
+        assert_null_because(row_at(record, i), "encoding.time.median", "");
+    }
+    json_decref(record);
+    ended_free(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_timeout_by_the_roofline),
         cmocka_unit_test(test_timeout_by_rows_before),
         cmocka_unit_test(test_timeout_within_a_run),
+        cmocka_unit_test(test_timeout_within_an_encoding),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

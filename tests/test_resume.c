@@ -165,22 +165,29 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* One run would take many minutes, an op of it less than a second: the signal waits for the op alone. */
-static void test_signal_in_a_run(void **state)
+/* The row would take many minutes: the signal ends it within a second, and leaves no row. */
+static void check_signal_in_a_row(const struct house *h, const char *words)
 {
     FILE *in, *err = tmpfile();
-    pid_t pid = start_and_wait(*state,
-                               "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
-                               "--threads 1 --no-check --output y.json",
-                               0, fileno(err), &in);
+    pid_t pid = start_and_wait(h, words, 0, fileno(err), &in);
     pause_for(2);
     kill(pid, SIGINT);
     assert_int_equal(program_wait(pid), 128 + SIGINT); /* and not by the alarm */
     fclose(in);
     fclose(err);
-    json_t *record = record_in(*state, "work/y.json");
+    json_t *record = record_in(h, "work/y.json");
     assert_int_equal(row_count(record), 0);
     json_decref(record);
+}
+
+/* It waits for an op alone, or in encodings that are one op, for a block of it. */
+static void test_signal_in_a_row(void **state)
+{
+    check_signal_in_a_row(*state, "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
+                                  "--threads 1 --no-check --output y.json");
+    check_signal_in_a_row(*state, "--pe rwse:16 --nodes 1M --phase none --output y.json");
+    check_signal_in_a_row(*state, "--pe lap:64 --solver iterative --graph er:giant --nodes 300k --phase none "
+                                  "--output y.json");
 }
 
 /* The second signal does not wait for the row, which would take minutes. */
@@ -374,7 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_signal_in_a_run),
+        cmocka_unit_test(test_signal_in_a_row),
         cmocka_unit_test(test_second_signal),
         cmocka_unit_test(test_kill_9),
         cmocka_unit_test(test_full_disk),

@@ -343,7 +343,9 @@ static void walk_all(const struct call *call, struct walk w, struct mat p, struc
             order_window(&w, first, order);
 #pragma omp for schedule(dynamic) nowait
         for (int64_t first = 0; first < w.nodes; first += COLUMNS)
-            if (half)
+            if (is_halted(call->halting))
+                continue;
+            else if (half)
                 block_returns_half(&w, &s, first, p, work);
             else
                 block_returns(&w, &s, first, p, work);
