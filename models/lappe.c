@@ -130,7 +130,9 @@ static bool possible(const struct encoding_config *c, const struct batch *b, cha
 {
     const char *lack = eigensolver_lack(c->solver);
     if (!b->symmetric)
-        snprintf(error, size, "the Laplacian needs an undirected graph");
+        snprintf(error, size,
+                 "the Laplacian needs an undirected graph, and some edge has no reverse; a file with each "
+                 "edge once is read by undirected:PATH");
     else if (lack)
         snprintf(error, size, "this build has no %s", lack);
     return b->symmetric && !lack;

@@ -339,7 +339,7 @@ static void test_refusals(void **state)
     struct encoding e;
     char error[256];
     assert_false(lappe_compute(&c, &directed, &(struct computing){.threads = 1}, &e, error, sizeof error));
-    assert_string_equal(error, "the Laplacian needs an undirected graph");
+    assert_non_null(strstr(error, "the Laplacian needs an undirected graph"));
     batch_free(&directed);
     struct batch b = batch_er(20, 1);
     for (int s = 0; s < SOLVER_KINDS; s++) {
