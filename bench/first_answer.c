@@ -6,54 +6,87 @@
 #include "analysis/statistics.h"
 #include "analysis/units.h"
 #include "bench/clock.h"
+#include "bench/sample.h"
 
 enum { TIMES = 5 };
 
-/* The parts of the way; where an encoding is asked for, its part comes between graph and recording. */
-enum part { GRAPH, RECORD, UPLOAD, FORWARD, TOTAL, PARTS };
+/* After so many seconds the way is not begun again. */
+static const double patience = 10;
 
-static const char *const fields[PARTS] = {"first_answer.graph", "first_answer.record", "first_answer.upload",
+/* The parts of the way. */
+enum part { GRAPH, ENCODING, RECORD, UPLOAD, FORWARD, TOTAL, PARTS };
+
+static const char *const fields[PARTS] = {"first_answer.graph",   "first_answer.encoding",
+                                          "first_answer.record",  "first_answer.upload",
                                           "first_answer.forward", "first_answer.total"};
 
-/* Goes the way once; the seconds of part p into seconds[p][n]. False where there is no memory. */
-static bool go(const struct options *o, const struct config *c, double seconds[PARTS][TIMES], int n)
+/* The encoding of a new graph, as the program gets it. False with a line in error. */
+static bool encode_anew(struct config *c, const struct batch *b, struct encoding *e, char *error, size_t size)
 {
-    char error[MESSAGE_SIZE];
-    struct batch b;
-    double at[PARTS] = {clock_now()};
-    if (!batch_generate(&b, &c->graph, error, sizeof error))
-        return false;
-    at[1] = clock_now();
-    struct recording r = config_record(c, o, &b, PROGRAM_FORWARD, o->device.backend, F32);
+    static const struct sampling never_late = {0};
+    struct computing with = {.threads = c->threads, .halting = {sampling_halted, &never_late}};
+    c->encoding = c->parts.pe.kind == ENCODING_NONE ? NULL : e;
+    return !c->encoding || encoding_compute(&c->parts.pe, b, &with, e, error, size);
+}
+
+/* From the encoded graph on; the clock after each part into at[RECORD + 1] and so on. False without memory.
+ */
+static bool answer(const struct options *o, const struct config *c, const struct batch *b, double *at)
+{
+    struct recording r = config_record(c, o, b, PROGRAM_FORWARD, o->device.backend, F32);
     tape_plan(r.tape);
-    at[2] = clock_now();
+    at[UPLOAD] = clock_now();
     bool room = tape_layout(r.tape);
     if (room) {
         tape_init(r.tape);
         tape_wait(r.tape);
-        at[3] = clock_now();
+        at[FORWARD] = clock_now();
         tape_run(r.tape);
         tape_wait(r.tape);
-        at[4] = clock_now();
+        at[TOTAL] = clock_now();
     }
-    for (int p = GRAPH; p < TOTAL; p++)
-        seconds[p][n] = at[p + 1] - at[p];
-    seconds[TOTAL][n] = at[TOTAL] - at[0];
     tape_free(r.tape);
-    batch_free(&b);
     return room;
+}
+
+/* Goes the way once; the seconds of part p into seconds[p][n]. False with a line in error. */
+static bool go(const struct options *o, struct config c, double seconds[PARTS][TIMES], int n, char *error,
+               size_t size)
+{
+    struct batch b;
+    struct encoding e = {0};
+    double at[PARTS] = {clock_now()};
+    if (!batch_generate(&b, &c.graph, error, size))
+        return false;
+    at[ENCODING] = clock_now();
+    bool encoded = encode_anew(&c, &b, &e, error, size);
+    at[RECORD] = clock_now();
+    bool answered = encoded && answer(o, &c, &b, at);
+    if (encoded && !answered)
+        snprintf(error, size, "no memory for it");
+    for (int p = GRAPH; p < TOTAL && answered; p++)
+        seconds[p][n] = at[p + 1] - at[p];
+    seconds[TOTAL][n] = at[TOTAL] - at[GRAPH];
+    encoding_free(&e);
+    batch_free(&b);
+    return answered;
 }
 
 void first_answer_measure(json_t *row, const struct options *o, const struct config *c)
 {
-    double seconds[PARTS][TIMES];
-    for (int n = 0; n < TIMES; n++)
-        if (!go(o, c, seconds, n)) {
-            row_set_null(row, "first_answer", "no memory for it");
+    double seconds[PARTS][TIMES], start = clock_now();
+    char error[MESSAGE_SIZE];
+    int n = 0;
+    for (; n == 0 || (n < TIMES && clock_now() - start < patience); n++)
+        if (!go(o, *c, seconds, n, error, sizeof error)) {
+            row_set_null(row, "first_answer", error);
             return;
         }
     for (int p = 0; p < PARTS; p++)
-        row_set_real(row, fields[p], summarize(seconds[p], TIMES).median);
+        if (p == ENCODING && c->parts.pe.kind == ENCODING_NONE)
+            row_set_null(row, fields[p], "none asked for (--pe)");
+        else
+            row_set_real(row, fields[p], summarize(seconds[p], (size_t)n).median);
 }
 
 void first_answer_print(const json_t *row, FILE *out)
@@ -64,7 +97,8 @@ void first_answer_print(const json_t *row, FILE *out)
     fprintf(out, "\n  %-40s %12s %8s\n", "from nothing to the first answer", "time", "share");
     for (int p = 0; p < PARTS; p++) {
         char text[UNITS_TEXT];
-        row_get_real(row, fields[p], &seconds);
+        if (!row_get_real(row, fields[p], &seconds))
+            continue;
         units_format(text, seconds, UNITS_SI, "s");
         fprintf(out, "  %-40s %12s %6.1f %%\n", strchr(fields[p], '.') + 1, text, 100 * seconds / total);
     }

@@ -8,8 +8,9 @@
 
 /*
  * Runs the way a few times, alone, and writes its medians into the row's group "first_answer": the graph is
- * drawn or read and its structure built; `forward` is recorded and planned; memory is taken, parameters and
- * inputs are made and uploaded; it runs once. Null where it does not fit.
+ * drawn or read and its structure built; its encoding, if there is one, is computed; `forward` is recorded
+ * and planned; memory is taken, parameters and inputs are made and uploaded; it runs once. Null where it does
+ * not fit. Where the way is long it is gone fewer times, at least once.
  */
 void first_answer_measure(json_t *row, const struct options *o, const struct config *c);
 

@@ -155,6 +155,20 @@ static void test_chosen_kernels(void **state)
     house_teardown(state);
 }
 
+/* The whole way takes as long as any of its parts at least. */
+static void check_first_answer(const json_t *row, bool encoded)
+{
+    static const char *const parts[] = {"graph", "record", "upload", "forward", "encoding"};
+    for (int i = 0; i < 4 + encoded; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "first_answer.%s", parts[i]);
+        assert_true(real_at(row, path) > 0);
+        assert_true(real_at(row, path) <= real_at(row, "first_answer.total"));
+    }
+    if (!encoded)
+        assert_null_because(row, "first_answer.encoding", "none asked for");
+}
+
 /* Everything about a configuration: each part is measured, and each table and chart is there. */
 static void test_model(void **state)
 {
@@ -164,23 +178,18 @@ static void test_model(void **state)
                                         "memory at the peak",
                                         "FLOP/B class",
                                         "from nothing to the first answer"};
-    static const char *const parts[] = {"graph", "record", "upload", "forward"};
     void *h;
     house_of(&h, "bench_model");
-    struct ended e = run_words(h, SMALL "--nodes 8 --layers 1", 0);
+    struct ended e = run_words(h, SMALL "--nodes 8 --layers 1 --pe none,lap:4:4", 0);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strstr(e.out, texts[i]))
             fail_msg("no '%s' in\n%s", texts[i], e.out);
     assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no looks */
     ended_free(&e);
     json_t *record = record_in(h, "work/x.json");
-    const json_t *row = row_at(record, 0);
-    assert_int_equal(row_count(record), 1);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "first_answer.%s", parts[i]);
-        assert_true(real_at(row, path) > 0);
-    }
+    assert_int_equal(row_count(record), 2);
+    check_first_answer(row_at(record, 1), true);
+    check_first_answer(row_at(record, 0), false);
     json_decref(record);
     *state = h;
     house_teardown(state);
