@@ -2,13 +2,18 @@
 #include "analysis/schema.h"
 #include "bench/facts.h"
 
-static void facts_eigenpairs(json_t *row, const struct encoding *e)
+static void facts_eigenpairs(json_t *row, const struct encoded *encoded)
 {
+    const struct encoding *e = &encoded->encoding;
     row_set_count(row, "encoding.nullity", e->nullity);
     row_set_count(row, "encoding.iterated", e->iterated);
     row_set_count(row, "encoding.iterations", e->iterations);
     row_set_real(row, "encoding.residual", e->residual);
     row_set_real(row, "encoding.excess", e->excess);
+    if (encoded->displaced >= 0)
+        row_set_count(row, "encoding.displaced", encoded->displaced);
+    else
+        row_set_null(row, "encoding.displaced", encoded->not_compared.text);
 }
 
 void facts_encoding(json_t *row, const struct encoded *encoded, const struct config *c, bool uploaded)
@@ -22,8 +27,9 @@ void facts_encoding(json_t *row, const struct encoded *encoded, const struct con
     facts_count(row, "encoding.bytes", e->cost.bytes);
     row_set_text(row, "encoding.flops_label", e->flops_label);
     if (c->parts.pe.kind != ENCODING_RWSE)
-        return facts_eigenpairs(row, e);
-    static const char *const unsolved[] = {"nullity", "iterated", "iterations", "residual", "excess"};
+        return facts_eigenpairs(row, encoded);
+    static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
+                                           "residual", "excess",   "displaced"};
     for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
         char field[SCHEMA_PATH];
         snprintf(field, sizeof field, "encoding.%s", unsolved[i]);

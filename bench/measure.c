@@ -173,6 +173,25 @@ static void run_program(struct making *m, enum program_kind kind, struct recordi
         samples_free(&s);
 }
 
+/* An encoding that is not right makes the row say so. */
+static bool judge_encoding(const struct making *m, const struct encoded *encoded)
+{
+    const struct encoding *e = &encoded->encoding;
+    char reason[MESSAGE_SIZE];
+    if (e->excess > 1) {
+        snprintf(reason, sizeof reason,
+                 "%s did not converge: the largest residual, %.3g, is %.3g times what is allowed", e->method,
+                 e->residual, e->excess);
+        fail_row(m->row, "failed", reason);
+    } else if (encoded->displaced > 0) {
+        snprintf(reason, sizeof reason,
+                 "%s left out copies of eigenvalues: in the place of %lld of %lld pairs belong smaller ones",
+                 e->method, (long long)encoded->displaced, (long long)(e->nullity + e->iterated));
+        fail_row(m->row, "wrong", reason);
+    }
+    return e->excess <= 1 && encoded->displaced <= 0;
+}
+
 /* Computes what the model is to be given; if it cannot be had, the row says why. */
 static bool open_encoding(struct making *m, struct job *job)
 {
@@ -186,15 +205,9 @@ static bool open_encoding(struct making *m, struct job *job)
         fail_row(m->row, job->encoded->halted ? "skipped" : "failed", job->encoded->error.text);
         return false;
     }
-    const struct encoding *e = job->config.encoding = &job->encoded->encoding;
+    job->config.encoding = &job->encoded->encoding;
     facts_encoding(m->row, job->encoded, &job->config, o->device.backend->device);
-    char reason[MESSAGE_SIZE];
-    snprintf(reason, sizeof reason,
-             "%s did not converge: the largest residual, %.3g, is %.3g times what is allowed", e->method,
-             e->residual, e->excess);
-    if (e->excess > 1)
-        fail_row(m->row, "failed", reason);
-    return e->excess <= 1;
+    return judge_encoding(m, job->encoded);
 }
 
 static void measure_program(struct making *m, enum program_kind kind)

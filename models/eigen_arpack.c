@@ -6,7 +6,8 @@
  * The matrix is M^-1/2 L M^-1/2 in double. The known pair of the constant is moved out of the way: the
  * operator adds bound times the projector on it. The tolerance is that of the machine, as in eigsh: with any
  * other, a single vector finds one of several equal eigenvalues and stops. Even so it may find fewer of them
- * than there are, which no residual shows: it is here to be compared with, and is never chosen by itself.
+ * than there are, as it does on hypercubes and binary trees, which no residual shows (encoding_displaced
+ * does): it is here to be compared with, and is never chosen by itself.
  */
 #include "models/eigen.h"
 

@@ -86,6 +86,17 @@ int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
     return c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues);
 }
 
+int64_t encoding_displaced(const struct encoding *e, const struct encoding *other)
+{
+    static const double tolerance = 1e-4;
+    const float *ours = e->eigenvalues.data, *theirs = other->eigenvalues.data;
+    int64_t count = 0, most = e->eigenvalues.cols;
+    for (int64_t g = 0; g < e->eigenvalues.rows; g++)
+        for (int64_t k = 0; k < e->pairs[g]; k++)
+            count += ours[g * most + k] > (1 + tolerance) * theirs[g * most + k];
+    return count;
+}
+
 void encoding_free(struct encoding *e)
 {
     free(e->values.data);

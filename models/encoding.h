@@ -89,6 +89,15 @@ int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
                       struct encoding *out, char *error, size_t error_size);
 
+/*
+ * In how many places of LapPE e has an eigenvalue above that of `other`, of the same batch, by more than
+ * 1e-4: pairs that come too early, since smaller ones were left out. No residual shows this. What is found is
+ * so, whatever the quality of other: the Rayleigh quotients of K orthonormal vectors, ascending, are each no
+ * less than the eigenvalue of that place (Courant and Fischer; Parlett, "The symmetric eigenvalue
+ * problem", 10.2).
+ */
+int64_t encoding_displaced(const struct encoding *e, const struct encoding *other);
+
 /* Frees the arrays and leaves an empty encoding. */
 void encoding_free(struct encoding *e);
 

@@ -75,12 +75,36 @@ static void test_ops_run_at_once(void **state)
     assert_int_equal(e.peak, 120);
 }
 
+static struct encoding with_eigenvalues(float *values, int64_t *pairs)
+{
+    struct encoding e = {.pairs = pairs};
+    e.eigenvalues = (struct mat){.data = values, .rows = 2, .cols = 3, .ld = 3, .dtype = F32};
+    return e;
+}
+
+/* 1, 1, 2 without a copy of 1 is 1, 2, 3; a second graph has two pairs, and no third. */
+static void test_displaced(void **state)
+{
+    (void)state;
+    int64_t pairs[] = {3, 2};
+    float right[] = {1, 1, 2, 0, 5, 0}, missing[] = {1, 2, 3, 0, 5, 9}, near[] = {1, 1.00005F, 2, 0, 5, 0},
+          far[] = {1, 1, 2, 0, 5.001F, 0};
+    struct encoding e = with_eigenvalues(right, pairs), f = with_eigenvalues(missing, pairs),
+                    g = with_eigenvalues(near, pairs), h = with_eigenvalues(far, pairs);
+    assert_int_equal(encoding_displaced(&e, &e), 0);
+    assert_int_equal(encoding_displaced(&f, &e), 2);
+    assert_int_equal(encoding_displaced(&e, &f), 0);
+    assert_int_equal(encoding_displaced(&g, &e), 0);
+    assert_int_equal(encoding_displaced(&h, &e), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_read),
         cmocka_unit_test(test_storage),
         cmocka_unit_test(test_ops_run_at_once),
+        cmocka_unit_test(test_displaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
