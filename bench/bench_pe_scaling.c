@@ -13,12 +13,15 @@ int main(int argc, char **argv)
                                           "encoding.break_even_step",
                                           "status",
                                           NULL};
-    static const struct bench bench = {
+    const struct bench bench = {
         .name = "bench_pe_scaling",
         .doc = "time, memory and storage of encodings, and the model with and without them",
         .axis = AXIS_PE,
         .values = "none,lap:16,rwse:16",
-        .also = {[AXIS_NODES] = "500,2000,10000", [AXIS_GRAPH] = "er,grid,ba"},
+        .also = {[AXIS_NODES] = "500,2000,10000",
+                 [AXIS_GRAPH] = "er,grid,ba",
+                 [AXIS_SOLVER] = eigensolver_lack(SOLVER_ARPACK) ? NULL : "auto,arpack"},
+        .budget = 30,
         .model_nodes = 2000,
         .columns = columns,
     };

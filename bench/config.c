@@ -101,7 +101,8 @@ struct config config_at(const struct options *o, int64_t index)
 
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)
 {
-    return o->programs[kind] && (!o->model_nodes || c->graph.nodes <= o->model_nodes);
+    bool first = c->parts.pe.solver == (enum eigensolver)o->axes[AXIS_SOLVER].values[0];
+    return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
 }
 
 /* A graph that is read has its own size. */

@@ -21,7 +21,8 @@ int64_t config_count(const struct options *o);
  * slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
-/* Whether a program is measured: one that was asked for, and not of a model on a graph beyond its limit. */
+/* Whether a program is measured: one that was asked for. Where only small graphs' models are, it is not of a
+ * graph beyond that limit, nor with the encoding that the first solver's row has too. */
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);
 
 /* The threads that a value of their axis means: 0 is the cores granted. */

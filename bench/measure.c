@@ -296,10 +296,15 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
 
 static const char *why_not(const struct making *m, enum program_kind p)
 {
-    return m->job->options->programs[p] ? "a graph of this size is only encoded, unless --phase asks for more"
-           : p == PROGRAM_KERNEL        ? "programs of a model"
-           : m->job->config.kernel      ? "an op alone"
-                                        : "not asked for (--phase)";
+    const struct options *o = m->job->options;
+    const struct config *c = &m->job->config;
+    return !o->programs[p] ? p == PROGRAM_KERNEL ? "programs of a model"
+                             : c->kernel         ? "an op alone"
+                                                 : "not asked for (--phase)"
+           : c->graph.nodes > o->model_nodes
+               ? "a graph of this size is only encoded, unless --phase asks for more"
+               : "the same by whatever solver, so measured with the first alone, "
+                 "unless --phase asks for more";
 }
 
 /* All programs that are asked for, and what bench_model adds. */

@@ -97,6 +97,14 @@ static bool default_nodes(struct options *o, struct message *error)
     return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
 }
 
+/* Solvers to compare with are for sizes at which all of them end soon: those of the benchmark itself. */
+static bool default_solver(struct options *o, struct message *error)
+{
+    bool own = !o->given[AXIS_NODES] && !o->given[AXIS_GRAPH] && !o->given[AXIS_PE];
+    return own || o->given[AXIS_SOLVER] ||
+           axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
+}
+
 /* What is read has one size. */
 static bool file_nodes(struct options *o, struct message *error)
 {
@@ -199,10 +207,10 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     while (*r.next)
         if (!read_flag(&r, o, error))
             return false;
-    return default_nodes(o, error) && largest_possible(o, error) && file_nodes(o, error) &&
-           check_variants(o, error) && kernels_choose(o, error) && check_graph(o, error) &&
-           check_trace(o, error) && check_solvers(o, error) && dump_possible(o, error) &&
-           open_device(o, error);
+    return default_nodes(o, error) && default_solver(o, error) && largest_possible(o, error) &&
+           file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
+           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           dump_possible(o, error) && open_device(o, error);
 }
 
 void options_free(struct options *o)

@@ -13,10 +13,11 @@
 struct bench {
     const char *name, *doc;
     enum axis axis;
-    const char *values;         /* in the language of axis_parse */
-    const char *also[AXES];     /* likewise of other axes; null: the canonical workload's */
-    double budget;              /* seconds; 0: 60 */
-    int64_t model_nodes;        /* without --phase, larger graphs are only encoded; 0: no such limit */
+    const char *values;     /* in the language of axis_parse */
+    const char *also[AXES]; /* likewise of other axes; null: the canonical workload's */
+    double budget;          /* seconds; 0: 60 */
+    int64_t model_nodes; /* without --phase, larger graphs, and others than the first solver, only encode; 0:
+                            no such limit */
     const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
     bool whole;                 /* says everything about a row: profile, memory, first answer */
     bool kernels;               /* of ops alone, not of programs: see bench/kernels.h */
@@ -45,7 +46,7 @@ struct options {
     bool cuda_graph; /* a program is replayed as one graph */
     const char *variant[OPS];
     bool programs[PROGRAMS];
-    int64_t model_nodes;           /* larger graphs are only encoded; 0: no such limit */
+    int64_t model_nodes;           /* as of the benchmark, where no phase is asked for */
     bool ops[OPS];                 /* chosen by --op */
     const struct kernel **kernels; /* that are timed alone, in the order of rows; null: programs are timed */
     int kernel_count;

@@ -68,6 +68,39 @@ static void test_solvers(void **state)
     json_decref(r);
 }
 
+/* By default the sizes are such that ARPACK can be compared with; whoever has others asks for it. */
+static void test_default_solvers(void **state)
+{
+    size_t wanted = eigensolver_lack(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
+    json_t *r = run_json(*state, "--device meta", 0);
+    assert_int_equal(row_count(r), 3 * 3 * 3 + wanted);
+    for (size_t i = 0; i < row_count(r); i++)
+        if (strcmp(text_at(row_at(r, i), "pe"), "lap:16") == 0)
+            found += strcmp(text_at(row_at(r, i), "solver"), "arpack") == 0;
+    assert_int_equal(found, wanted);
+    json_decref(r);
+    r = run_json(*state, "--device meta --nodes 500", 0);
+    assert_int_equal(row_count(r), 3 * 3);
+    json_decref(r);
+}
+
+/* A model is measured once, with the encoding of the first solver; where it is asked for, with those of all.
+ */
+static void test_model_once(void **state)
+{
+    json_t *r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3,rwse:3 --solver iterative,auto", 0);
+    assert_int_equal(row_count(r), 3);
+    assert_true(real_at(row_at(r, 0), "step.time.median") > 0);
+    assert_string_equal(text_at(row_at(r, 1), "solver"), "auto");
+    assert_null_because(row_at(r, 1), "step.time.median", "measured with the first");
+    assert_null_because(row_at(r, 1), "encoding.break_even_step", "no time");
+    assert_true(real_at(row_at(r, 2), "step.time.median") > 0);
+    json_decref(r);
+    r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3 --solver iterative,auto --phase step", 0);
+    assert_true(real_at(row_at(r, 1), "step.time.median") > 0);
+    json_decref(r);
+}
+
 /* Larger graphs are only encoded, unless a phase is asked for; plans know what will be stored. */
 static void test_sizes(void **state)
 {
@@ -164,8 +197,14 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_solvers), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_directed), cmocka_unit_test(test_copies),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_solvers),
+        cmocka_unit_test(test_default_solvers),
+        cmocka_unit_test(test_model_once),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_directed),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }
