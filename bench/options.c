@@ -199,7 +199,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
                           .charts = true,
                           .model_nodes = b->model_nodes,
                           .check_budget = 5,
-                          .programs = {!b->kernels, !b->kernels, b->kernels}};
+                          .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
             return false;

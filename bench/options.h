@@ -18,6 +18,7 @@ struct bench {
     double budget;          /* seconds; 0: 60 */
     int64_t model_nodes; /* without --phase, larger graphs, and others than the first solver, only encode; 0:
                             no such limit */
+    bool steps;          /* without --phase, only training steps are timed */
     const char *const *columns; /* of the table: see analysis/table.h; null: the usual ones */
     bool whole;                 /* says everything about a row: profile, memory, first answer */
     bool kernels;               /* of ops alone, not of programs: see bench/kernels.h */

@@ -105,7 +105,8 @@ static void test_model_once(void **state)
 static void test_sizes(void **state)
 {
     json_t *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
-    assert_null_because(row_at(r, 0), "forward.time.median", "only encoded");
+    assert_null_because(row_at(r, 0), "forward.time.median", "not asked for");
+    assert_null_because(row_at(r, 0), "step.time.median", "only encoded");
     assert_null_because(row_at(r, 0), "encoding.break_even_step", "no time");
     json_decref(r);
     r = run_json(*state, TINY "--device meta --nodes 2001 --graph er --pe rwse:2 --phase step", 0);
