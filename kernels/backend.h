@@ -112,4 +112,10 @@ const struct backend *backend_cuda(char *error, size_t error_size);
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
                                     const char *variant);
 
+/*
+ * How many times the errors allowed in f32 a kernel's may be: 1, but for a variant "tf32", whose products
+ * know their operands to 10 bits of mantissa.
+ */
+double kernel_allowance(const struct kernel *k);
+
 #endif

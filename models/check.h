@@ -13,7 +13,7 @@
 
 #include "models/model.h"
 
-/* Largest errors allowed in f32; a single row may have ten times as much. */
+/* Largest errors allowed in f32; a single row may have ten times as much, and kernel_allowance that often. */
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
 

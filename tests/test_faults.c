@@ -24,7 +24,7 @@
 /* The kernels of every machine, which isa.c would not choose here. */
 extern const struct backend cpu_base_backend;
 
-enum fault { NONE, ROW_1025, NO_BIAS_GRADIENT, NOT_A_NUMBER, SQUARE_ALLOCATION };
+enum fault { NONE, ROW_1025, NO_BIAS_GRADIENT, NOT_A_NUMBER, SQUARE_ALLOCATION, TF32 };
 
 static enum fault planted;
 
@@ -39,9 +39,36 @@ static int64_t scratch_real(enum op op, const void *args)
     return k->scratch ? k->scratch(args) : 0;
 }
 
+/* A copy with 10 bits of mantissa, the others cut off; to be freed. */
+static struct mat in_tf32(struct mat m)
+{
+    uint32_t *to = malloc((size_t)mat_bytes(m));
+    assert_non_null(to);
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            to[i * m.cols + k] = ((const uint32_t *)m.data)[i * m.ld + k] & ~UINT32_C(0x1fff);
+    m.data = to;
+    m.ld = m.cols;
+    return m;
+}
+
+static void tf32_linear(const void *args)
+{
+    struct linear_args a = *(const struct linear_args *)args;
+    a.x = in_tf32(a.x);
+    a.w = in_tf32(a.w);
+    run_real(OP_linear, &a);
+    free(a.x.data);
+    free(a.w.data);
+}
+
 static void faulty_linear(const void *args)
 {
     const struct linear_args *a = args;
+    if (planted == TF32) {
+        tf32_linear(args);
+        return;
+    }
     run_real(OP_linear, args);
     for (int64_t i = 1024; planted == ROW_1025 && i < a->y.rows; i++)
         ((float *)a->y.data)[i * a->y.ld] *= 1.001f;
@@ -89,13 +116,14 @@ const struct backend *backend_cpu(void)
 {
     static const struct kernel kernels[] = {
         {OP_linear, "planted", F32, faulty_linear, linear_scratch},
+        {OP_linear, "tf32", F32, tf32_linear, linear_scratch},
         {OP_linear_backward, "planted", F32, faulty_linear_backward, linear_backward_scratch},
         {OP_attention, "planted", F32, faulty_attention, attention_scratch},
     };
     static const struct backend faulty = {.name = "faulty",
                                           .doc = "kernels with planted faults",
                                           .kernels = kernels,
-                                          .count = 3,
+                                          .count = sizeof kernels / sizeof *kernels,
                                           .base = &cpu_base_backend};
     return &faulty;
 }
@@ -124,9 +152,10 @@ static int quietly(int argc, char **argv)
     return status;
 }
 
-/* Runs the benchmark under a fault and leaves the first row's status and reason. */
-static int run_under(enum fault fault, const char *nodes, const char *check_budget, char status[32],
-                     char reason[256])
+/* Runs the benchmark under a fault with a kernel for linear layers, and leaves the first row's status and
+ * reason. */
+static int run_with(const char *impl, enum fault fault, const char *nodes, const char *check_budget,
+                    char status[32], char reason[256])
 {
     char path[] = "/tmp/gtmark-faults-XXXXXX", file[64], error[MESSAGE_SIZE];
     assert_non_null(mkdtemp(path));
@@ -146,6 +175,8 @@ static int run_under(enum fault fault, const char *nodes, const char *check_budg
                     "1",
                     "--warmup",
                     "0",
+                    "--impl",
+                    (char *)impl,
                     "--check-budget",
                     (char *)check_budget,
                     "--output",
@@ -166,6 +197,12 @@ static int run_under(enum fault fault, const char *nodes, const char *check_budg
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(path), 0);
     return exit_status;
+}
+
+static int run_under(enum fault fault, const char *nodes, const char *check_budget, char status[32],
+                     char reason[256])
+{
+    return run_with("linear=planted", fault, nodes, check_budget, status, reason);
 }
 
 static void expect_wrong(enum fault fault, const char *nodes, const char *check_budget, const char *where)
@@ -211,6 +248,18 @@ static void test_not_a_number(void **state)
     expect_wrong(NOT_A_NUMBER, "50", "0", "inf times");
 }
 
+/* What TF32 rounds is its own limits' and beyond those of f32. */
+static void test_tf32_has_limits_of_its_own(void **state)
+{
+    (void)state;
+    char status[32], reason[256];
+    expect_wrong(TF32, "50", "60", "times the error allowed");
+    expect_wrong(TF32, "50", "0", "linear y of");
+    for (int i = 0; i < 2; i++)
+        if (run_with("linear=tf32", NONE, "50", i ? "0" : "60", status, reason) != 0)
+            fail_msg("%s: %s", status, reason);
+}
+
 static void test_square_allocation(void **state)
 {
     (void)state;
@@ -243,9 +292,10 @@ static void test_formula_off_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound_kernels_pass),    cmocka_unit_test(test_fault_from_row_1025),
-        cmocka_unit_test(test_dropped_bias_gradient), cmocka_unit_test(test_not_a_number),
-        cmocka_unit_test(test_square_allocation),     cmocka_unit_test(test_formula_off_by_one),
+        cmocka_unit_test(test_sound_kernels_pass),         cmocka_unit_test(test_fault_from_row_1025),
+        cmocka_unit_test(test_dropped_bias_gradient),      cmocka_unit_test(test_not_a_number),
+        cmocka_unit_test(test_square_allocation),          cmocka_unit_test(test_formula_off_by_one),
+        cmocka_unit_test(test_tf32_has_limits_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
