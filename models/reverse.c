@@ -11,8 +11,6 @@
  * - Gradients of parameters live in a category of their own, in the order of the parameters, and are never
  * shared.
  */
-#include <string.h>
-
 #include "models/tape_internal.h"
 
 static struct storage *of(struct tape *t, struct mat m)
@@ -36,32 +34,30 @@ static struct mat part(const struct storage *s, struct mat view)
     return mat_cols(s->grad, first_column(s, view), view.cols);
 }
 
-static int64_t written_columns(const struct storage *s, struct mat view)
+static struct run columns_of(const struct storage *s, struct mat view)
 {
-    int64_t count = 0, first = first_column(s, view);
-    for (int64_t c = first; c < first + view.cols; c++)
-        count += s->written[c];
-    return count;
+    int64_t first = first_column(s, view);
+    return (struct run){first, first + view.cols};
 }
 
-static void mark_written(struct storage *s, struct mat view)
+static int64_t written_columns(const struct storage *s, struct mat view)
 {
-    memset(s->written + first_column(s, view), 1, (size_t)view.cols);
+    return runs_common(&s->written, columns_of(s, view));
+}
+
+static void mark_written(struct tape *t, struct mat view)
+{
+    runs_add(&of(t, view)->written, t->pool, columns_of(of(t, view), view));
 }
 
 /* Zeros in the columns of a view that nothing has contributed to, one fill for each run of them. */
 static void fill_unwritten(struct tape *t, struct mat view)
 {
-    for (int64_t first = 0, end; first < view.cols; first = end) {
-        bool written = written_columns(of(t, view), mat_cols(view, first, 1)) > 0;
-        for (end = first + 1; end < view.cols; end++)
-            if ((written_columns(of(t, view), mat_cols(view, end, 1)) > 0) != written)
-                break;
-        if (written)
-            continue;
-        struct mat run = mat_cols(view, first, end - first);
+    struct run all = columns_of(of(t, view), view), gap;
+    while (gap = runs_gap(&of(t, view)->written, all), gap.first < gap.end) {
+        struct mat run = mat_cols(view, gap.first - all.first, gap.end - gap.first);
         op(t, fill, .y = part(of(t, view), run));
-        mark_written(of(t, view), run);
+        mark_written(t, run);
     }
 }
 
@@ -72,7 +68,7 @@ static void open_gradient(struct tape *t, int id)
     struct mat grad = tape_storage(t, s.category == MEMORY_PARAMETERS ? MEMORY_GRADIENTS : MEMORY_ACTIVATIONS,
                                    s.dtype, s.rows, s.cols, s.name);
     t->storages[id].grad = grad;
-    t->storages[id].written = pool_take(t->pool, (size_t)s.cols);
+    t->storages[id].written = (struct runs){0};
 }
 
 /* Whether some other storage still needs what the gradient of storage `id` holds. */
@@ -90,7 +86,7 @@ static void unshare(struct tape *t, int id)
     struct mat old = t->storages[id].grad;
     open_gradient(t, id);
     op(t, copy, .y = t->storages[id].grad, .x = old);
-    mark_written(&t->storages[id], whole_view(&t->storages[id], id));
+    mark_written(t, whole_view(&t->storages[id], id));
 }
 
 struct mat grad_from(struct tape *t, struct mat output)
@@ -111,7 +107,7 @@ struct mat grad_into(struct tape *t, struct mat operand)
         if (shared(t, operand.storage))
             unshare(t, operand.storage);
     }
-    mark_written(of(t, operand), operand);
+    mark_written(t, operand);
     struct mat grad = part(of(t, operand), operand);
     grad.acc = written > 0;
     return grad;
@@ -132,8 +128,8 @@ void grad_pass(struct tape *t, struct mat operand, struct mat dy)
     if (can_share(t, operand, dy)) {
         struct storage *s = of(t, operand);
         s->grad = dy;
-        s->written = pool_take(t->pool, (size_t)s->cols);
-        mark_written(s, operand);
+        s->written = (struct runs){0};
+        mark_written(t, operand);
     } else {
         op(t, copy, .y = grad_into(t, operand), .x = dy);
     }

@@ -3,6 +3,7 @@
 #define GTMARK_MODELS_TAPE_INTERNAL_H
 
 #include "models/pool.h"
+#include "models/runs.h"
 #include "models/tape.h"
 
 /* A piece of memory that views look into. Dynamic ones live from their first to their last use. */
@@ -11,15 +12,15 @@ struct storage {
     enum category category;
     enum dtype dtype;
     int64_t rows, cols, bytes;
-    int64_t offset;         /* in the arena; set by the plan */
-    const void *from;       /* host memory to copy from, or null */
-    bool widened;           /* what is there is F32, and the storage F64 */
-    bool alias;             /* stands for all of its category */
-    bool keep;              /* alive to the end of the program */
-    bool needs_grad;        /* depends on a parameter */
-    int producer;           /* the forward entry that writes it; for the reverse */
-    struct mat grad;        /* its gradient, as a whole; absent until something contributes to it */
-    unsigned char *written; /* per column: whether its gradient holds something yet */
+    int64_t offset;      /* in the arena; set by the plan */
+    const void *from;    /* host memory to copy from, or null */
+    bool widened;        /* what is there is F32, and the storage F64 */
+    bool alias;          /* stands for all of its category */
+    bool keep;           /* alive to the end of the program */
+    bool needs_grad;     /* depends on a parameter */
+    int producer;        /* the forward entry that writes it; for the reverse */
+    struct mat grad;     /* its gradient, as a whole; absent until something contributes to it */
+    struct runs written; /* columns of its gradient that hold something yet */
 };
 
 struct program {

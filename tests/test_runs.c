@@ -1,0 +1,90 @@
+/* Sets as runs, against one mark for each number; and a step whose pairs of nodes no machine could mark. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/rng.h"
+#include "models/model.h"
+#include "models/runs.h"
+
+enum { NUMBERS = 40, ADDED = 12, ROUNDS = 2000 };
+
+static void expect_same(const struct runs *s, const bool *in, struct run r)
+{
+    int64_t common = 0, first = r.first;
+    for (int64_t n = r.first; n < r.end; n++)
+        common += in[n];
+    while (first < r.end && in[first])
+        first++;
+    int64_t end = first;
+    while (end < r.end && !in[end])
+        end++;
+    assert_int_equal(runs_common(s, r), common);
+    struct run gap = runs_gap(s, r);
+    assert_int_equal(gap.first, first);
+    assert_int_equal(gap.end, end);
+}
+
+static struct run drawn(uint64_t key, uint64_t counter)
+{
+    uint64_t bits = rng_bits(key, counter);
+    int64_t first = (int64_t)(bits % NUMBERS), most = NUMBERS - first;
+    return (struct run){first, first + 1 + (int64_t)((bits >> 32) % (uint64_t)most)};
+}
+
+static void test_as_marks(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct pool *pool = pool_new();
+        struct runs s = {0};
+        bool in[NUMBERS] = {false};
+        for (uint64_t n = 0; n < ADDED; n++) {
+            struct run r = drawn(round, 2 * n), asked = drawn(round, 2 * n + 1);
+            r.end = r.end < r.first + 5 ? r.end : r.first + 5;
+            runs_add(&s, pool, r);
+            memset(in + r.first, true, (size_t)(r.end - r.first) * sizeof *in);
+            expect_same(&s, in, asked);
+            expect_same(&s, in, (struct run){0, NUMBERS});
+        }
+        for (int i = 1; i < s.count; i++)
+            assert_true(s.list[i - 1].end < s.list[i].first);
+        pool_free(pool);
+    }
+}
+
+/* Attention that keeps its probabilities, 4 10^14 pairs for each head: it is planned as fast as any. */
+static void test_many_pairs_are_planned(void **state)
+{
+    (void)state;
+    struct graph_config g = {.family = "er", .nodes = 20000000, .degree = 5, .graphs = 1, .seed = 1};
+    struct model_config c = {.layers = 2,
+                             .hidden = 64,
+                             .heads = 4,
+                             .ffn = 128,
+                             .act = ACT_GELU,
+                             .attention = ATTENTION_UNFUSED,
+                             .mpnn = MPNN_GIN};
+    struct tape_config t = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
+    struct batch b;
+    char error[256];
+    assert_true(batch_shape(&b, &g, error, sizeof error));
+    struct recording r = record_program(PROGRAM_STEP, &c, &b, NULL, t);
+    int64_t probabilities = b.pairs * c.heads * (int64_t)sizeof(float);
+    assert_true(tape_plan(r.tape)->peak > c.layers * probabilities);
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_marks),
+        cmocka_unit_test(test_many_pairs_are_planned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
