@@ -34,11 +34,12 @@ tests()
 
 sanitize()
 {
-    if ! command -v compute-sanitizer; then
+    sanitizer=$(command -v compute-sanitizer ||
+        command -v "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer") || {
         echo 'left out: there is no compute-sanitizer'
         return
-    fi
-    GTMARK_SMALL=1 CMOCKA_MESSAGE_OUTPUT=TAP compute-sanitizer --tool "$1" --error-exitcode 1 --print-limit 5 \
+    }
+    GTMARK_SMALL=1 CMOCKA_MESSAGE_OUTPUT=TAP "$sanitizer" --tool "$1" --error-exitcode 1 --print-limit 5 \
         build/tests/test_cuda_kernels
 }
 
