@@ -10,8 +10,9 @@
 /*
  * One implementation of an op. `run` takes the op's argument struct; operands are bound and laid out.
  * `scratch` says how many bytes call.scratch must hold (64-byte aligned) for these arguments and
- * call.threads; null means none. Kernels know no tape, no clock and no allocation. Results do not depend on
- * call.threads.
+ * call.threads, without looking at data; null means none. Of a device's kernels some ask a library, through
+ * call.context; without one they leave its part out. Kernels know no tape, no clock and no allocation.
+ * Results do not depend on call.threads.
  */
 struct kernel {
     enum op op;

@@ -159,6 +159,7 @@ static const struct kernel *kernel_for(const struct tape *t, enum op op)
 static void add_scratch(struct tape *t, struct entry *e)
 {
     struct call *call = e->args;
+    call->context = t->config.context; /* libraries say what space they need */
     int64_t bytes = e->kernel->scratch ? e->kernel->scratch(e->args) : 0;
     if (bytes > 0)
         e->scratch = tape_storage(t, MEMORY_WORKSPACE, F64, 1, (bytes + 7) / 8, NULL);

@@ -38,8 +38,11 @@ static int64_t into_block(const struct operands *o, int i)
     return (const unsigned char *)operand_mat(p, &o->args)->data - o->blocks[i].bytes;
 }
 
-static struct placement place(const struct operands *o, const struct kernel *k, int64_t unit, bool aligned)
+static struct placement place(const struct operands *o, const struct kernel *k, const struct opened *d,
+                              bool aligned)
 {
+    int64_t unit = d->backend->device->alignment;
+    union any_args args = o->args;
     struct placement p = {0};
     for (int i = 0; i < OPERANDS_MAX; i++) {
         if (!o->blocks[i].bytes)
@@ -49,7 +52,8 @@ static struct placement place(const struct operands *o, const struct kernel *k, 
         p.end = p.at[i] + (int64_t)o->blocks[i].size;
     }
     p.scratch = round_up(p.end, unit);
-    p.scratch_bytes = k->scratch ? k->scratch(&o->args) : 0;
+    args.call.context = d->context;
+    p.scratch_bytes = k->scratch ? k->scratch(&args) : 0;
     p.end = p.scratch + p.scratch_bytes + GUARD;
     return p;
 }
@@ -70,7 +74,7 @@ static void run_at(struct operands *o, const struct kernel *k, const struct plac
 bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened *d, bool aligned)
 {
     const struct device *device = d->backend->device;
-    struct placement p = place(o, k, device->alignment, aligned);
+    struct placement p = place(o, k, d, aligned);
     unsigned char *host = malloc((size_t)p.end);
     char *base = device->allocate(d->context, p.end);
     if (!host || !base)

@@ -22,6 +22,12 @@ extern "C" {
 void cuda_linear_tf32(const void *args);
 void cuda_linear_backward_tf32(const void *args);
 
+/* Aggregation by cusparseSpMM. Asked with a context, scratch has what the library needs. */
+void cuda_spmm_cusparse(const void *args);
+int64_t cuda_spmm_cusparse_scratch(const void *args);
+void cuda_spmm_backward_cusparse(const void *args);
+int64_t cuda_spmm_backward_cusparse_scratch(const void *args);
+
 #ifdef __cplusplus
 }
 #endif
