@@ -127,7 +127,7 @@ static void test_dry_run_of_encodings(void **state)
     house_of(&h, "bench_pe_scaling");
     struct ended e = run_words(h, "--dry-run --nodes 100,5000 --graph er --pe rwse:4", 0);
     assert_non_null(strstr(e.out, " MiB    100 nodes"));
-    assert_non_null(strstr(e.out, "  -           -           -           -           5000 nodes"));
+    assert_non_null(strstr(e.out, "  -           -           -           5000 nodes"));
     assert_non_null(strstr(e.out, "\nencodings: "));
     ended_free(&e);
     e = run_words(h, "--dry-run --nodes 100 --graph er --pe none", 0);
