@@ -64,7 +64,7 @@ static const struct chart charts[] = {
      .unit = "s",
      .note = "points: medians; bars: their 95 % intervals",
      .count = 1,
-     .quantities = {{"encoding", "Encoding", "encoding.time.median", "encoding.time.ci95_low",
+     .quantities = {{"", "Encoding", "encoding.time.median", "encoding.time.ci95_low",
                      "encoding.time.ci95_high", false}}},
     {.name = "encoding_memory",
      .axis = "memory of one encoding",
@@ -73,8 +73,8 @@ static const struct chart charts[] = {
      .unit = "B",
      .note = "the most that was taken while it was computed; open: what is stored",
      .count = 2,
-     .quantities = {{"encoding", "Encoding", "encoding.peak", NULL, NULL, false},
-                    {"encoding, stored", "Encoding", "encoding.storage", NULL, NULL, true}}},
+     .quantities = {{"", "Encoding", "encoding.peak", NULL, NULL, false},
+                    {"stored", "Encoding", "encoding.storage", NULL, NULL, true}}},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
 _Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");

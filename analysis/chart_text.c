@@ -70,11 +70,14 @@ void chart_title(char text[CHART_TEXT], const struct series *first, const struct
 
 void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis)
 {
+    const double meaningless = 1; /* so uncertain an exponent tells nothing */
     char group[2 * AXES_TEXT];
     gnuplot_escape(group, sizeof group, s->group);
     text[0] = '\0';
     append(text, "%s%s%s", s->quantity->label, *s->quantity->label && *group ? ", " : "", group);
-    if (!s->fit.has_interval)
+    if (!*text)
+        append(text, "%s", s->quantity->subject);
+    if (!s->fit.has_interval || s->fit.half_width > meaningless)
         return;
     append(text, ", %s^{%.2f", symbol_of(axis), s->fit.exponent);
     if (s->fit.half_width >= 0.005) /* narrower than what is shown of the exponent */

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         .also = {[AXIS_NODES] = "500,2000,10000",
                  [AXIS_GRAPH] = "er,grid,ba",
                  [AXIS_SOLVER] = eigensolver_lack(SOLVER_ARPACK) ? NULL : "auto,arpack"},
-        .budget = 30,
+        .budget = 20,
         .model_nodes = 2000,
         .steps = true,
         .columns = columns,

@@ -54,7 +54,7 @@ static void test_verdicts(void **state)
     assert_true(v.low > 1 && !v.slower && !v.faster);
 }
 
-/* On a machine whose noise is far above the margin, one set of rounds is wrong once in a hundred times. */
+/* On a machine whose noise is far above the margin, one set of rounds is wrong twice in a hundred times. */
 static void test_second_rounds_confirm(void **state)
 {
     (void)state;
@@ -71,8 +71,8 @@ static void test_second_rounds_confirm(void **state)
         withdrawn += v.once;
         assert_true(first.slower == (v.slower || v.once));
     }
-    assert_in_range(once, TRIALS * 0.008, TRIALS * 0.013);
-    assert_in_range(twice, 0, TRIALS * 0.0005);
+    assert_in_range(once, TRIALS * 0.017, TRIALS * 0.026);
+    assert_in_range(twice, 0, TRIALS * 0.001);
     assert_int_equal(once, twice + withdrawn);
     double slower[AGAINST_ROUNDS_MAX];
     noisy(slower, 1.1, 5, 1);

@@ -159,7 +159,7 @@ static void test_titles_claim_what_is_known(void **state)
     } known[] = {
         {1, 1, "'Training step: 1.00 ms at 100 nodes'", "'step'"},
         {2, 1, "'Training step: 1.00 ms at 100 nodes, 5.20 ms at 300 nodes'", "'step'"},
-        {3, 3, "'Training step: 1.00 ms at 100 nodes, 94.9 ms at 1000 nodes'", "'step, N^{1.98 ± 3.34}'"},
+        {3, 3, "'Training step: 1.00 ms at 100 nodes, 94.9 ms at 1000 nodes'", "'step'"},
         {3, 1.08, "'Training step time grows as N^{1.5}: 1.00 ms at 100 nodes, 34.2 ms at 1000 nodes'",
          "'step, N^{1.53 ± 0.23}'"},
     };
