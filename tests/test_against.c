@@ -22,7 +22,7 @@
 #include "kernels/rng.h"
 #include "tests/records.h"
 
-#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 2 --warmup 0 "
+#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 2 --warmup 0 --threads 1 --no-check "
 
 /* Noise of so many percent, the same in every run. */
 static void noisy(double *ratios, double middle, double percent, uint64_t key)
@@ -157,6 +157,8 @@ static void test_runs(void **state)
 /* A difference that the second rounds do not show is none. */
 static void test_not_again(void **state)
 {
+    if (getenv("GTMARK_SMALL"))
+        skip();
     plant(*state, 1e-3, 1e3);
     struct ended e = run_words(*state, TINY "--against ./old", 0);
     assert_non_null(strstr(e.out, "slower in the first rounds, not again"));
@@ -167,6 +169,8 @@ static void test_not_again(void **state)
 /* What could not be compared has not passed. */
 static void test_bad_rows(void **state)
 {
+    if (getenv("GTMARK_SMALL"))
+        skip();
     plant(*state, 0, 0);
     struct ended e = run_words(*state, TINY "--against ./old", 1);
     assert_non_null(strstr(e.out, "nothing could be compared"));
