@@ -1,10 +1,10 @@
 /*
- * At least 21 of 30 ratios are above 1 with a probability of 0.021 where the two builds are equal, on a
+ * At least 27 of 40 ratios are above 1 with a probability of 0.019 where the two builds are equal, on a
  * machine so noisy that the margin does not matter. A sweep has many programs, and a gate that is often wrong
- * is switched off: hence the second set of rounds, which makes it 5e-4, and costs time only where there is
+ * is switched off: hence the second set of rounds, which makes it 4e-4, and costs time only where there is
  * something to fear. It is judged alone, since all rounds together would be biased by the choice of when to
  * go on. Many short rounds see more than few long ones: where a machine is slower for seconds at a time, a
- * round is hit as a whole, and the interval leaves out the nine outermost on either side.
+ * round is hit as a whole, and the interval leaves out the thirteen outermost on either side.
  */
 #include "bench/against.h"
 

@@ -11,7 +11,7 @@
 
 #include "bench/options.h"
 
-enum { AGAINST_ROUNDS = 30, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
+enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
 
 /* A difference smaller than this does not count, however certain: of other alignments of the same code, for
  * example. */

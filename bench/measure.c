@@ -328,6 +328,15 @@ static void measure_programs(struct making *m)
         first_answer_print(m->row, job->profile);
 }
 
+/* A tenth of the row's part of the budget, so that short runs (--against) mostly measure. */
+static double probe_seconds(const struct job *job)
+{
+    double seconds = job->share_encoding;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        seconds += job->share[p];
+    return fmin(0.05, seconds / 10);
+}
+
 json_t *measure(const struct job *job)
 {
     const struct options *o = job->options;
@@ -348,7 +357,7 @@ json_t *measure(const struct job *job)
                 "note: %lld nodes cannot have a mean degree of %g: there are as many edges as can be\n",
                 (long long)job->config.graph.nodes, job->config.graph.degree);
     if (!o->device.meta) {
-        struct noise noise = noise_probe(job->config.threads, 0.05);
+        struct noise noise = noise_probe(job->config.threads, probe_seconds(job));
         facts_noise(m.row, &noise);
         if (job->row == 0)
             noise_warn(&noise, stderr);

@@ -17,7 +17,8 @@
 #include "bench/affinity.h"
 #include "bench/clock.h"
 
-enum { PATH_SIZE = 512, LOOKS = 5 };
+enum { PATH_SIZE = 512 };
+#define LOOK 4e-3 /* seconds, in which our own threads fall asleep */
 
 struct usage usage_now(void)
 {
@@ -101,13 +102,12 @@ void noise_read_frequency(const char *root, int cpu, struct noise *n)
         fclose(in);
 }
 
-/* The fewest of several looks, in which our own threads have fallen asleep: who is always ready is no
- * passer-by. */
-static void look_at_load(struct noise *n)
+/* The fewest of the looks that fit into `seconds`, of one at least: who is always ready is no passer-by. */
+static void look_at_load(struct noise *n, double seconds)
 {
-    struct timespec pause = {.tv_nsec = 4 * 1000 * 1000};
-    int fewest = -1;
-    for (int i = 0; i < LOOKS; i++) {
+    struct timespec pause = {.tv_nsec = (long)(LOOK * 1e9)};
+    int fewest = -1, looks = 1 + (int)fmax(0, seconds / LOOK - 1);
+    for (int i = 0; i < looks; i++) {
         nanosleep(&pause, NULL);
         noise_read_load("", n);
         if (fewest < 0 || n->runnable < fewest)
@@ -141,7 +141,7 @@ static void spin(double seconds, double *lost, double *largest)
 struct noise noise_probe(int threads, double seconds)
 {
     struct noise n = {.cores = (int)sysconf(_SC_NPROCESSORS_ONLN), .threads = threads};
-    look_at_load(&n);
+    look_at_load(&n, seconds / 2);
     double lost = 0, largest = 0;
     int64_t switches = 0;
     int spun = 0;

@@ -26,8 +26,9 @@ struct noise {
 #define NOISE_GAP 10e-6 /* seconds */
 
 /*
- * Looks at the machine (20 ms), then spins on the clock for `seconds` on each thread: a gap of more than
- * NOISE_GAP between two readings is time that the thread did not have. Call it while our own threads sleep.
+ * Looks at the machine for half of `seconds`, then spins on the clock for `seconds` on each thread: a gap of
+ * more than NOISE_GAP between two readings is time that the thread did not have. Call it while our own
+ * threads sleep.
  */
 struct noise noise_probe(int threads, double seconds);
 

@@ -1,0 +1,121 @@
+/*
+ * How often the verdict of --against is wrong, over made-up ratios: of normal noise the figures that
+ * METRICS.md prints.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bench/against.h"
+#include "tests/synthetic.h"
+
+/* Two sets of ratios around `middle`. */
+static void make_ratios(double *ratios, double middle, double noise, uint64_t seed)
+{
+    make_series(ratios, AGAINST_ROUNDS_MAX, noise, 0, seed);
+    for (int i = 0; i < AGAINST_ROUNDS_MAX; i++)
+        ratios[i] *= middle;
+}
+
+static void test_quiet(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        double ratios[AGAINST_ROUNDS_MAX];
+        make_ratios(ratios, 1, 0.03, seed);
+        struct against_verdict same = against_judge(ratios, AGAINST_ROUNDS);
+        assert_true(!same.slower && !same.faster);
+        make_ratios(ratios, 1.1, 0.03, seed);
+        assert_true(against_judge(ratios, AGAINST_ROUNDS).slower);
+        make_ratios(ratios, 1 / 1.1, 0.03, seed);
+        assert_true(against_judge(ratios, AGAINST_ROUNDS).faster);
+    }
+}
+
+static void test_margin(void **state)
+{
+    (void)state;
+    double ratios[AGAINST_ROUNDS_MAX];
+    make_ratios(ratios, 1.02, 0.001, 1); /* certain, but within it */
+    struct against_verdict v = against_judge(ratios, AGAINST_ROUNDS);
+    assert_true(v.low > 1 && !v.slower && !v.faster);
+}
+
+/* The first rounds were chosen for what they say: the ratio is that of the second. */
+static void test_second_rounds_count(void **state)
+{
+    (void)state;
+    double ratios[AGAINST_ROUNDS_MAX];
+    make_ratios(ratios, 1.1, 0.02, 1);
+    for (int i = AGAINST_ROUNDS; i < AGAINST_ROUNDS_MAX; i++)
+        ratios[i] *= 1.1;
+    struct against_verdict v = against_judge(ratios, AGAINST_ROUNDS_MAX);
+    assert_true(v.slower && !v.once && v.ratio > 1.15);
+}
+
+/* Percent, in METRICS.md of 100000 draws. */
+struct rates {
+    double once, confirmed, found; /* falsely slower by the first rounds, and by both; found at 10 % */
+};
+
+static struct rates simulate(double noise, int draws)
+{
+    struct rates r = {0, 0, 0};
+    for (int i = 0; i < draws; i++) {
+        double ratios[AGAINST_ROUNDS_MAX];
+        make_ratios(ratios, 1, noise, 2 * (uint64_t)i);
+        struct against_verdict first = against_judge(ratios, AGAINST_ROUNDS);
+        struct against_verdict v = against_judge(ratios, AGAINST_ROUNDS_MAX);
+        assert_true(first.slower == (v.slower || v.once));
+        r.once += first.slower;
+        r.confirmed += v.slower;
+        make_ratios(ratios, 1.1, noise, 2 * (uint64_t)i + 1);
+        r.found += against_judge(ratios, AGAINST_ROUNDS_MAX).slower;
+    }
+    double percent = 100.0 / draws;
+    return (struct rates){r.once * percent, r.confirmed * percent, r.found * percent};
+}
+
+/* Within four standard deviations of a share from so many draws, and of one draw. */
+static void assert_rate(double found, double expected, int draws)
+{
+    double deviation = sqrt(expected * (100 - expected) / draws);
+    if (fabs(found - expected) > 4 * deviation + 100.0 / draws)
+        fail_msg("%g %% instead of %g %%", found, expected);
+}
+
+static void test_rates_of_metrics(void **state)
+{
+    (void)state;
+    static const struct {
+        double noise;
+        struct rates rates;
+    } expected[] = {
+        {0.01, {0, 0, 100}},     {0.02, {0, 0, 100}},         {0.03, {0, 0, 100}},
+        {0.05, {0.055, 0, 100}}, {0.10, {1.28, 0.014, 97.7}}, {0.20, {1.81, 0.033, 30.9}},
+    };
+    int draws = getenv("GTMARK_SOAK") ? 100000 : getenv("GTMARK_SMALL") ? 500 : 5000;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct rates r = simulate(expected[i].noise, draws);
+        assert_rate(r.once, expected[i].rates.once, draws);
+        assert_rate(r.confirmed, expected[i].rates.confirmed, draws);
+        assert_rate(r.found, expected[i].rates.found, draws);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_second_rounds_count),
+        cmocka_unit_test(test_rates_of_metrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
