@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "kernels/rng.h"
+#include "models/lappe.h"
+#include "tests/operands.h"
 
 static struct mat matrix(int64_t rows, int64_t cols)
 {
@@ -59,4 +61,27 @@ struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to)
         memcpy(other.pairs, e->pairs, (size_t)e->eigenvalues.rows * sizeof *other.pairs);
     }
     return other;
+}
+
+bool eigensolver_there(enum eigensolver s)
+{
+    return (s != SOLVER_LAPACK || dense_available()) && (s != SOLVER_ARPACK || arpack_available());
+}
+
+struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s,
+                         int threads)
+{
+    struct encoding_config c = {.kind = kind, .k = k, .solver = s};
+    struct encoding e;
+    char error[256];
+    if (!lappe_compute(&c, b, &(struct computing){.threads = threads}, &e, error, sizeof error)) {
+        fprintf(stderr, "%s:%d by %s: %s\n", encoding_name(kind), (int)k, eigensolver_name(s), error);
+        exit(1);
+    }
+    return e;
+}
+
+double eigenvalue_at(const struct encoding *e, int64_t graph, int64_t k)
+{
+    return mat_get(e->eigenvalues, graph, k);
 }

@@ -2,6 +2,7 @@
 #ifndef GTMARK_TESTS_ENCODINGS_H
 #define GTMARK_TESTS_ENCODINGS_H
 
+#include "models/eigen.h"
 #include "models/encoding.h"
 
 /*
@@ -12,5 +13,15 @@ struct encoding encoding_sample(const struct encoding_config *c, const struct ba
 
 /* The same encoding of the batch with other labels: node i became node to[i]. */
 struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to);
+
+/* Whether this build has the solver. */
+bool eigensolver_there(enum eigensolver s);
+
+/* The Laplacian encoding of a batch; without one, the process ends with a line. Free it with encoding_free.
+ */
+struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s,
+                         int threads);
+
+double eigenvalue_at(const struct encoding *e, int64_t graph, int64_t k);
 
 #endif

@@ -1,0 +1,155 @@
+/* Laplacian encodings that are cut short or refused, for want of memory too; and what they are charged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "models/eigen.h"
+#include "models/lappe.h"
+#include "tests/batches.h"
+#include "tests/encodings.h"
+#include "tests/graphs.h"
+#include "tests/sanitized.h"
+
+/* An iteration that is cut short says so. */
+static void test_limit_shows(void **state)
+{
+    (void)state;
+    struct batch b = graph_drawn("grid", 2000, 0, 1, 1);
+    for (int s = SOLVER_ITERATIVE; s < SOLVER_KINDS; s++) {
+        struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = (enum eigensolver)s};
+        struct encoding e;
+        char error[256];
+        if (!eigensolver_there(c.solver))
+            continue;
+        assert_true(lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 12}, &e, error,
+                                  sizeof error));
+        assert_true(e.excess > 1 && e.residual > 0);
+        encoding_free(&e);
+    }
+    batch_free(&b);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    struct batch directed = batch_awkward();
+    struct encoding_config c = {.kind = ENCODING_LAP, .k = 4};
+    struct encoding e;
+    char error[256];
+    assert_false(lappe_compute(&c, &directed, &(struct computing){.threads = 1}, &e, error, sizeof error));
+    assert_non_null(strstr(error, "the Laplacian needs an undirected graph"));
+    batch_free(&directed);
+    struct batch b = batch_er(20, 1);
+    for (int s = 0; s < SOLVER_KINDS; s++) {
+        c.solver = (enum eigensolver)s;
+        if (eigensolver_there(c.solver))
+            continue;
+        assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
+        assert_non_null(strstr(error, "this build has no "));
+    }
+    batch_free(&b);
+}
+
+/* Bytes of the address space that are in use. */
+static rlim_t address_space(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld", &pages), 1);
+    fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Wherever memory ends, it is a line: from the first array to the last, by each solver. */
+static void test_refused_memory_is_a_line(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    struct batch b = graph_drawn("grid", 600000, 0, 1, 1);
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
+        struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = (enum eigensolver)s};
+        if (!eigensolver_there(c.solver) || s == SOLVER_LAPACK)
+            continue;
+        int refused = 0;
+        bool done = false;
+        for (rlim_t room = 0; !done; room += (rlim_t)16 << 20) {
+            struct encoding e;
+            char error[256] = "";
+            little = before;
+            little.rlim_cur = address_space() + room;
+            assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+            done = lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 2}, &e, error,
+                                 sizeof error);
+            assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+            if (done)
+                encoding_free(&e);
+            else if (!strstr(error, "lap:8 of 600000 nodes: no memory "))
+                fail_msg("%s", error);
+            refused += !done;
+        }
+        assert_true(refused > 3);
+    }
+    batch_free(&b);
+}
+
+/* LAPACK's indices do not reach that far, which is what the line says. */
+static void test_too_large_for_lapack(void **state)
+{
+    (void)state;
+    if (!dense_available())
+        skip();
+    struct batch b = graph_drawn("grid", dense_most() + 1, 0, 1, 1);
+    struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
+    struct encoding e;
+    char error[256] = "";
+    assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
+    assert_non_null(strstr(error, "lapack solves up to 46340 nodes, and a component has 46341"));
+    batch_free(&b);
+}
+
+/* Executed ops are charged, memory is counted, and the method is named. */
+static void test_ledger(void **state)
+{
+    (void)state;
+    struct batch b = graph_drawn("er:giant", 3000, 5, 1, 42);
+    struct encoding e = lappe_of(&b, ENCODING_LAP_PYG, 8, SOLVER_ITERATIVE, 1);
+    assert_string_equal(e.method, "iterative");
+    assert_string_equal(e.flops_label, "executed ops");
+    assert_true(e.iterations > 10);
+    /* The block has at least as many columns as there are pairs. */
+    assert_true(e.cost.flops >= e.iterations * 2 * 8 * b.adj.edges);
+    assert_true(e.cost.bytes >= e.iterations * 2 * 8 * 4 * b.adj.nodes);
+    assert_true(e.peak >= 3 * 4 * 8 * b.adj.nodes);
+    encoding_free(&e);
+    if (dense_available()) {
+        e = lappe_of(&b, ENCODING_LAP_PYG, 8, SOLVER_LAPACK, 1);
+        assert_string_equal(e.method, "lapack");
+        assert_string_equal(e.flops_label, "nominal");
+        assert_int_equal(e.iterations, 0);
+        encoding_free(&e);
+    }
+    batch_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit_shows),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refused_memory_is_a_line),
+        cmocka_unit_test(test_too_large_for_lapack),
+        cmocka_unit_test(test_ledger),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
