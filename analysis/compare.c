@@ -140,7 +140,7 @@ static void print_help(void)
          "Ratios are times over the baseline's: above 1 is slower. A row is faster or slower where the "
          "interval\n"
          "of its ratio (95 %, of medians of samples that may resemble their neighbours) excludes 1 and the\n"
-         "ratio is beyond the margin; with fewer than 6 samples nothing is judged. METRICS.md says how.\n"
+         "ratio is beyond the margin; with fewer than 7 samples nothing is judged. METRICS.md says how.\n"
          "\n"
          "Examples:\n"
          "  compare old.json new.json\n"

@@ -201,15 +201,15 @@ static void test_rows_left_over(void **state)
 
 static void test_few_samples(void **state)
 {
-    const double one = 1, five[] = {1, 1, 1, 1, 1};
+    const double one = 1, six[] = {1, 1, 1, 1, 1, 1};
     json_t *b = machine("B", three, 2);
     row_set_samples(row_in(b, 0), "step.time", &one, 1);
-    row_set_samples(row_in(b, 1), "step.time", five, 5);
+    row_set_samples(row_in(b, 1), "step.time", six, 6);
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
     char *out = compare(*state, "a.json b.json --phase step", 0);
-    assert_int_equal(times(out, "unclear: 1 sample, fewer than 6\n"), 1);
-    assert_int_equal(times(out, "unclear: 5 samples, fewer than 6\n"), 1);
+    assert_int_equal(times(out, "unclear: 1 sample, fewer than 7\n"), 1);
+    assert_int_equal(times(out, "unclear: 6 samples, fewer than 7\n"), 1);
     assert_says(out, "B, step: 1 slower, 2 unclear;");
     free(out);
 }
