@@ -13,6 +13,7 @@
 #include "analysis/record.h"
 #include "bench/against.h"
 #include "bench/baseline.h"
+#include "bench/command.h"
 #include "bench/estimate.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
@@ -65,10 +66,9 @@ static json_t *described(struct device_choice *d)
 
 static json_t *new_record(const struct bench *b, struct options *o, int argc, char **argv)
 {
-    char command[4096] = "";
-    for (int i = 0, used = 0; i < argc && used < (int)sizeof command; i++)
-        used += snprintf(command + used, sizeof command - (size_t)used, "%s%s", i ? " " : "", argv[i]);
+    char *command = command_text(argc, argv);
     json_t *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
+    free(command);
     json_object_set_new(record, "settings", resume_settings(o));
     return record;
 }

@@ -1,0 +1,62 @@
+/* A command line as text: as a shell reads it, and always UTF-8. */
+#include "bench/command.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_text(char *const *words, int count, const char *expected)
+{
+    char *text = command_text(count, words);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_plain_words_stay(void **state)
+{
+    (void)state;
+    char *words[] = {"build/bench_x", "--nodes", "1k,2k..", "--graph=file:a+b@c_%.npz"};
+    assert_text(words, 4, "build/bench_x --nodes 1k,2k.. --graph=file:a+b@c_%.npz");
+}
+
+/* A shell takes the text apart into the same words. */
+static void test_shell_reads_it(void **state)
+{
+    (void)state;
+    char *words[] = {"printf", "%s|",  "a b", "",   "it's", "$HOME",     "*",
+                     "~",      "a\nb", "\"",  "\\", "#x",   "Gr\xc3\xbc"};
+    int count = sizeof words / sizeof *words;
+    char *text = command_text(count, words), expected[128] = "", found[128] = "";
+    for (int i = 2; i < count; i++)
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s|", words[i]);
+    FILE *shell = popen(text, "r");
+    assert_non_null(shell);
+    found[fread(found, 1, sizeof found - 1, shell)] = '\0';
+    assert_int_equal(pclose(shell), 0);
+    assert_string_equal(found, expected);
+    free(text);
+}
+
+static void test_other_bytes_are_marked(void **state)
+{
+    (void)state;
+    char *words[] = {"x", "a\xff"
+                          "b"};
+    assert_text(words, 2, "x 'a?b'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_words_stay),
+        cmocka_unit_test(test_shell_reads_it),
+        cmocka_unit_test(test_other_bytes_are_marked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
