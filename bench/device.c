@@ -76,6 +76,14 @@ static bool open_gpu(struct device_choice *d, struct message *error)
     return true;
 }
 
+void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME])
+{
+    if (d->all)
+        snprintf(name, DEVICE_NAME, "cuda:%d", i);
+    else
+        memcpy(name, d->name, DEVICE_NAME);
+}
+
 bool device_select(struct device_choice *d, int i, struct message *error)
 {
     int index = d->all ? i : d->index;

@@ -9,9 +9,11 @@
 #include "bench/nvml.h"
 #include "kernels/backend.h"
 
+enum { DEVICE_NAME = 16 };
+
 /* One device, or the GPUs of cuda:all, of which one is in use at a time. */
 struct device_choice {
-    char name[16];                 /* of that in use: cpu, ref, meta, cuda:0 */
+    char name[DEVICE_NAME];        /* of that in use: cpu, ref, meta, cuda:0 */
     const char *given;             /* as it was asked for: cuda, cuda:all */
     const struct backend *backend; /* whose kernels run; of meta, whose scratch is planned */
     bool meta;                     /* record and plan only */
@@ -33,6 +35,9 @@ void device_close(struct device_choice *d);
 
 /* Takes the i-th of the devices into use, which closes that in use. False with a message. */
 bool device_select(struct device_choice *d, int i, struct message *error);
+
+/* What the rows of the i-th of the devices call it, whichever is in use. */
+void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME]);
 
 /* What the result file says of the devices: an array. */
 json_t *device_json(const struct device_choice *d);

@@ -24,11 +24,16 @@ json_t *resume_settings(const struct options *o)
 }
 
 /* A device is its name, or an object with a "name"; its clock and temperature may be others. */
-static const json_t *device_name(const json_t *record)
+static json_t *names_of_devices(const json_t *record)
 {
-    const json_t *device = json_array_get(json_object_get(record, "devices"), 0);
-    const json_t *name = json_object_get(device, "name");
-    return name ? name : device;
+    json_t *names = json_array(), *device;
+    size_t i;
+    json_array_foreach(json_object_get(record, "devices"), i, device)
+    {
+        json_t *name = json_object_get(device, "name");
+        json_array_append(names, name ? name : device);
+    }
+    return names;
 }
 
 static bool agree(const json_t *old, const json_t *new, const char *name, const char *path,
@@ -55,7 +60,11 @@ static bool heads_agree(const json_t *old, const json_t *new, const char *path, 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!agree(row_get(old, parts[i]), row_get(new, parts[i]), parts[i], path, error))
             return false;
-    return agree(device_name(old), device_name(new), "device", path, error);
+    json_t *there = names_of_devices(old), *here = names_of_devices(new);
+    bool same = agree(there, here, "devices", path, error);
+    json_decref(there);
+    json_decref(here);
+    return same;
 }
 
 /* Values as a file holds them: a real number has 15 digits there. */
@@ -92,12 +101,15 @@ static enum row_state state_of(const json_t *row)
     return strcmp(status, "ok") == 0 || strcmp(status, "oom") == 0 ? ROW_KEPT : ROW_REDONE;
 }
 
-/* The first row of the configuration that no other took, or null; taken from `rows`. */
-static json_t *take(json_t *rows, const struct options *o, const struct config *c)
+/* The first row of the configuration on this device that no other took, or null; taken from `rows`. */
+static json_t *take(json_t *rows, const struct options *o, const struct config *c, int device)
 {
     json_t *wanted = json_object(), *row;
+    char name[DEVICE_NAME];
     size_t i;
     facts_config(wanted, c, o);
+    device_name(&o->device, device, name);
+    row_set_text(wanted, "device", name);
     json_array_foreach(rows, i, row)
     {
         if (!belongs(row, wanted, graph_is_file(c->graph.family)))
@@ -116,9 +128,9 @@ static void match(struct resume *r, const struct options *o, json_t *record)
 {
     json_t *rows = json_object_get(record, "rows"), *asked = json_array();
     int64_t count = config_count(o);
-    for (int64_t i = 0; i < count && json_array_size(rows) > 0; i++) {
-        struct config c = config_at(o, i);
-        json_t *row = take(rows, o, &c);
+    for (int64_t i = 0; i < count * o->device.count && json_array_size(rows) > 0; i++) {
+        struct config c = config_at(o, i % count);
+        json_t *row = take(rows, o, &c, (int)(i / count));
         if (!row)
             continue;
         r->state[i] = state_of(row);
@@ -151,8 +163,6 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, js
     *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = *record};
     if (!r->state)
         return complain(error, "no memory for %zu rows", rows);
-    if (o->resume && o->device.count > 1)
-        return complain(error, "--resume: one GPU after the other, not --device cuda:all");
     if (!o->resume || !path || access(path, F_OK) != 0)
         return true;
     json_t *old = record_load(path, why.text);

@@ -62,14 +62,14 @@ static void find_costs(struct work *w)
     }
 }
 
-static struct work *plan_work(const struct job *common, const struct resume *resume, int64_t rows)
+static struct work *plan_work(const struct job *common, const enum row_state *state, int64_t rows)
 {
     const struct options *o = common->options;
     struct work *work = calloc((size_t)rows, sizeof *work);
     double total = 0;
     int64_t missing = 0;
     for (int64_t i = 0; work && i < rows; i++) {
-        work[i].kept = resume->state[i] == ROW_KEPT;
+        work[i].kept = state[i] == ROW_KEPT;
         if (work[i].kept)
             continue;
         missing++;
@@ -218,7 +218,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     struct flush flush = {0};
     struct job shared = *common;
     shared.flush = &flush;
-    struct work *work = plan_work(&shared, r->resume, rows);
+    struct work *work = plan_work(&shared, r->resume->state + common->progress->before, rows);
     bool turns = o->interleave && !o->device.meta;
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
@@ -227,7 +227,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     for (int64_t i = 0; going && i < rows && !interrupt_signal(); i++) {
         bool good;
         if (work[i].kept) {
-            *all_good &= report_kept(r, i);
+            *all_good &= report_kept(r, common->progress->before + i);
             continue;
         }
         show(common->progress, &work[i], i, turns ? 0 : 1);

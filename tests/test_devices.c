@@ -181,6 +181,39 @@ static void test_all(void **state)
     json_decref(record);
 }
 
+/* The first GPU lacks a row and the second has one that failed: these two are measured, the others stay. */
+static void test_all_go_on(void **state)
+{
+    static const char again[] = "--device cuda:all --nodes 8,12 --phase forward --resume";
+    const struct house *h = *state;
+    char path[PATH_SIZE], said[4096], error[MESSAGE_SIZE];
+    gpus = 2;
+    path_of(h, path);
+    json_t *before = result(h, "--device cuda:all --nodes 8,12 --phase forward"),
+           *rows = json_object_get(before, "rows");
+    json_t *failed = json_array_get(rows, 2);
+    row_set_text(failed, "status", "failed");
+    row_set_text(failed, "reason", "planted");
+    json_array_remove(rows, 1);
+    assert_true(record_save(before, path, error));
+    gpus = 3;
+    int status = run(h, again, said);
+    if (status != 2 || !strstr(said, "differs in its devices"))
+        fail_msg("status %d: %s", status, said);
+    gpus = 2;
+    json_t *after = result(h, again);
+    assert_int_equal(row_count(after), 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(text_at(row_at(after, i), "device"), i < 2 ? "cuda:0" : "cuda:1");
+        assert_int_equal(count_at(row_at(after, i), "nodes"), i % 2 ? 12 : 8);
+        assert_string_equal(text_at(row_at(after, i), "status"), "ok");
+    }
+    assert_true(json_equal(row_at(after, 0), row_at(before, 0)));
+    assert_true(json_equal(row_at(after, 3), row_at(before, 2)));
+    json_decref(before);
+    json_decref(after);
+}
+
 static void test_rows_tell_of_the_gpu(void **state)
 {
     struct player p = player_open("whole"); /* from here on it is this program's libnvidia-ml.so.1 */
@@ -215,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_bad_choices),
         cmocka_unit_test(test_one_of_several),
         cmocka_unit_test(test_all),
+        cmocka_unit_test(test_all_go_on),
         cmocka_unit_test(test_rows_tell_of_the_gpu),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

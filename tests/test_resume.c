@@ -346,7 +346,7 @@ static void test_heads_that_disagree(void **state)
     refuses(*state, TINY "--nodes 8 --resume --phase step", "differs in its settings: ");
     refuses(*state, TINY "--nodes 8 --resume --impl linear=ref", "differs in its settings: ");
     refuses(*state, TINY "--nodes 8 --resume --device ref",
-            "differs in its device: \"cpu\" there, \"ref\" here");
+            "differs in its devices: [\"cpu\"] there, [\"ref\"] here");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         json_t *record = record_in(*state, "work/x.json"), *other = json_deep_copy(record);
         json_object_set_new(other, fields[i], json_string("another"));
