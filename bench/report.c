@@ -60,6 +60,7 @@ static void print_row(const struct report *r, const json_t *row)
     }
 }
 
+/* Saves first: who reads stdout may go away, which ends the program (SIGPIPE). */
 bool report_row(struct report *r, int64_t index, json_t *row, struct message *error)
 {
     bool replace = r->resume->state[index] == ROW_REDONE;
@@ -67,11 +68,11 @@ bool report_row(struct report *r, int64_t index, json_t *row, struct message *er
         json_decref(row);
         return false;
     }
+    bool saved = !r->path || record_save(r->record, r->path, error->text);
     print_row(r, row);
     json_decref(row);
-    if (fflush(stdout) != 0 || ferror(stdout)) /* a long row is flushed on its way */
-        return complain(error, "stdout: cannot be written");
-    return !r->path || record_save(r->record, r->path, error->text);
+    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed on its way */
+    return printed ? saved : saved && complain(error, "stdout: cannot be written");
 }
 
 bool report_kept(struct report *r, int64_t index)

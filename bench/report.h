@@ -19,8 +19,8 @@ struct report {
 bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
                   const char *path, struct message *error);
 
-/* Takes over the finished row of a configuration, all before which are in the record: prints it and saves the
- * file. */
+/* Takes over the finished row of a configuration, all before which are in the record: saves the file and
+ * prints it. */
 bool report_row(struct report *r, int64_t index, json_t *row, struct message *error);
 
 /* Prints the row of a configuration that an earlier run left. Says whether it is ok. */
