@@ -134,6 +134,13 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     return true;
 }
 
+/* A trace replaces its file after every row. */
+static bool check_apart(const struct options *o, const char *path, struct message *error)
+{
+    return !path || !o->trace || !place_same(path, o->trace) ||
+           complain(error, "--trace %.300s: another file than the rows', which go there", o->trace);
+}
+
 static bool check_path(const char *path, struct message *error)
 {
     char why[MESSAGE_SIZE];
@@ -159,11 +166,16 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/* --find-max-nodes, before the sweep. Returns the exit status where that ends here. */
-static int find_sizes(const struct bench *b, struct options *o)
+/* --find-max-nodes, before the sweep. Returns the exit status where that ends here; a search can take
+ * minutes, after which it is too late to say that its rows have no place. */
+static int find_sizes(const struct bench *b, struct options *o, const char *path)
 {
     struct message error;
-    if (o->largest.kind == LARGEST_NONE || largest_find(o, &error))
+    if (o->largest.kind == LARGEST_NONE)
+        return EXIT_GOOD;
+    if (!check_path(path, &error))
+        return fail(b, &error, EXIT_USAGE);
+    if (largest_find(o, &error))
         return EXIT_GOOD;
     return interrupt_signal() ? say_interrupted(b, "before the sizes were found")
                               : fail(b, &error, EXIT_MISSED);
@@ -200,10 +212,11 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     struct message error;
     char place[PATH_MAX];
     const char *path;
-    if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error))
+    if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error) ||
+        !check_apart(o, path, &error))
         return fail(b, &error, EXIT_USAGE);
     interrupt_watch();
-    int status = find_sizes(b, o);
+    int status = find_sizes(b, o, path);
     if (status != EXIT_GOOD)
         return status;
     struct resume resume;

@@ -47,6 +47,23 @@ bool place_name(const char *name, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/results/local/%s.json", root, name) < PATH_MAX;
 }
 
+/* The directory that a path's last name stands in, and that name; null where there is no such directory. */
+static const char *split(const char *path, struct stat *directory)
+{
+    char parent[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(parent, PATH_MAX, "%.*s", (int)(slash - path) + 1, path);
+    return stat(parent, directory) != 0 ? NULL : slash ? slash + 1 : path;
+}
+
+bool place_same(const char *a, const char *b)
+{
+    struct stat there, here;
+    const char *x = split(a, &there), *y = split(b, &here);
+    return x && y && strcmp(x, y) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
 void place_prefix(const char *path, char prefix[PATH_MAX])
 {
     size_t length = strlen(path), ending = strlen(".json");

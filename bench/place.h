@@ -16,6 +16,9 @@ bool place_default(const char *name, char path[PATH_MAX], struct message *error)
 /* The same path; makes and says nothing. False if it is too long. */
 bool place_name(const char *name, char path[PATH_MAX]);
 
+/* Whether two paths are one file, which need not be there yet. */
+bool place_same(const char *a, const char *b);
+
 /* The path without its ending ".json": what the names of charts begin with. */
 void place_prefix(const char *path, char prefix[PATH_MAX]);
 

@@ -119,6 +119,11 @@ static void test_refusals(void **state)
         assert_string_equal(e.out, "");
         ended_free(&e);
     }
+    /* found out before anything is searched for */
+    struct ended e = run_words(*state, "--device meta --find-max-nodes memory:1MiB --output no/x.json", 2);
+    assert_non_null(strstr(e.err, ": --output no/x.json: cannot be written: "));
+    assert_null(strstr(e.err, "fits"));
+    ended_free(&e);
     char *after = house_list(*state);
     assert_string_equal(before, after);
     free(before);

@@ -37,10 +37,29 @@ static void test_reader_is_gone(void **state)
     json_decref(record);
 }
 
+/* However the two are written. */
+static void test_trace_over_the_rows(void **state)
+{
+    static const char *const lines[] = {"--output t.json --trace t.json",
+                                        "--output t.json --trace ../work/./t.json"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char words[256];
+        snprintf(words, sizeof words, TINY "--nodes 8 %s", lines[i]);
+        struct ended e = run_words(*state, words, 2);
+        assert_non_null(strstr(e.err, "--trace "));
+        assert_non_null(strstr(e.err, ".json: another file"));
+        ended_free(&e);
+    }
+    char *files = house_list(*state);
+    assert_null(strstr(files, "t.json"));
+    free(files);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reader_is_gone),
+        cmocka_unit_test(test_trace_over_the_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
