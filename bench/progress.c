@@ -1,6 +1,7 @@
 #include "bench/progress.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bench/clock.h"
@@ -8,6 +9,13 @@
 void progress_start(struct progress *p, int64_t rows)
 {
     *p = (struct progress){.terminal = isatty(STDERR_FILENO), .rows = rows};
+}
+
+/* What is longer than this goes on in the next line of the terminal, which nothing clears again. */
+static int line_length(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
 }
 
 void progress_samples(void *context, int samples, double seconds)
@@ -18,9 +26,11 @@ void progress_samples(void *context, int samples, double seconds)
         return;
     p->shown = now;
     double left = p->remaining + (p->share > seconds ? p->share - seconds : 0);
-    fprintf(stderr, "\r\033[K[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
-            (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,
-            left);
+    char line[160];
+    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
+             (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,
+             left);
+    fprintf(stderr, "\r\033[K%.*s", line_length(), line);
     fflush(stderr);
 }
 
