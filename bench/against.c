@@ -178,7 +178,9 @@ static bool add_round(struct comparing *c, json_t *const records[SIDES], struct 
 static bool run_round(struct comparing *c, int rounds, const struct options *o, int argc, char **argv,
                       const char *directory, struct message *error)
 {
-    const char *const programs[SIDES] = {o->against, "/proc/self/exe"};
+    char old[PATH_MAX]; /* with a slash, without which it would be looked for along PATH */
+    snprintf(old, sizeof old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
+    const char *const programs[SIDES] = {old, "/proc/self/exe"};
     json_t *records[SIDES] = {NULL, NULL};
     bool good = true;
     for (int turn = 0; turn < SIDES && good; turn++) {

@@ -88,7 +88,7 @@ static void test_runs(void **state)
     assert_null(strstr(e.out, "faster"));
     ended_free(&e);
     plant(h, 1e3, 1e-3);
-    e = run_words(h, TINY "--against ./old", 0);
+    e = run_words(h, TINY "--against old", 0); /* a file, not something along PATH */
     assert_non_null(strstr(e.out, "faster"));
     assert_null(strstr(e.out, "SLOWER"));
     ended_free(&e);
