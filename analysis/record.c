@@ -249,7 +249,8 @@ bool record_keep(const char *path, char *error)
         return false;
     }
     unlink(kept);
-    bool good = link(path, kept) == 0 || system_error(error, kept);
+    /* Not every file system has hard links, nor may everybody link to another user's file. */
+    bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);
     free(kept);
     return good;
 }

@@ -4,6 +4,8 @@
 #include "analysis/schema.h"
 #include "tests/test_analysis_rows.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -292,6 +294,39 @@ static void test_failed_save_keeps_the_old_file(void **state)
     json_decref(loaded);
 }
 
+/* A file system may have no hard links; this stands before the C library's. */
+static bool links_refused;
+
+int link(const char *from, const char *to)
+{
+    if (!links_refused)
+        return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+    errno = EPERM;
+    return -1;
+}
+
+static void test_what_is_replaced_is_kept(void **state)
+{
+    const struct place *p = *state;
+    char error[MESSAGE_SIZE] = "", kept[128];
+    snprintf(kept, sizeof kept, "%s~", p->file);
+    for (int refused = 0; refused < 2; refused++) {
+        json_t *record = record_of(good_row(refused ? 500 : 100)), *loaded;
+        int64_t nodes = 0;
+        assert_true(record_save(record, p->file, error));
+        links_refused = refused;
+        if (!record_keep(p->file, error))
+            fail_msg("%s", error);
+        links_refused = false;
+        loaded = record_load(kept, error);
+        assert_true(row_get_count(json_array_get(json_object_get(loaded, "rows"), 0), "nodes", &nodes));
+        assert_int_equal(nodes, refused ? 500 : 100);
+        json_decref(loaded);
+        json_decref(record);
+    }
+    assert_int_equal(unlink(kept), 0);
+}
+
 static void test_places_that_cannot_be_written(void **state)
 {
     const struct place *p = *state;
@@ -357,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_misuse_aborts),
         cmocka_unit_test(test_record_refuses_bad_rows),
         cmocka_unit_test_setup_teardown(test_failed_save_keeps_the_old_file, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_what_is_replaced_is_kept, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_malformed_files, make_place, remove_place),
     };
