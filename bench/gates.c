@@ -111,18 +111,50 @@ static void judge_gate(struct judging *j, const struct gate *g, const json_t *ro
         print_miss(j, row, program, k, measured, g->limit);
 }
 
+/* Whether a row was not to run a program that others of its sweep run, as graphs that are only encoded: it
+ * has not even a plan of it. */
+static bool is_spared(const json_t *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    double planned;
+    snprintf(path, sizeof path, "%s.memory.planned", program);
+    return row_is_ok(row) && !row_get_real(row, path, &planned);
+}
+
+/* A gate of a program, on a row; one that names no program is of all that are timed. */
+static void judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
+                           const json_t *row)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        bool meant = g->program == (int)p || (g->program == PROGRAMS && programs[p]);
+        if (meant && !(programs[p] && is_spared(row, program_name(p))))
+            judge_gate(j, g, row, program_name(p));
+    }
+}
+
+/* Whether a row was to run none of the programs that are timed. */
+static bool is_spared_all(const json_t *row, const bool programs[PROGRAMS])
+{
+    int asked = 0, spared = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        asked += programs[p];
+        spared += programs[p] && is_spared(row, program_name(p));
+    }
+    return asked > 0 && spared == asked;
+}
+
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out)
 {
     struct judging j = {.out = out};
     j.axes_count = axes_varying(rows, j.axes);
     for (size_t r = 0; r < json_array_size(rows); r++)
         for (int i = 0; i < g->count; i++) {
-            const struct gate *gate = &g->list[i];
-            if (kinds[gate->kind].of_row)
-                judge_gate(&j, gate, json_array_get(rows, r), "");
-            for (int p = 0; p < PROGRAMS && !kinds[gate->kind].of_row; p++)
-                if (gate->program == p || (gate->program == PROGRAMS && programs[p]))
-                    judge_gate(&j, gate, json_array_get(rows, r), program_name((enum program_kind)p));
+            const json_t *row = json_array_get(rows, r);
+            bool of_row = kinds[g->list[i].kind].of_row;
+            if (of_row && !is_spared_all(row, programs))
+                judge_gate(&j, &g->list[i], row, "");
+            else if (!of_row)
+                judge_programs(&j, &g->list[i], programs, row);
         }
     return j.misses;
 }

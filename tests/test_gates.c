@@ -92,6 +92,32 @@ static void test_judging(void **state)
     json_decref(rows);
 }
 
+/* What a row was not to run is not missed, unless the gate asks for it by its name. */
+static void test_rows_that_only_encode(void **state)
+{
+    (void)state;
+    static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
+    json_t *row = good_row(100), *rows = json_pack("[O, o]", row, good_row(1000));
+    int misses;
+    row_set_null(row, "step", "a graph of this size is only encoded");
+    free(judged("latency:1000s,memory:1GiB", both, rows, &misses));
+    assert_int_equal(misses, 0);
+    free(judged("step.latency:1000s", both, rows, &misses));
+    assert_int_equal(misses, 0);
+    free(judged("step.latency:1000s", forward, rows, &misses));
+    assert_int_equal(misses, 1);
+    free(judged("error:1", both, rows, &misses)); /* both rows have programs to be checked */
+    assert_int_equal(misses, 2);
+    row_set_null(row, "forward", "a graph of this size is only encoded");
+    free(judged("error:1", both, rows, &misses));
+    assert_int_equal(misses, 1);
+    row_set_text(row, "status", "oom");
+    free(judged("step.latency:1000s", both, rows, &misses));
+    assert_int_equal(misses, 1);
+    json_decref(row);
+    json_decref(rows);
+}
+
 static void test_runs(void **state)
 {
     static const char *const tiny =
@@ -114,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_judging),
+        cmocka_unit_test(test_rows_that_only_encode),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
