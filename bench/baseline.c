@@ -114,5 +114,7 @@ int baseline_judge(const json_t *base, const json_t *rows, const bool programs[P
     for (size_t i = 0; i < json_array_size(j.rows); i++)
         if (match_find(&j.rule, j.base, json_array_get(j.rows, i)) == MATCH_NONE)
             explain(&j, json_array_get(j.rows, i));
+    if (!j.compared)
+        fprintf(out, "nothing could be compared\n");
     return j.compared ? j.slower : -1;
 }

@@ -115,6 +115,7 @@ static void test_no_partner(void **state)
     row_set_text(other, "work", "fedcba9876543210");
     assert_int_equal(judged(other, good_row(500), &text), -1);
     assert_non_null(strstr(text, "not in the baseline"));
+    assert_non_null(strstr(text, "nothing could be compared"));
     free(text);
 }
 
