@@ -33,7 +33,9 @@ while IFS='|' read -r name budget takes flags; do
     "$build/$name" --device "$device" --budget "$budget" --output "$results/$name.json" $flags </dev/null \
         >"$results/$name.txt"
     status=$?
-    [ "$status" -lt 128 ] || exit "$status" # interrupted: so is this
+    case $status in
+    130 | 143) exit "$status" ;; # interrupted: so is this
+    esac
     [ "$status" = 0 ] || failed="$failed $name"
     cat "$results/$name.txt"
     if [ "$status" -lt 2 ] && [ -s "$results/$name.json" ]; then # else the file is of an earlier run

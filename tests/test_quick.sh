@@ -33,4 +33,5 @@ check 'findings are of all files' "$(run 0)" '0: 6 files'
 check 'rows that are not ok are found too, and the exit status says so' "$(run 1)" '1: 6 files'
 check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-18)" '1: Not all went we'
 check 'an interrupt ends it' "$(run 130)" '130: '
+check 'one that crashes does not end it' "$(run 139 | cut -c1-18)" '1: Not all went we'
 tap_end
