@@ -121,7 +121,7 @@ bool record_write_line(const json_t *record, const json_t *row, FILE *out)
 /* Says what the system refused; returns false for the caller to pass on. */
 static bool system_error(char *error, const char *path)
 {
-    snprintf(error, MESSAGE_SIZE, "%s: cannot be written: %s", path, strerror(errno));
+    snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
     return false;
 }
 
@@ -130,7 +130,7 @@ static FILE *open_beside(const char *path, char **beside, char *error)
 {
     struct stat there;
     if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-        snprintf(error, MESSAGE_SIZE, "%s: is not a regular file",
+        snprintf(error, MESSAGE_SIZE, "%.300s: is not a regular file",
                  path); /* a rename would replace /dev/null */
         return NULL;
     }
@@ -205,18 +205,18 @@ static json_t *load(const char *path, bool row_is_sound(const json_t *row, char 
     json_error_t problem;
     FILE *file = fopen(path, "r");
     if (!file) {
-        snprintf(error, MESSAGE_SIZE, "%s: cannot be read: %s", path, strerror(errno));
+        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be read: %s", path, strerror(errno));
         return NULL;
     }
     json_t *record = json_loadf(file, JSON_REJECT_DUPLICATES, &problem);
     fclose(file);
     if (!record) {
-        snprintf(error, MESSAGE_SIZE, "%s: not JSON: line %d: %s", path, problem.line, problem.text);
+        snprintf(error, MESSAGE_SIZE, "%.200s: not JSON: line %d: %s", path, problem.line, problem.text);
         return NULL;
     }
     char wrong[MESSAGE_SIZE];
     if (!validate(record, row_is_sound, wrong)) {
-        snprintf(error, MESSAGE_SIZE, "%s: %.*s", path, MESSAGE_SIZE / 2, wrong);
+        snprintf(error, MESSAGE_SIZE, "%.200s: %.*s", path, MESSAGE_SIZE / 2, wrong);
         json_decref(record);
         return NULL;
     }

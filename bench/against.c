@@ -49,7 +49,7 @@ bool against_possible(const struct options *o, struct message *error)
 {
     struct stat s;
     if (stat(o->against, &s) != 0 || !S_ISREG(s.st_mode) || access(o->against, X_OK) != 0)
-        return complain(error, "--against %s: needs an executable file", o->against);
+        return complain(error, "--against %.300s: needs an executable file", o->against);
     bool profile = o->profile && !o->bench->whole; /* which makes one unasked */
     if (o->output || o->resume || o->dump || o->trace || profile || o->format != FORMAT_TABLE ||
         o->gates.count || o->baseline)

@@ -111,7 +111,7 @@ static bool check_file(const struct options *o, const struct config *c, struct m
     static const enum axis fixed[] = {AXIS_NODES, AXIS_DEGREE, AXIS_BATCH};
     for (size_t i = 0; graph_is_file(c->graph.family) && i < sizeof fixed / sizeof *fixed; i++)
         if (o->given[fixed[i]])
-            return complain(error, "--graph %s --%s: the file says what the graph is", c->graph.family,
+            return complain(error, "--graph %.300s --%s: the file says what the graph is", c->graph.family,
                             axis_info(fixed[i])->name);
     return true;
 }

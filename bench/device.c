@@ -30,7 +30,7 @@ static bool say_unknown(const char *value, struct message *error)
     char nearest[SUGGESTION_TEXT];
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         suggest_offer(&s, names[i]);
-    return complain(error, "--device %s: %s%s", value, allowed, suggest_text(&s, "", nearest));
+    return complain(error, "--device %.200s: %s%s", value, allowed, suggest_text(&s, "", nearest));
 }
 
 static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)
@@ -42,7 +42,7 @@ static bool parse_gpu(const char *value, struct device_choice *d, struct message
         return say_unknown(value, error);
     snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
     d->backend = backend_cuda(why, sizeof why);
-    return d->backend || complain(error, "--device %s: %s", value, why);
+    return d->backend || complain(error, "--device %.200s: %s", value, why);
 }
 
 bool device_parse(const char *value, struct device_choice *d, struct message *error)

@@ -39,14 +39,14 @@ static bool place_free(const char *path, struct message *error)
     if (!directory && errno == ENOENT && can_make(path))
         return true;
     if (!directory || !can_write(path)) {
-        complain(error, "--dump %s: %s", path, strerror(errno));
+        complain(error, "--dump %.300s: %s", path, strerror(errno));
         if (directory)
             closedir(directory);
         return false;
     }
     bool empty = is_empty(directory);
     closedir(directory);
-    return empty || complain(error, "--dump %s: the directory is not empty", path);
+    return empty || complain(error, "--dump %.300s: the directory is not empty", path);
 }
 
 bool dump_possible(const struct options *o, struct message *error)
@@ -54,12 +54,13 @@ bool dump_possible(const struct options *o, struct message *error)
     if (!o->dump)
         return true;
     if (config_count(o) != 1)
-        return complain(error, "--dump %s: one configuration, but the axes make %lld (give each one value)",
+        return complain(error,
+                        "--dump %.300s: one configuration, but the axes make %lld (give each one value)",
                         o->dump, (long long)config_count(o));
     if (o->device.all)
-        return complain(error, "--dump %s: of one device, but --device is %s", o->dump, o->device.given);
+        return complain(error, "--dump %.300s: of one device, but --device is %s", o->dump, o->device.given);
     if (o->device.meta || !o->programs[PROGRAM_STEP])
-        return complain(error, "--dump %s: needs a step that runs, not --device meta or --phase forward",
+        return complain(error, "--dump %.300s: needs a step that runs, not --device meta or --phase forward",
                         o->dump);
     return place_free(o->dump, error);
 }
@@ -72,7 +73,7 @@ static bool write_array(const char *directory, const char *kind, const char *nam
     int length =
         snprintf(path, sizeof path, "%s/%s%s%s.npy", directory, kind, name ? "." : "", name ? name : "");
     return length < PATH_MAX ? npy_write(path, &a, error)
-                             : complain(error, "--dump %s: the path is too long", directory);
+                             : complain(error, "--dump %.300s: the path is too long", directory);
 }
 
 static bool write_matrix(const char *directory, const char *kind, const char *name, const struct tape *t,
@@ -193,7 +194,7 @@ bool dump_write(const struct options *o, const struct config *c, const struct ba
                 const struct recording *step, struct message *error)
 {
     if (mkdir(o->dump, 0777) != 0 && errno != EEXIST)
-        return complain(error, "--dump %s: %s", o->dump, strerror(errno));
+        return complain(error, "--dump %.300s: %s", o->dump, strerror(errno));
     tape_init(step->tape);
     bool written = write_inputs(o->dump, step->tape, error) && write_graph(o->dump, &b->adj, error);
     tape_run(step->tape);

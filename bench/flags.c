@@ -25,10 +25,10 @@ static bool read_impl(struct options *o, const char *value, struct message *erro
     while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, value, length)))
         suggest_offer(&s, op_info(op++)->name);
     if (op == OPS || !value[length])
-        return complain(error, "--impl %s: OP=VARIANT, as in --list-ops%s", value,
+        return complain(error, "--impl %.200s: OP=VARIANT, as in --list-ops%s", value,
                         op == OPS ? suggest_text(&s, "", nearest) : "");
     if (o->variant[op])
-        return complain(error, "--impl %s: %s is given twice", value, op_info(op)->name);
+        return complain(error, "--impl %.200s: %s is given twice", value, op_info(op)->name);
     o->variant[op] = value + length + 1;
     return true;
 }
@@ -48,7 +48,7 @@ static bool read_phase(struct options *o, const char *value, struct message *err
                 good = o->programs[p] = true;
     }
     free(copy);
-    return good || complain(error, "--phase %s: forward, step, forward,step or none", value);
+    return good || complain(error, "--phase %.200s: forward, step, forward,step or none", value);
 }
 
 static bool read_calibrate(struct options *o, const char *value, struct message *error)
@@ -80,7 +80,7 @@ static bool read_seed(struct options *o, const char *value, struct message *erro
 {
     double seed;
     if (!parse_number(value, true, 0, 0x1p53 - 1, &seed))
-        return complain(error, "--seed %s: a whole number from 0 to 2^53 - 1", value);
+        return complain(error, "--seed %.200s: a whole number from 0 to 2^53 - 1", value);
     o->seed = (uint64_t)seed;
     return true;
 }
@@ -188,7 +188,7 @@ static bool read_number(const struct flag *f, struct options *o, const char *val
 {
     double number;
     if (!parse_number(value, f->kind == FLAG_WHOLE, f->min, f->max, &number))
-        return complain(error, "--%s %s: %s from %.0f to %.0f", f->name, value, f->what, f->min, f->max);
+        return complain(error, "--%s %.200s: %s from %.0f to %.0f", f->name, value, f->what, f->min, f->max);
     int whole = (int)number;
     if (f->kind == FLAG_WHOLE)
         set(f, o, &whole, sizeof whole);
@@ -204,8 +204,8 @@ static bool read_seconds(const struct flag *f, struct options *o, const char *va
     bool bare =
         !value[strspn(value, "0123456789.eE+-")] && parse_number(value, false, f->min, f->max, &seconds);
     if (!bare && !(quantity_parse(value, QUANTITY_SECONDS, &seconds) && seconds <= f->max))
-        return complain(error, "--%s %s: seconds, from %.0f to %.0f, or %s", f->name, value, f->min, f->max,
-                        quantity_allowed(QUANTITY_SECONDS));
+        return complain(error, "--%s %.200s: seconds, from %.0f to %.0f, or %s", f->name, value, f->min,
+                        f->max, quantity_allowed(QUANTITY_SECONDS));
     set(f, o, &seconds, sizeof seconds);
     return true;
 }
@@ -214,7 +214,7 @@ static bool read_size(const struct flag *f, struct options *o, const char *value
 {
     double size;
     if (!quantity_parse(value, QUANTITY_BYTES, &size))
-        return complain(error, "--%s %s: %s", f->name, value, quantity_allowed(QUANTITY_BYTES));
+        return complain(error, "--%s %.200s: %s", f->name, value, quantity_allowed(QUANTITY_BYTES));
     set(f, o, &size, sizeof size);
     return true;
 }
@@ -236,7 +236,7 @@ static bool read_choice(const struct flag *f, struct options *o, const char *val
                                      : " or ",
                  f->choices[i]);
     }
-    return complain(error, "--%s %s: %s%s", f->name, value, names, suggest_text(&s, "", nearest));
+    return complain(error, "--%s %.200s: %s%s", f->name, value, names, suggest_text(&s, "", nearest));
 }
 
 bool flag_read(const struct flag *f, struct options *o, const char *value, struct message *error)

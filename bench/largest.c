@@ -26,10 +26,10 @@ bool largest_parse(const char *text, struct largest *l, struct message *error)
         l->kind = LARGEST_LATENCY;
     return (bytes && quantity_parse(text + strlen(memory), QUANTITY_BYTES, &l->limit)) ||
            (time && quantity_parse(text + strlen(latency), QUANTITY_SECONDS, &l->limit)) ||
-           complain(
-               error,
-               "--find-max-nodes %s: memory, memory:SIZE as memory:4GiB, or latency:TIME as latency:100ms",
-               text);
+           complain(error,
+                    "--find-max-nodes %.200s: memory, memory:SIZE as memory:4GiB, or latency:TIME as "
+                    "latency:100ms",
+                    text);
 }
 
 static bool refuse(const char *other, struct message *error)

@@ -48,7 +48,7 @@ static bool say_unknown(const char *name, size_t length, struct message *error)
         suggest_offer(&s, flag_at(i)->name);
     for (enum axis a = 0; a < AXES; a++)
         suggest_offer(&s, axis_info(a)->name);
-    return complain(error, "--%.*s: no such flag; see --help%s", (int)length, name,
+    return complain(error, "--%.*s: no such flag; see --help%s", length < 200 ? (int)length : 200, name,
                     suggest_text(&s, "--", nearest));
 }
 
@@ -67,7 +67,7 @@ static bool read_flag(struct reading *r, struct options *o, struct message *erro
     if (strcmp(text, "-h") == 0)
         text = "--help";
     if (strncmp(text, "--", 2) != 0)
-        return complain(error, "%s: not a flag; see --help", text);
+        return complain(error, "%.300s: not a flag; see --help", text);
     const char *name = text + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     int index = flag_named(name, length);
@@ -171,8 +171,8 @@ static bool check_variants(const struct options *o, struct message *error)
             continue;
         struct suggestion s = {variant, strlen(variant), NULL, 0};
         offer_variants(&s, o->device.backend, op);
-        return complain(error, "--impl %s=%s: %s has no such variant; see --list-ops%s", op_info(op)->name,
-                        variant, o->device.backend->name, suggest_text(&s, "", nearest));
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list-ops%s",
+                        op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
     }
     return true;
 }

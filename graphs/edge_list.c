@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct reader *r, const c
 {
     va_list arguments;
     va_start(arguments, format);
-    int length = snprintf(r->error, r->error_size, "%s: ", r->path);
+    int length = snprintf(r->error, r->error_size, "%.200s: ", r->path);
     if (length < (int)r->error_size)
         vsnprintf(r->error + length, r->error_size - (size_t)length, format, arguments);
     va_end(arguments);
@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct reader *r, const c
 
 static bool fail_line(struct reader *r, const char *reason)
 {
-    snprintf(r->error, r->error_size, "%s:%" PRId64 ": %s", r->path, r->line, reason);
+    snprintf(r->error, r->error_size, "%.200s:%" PRId64 ": %s", r->path, r->line, reason);
     return false;
 }
 

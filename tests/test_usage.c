@@ -219,10 +219,44 @@ static void test_strange_values(void **state)
     refuses(*state, MORE("--runs", "\033[2J"), "--runs ?[2J: ", "a whole number");
     refuses_after(*state, BARE, MORE("--output", "a\nb/x.json"), "--output a?b/x.json: ", "No such file");
     refuses(*state, MORE("--device", "gr\xc3\xbc\xc3\x9f"), "--device gr\xc3\xbc\xc3\x9f: ", "cpu, ref");
-    char digits[2000];
-    memset(digits, '9', sizeof digits - 1);
-    digits[sizeof digits - 1] = '\0';
-    refuses(*state, MORE("--nodes", digits), "--nodes 99999", "a whole number");
+}
+
+/* However long a value is, what is allowed stands behind it. */
+static void test_long_values(void **state)
+{
+    static const struct bad list[] = {
+        {"--nodes", "9", "a whole number"},
+        {"--runs", "9", "a whole number from 1"},
+        {"--seed", "9", "a whole number"},
+        {"--budget", "9", "seconds, from 0"},
+        {"--mem-limit", "9", "KiB, MiB, GiB or TiB"},
+        {"--format", "9", "table, md, csv"},
+        {"--phase", "9", "forward, step"},
+        {"--impl", "9", "--list-ops"},
+        {"--impl", "linear=9", "--list-ops"},
+        {"--device", "9", "cpu, ref"},
+        {"--threshold", "9", "latency:TIME"},
+        {"--threshold", "latency:9", "ns, us, ms"},
+        {"--find-max-nodes", "9", "memory:4GiB"},
+        {"--output", "9", "File name too long"},
+        {"--trace", "9", "File name too long"},
+        {"--dump", "9", "give each one value"},
+        {"--against", "9", "needs an executable file"},
+        {"--baseline", "9", "File name too long"},
+        {"--graph", "file:9", "File name too long"},
+        {"--9", "", "no such flag"},
+        {"9", "", "not a flag"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char nines[1000], flag[1100], value[1100];
+        memset(nines, '9', sizeof nines - 1);
+        nines[sizeof nines - 1] = '\0';
+        bool in_flag = !*list[i].value;
+        const char *given = in_flag ? list[i].flag : list[i].value;
+        snprintf(value, sizeof value, "%.*s%s", (int)strlen(given) - 1, given, nines);
+        snprintf(flag, sizeof flag, "%s", in_flag ? value : list[i].flag);
+        refuses_after(*state, BARE, MORE(flag, in_flag ? NULL : value), "99999", list[i].allowed);
+    }
 }
 
 /* What nobody knows is answered with the nearest name that there is, and what is far from all with none. */
@@ -258,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_unwritable_output),
         cmocka_unit_test(test_not_flags),
         cmocka_unit_test(test_strange_values),
+        cmocka_unit_test(test_long_values),
         cmocka_unit_test(test_did_you_mean),
     };
     return cmocka_run_group_tests(tests, setup_with_result, house_teardown);
