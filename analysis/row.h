@@ -5,7 +5,8 @@
  * under the field's path or under a group above it ("step": "not asked for").
  *
  * Setters abort on a path that the schema lacks or that has another type: a mistake in the program. A value
- * that JSON cannot hold (infinite, not a number, not UTF-8) becomes null with that reason.
+ * that JSON cannot hold (infinite, not a number) becomes null with that reason, and in a text a byte that is
+ * not UTF-8 a question mark.
  */
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/records.h"
+#include "tests/test_analysis_rows.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --no-charts "
 
@@ -89,12 +90,38 @@ static void test_narrow_terminal(void **state)
     close(null);
 }
 
+/* The name of a file can be any bytes, and a text be cut off within a letter; neither may cost the row. */
+static void test_texts_are_utf8(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"gr\xc3\xbc\xc3\x9f"
+                                            "e",
+                                            "gr\xc3\xbc\xc3\x9f"
+                                            "e"},
+                                           {"lat\xfcin \xc3\xbc", "lat?in \xc3\xbc"},
+                                           {"cut \xc3\xbc\xe2\x82", "cut \xc3\xbc??"},
+                                           {"\x80\xc3\xbc\x80", "?\xc3\xbc?"}};
+    char error[MESSAGE_SIZE] = "";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = "";
+        json_t *row = failed_row(500, "failed", texts[i][0]);
+        row_set_null(row, "loss", texts[i][0]);
+        if (!row_validate(row, error))
+            fail_msg("%s", error);
+        assert_true(row_get_text(row, "reason", &text));
+        assert_string_equal(text, texts[i][1]);
+        assert_string_equal(row_reason(row, "loss"), texts[i][1]);
+        json_decref(row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reader_is_gone),
         cmocka_unit_test(test_trace_over_the_rows),
         cmocka_unit_test(test_narrow_terminal),
+        cmocka_unit_test(test_texts_are_utf8),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
