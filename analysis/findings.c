@@ -136,5 +136,8 @@ int main(int argc, char **argv)
                 findings[f].tell(record);
         json_decref(record);
     }
-    return 0;
+    if (fflush(stdout) == 0)
+        return 0;
+    fputs("findings: stdout: cannot be written\n", stderr);
+    return 1;
 }

@@ -5,6 +5,7 @@
 #include "analysis/gnuplot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
     int status;
     if (posix_spawn_file_actions_init(&files) != 0)
         return GNUPLOT_FAILED;
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", 0, 0);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* closed: what it says must not go into a picture */
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&files);

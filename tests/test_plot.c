@@ -1,6 +1,7 @@
 /*
  * The programs plot and findings, on result files made here: they draw and say what the benchmark did.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -61,6 +62,11 @@ static void test_plot(void **state)
     assert_int_equal(symlink(scripts, link), 0);
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
     assert_ends(h, "kernels.json", 0, "", draws ? "kernels_roofline.png" : "charts skipped: ");
+    char unheard[2 * PATH_MAX]; /* stderr closed: what gnuplot has to say goes nowhere, its pictures where
+                                   they belong */
+    snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_roofline.png",
+             ((struct house *)h)->work, ((struct house *)h)->program);
+    assert_true(!draws || system(unheard) == 0);
     assert_ends(h, "--help", 0, "usage: plot ", "");
     assert_ends(h, "", 2, "", "usage: plot ");
     assert_ends(h, "nothing.json", 2, "", "nothing.json: ");
@@ -76,6 +82,10 @@ static void test_findings(void **state)
     assert_ends(h, "kernels.json", 0,
                 "The fastest kernel is linear (simd) at 90 GFLOP/s, 60 % of its roofline; 1 of 2 kernels",
                 "");
+    int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
+    assert_int_equal(program_wait(program_start(h, "kernels.json", NULL, full, null)), 1);
+    close(full);
+    close(null);
     assert_ends(h, "-h", 0, "usage: findings ", "");
     assert_ends(h, "", 2, "", "usage: findings ");
     assert_ends(h, "nothing.json", 2, "", "nothing.json: ");
