@@ -35,14 +35,14 @@ static int encoding_count(const struct options *o)
     return count;
 }
 
-static struct encoding_config encoding_choice(const struct options *o, int index)
+/* The index-th of these. */
+static void choose_encoding(const struct options *o, int index, double value[AXES])
 {
     int i = 0;
     for (; index >= solvers_of(o, i); i++)
         index -= solvers_of(o, i);
-    struct encoding_config c = encoding_at(o, o->axes[AXIS_PE].values[i]);
-    c.solver = (enum eigensolver)o->axes[AXIS_SOLVER].values[index];
-    return c;
+    value[AXIS_PE] = o->axes[AXIS_PE].values[i];
+    value[AXIS_SOLVER] = o->axes[AXIS_SOLVER].values[index];
 }
 
 int64_t config_count(const struct options *o)
@@ -58,23 +58,38 @@ int config_threads(double value)
     return value > 0 ? (int)value : machine_cores();
 }
 
-struct config config_at(const struct options *o, int64_t index)
+/* Returns the index beyond the axes, which is the kernel's. */
+static int64_t values_at(const struct options *o, int64_t index, double value[AXES])
 {
-    int64_t at = index;
-    double value[AXES]; /* the index beyond the axes is the kernel's */
-    struct encoding_config pe;
+    int64_t rest = index;
     for (int a = AXES - 1; a >= 0; a--) {
         int count = a == AXIS_SOLVER ? encoding_count(o) : a == AXIS_PE ? 1 : o->axes[a].count;
         if (a == AXIS_SOLVER)
-            pe = encoding_choice(o, (int)(index % count));
-        else
-            value[a] = o->axes[a].values[index % count];
-        index /= count;
+            choose_encoding(o, (int)(rest % count), value);
+        else if (a != AXIS_PE)
+            value[a] = o->axes[a].values[rest % count];
+        rest /= count;
     }
+    if (o->largest.nodes) /* 1: of a row that is skipped */
+        value[AXIS_NODES] = o->largest.nodes[index] > 0 ? (double)o->largest.nodes[index] : 1;
+    return rest;
+}
+
+void config_values(const struct options *o, int64_t index, double value[AXES])
+{
+    values_at(o, index, value);
+}
+
+struct config config_at(const struct options *o, int64_t index)
+{
+    double value[AXES];
+    int64_t kernel = values_at(o, index, value);
+    struct encoding_config pe = encoding_at(o, value[AXIS_PE]);
+    pe.solver = (enum eigensolver)value[AXIS_SOLVER];
     const struct model *model = &models[(int)value[AXIS_MODEL]];
     int attention = (int)value[AXIS_ATTENTION], mpnn = (int)value[AXIS_MPNN]; /* 0: the model's own */
     struct config c = {.model = model, .threads = config_threads(value[AXIS_THREADS])};
-    c.kernel = o->kernels ? o->kernels[index] : NULL;
+    c.kernel = o->kernels ? o->kernels[kernel] : NULL;
     c.parts = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
                                     .hidden = (int64_t)value[AXIS_HIDDEN],
                                     .heads = (int64_t)value[AXIS_HEADS],
@@ -94,8 +109,6 @@ struct config config_at(const struct options *o, int64_t index)
                                     .degree = value[AXIS_DEGREE],
                                     .graphs = (int64_t)value[AXIS_BATCH],
                                     .seed = o->seed};
-    if (o->largest.nodes)
-        c.graph.nodes = o->largest.nodes[at] > 0 ? o->largest.nodes[at] : 1; /* of a row that is skipped */
     return c;
 }
 

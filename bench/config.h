@@ -21,6 +21,10 @@ int64_t config_count(const struct options *o);
  * slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
+/* The values of its axes, as struct axis_values holds them; of nodes the size that --find-max-nodes found. Of
+ * an encoding without eigenvectors the solver is the first. */
+void config_values(const struct options *o, int64_t index, double value[AXES]);
+
 /* Whether a program is measured: one that was asked for. Where only small graphs' models are, it is not of a
  * graph beyond that limit, nor with the encoding that the first solver's row has too. */
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);

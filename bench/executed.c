@@ -17,10 +17,9 @@
 /* What a replay of the tape is called, where programs are timed (sample.c). */
 static const char replay[] = "tape_run_marked";
 
-enum { ARGUMENTS_MAX = AXES + OPS + 16 };
-
+/* Words, up to a null. */
 struct arguments {
-    char *list[ARGUMENTS_MAX + 1];
+    char **list;
     int count;
 };
 
@@ -28,58 +27,67 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *a, const
 {
     va_list values;
     va_start(values, format);
-    if (vasprintf(&a->list[a->count++], format, values) < 0)
+    a->list = realloc(a->list, ((size_t)a->count + 2) * sizeof *a->list);
+    if (!a->list || vasprintf(&a->list[a->count], format, values) < 0)
         abort();
+    a->list[++a->count] = NULL;
     va_end(values);
 }
 
 /* What a graph that is read from a file does not leave open. */
-static bool fixed_by_file(const struct options *o, int64_t row, enum axis axis)
+static bool fixed_by_file(const struct options *o, const double value[AXES], enum axis axis)
 {
-    return graph_is_file(config_at(o, row).graph.family) &&
+    return graph_is_file(axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH])) &&
            (axis == AXIS_NODES || axis == AXIS_DEGREE || axis == AXIS_BATCH);
 }
 
 static void add_axes(struct arguments *a, const struct options *o, int64_t row)
 {
-    const int64_t whole = row;
-    for (int i = AXES - 1; i >= 0; i--) {
-        const struct axis_info *axis = axis_info((enum axis)i);
-        double value = o->axes[i].values[row % o->axes[i].count];
-        row /= o->axes[i].count;
-        if (i == AXIS_THREADS || fixed_by_file(o, whole, (enum axis)i))
+    double value[AXES];
+    config_values(o, row, value);
+    for (enum axis i = 0; i < AXES; i++) {
+        const struct axis_info *axis = axis_info(i);
+        if (i == AXIS_THREADS || fixed_by_file(o, value, i))
             continue;
         if (axis->kind == AXIS_NAME)
-            add(a, "--%s=%s", axis->name, axis->choice((int)value));
+            add(a, "--%s=%s", axis->name, axis->choice((int)value[i]));
         else if (axis->kind == AXIS_TEXT)
-            add(a, "--%s=%s", axis->name, axis_text(&o->axes[i], value));
+            add(a, "--%s=%s", axis->name, axis_text(&o->axes[i], value[i]));
         else
-            add(a, "--%s=%.17g", axis->name, value);
+            add(a, "--%s=%.17g", axis->name, value[i]);
     }
 }
 
-/* The command line of one run of the row's program and nothing else. */
-static void make_arguments(struct arguments *a, const struct executed_request *r, const char *directory)
+char **executed_arguments(const struct executed_request *r, const char *directory)
 {
-    const struct options *o = r->options;
-    add_axes(a, o, r->row);
-    add(a, "--device=%s", o->device.name);
-    const struct kernel *alone_kernel = config_at(o, r->row).kernel;
-    for (enum op op = 0; op < OPS && !alone_kernel; op++)
-        if (o->variant[op])
-            add(a, "--impl=%s=%s", op_info(op)->name, o->variant[op]);
-    if (alone_kernel) {
-        add(a, "--op=%s", op_info(alone_kernel->op)->name);
-        add(a, "--impl=%s=%s", op_info(alone_kernel->op)->name, alone_kernel->variant);
-    } else {
-        add(a, "--phase=%s", r->program);
-    }
-    add(a, "--seed=%" PRIu64, o->seed);
-    add(a, "--output=%s/record.json", directory);
     static const char *const alone[] = {"--threads=1", "--warmup=0",    "--runs=1",
                                         "--no-check",  "--no-roofline", "--count=off"};
+    const struct options *o = r->options;
+    const struct kernel *kernel = config_at(o, r->row).kernel;
+    struct arguments a = {0};
+    add_axes(&a, o, r->row);
+    add(&a, "--device=%s", o->device.name);
+    for (enum op op = 0; op < OPS && !kernel; op++)
+        if (o->variant[op])
+            add(&a, "--impl=%s=%s", op_info(op)->name, o->variant[op]);
+    if (kernel) {
+        add(&a, "--op=%s", op_info(kernel->op)->name);
+        add(&a, "--impl=%s=%s", op_info(kernel->op)->name, kernel->variant);
+    } else {
+        add(&a, "--phase=%s", r->program);
+    }
+    add(&a, "--seed=%" PRIu64, o->seed);
+    add(&a, "--output=%s/record.json", directory);
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        add(a, "%s", alone[i]);
+        add(&a, "%s", alone[i]);
+    return a.list;
+}
+
+void executed_arguments_free(char **arguments)
+{
+    for (char **word = arguments; *word; word++)
+        free(*word);
+    free(arguments);
 }
 
 static const char *instruction_set(int register_bytes)
@@ -119,13 +127,11 @@ static bool count_by_valgrind(const struct executed_request *r, struct executed 
     char directory[PATH_MAX];
     if (!scratch_make(directory, error))
         return false;
-    struct arguments a = {0};
     struct executed_flops flops = {0};
-    make_arguments(&a, r, directory);
-    bool good = executed_by_valgrind((const char *const *)a.list, replay, directory, executed_seconds_max,
+    char **arguments = executed_arguments(r, directory);
+    bool good = executed_by_valgrind((const char *const *)arguments, replay, directory, executed_seconds_max,
                                      &flops, error);
-    for (int i = 0; i < a.count; i++)
-        free(a.list[i]);
+    executed_arguments_free(arguments);
     scratch_remove(directory);
     if (!good)
         return false;

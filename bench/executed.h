@@ -38,6 +38,11 @@ struct executed_request {
 /* False with a message of why not: one line. */
 bool executed_measure(const struct executed_request *r, struct executed *out, struct message *error);
 
+/* The command line of one run of the row's program, on one thread, and nothing else: words without the
+ * program's name, up to a null. A result file goes to `directory`. */
+char **executed_arguments(const struct executed_request *r, const char *directory);
+void executed_arguments_free(char **arguments);
+
 /*
  * Of the first call of a function in this program, run again under valgrind with these arguments (null ends
  * them), in the thread that calls it. The child is ended after so many seconds; its files go to `directory`.

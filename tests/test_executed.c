@@ -250,6 +250,97 @@ static void test_child_fails(void **state)
     assert_string_equal(error.text, "one run takes more than 0.5 s under valgrind");
 }
 
+/* --- the command line of a row */
+
+static void parse(const struct bench *b, char **words, struct options *o)
+{
+    struct message error;
+    int count = 0;
+    while (words[count])
+        count++;
+    if (!options_parse(b, count, words, o, &error))
+        fail_msg("%s", error.text);
+}
+
+/* The options that the child of a row is given, by its command line. */
+static void parse_child(const struct bench *b, const struct options *o, int64_t row, struct options *child)
+{
+    struct executed_request r = {.options = o, .row = row, .program = "forward"};
+    char **words = executed_arguments(&r, "/nowhere"), **all = NULL;
+    size_t count = 0;
+    while (words[count])
+        count++;
+    all = calloc(count + 2, sizeof *all);
+    all[0] = "test";
+    memcpy(all + 1, words, count * sizeof *all);
+    parse(b, all, child);
+    child->output = NULL; /* whose word does not live as long */
+    free(all);
+    executed_arguments_free(words);
+}
+
+/* Whatever the axes: the child's only row is the work of the row that it counts for. */
+static void check_child(const struct bench *b, const struct options *o, int64_t row)
+{
+    struct options child;
+    char ours[17], theirs[17];
+    parse_child(b, o, row, &child);
+    struct config c = config_at(o, row), only = config_at(&child, 0);
+    assert_int_equal(config_count(&child), 1);
+    config_work(&c, o->seed, ours);
+    config_work(&only, child.seed, theirs);
+    assert_string_equal(ours, theirs);
+    assert_int_equal(only.parts.pe.solver, c.parts.pe.solver);
+    assert_int_equal(only.parts.attention, c.parts.attention);
+    assert_ptr_equal(only.kernel, c.kernel);
+    assert_int_equal(only.threads, 1);
+    options_free(&child);
+}
+
+static void test_words_of_rows(void **state)
+{
+    (void)state;
+    static char *words[] = {"test",
+                            "--pe=none,lap:4,rwse:4",
+                            "--solver=auto,iterative",
+                            "--nodes=10,20",
+                            "--attention=dense,none",
+                            "--device=ref",
+                            "--graph=er,grid",
+                            "--degree=2.5,3",
+                            NULL};
+    struct options o;
+    parse(&bench, words, &o);
+    assert_int_equal(config_count(&o), 4 * 2 * 2 * 2 * 2);
+    for (int64_t row = 0; row < config_count(&o); row++)
+        check_child(&bench, &o, row);
+    options_free(&o);
+}
+
+/* Sizes that were found, and ops alone. */
+static void test_words_of_kernels_and_sizes(void **state)
+{
+    (void)state;
+    static const struct bench kernels = {
+        .name = "test_kernels", .doc = "a test", .axis = AXIS_NODES, .values = "8", .kernels = true};
+    static char *ops[] = {"test", "--op=add,linear", "--hidden=8,16", NULL};
+    static char *sized[] = {"test", "--layers=1,2", "--find-max-nodes=memory:1GiB", NULL};
+    struct options o;
+    parse(&kernels, ops, &o);
+    assert_true(config_count(&o) >= 4);
+    for (int64_t row = 0; row < config_count(&o); row++)
+        check_child(&kernels, &o, row);
+    options_free(&o);
+    parse(&bench, sized, &o);
+    o.largest.nodes = calloc(2, sizeof *o.largest.nodes);
+    o.largest.nodes[0] = 70;
+    o.largest.nodes[1] = 50;
+    assert_int_equal(config_count(&o), 2);
+    for (int64_t row = 0; row < 2; row++)
+        check_child(&bench, &o, row);
+    options_free(&o);
+}
+
 /* --- a row */
 
 static void tiny_step(struct options *o)
@@ -331,10 +422,15 @@ int main(int argc, char **argv)
     if (argc > 1)
         return argv[1][0] == '-' ? bench_main(&bench, argc, argv) : play(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_children),    cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_known_loops), cmocka_unit_test(test_product),
-        cmocka_unit_test(test_child_fails), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_children),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_known_loops),
+        cmocka_unit_test(test_product),
+        cmocka_unit_test(test_child_fails),
+        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_row),
+        cmocka_unit_test(test_words_of_rows),
+        cmocka_unit_test(test_words_of_kernels_and_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
