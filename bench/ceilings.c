@@ -1,8 +1,19 @@
 #include "bench/ceilings.h"
 
+#include <stdlib.h>
+
 #include "bench/calibrate.h"
 #include "bench/config.h"
 #include "bench/place.h"
+
+/* Where the next calibration goes. */
+static struct calibration *next(struct ceilings *c)
+{
+    c->list = realloc(c->list, ((size_t)c->count + 1) * sizeof *c->list);
+    if (!c->list)
+        abort();
+    return &c->list[c->count];
+}
 
 static void get(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
 {
@@ -14,7 +25,7 @@ static void get(struct ceilings *c, const struct options *o, const struct peak *
                                           .path = kept ? path : NULL,
                                           .refresh = o->calibrate,
                                           .seconds = CALIBRATION_SECONDS};
-    if (calibration_get(&request, &c->list[c->count], &note))
+    if (calibration_get(&request, next(c), &note))
         c->count++;
     if (*note.text)
         fprintf(stderr, "note: %s\n", note.text);
@@ -24,7 +35,7 @@ static void get_kept(struct ceilings *c, const struct options *o, const struct p
 {
     char path[PATH_MAX];
     (void)o;
-    if (place_name("calibration", path) && calibration_kept(path, peak, threads, &c->list[c->count]))
+    if (place_name("calibration", path) && calibration_kept(path, peak, threads, next(c)))
         c->count++;
 }
 
@@ -42,7 +53,7 @@ static void each(struct ceilings *c, const struct options *o,
         return;
     for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
         int threads = config_threads(o->axes[AXIS_THREADS].values[i]);
-        if (c->count < CEILINGS_MAX && !ceilings_for(c, threads))
+        if (!ceilings_for(c, threads))
             take(c, o, peak, threads);
     }
 }
@@ -55,6 +66,12 @@ void ceilings_get(struct ceilings *c, const struct options *o)
 void ceilings_kept(struct ceilings *c, const struct options *o)
 {
     each(c, o, get_kept);
+}
+
+void ceilings_free(struct ceilings *c)
+{
+    free(c->list);
+    *c = (struct ceilings){0};
 }
 
 const struct calibration *ceilings_for(const struct ceilings *c, int threads)

@@ -5,10 +5,8 @@
 #include "bench/calibration.h"
 #include "bench/options.h"
 
-enum { CEILINGS_MAX = 32 };
-
 struct ceilings {
-    struct calibration list[CEILINGS_MAX];
+    struct calibration *list;
     int count;
     const char *missing; /* why there is none */
 };
@@ -19,6 +17,8 @@ void ceilings_get(struct ceilings *c, const struct options *o);
 
 /* Only what the kept file has: measures and writes nothing. */
 void ceilings_kept(struct ceilings *c, const struct options *o);
+
+void ceilings_free(struct ceilings *c);
 
 /* The calibration for so many threads; null if there is none. */
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);

@@ -152,5 +152,6 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     for (int64_t i = 0; i < config_count(o); i++)
         print_row(o, i, &ceilings, &all, out);
     print_notes(o, &ceilings, &all, out);
+    ceilings_free(&ceilings);
     return true;
 }

@@ -228,6 +228,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         ceilings_get(&ceilings, o);
         json_object_set_new(resume.run, "calibrations", ceilings_json(&ceilings));
         status = run_rows(b, o, &ceilings, &resume, record, path);
+        ceilings_free(&ceilings);
     } else {
         fail(b, &error, status);
     }

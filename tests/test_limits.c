@@ -23,21 +23,34 @@
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
-/* Keeps ceilings in the house: so many GFLOP/s, and as many GB/s of memory. */
-static void plant(const struct house *h, double rate)
+/* Of a machine with so many GFLOP/s, and as many GB/s of memory. */
+static json_t *ceilings(double rate, int threads)
 {
-    char path[PATH_MAX];
-    struct calibration c = calibration_conditions(peak_of(backend_cpu()), 1);
+    struct calibration c = calibration_conditions(peak_of(backend_cpu()), threads);
     snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
     c.peak = rate;
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
         c.level[l] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate};
-    json_t *file = json_pack("{s: [o]}", "calibrations", calibration_json(&c));
+    return calibration_json(&c);
+}
+
+/* Keeps ceilings in the house, for 1 to so many threads. */
+static void plant_all(const struct house *h, double rate, int threads)
+{
+    char path[PATH_MAX];
+    json_t *list = json_array(), *file = json_pack("{so}", "calibrations", list);
+    for (int i = 1; i <= threads; i++)
+        json_array_append_new(list, ceilings(rate, i));
     snprintf(path, sizeof path, "%s/results/local", h->root);
     mkdir(path, 0777);
     snprintf(path, sizeof path, "%s/results/local/calibration.json", h->root);
     assert_int_equal(json_dump_file(file, path, 0), 0);
     json_decref(file);
+}
+
+static void plant(const struct house *h, double rate)
+{
+    plant_all(h, rate, 1);
 }
 
 /* Runs with the ceilings that are kept: a benchmark by any other path is not told to do without. */
@@ -100,6 +113,18 @@ static void test_dry_run_calibrated(void **state)
     ended_free(&e);
     free(before);
     free(after);
+}
+
+/* However many numbers of threads are swept, each has its ceilings. */
+static void test_dry_run_many_threads(void **state)
+{
+    enum { THREADS = 40 };
+    plant_all(*state, 100, THREADS);
+    struct ended e = run_calibrated(*state, "--dry-run --threads 1-40+1 --nodes 10 --layers 1 --hidden 8");
+    assert_int_equal(e.status, 0);
+    assert_null(strstr(e.out, "unknown"));
+    assert_int_equal(lines_of(e.out), 1 + THREADS + 3);
+    ended_free(&e);
 }
 
 /* What would not run is said before. */
@@ -208,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_dry_run_calibrated),
+        cmocka_unit_test(test_dry_run_many_threads),
         cmocka_unit_test(test_dry_run_foresees),
         cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),
