@@ -213,9 +213,9 @@ void samples_join(struct samples *into, struct samples *turn)
             append(both.phase[p], 0, into->phase[p], into->n);
             append(both.phase[p], into->n, turn->phase[p], turn->n);
         }
-        samples_free(into);
         samples_free(turn);
     }
+    samples_free(into);
     *into = both;
     *turn = (struct samples){0};
 }

@@ -326,6 +326,23 @@ static void test_joined_turns(void **state)
     samples_free(&all);
 }
 
+/* A turn may be halted before its first sample; what it held is not lost. */
+static void test_joined_empty_turns(void **state)
+{
+    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct sampling late = {.runs = 2, .deadline = 1e-9}, two = {.runs = 2};
+    struct samples all = {0};
+    for (int i = 0; i < 2; i++) {
+        struct samples none = sample_tape(t, &late);
+        assert_int_equal(none.n, 0);
+        samples_join(&all, &none);
+    }
+    struct samples some = sample_tape(t, &two);
+    samples_join(&all, &some);
+    assert_int_equal(all.n, 2);
+    samples_free(&all);
+}
+
 static void test_place(void **state)
 {
     (void)state;
@@ -362,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_watched_value),
         cmocka_unit_test(test_phases_and_progress),
         cmocka_unit_test(test_joined_turns),
+        cmocka_unit_test(test_joined_empty_turns),
         cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);
