@@ -6,6 +6,7 @@
 #include "analysis/statistics.h"
 #include "analysis/units.h"
 #include "bench/clock.h"
+#include "bench/measure.h"
 #include "bench/sample.h"
 
 enum { TIMES = 5 };
@@ -31,12 +32,13 @@ static bool encode_anew(struct config *c, const struct batch *b, struct encoding
 
 /* From the encoded graph on; the clock after each part into at[RECORD + 1] and so on. False without memory.
  */
-static bool answer(const struct options *o, const struct config *c, const struct batch *b, double *at)
+static bool answer(const struct options *o, const struct config *c, const struct batch *b, double limit,
+                   double *at)
 {
     struct recording r = config_record(c, o, b, PROGRAM_FORWARD, o->device.backend, F32);
-    tape_plan(r.tape);
+    bool fits = (double)tape_plan(r.tape)->arena <= limit;
     at[UPLOAD] = clock_now();
-    bool room = tape_layout(r.tape);
+    bool room = fits && tape_layout(r.tape);
     if (room) {
         tape_init(r.tape);
         tape_wait(r.tape);
@@ -55,13 +57,13 @@ static bool go(const struct options *o, struct config c, double seconds[PARTS][T
 {
     struct batch b;
     struct encoding e = {0};
-    double at[PARTS] = {clock_now()};
+    double limit = program_limit(o), at[PARTS] = {clock_now()};
     if (!batch_generate(&b, &c.graph, error, size))
         return false;
     at[ENCODING] = clock_now();
     bool encoded = encode_anew(&c, &b, &e, error, size);
     at[RECORD] = clock_now();
-    bool answered = encoded && answer(o, &c, &b, at);
+    bool answered = encoded && answer(o, &c, &b, limit, at);
     if (encoded && !answered)
         snprintf(error, size, "no memory for it");
     for (int p = GRAPH; p < TOTAL && answered; p++)

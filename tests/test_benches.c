@@ -191,6 +191,12 @@ static void test_model(void **state)
     check_first_answer(row_at(record, 1), true);
     check_first_answer(row_at(record, 0), false);
     json_decref(record);
+    e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* for the graph, no program */
+    ended_free(&e);
+    record = record_in(h, "work/x.json");
+    assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
+    assert_null_because(row_at(record, 0), "first_answer.total", "no memory");
+    json_decref(record);
     *state = h;
     house_teardown(state);
 }
