@@ -105,7 +105,9 @@ static void print_row(const struct options *o, int64_t index, const struct ceili
         if (o->programs[p])
             fprintf(out, "  %-10s", runs ? text : "-");
     }
-    if (e.known)
+    if (e.known && arena == BYTES_MOST)
+        snprintf(memory, sizeof memory, "> 8 EiB");
+    else if (e.known)
         units_format(memory, (double)arena, UNITS_BINARY, "B");
     format_seconds(text, seconds);
     all->seconds += seconds;

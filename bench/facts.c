@@ -138,18 +138,26 @@ void facts_batch(json_t *row, const struct batch *b, bool shape_only)
         facts_degrees(row, csr_degrees(&b->adj));
 }
 
+static void set_bytes(json_t *row, enum program_kind kind, const char *field, int64_t bytes)
+{
+    set_count(row, kind, field, bytes < BYTES_MOST ? bytes : -1);
+}
+
 static void facts_memory(json_t *row, enum program_kind kind, const struct tape *t, const struct plan *plan)
 {
-    set_count(row, kind, "memory.planned", plan->arena);
-    set_count(row, kind, "memory.peak_live", plan->peak);
-    set_real(row, kind, "memory.efficiency", (double)plan->peak / (double)plan->arena);
+    set_bytes(row, kind, "memory.planned", plan->arena);
+    set_bytes(row, kind, "memory.peak_live", plan->peak);
+    char text[128], p[PATH_TEXT];
+    if (plan->arena < BYTES_MOST)
+        set_real(row, kind, "memory.efficiency", (double)plan->peak / (double)plan->arena);
+    else
+        row_set_null(row, path(p, kind, "memory.efficiency"), "the plan exceeds 63 bits");
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
         char field[40];
         snprintf(field, sizeof field, "memory.%s", category_name(c));
-        set_count(row, kind, field, plan->at_peak[c]);
+        set_bytes(row, kind, field, plan->at_peak[c]);
     }
     const struct entry *e = tape_entry(t, plan->peak_entry);
-    char text[128], p[PATH_TEXT];
     snprintf(text, sizeof text, "%s %s", e->span, op_info(e->op)->name);
     row_set_text(row, path(p, kind, "memory.peak_op"), text);
 }

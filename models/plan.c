@@ -20,7 +20,7 @@ static int64_t aligned(const struct tape *t, int64_t bytes)
 {
     const struct device *device = t->config.backend->device;
     int64_t unit = device ? device->alignment : HOST_ALIGN;
-    return (bytes + unit - 1) / unit * unit;
+    return bytes > BYTES_MOST - unit ? BYTES_MOST : (bytes + unit - 1) / unit * unit;
 }
 
 /* A dynamic storage with the entries between which it is alive, both included. */
@@ -76,8 +76,8 @@ static int64_t smallest_gap(const struct life *l, struct life *const *placed, in
         int64_t gap = p->offset - end;
         if (gap >= l->bytes && gap < best_size)
             best = end, best_size = gap;
-        if (p->offset + p->bytes > end)
-            end = p->offset + p->bytes;
+        if (add_bytes(p->offset, p->bytes) > end)
+            end = add_bytes(p->offset, p->bytes);
     }
     return best >= 0 ? best : end;
 }
@@ -97,15 +97,15 @@ static int64_t place(struct tape *t, const struct life *lives, int64_t base)
     for (int n = 0; n < count; n++) {
         struct life *l = &order[n];
         l->offset = smallest_gap(l, placed, n, !t->config.no_reuse);
-        t->storages[l->storage].offset = base + l->offset;
+        t->storages[l->storage].offset = add_bytes(base, l->offset);
         int at = n;
         for (; at > 0 && placed[at - 1]->offset > l->offset; at--)
             placed[at] = placed[at - 1];
         placed[at] = l;
-        if (l->offset + l->bytes > end)
-            end = l->offset + l->bytes;
+        if (add_bytes(l->offset, l->bytes) > end)
+            end = add_bytes(l->offset, l->bytes);
     }
-    return base + end;
+    return add_bytes(base, end);
 }
 
 /* Places the dynamic storages that the program never touches, one after the other, and returns their end. */
@@ -115,7 +115,7 @@ static int64_t place_initial(struct tape *t, const struct life *lives, int64_t b
     for (int i = 1; i < t->storage_count; i++)
         if (lives[i].first < 0 && !category_persistent(t->storages[i].category)) {
             t->storages[i].offset = end;
-            end += lives[i].bytes;
+            end = add_bytes(end, lives[i].bytes);
         }
     return end;
 }
@@ -131,7 +131,7 @@ static int64_t place_category(struct tape *t, enum category c, int64_t offset)
             continue;
         s->offset = s->alias ? start : offset;
         if (!s->alias)
-            offset += dense ? s->bytes : aligned(t, s->bytes);
+            offset = add_bytes(offset, dense ? s->bytes : aligned(t, s->bytes));
     }
     return aligned(t, offset);
 }
@@ -145,17 +145,17 @@ static void measure(struct tape *t, const struct life *lives)
     for (int i = 1; i < t->storage_count; i++) {
         const struct storage *s = &t->storages[i];
         if (category_persistent(s->category) && !s->alias) {
-            persistent[s->category] += s->bytes;
-            p->peak += s->bytes;
+            persistent[s->category] = add_bytes(persistent[s->category], s->bytes);
+            p->peak = add_bytes(p->peak, s->bytes);
         }
         for (int e = lives[i].first; lives[i].first >= 0 && e <= lives[i].last; e++)
-            t->live[e][s->category] += s->bytes;
+            t->live[e][s->category] = add_bytes(t->live[e][s->category], s->bytes);
     }
     p->peak_entry = -1;
     memcpy(p->at_peak, persistent, sizeof persistent);
     for (int e = 0; e < t->main.count; e++) {
         for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-            t->live[e][c] += persistent[c];
+            t->live[e][c] = add_bytes(t->live[e][c], persistent[c]);
         if (p->peak_entry >= 0 && tape_live_bytes(t, e) <= p->peak)
             continue;
         p->peak = tape_live_bytes(t, e);
@@ -187,7 +187,7 @@ int64_t tape_live_bytes(const struct tape *t, int entry)
 {
     int64_t bytes = 0;
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-        bytes += t->live[entry][c];
+        bytes = add_bytes(bytes, t->live[entry][c]);
     return bytes;
 }
 

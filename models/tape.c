@@ -80,7 +80,9 @@ struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype
     t->storages = grown(t->storages, t->storage_count, &t->storage_capacity, sizeof *t->storages);
     struct storage *s = &t->storages[t->storage_count];
     *s = (struct storage){.name = name, .category = category, .dtype = dtype, .rows = rows, .cols = cols};
-    s->bytes = rows * cols * (int64_t)dtype_size(dtype);
+    if (__builtin_mul_overflow(rows, cols, &s->bytes) ||
+        __builtin_mul_overflow(s->bytes, (int64_t)dtype_size(dtype), &s->bytes))
+        s->bytes = BYTES_MOST;
     s->needs_grad = category == MEMORY_PARAMETERS;
     return (struct mat){
         .rows = rows, .cols = cols, .ld = cols, .dtype = dtype, .storage = t->storage_count++};

@@ -108,8 +108,7 @@ struct adamw {
 };
 void tape_adamw(struct tape *t, const struct adamw *c);
 
-/* --- parameters
- * ------------------------------------------------------------------------------------------------ */
+/* --- parameters */
 
 int tape_parameter_count(const struct tape *t);
 struct mat tape_parameter(const struct tape *t, int index, const char **name);
@@ -120,11 +119,13 @@ int64_t tape_parameter_elements(const struct tape *t);
 int tape_input_count(const struct tape *t);
 struct mat tape_input(const struct tape *t, int index, const char **name);
 
-/* --- the plan: see plan.c
- * --------------------------------------------------------------------------------------- */
+/* --- the plan: see plan.c */
+
+/* As many bytes, or more than 63 bits hold: a tape that is only planned may have any size. */
+#define BYTES_MOST INT64_MAX
 
 struct plan {
-    int64_t arena;                      /* bytes */
+    int64_t arena;                      /* bytes; up to BYTES_MOST, as those below */
     int64_t peak;                       /* most bytes alive at once */
     int64_t at_peak[MEMORY_CATEGORIES]; /* by category, at that entry */
     int peak_entry; /* the first entry at which the peak is reached; -1 for an empty tape */
@@ -139,8 +140,7 @@ const struct plan *tape_planned(const struct tape *t);
 int64_t tape_live_bytes(const struct tape *t, int entry);
 int64_t tape_live_of(const struct tape *t, int entry, enum category c);
 
-/* --- running
- * ----------------------------------------------------------------------------------------------------- */
+/* --- running */
 
 /* Takes the arena from the system or the device and points every view into it; false if there is not enough
  * memory. */
@@ -179,8 +179,7 @@ struct halting tape_halt_when(struct tape *t, struct halting h);
 /* A replay entry by entry, calling mark(context, entry) after each: profiles and traces. */
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
 
-/* --- entries and costs
- * -------------------------------------------------------------------------------------------- */
+/* --- entries and costs */
 
 struct entry {
     enum op op;
@@ -198,6 +197,7 @@ const struct entry *tape_entry(const struct tape *t, int index);
 struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
 };
+
 /*
  * Ops whose FLOPs depend on their data (kernels/ops.def: KNOWN) have a bound until they ran. After a run this
  * sets what they did; true if that changed any entry.

@@ -64,6 +64,13 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
 /* Gives back what the layout took. */
 void tape_release(struct tape *t);
 
+/* Bytes of memory, or of more than 63 bits hold: then these stay what they are, BYTES_MOST. */
+static inline int64_t add_bytes(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? BYTES_MOST : sum;
+}
+
 static inline bool category_persistent(enum category c)
 {
     return c < MEMORY_ACTIVATIONS;

@@ -127,6 +127,22 @@ static void test_dry_run_many_threads(void **state)
     ended_free(&e);
 }
 
+/* A plan that no number of 63 bits holds has none. */
+static void test_plan_beyond_63_bits(void **state)
+{
+    static const char words[] = "--attention unfused --nodes 1G --degree 1 --phase step";
+    char all[256];
+    snprintf(all, sizeof all, "--device meta %s", words);
+    json_t *record = run_json(*state, all, 0);
+    assert_null_because(row_at(record, 0), "step.memory.planned", "exceeds 63 bits");
+    assert_null_because(row_at(record, 0), "step.memory.efficiency", "exceeds 63 bits");
+    json_decref(record);
+    snprintf(all, sizeof all, "--dry-run %s", words);
+    struct ended e = run_words(*state, all, 0);
+    assert_non_null(strstr(e.out, "> 8 EiB"));
+    ended_free(&e);
+}
+
 /* What would not run is said before. */
 static void test_dry_run_foresees(void **state)
 {
@@ -234,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_dry_run_calibrated),
         cmocka_unit_test(test_dry_run_many_threads),
+        cmocka_unit_test(test_plan_beyond_63_bits),
         cmocka_unit_test(test_dry_run_foresees),
         cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),

@@ -213,12 +213,32 @@ static void test_optimizer_sees_one_vector(void **state)
     batch_free(&b);
 }
 
+/* What is too large for 63 bits, in one storage or in all together, is told as that and not as something
+ * else. */
+static void test_beyond_63_bits(void **state)
+{
+    (void)state;
+    static const int64_t rows[] = {INT64_C(1) << 31, INT64_C(1) << 30};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tape_config config = on_cpu(i == 1, 1);
+        struct tape *t = tape_new(&config);
+        struct mat x = input_uniform(t, "x", rows[i], rows[i]);
+        op(t, add, .a = x, .b = op(t, add, .a = x, .b = x)->y);
+        const struct plan *plan = tape_plan(t);
+        assert_int_equal(plan->arena, BYTES_MOST);
+        assert_int_equal(plan->peak, BYTES_MOST);
+        assert_int_equal(plan->at_peak[MEMORY_GRAPH], i == 0 ? BYTES_MOST : INT64_C(1) << 62);
+        tape_free(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_live_storages_overlap), cmocka_unit_test(test_planted_overlap_is_found),
         cmocka_unit_test(test_reuse_changes_no_bit),     cmocka_unit_test(test_threads_change_no_bit),
         cmocka_unit_test(test_peak_of_a_chain),          cmocka_unit_test(test_optimizer_sees_one_vector),
+        cmocka_unit_test(test_beyond_63_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
