@@ -74,13 +74,6 @@ static void write_scale(FILE *out, char axis, const struct scale *s, const struc
     fputs(")\n", out);
 }
 
-static void write_text(FILE *out, const char *variable, const char *text)
-{
-    fprintf(out, "%s = ", variable);
-    gnuplot_put_string(out, text);
-    putc('\n', out);
-}
-
 static void write_texts(FILE *out, const struct chart *c, const struct series_set *set,
                         const struct drawing *d)
 {
@@ -88,21 +81,21 @@ static void write_texts(FILE *out, const struct chart *c, const struct series_se
     const struct field *axis = d->axis;
     char text[CHART_TEXT];
     chart_title(text, &set->series[0], axis, c->what, c->base, c->unit);
-    write_text(out, "title", c->title ? c->title : text);
+    gnuplot_put_text(out, "title", c->title ? c->title : text);
     chart_machine(text, d->record, rows);
-    write_text(out, "subtitle", text);
+    gnuplot_put_text(out, "subtitle", text);
     chart_work(text, rows);
-    write_text(out, "work", text);
+    gnuplot_put_text(out, "work", text);
     chart_left_out(text, rows, axis);
     if (set->points_dropped > 0) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%zu points of further combinations",
                  used ? ", " : "left out: ", set->points_dropped);
     }
-    write_text(out, "left_out", text);
-    write_text(out, "note", c->note);
-    write_text(out, "ytitle", c->axis);
-    write_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
+    gnuplot_put_text(out, "left_out", text);
+    gnuplot_put_text(out, "note", c->note);
+    gnuplot_put_text(out, "ytitle", c->axis);
+    gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
 }
 
 static void write_data(FILE *out, const struct series_set *set)
@@ -156,7 +149,7 @@ bool chart_script_write(FILE *out, const struct chart *c, const struct series_se
 {
     struct scale x = scale_of_x(set), y = scale_of_y(set, c->base);
     fputs("reset\nset encoding utf8\n", out);
-    write_text(out, "prefix", pictures);
+    gnuplot_put_text(out, "prefix", pictures);
     write_texts(out, c, set, d);
     write_scale(out, 'x', &x, c);
     write_scale(out, 'y', &y, c);

@@ -23,13 +23,6 @@ bool figure_look(const char *plots_dir, const char *name, char look[PATH_MAX])
     return access(look, R_OK) == 0;
 }
 
-void figure_text(FILE *out, const char *name, const char *text)
-{
-    fprintf(out, "%s = ", name);
-    gnuplot_put_string(out, text);
-    putc('\n', out);
-}
-
 static bool write_script(const struct figure *f, const void *what, const char *path, const char *pictures,
                          const char *look)
 {
@@ -37,7 +30,7 @@ static bool write_script(const struct figure *f, const void *what, const char *p
     if (!out)
         return false;
     fputs("reset\nset encoding utf8\n", out);
-    figure_text(out, "prefix", pictures);
+    gnuplot_put_text(out, "prefix", pictures);
     f->write(out, what);
     fputs("load ", out);
     gnuplot_put_string(out, look);

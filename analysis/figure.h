@@ -20,9 +20,6 @@ struct figure {
 /* Finds a file of analysis/plots: in plots_dir, or above the program's directory or in ours. */
 bool figure_look(const char *plots_dir, const char *name, char look[PATH_MAX]);
 
-/* Writes `name` = "text" for gnuplot. */
-void figure_text(FILE *out, const char *name, const char *text);
-
 /*
  * Writes PREFIX_name.gp and draws it as PREFIX_name.png and .svg. message[MESSAGE_SIZE] gets a line for the
  * user, as of chart_draw.

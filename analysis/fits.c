@@ -162,8 +162,8 @@ static const char *bound_of(const struct sample *s)
     return s->bound;
 }
 
-/* The different names along the axis, in order; false, and the reason, where a row has none. */
-static bool set_names(json_t *fit, const char *field, const struct run *r,
+/* The different names along the axis, in order; null where a row has none. */
+static void set_names(json_t *fit, const char *field, const struct run *r,
                       const char *(*name_of)(const struct sample *s))
 {
     char text[256] = "";
@@ -172,7 +172,7 @@ static bool set_names(json_t *fit, const char *field, const struct run *r,
         const char *name = name_of(&r->samples[i]);
         if (!name) {
             set_null(fit, field, "not placed under a roofline");
-            return false;
+            return;
         }
         size_t used = strlen(text);
         if (!last || strcmp(name, last) != 0)
@@ -180,7 +180,6 @@ static bool set_names(json_t *fit, const char *field, const struct run *r,
         last = name;
     }
     json_object_set_new(fit, field, json_string(text));
-    return true;
 }
 
 static bool is_one(const json_t *fit, const char *field)

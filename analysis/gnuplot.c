@@ -77,6 +77,13 @@ void gnuplot_put_string(FILE *out, const char *text)
     putc('\'', out);
 }
 
+void gnuplot_put_text(FILE *out, const char *variable, const char *text)
+{
+    fprintf(out, "%s = ", variable);
+    gnuplot_put_string(out, text);
+    putc('\n', out);
+}
+
 void gnuplot_escape(char *escaped, size_t size, const char *text)
 {
     size_t used = 0;

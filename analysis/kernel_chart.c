@@ -109,11 +109,11 @@ static void write_chart(FILE *out, const void *what)
     write_names(out, &c);
     snprintf(text, sizeof text, "Half of the default kernels reach %.0f %% of the roofline or more",
              median_of_defaults(&c));
-    figure_text(out, "title", text);
+    gnuplot_put_text(out, "title", text);
     chart_machine(text, c.record, c.rows);
-    figure_text(out, "subtitle", text);
+    gnuplot_put_text(out, "subtitle", text);
     chart_work(text, c.rows);
-    figure_text(out, "work", text);
+    gnuplot_put_text(out, "work", text);
 }
 
 enum chart_result kernel_chart_draw(const json_t *record, const char *plots_dir, const char *prefix,

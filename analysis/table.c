@@ -101,13 +101,6 @@ static void format_percent(char cell[CELL], const json_t *row, const char *path)
         snprintf(cell, CELL, "%.1f %%", percent);
 }
 
-static void format_error(char cell[CELL], const json_t *row, const char *path)
-{
-    double error;
-    if (row_get_real(row, path, &error))
-        snprintf(cell, CELL, "%.1e", error);
-}
-
 static void format_seconds(char cell[CELL], const json_t *row, const char *path)
 {
     format_unit(cell, row, path, UNITS_SI, "s");
@@ -150,7 +143,7 @@ static const struct column columns[] = {
     {"bound", 7, format_text, "kernel.roofline.bound"},
     {"roof", 6, format_percent, "kernel.roofline.percent"},
     {"cold roof", 9, format_percent, "kernel.cold.percent"},
-    {"error", 7, format_error, "error.norm"},
+    {"error", 7, format_small, "error.norm"},
     {"status", 0, format_status, "status"},
 };
 

@@ -62,7 +62,7 @@ static void write_timeline(FILE *out, const void *what)
     gnuplot_escape(escaped, sizeof escaped, place);
     snprintf(text, sizeof text, "Memory of %s: at most %s, at entry %d, %s", program_name(line->kind), bytes,
              plan->peak_entry, escaped);
-    figure_text(out, "title", text);
+    gnuplot_put_text(out, "title", text);
     fprintf(out, "peak = %d\narray label[%d]\n", plan->peak_entry, MEMORY_CATEGORIES);
     int used = 0;
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
