@@ -47,8 +47,9 @@ enum chart_result figure_draw(const struct figure *f, const void *what, const ch
         snprintf(message, MESSAGE_SIZE, "charts skipped: analysis/plots/%s was not found", f->look);
         return CHART_SKIPPED;
     }
-    if (snprintf(pictures, sizeof pictures, "%s_%s", prefix, f->name) >= PATH_MAX ||
-        snprintf(path, sizeof path, "%s_%s.gp", prefix, f->name) >= PATH_MAX ||
+    errno = ENAMETOOLONG;
+    if (snprintf(path, sizeof path, "%s_%s.gp", prefix, f->name) >= PATH_MAX ||
+        snprintf(pictures, sizeof pictures, "%s_%s", prefix, f->name) >= PATH_MAX ||
         !write_script(f, what, path, pictures, look)) {
         snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", path, strerror(errno));
         return CHART_FAILED;

@@ -136,8 +136,9 @@ int main(int argc, char **argv)
                 findings[f].tell(record);
         json_decref(record);
     }
-    if (fflush(stdout) == 0)
-        return 0;
-    fputs("findings: stdout: cannot be written\n", stderr);
-    return 1;
+    if (fflush(stdout) != 0) {
+        fputs("findings: stdout: cannot be written\n", stderr);
+        return 1;
+    }
+    return 0;
 }
