@@ -32,25 +32,27 @@ struct eigenpairs {
 /* The residual that a pair may have: |L v - lambda v| / |v| of the symmetric matrix. */
 double eigen_allowed(double value, double norm);
 
-/*
- * Doubles and ints that the dense solver needs for `count` pairs of n nodes; its vectors come in the same
- * work, after it returned. dense_flops is a nominal count.
+/* Whether the dense solver is LAPACK; the nodes that its indices reach; its nominal FLOPs for `count` pairs.
  */
 bool dense_available(void);
-int64_t dense_most(void); /* nodes that its indices reach */
-int64_t dense_work(int64_t n, int64_t count);
+int64_t dense_most(void);
 int64_t dense_flops(int64_t n, int64_t count);
+
+/* Doubles that dense_symmetric works with. */
+int64_t dense_work(int64_t n);
 
 /*
  * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, of which the lower
  * triangle is read and all is overwritten: values, and vectors as rows of `vectors`, count x n. `work` holds
- * dense_work(n, n) doubles. Returns 0, or where the algorithm failed what it says: LAPACK's info, or the
+ * dense_work(n) doubles. Returns 0, or where the algorithm failed what it says: LAPACK's info, or the
  * sweeps after which Jacobi's method gave up.
  */
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work);
 
-/* The dense solver on a pencil: fills the first count values, and x. Returns what dense_symmetric does. */
+/* The dense solver on a pencil: fills the first count values, and x. `work` holds eigen_dense_work doubles.
+ * Returns what dense_symmetric does. */
+int64_t eigen_dense_work(int64_t n, int64_t count);
 int eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work);
 
 /*

@@ -99,7 +99,6 @@ static void set_turn(struct iteration *s, const double *c, const double *v)
     }
 }
 
-/* Columns beyond the rank of the block are drawn anew. */
 void block_draw(struct iteration *s, int64_t first)
 {
     if (first < s->wide)
@@ -107,8 +106,7 @@ void block_draw(struct iteration *s, int64_t first)
                .key = rng_bits(rng_key(0, "eigen"), (uint64_t)s->count), .bound = 1);
 }
 
-/* The Gram matrix, the energy and L's square, of the block as it is; the constant is taken out of the first.
- */
+/* The Gram matrix and the energy of the block as it is; the constant is taken out of the first. */
 static void inner_products(struct iteration *s)
 {
     block_product(s, s->z, s->x, 1, 0);
@@ -214,7 +212,7 @@ bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, in
     s->shift = eager_matrix(e, F32, 1, wide);
     s->ones = eager_matrix(e, F32, 1, wide);
     s->zeros = eager_matrix(e, F32, 1, wide);
-    s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide, wide)) * 8;
+    s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide)) * 8;
     s->value = eager_take(e, s->work_size);
     if (!eager_good(e))
         return false;

@@ -9,7 +9,7 @@ struct iteration {
     const struct pencil *p;
     int64_t wanted, wide;
     struct mat x, y, z;              /* n x wide: the block, and two to work with */
-    struct mat gram, energy, square; /* wide x wide, F64: X' M X, X' L X, */
+    struct mat gram, energy, square; /* wide x wide, F64: X' M X, X' L X, R' M R of the residuals */
     struct mat sums;                 /* 1 x wide, F64: 1' M X */
     struct mat turn, shift;          /* wide x wide and 1 x wide: the block becomes x turn' + shift */
     struct mat ones, zeros;          /* 1 x wide */

@@ -46,9 +46,8 @@ bool dense_available(void)
 }
 
 /* dsyevr: values of all n, 58 n of work, 10 n + 2 n ints; dsyevd: n, 1 + 6 n + 2 n^2, and 3 + 5 n ints. */
-int64_t dense_work(int64_t n, int64_t count)
+int64_t dense_work(int64_t n)
 {
-    (void)count;
     int64_t some = n + 58 * n + 6 * n + 16, all = n + 6 * n + 2 * n * n + 3 * n + 16;
     return n <= ALL_UP_TO && all > some ? all : some;
 }
@@ -90,9 +89,8 @@ bool dense_available(void)
     return false;
 }
 
-int64_t dense_work(int64_t n, int64_t count)
+int64_t dense_work(int64_t n)
 {
-    (void)count;
     return n * n + n;
 }
 
@@ -188,6 +186,11 @@ static void fill_matrix(const struct pencil *p, double *a)
             a[i * n + i] += w / at(p->mass, i);
             a[i * n + col[e]] -= w / sqrt(at(p->mass, i) * at(p->mass, col[e]));
         }
+}
+
+int64_t eigen_dense_work(int64_t n, int64_t count)
+{
+    return n * n + count * n + dense_work(n);
 }
 
 int eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work)

@@ -59,12 +59,6 @@ static struct mat vectors_of(const struct lappe *l, int64_t c)
                         .dtype = F32};
 }
 
-/* Doubles that the dense solver works with: the matrix, the vectors, and its own. */
-static int64_t dense_room(int64_t n, int64_t wanted)
-{
-    return n * n + n * wanted + dense_work(n, wanted);
-}
-
 /* All small components, each by one thread. */
 static bool solve_dense(struct lappe *l)
 {
@@ -72,7 +66,7 @@ static bool solve_dense(struct lappe *l)
     int64_t most = 0, threads = l->e.threads;
     for (int64_t c = 0; c < s->parts.count; c++)
         if (s->wanted[c] && is_dense(l, c)) {
-            int64_t n = component_size(&s->parts, c), room = dense_room(n, s->wanted[c]);
+            int64_t n = component_size(&s->parts, c), room = eigen_dense_work(n, s->wanted[c]);
             if (n > dense_most())
                 return eager_fail(&l->e, DENSE " solves up to %lld nodes, and a component has %lld",
                                   (long long)dense_most(), (long long)n);
