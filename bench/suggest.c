@@ -6,6 +6,7 @@
 #include "bench/suggest.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,11 @@ enum { LETTERS_MAX = 32 }; /* what is longer resembles no name */
 static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* d[i][j] is the distance of the first i letters of a from the first j of b. */
@@ -26,9 +32,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 d[i][j] = i + j;
                 continue;
             }
-            size_t differ = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-            d[i][j] = min(d[i - 1][j - 1] + differ, min(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            d[i][j] = min(d[i - 1][j - 1] + !same(a[i - 1], b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];
@@ -40,7 +45,7 @@ void suggest_offer(struct suggestion *s, const char *name)
     if (s->length < 2 || s->length > LETTERS_MAX || length > LETTERS_MAX)
         return;
     size_t apart = distance(s->wanted, s->length, name, length);
-    if (strncmp(s->wanted, name, s->length) == 0)
+    if (strncasecmp(s->wanted, name, s->length) == 0)
         apart = 1;
     if (apart > (s->length + 2) / 3 || (s->nearest && apart >= s->distance))
         return;

@@ -267,6 +267,8 @@ static void test_did_you_mean(void **state)
         {"--model", "gin,graph_transfomer", "did you mean graph_transformer?"},
         {"--graph", "gird", "did you mean grid?"},
         {"--act", "rleu", "did you mean relu?"},
+        {"--format", "SCV", "did you mean csv?"},
+        {"--act", "GE", "did you mean gelu?"},
         {"--device", "cdua", "did you mean cuda?"},
         {"--format", "jsno", "did you mean json?"},
         {"--count", "valgrnd", "did you mean valgrind?"},
