@@ -27,15 +27,18 @@ static const struct chart charts[CHARTS] = {
                      false}}},
 };
 
-/* "Training step, time over A's: B 0.891, C 1.23 (geometric means of the sizes shown)" */
+/* "Training step, time over that of A: B 0.891, C 1.23 (geometric means)" */
 static const char *title(char text[CHART_TEXT], const struct comparison *c, size_t program)
 {
     int used = snprintf(text, CHART_TEXT, "%s, time over that of A:", charts[program].quantities[0].subject);
+    const char *separator = "";
     for (size_t f = 1; f < c->count; f++) {
         struct tally t = comparison_tally(c, f, program);
-        if (t.ratios > 0)
-            used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s %c %#.3g", f > 1 ? "," : "",
-                             c->files[f].letter, t.mean);
+        if (t.ratios == 0)
+            continue;
+        used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s %c %#.3g", separator, c->files[f].letter,
+                         t.mean);
+        separator = ",";
     }
     snprintf(text + used, CHART_TEXT - (size_t)used, " (geometric mean%s)", c->count > 2 ? "s" : "");
     return text;
