@@ -22,7 +22,7 @@ import time
 
 THREADS = "2"
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, THREADS)
+    os.environ[_name] = THREADS  # both sides have as many
 
 import numpy as np  # noqa: E402
 import scipy.sparse.linalg as sla  # noqa: E402
@@ -104,7 +104,11 @@ class Peer:
         self.pipe, other = multiprocessing.Pipe()
         self.process = multiprocessing.Process(target=child, args=(name, a, k, values, other))
         self.process.start()
-        self.pipe.recv()
+        other.close()  # so that the end of the process is the end of the pipe
+        try:
+            self.pipe.recv()
+        except EOFError:
+            sys.exit(f"{name} does not start: is its package installed?")
         self.limit, self.times = limit, []
 
     def run(self):

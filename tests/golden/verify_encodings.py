@@ -35,7 +35,7 @@ def clusters(values, tolerance=1e-4):
             start = i
 
 
-def check_projectors(ours, truth, values, vectors, first):
+def check_projectors(ours, values, vectors, first):
     """The largest difference of the projectors on the clusters that the encoding has whole."""
     worst = 0
     for start, end in clusters(values):
@@ -88,8 +88,7 @@ def check(index, seed, solver):
         # The dropped vector is one of several of a multiple zero, and which one is a choice.
         several = first and values[1] < 1e-9
         if not several:
-            worst[f"{kind} projectors"] = check_projectors(found["values"].astype(np.float64), truth, values,
-                                                           vectors, first)
+            worst[f"{kind} projectors"] = check_projectors(found["values"].astype(np.float64), values, vectors, first)
         if kind == "lap-pyg":
             worst["PyG"], skipped = check_pyg(a, k, values)
     note = "; PyG left some out" if skipped else ""
