@@ -1,5 +1,6 @@
 /*
- * Charts of a record: time, memory and FLOPs over one axis, log-log, with fitted power laws.
+ * Charts of a record: time, memory, work, throughput, and time and memory of encodings, over one axis,
+ * log-log, with fitted power laws.
  */
 #ifndef GTMARK_ANALYSIS_CHART_H
 #define GTMARK_ANALYSIS_CHART_H
@@ -14,8 +15,8 @@ enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
 /*
  * Draws over `axis` (null: the first axis with numbers that varies) the rows that are ok. Writes
- * PREFIX_time.gp, PREFIX_memory.gp and PREFIX_flops.gp, each with its data and redrawn by `gnuplot FILE`, and
- * through them .png and .svg of the same names. A chart for which no row has a value is left out.
+ * PREFIX_time.gp, PREFIX_memory.gp and so on, each with its data and redrawn by `gnuplot FILE`, and through
+ * them .png and .svg of the same names. A chart for which no row has a value is left out.
  *
  * plots_dir holds scaling.gp; null: analysis/plots above the program, or in the current directory.
  * message[MESSAGE_SIZE] gets one line for the user: which pictures there are, or why none (no gnuplot:

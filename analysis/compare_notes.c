@@ -206,7 +206,7 @@ static void put_left_over(FILE *out, const struct comparison *c, size_t file, co
     putc('\n', out);
 }
 
-/* Fields of this version that no row of the file has. */
+/* Fields of this version that the rows of the file lack, by its first. */
 static void put_lacking(FILE *out, const struct compared *file)
 {
     enum { NAMED = 6 };

@@ -51,7 +51,7 @@ bool schema_is_group(const char *path);
 /* Whether the field or group `path` is `group` itself or stands beneath it. */
 bool schema_is_under(const char *path, const char *group);
 
-/* "a count", "a real number", ...: for messages. */
+/* "a text", "a 64-bit integer", ...: for messages. */
 const char *field_type_name(enum field_type type);
 
 /* Writes the fields as tables in Markdown; those of all programs stand once, as P.time.median. */

@@ -9,7 +9,7 @@
 
 /*
  * Measures the peak of arithmetic and, at a working set well inside each level of the memory hierarchy, the
- * bandwidths. Each figure is the best of several repetitions (at least three, within its share of `seconds`),
+ * bandwidths. Each figure is the best of several repetitions (at least five, within its share of `seconds`),
  * each by the wall time from the first thread's start to the last one's end. False with a message if there is
  * no memory.
  */

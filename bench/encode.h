@@ -16,10 +16,10 @@ struct encoded {
 };
 
 /*
- * Computes the encoding of the configuration's batch unless that was tried before. It is computed again until
- * there are SAMPLES_MIN samples or the seconds are spent, and further by the rule of `sampling_enough`, until
- * the deadline, of the clock. True where there is an encoding, from as many samples as are asked for, or none
- * is asked for.
+ * Computes the encoding of the configuration's batch unless that was tried before. It is computed again by
+ * the rule of `sampling_enough`, until the deadline, of the clock; where no number of samples is asked for
+ * also no longer than three times the seconds, since SAMPLES_MIN of a slow one may be long. True where there
+ * is an encoding, from as many samples as are asked for, or none is asked for.
  */
 bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
             double seconds, double deadline);

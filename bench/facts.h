@@ -12,6 +12,7 @@
 #include "bench/sample.h"
 #include "bench/verify.h"
 
+/* What defines the work, and where it runs. */
 void facts_config(json_t *row, const struct config *c, const struct options *o);
 
 /* A count, or null where it is negative: beyond 63 bits. */
@@ -39,10 +40,11 @@ void facts_roofline(json_t *row, enum program_kind kind, const struct calibratio
 void facts_samples(json_t *row, enum program_kind kind, const struct samples *s, const struct batch *b);
 
 /* Time with emptied caches; null: there is none, for the reason. */
-/* The rate with emptied caches against the ceilings, once that is known. */
+void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const char *missing);
+
+/* The rate with emptied caches against the ceilings, once that time is there. */
 void facts_cold_roofline(json_t *row, enum program_kind kind, const struct calibration *c,
                          const char *missing);
-void facts_cold(json_t *row, enum program_kind kind, const struct cold *c, const char *missing);
 
 /* The host's part in a replay on a device; no runs: there is no device. */
 void facts_launching(json_t *row, enum program_kind kind, const struct launching *l);

@@ -2,7 +2,7 @@
  * GOMP_parallel(fn, data, num_threads, flags) runs fn(data) in every thread of a team (libgomp, "The libgomp
  * ABI"). Ours passes on a function that reads the clock before and after fn.
  *
- * The pointers below are the only mutable globals of the room: an interposed function is given no context.
+ * The pointers below are globals, since an interposed function is given no context.
  */
 #include "bench/lanes.h"
 

@@ -6,8 +6,8 @@
  *
  *     phases      forward, backward, optimizer
  *     program     the replay; in it the spans by their names; in those the ops, each with its variant, FLOPs,
- *                 minimum bytes, rates and shapes as arguments. On a GPU this lane is the stream, timed by
- * its own events. thread i    on the host: when the thread was inside a parallel region of an op (lanes.h)
+ *                 minimum bytes, rates and shapes as arguments; on a GPU the stream, by its own events
+ *     thread i    on the host: when the thread was inside a parallel region of an op (lanes.h)
  *
  * and a counter, the bytes live while each entry runs, by the plan.
  */

@@ -13,9 +13,8 @@ struct verdict {
 
 /*
  * Checks one program after its timing: as a whole against the oracle in double where that is predicted to
- * take at most
- * --check-budget seconds and fits the memory, else by rows of every op. The recording is laid out; its state
- * is the initial one afterwards.
+ * take at most the seconds of --check-budget and fits the memory, else by rows of every op. The recording is
+ * laid out; its state is the initial one afterwards.
  */
 void verify(struct verdict *v, const struct options *o, const struct config *c, const struct batch *b,
             enum program_kind kind, struct recording *r);
