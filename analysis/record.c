@@ -7,6 +7,7 @@
 #include "analysis/record.h"
 
 #include "analysis/schema.h"
+#include "analysis/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,11 +27,11 @@ json_t *record_new(const char *benchmark, const char *command, json_t *context)
     char started[32];
     gmtime_r(&now, &utc);
     strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    json_t *record = json_pack("{s:i, s:s, s:s, s:s}", "schema", SCHEMA_VERSION, "benchmark", benchmark,
-                               "command", command, "started", started);
+    json_t *record = json_pack("{s:i, s:s, s:o, s:s}", "schema", SCHEMA_VERSION, "benchmark", benchmark,
+                               "command", json_text(command), "started", started);
     if (!record || json_object_update(record, context) != 0 ||
         json_object_set_new(record, "rows", json_array()) != 0) {
-        fprintf(stderr, "record_new: no memory, or a text that is not UTF-8\n");
+        fprintf(stderr, "record_new: no memory\n");
         abort();
     }
     json_decref(context);

@@ -9,6 +9,7 @@
 #include "analysis/robust.h"
 #include "analysis/schema.h"
 #include "analysis/statistics.h"
+#include "analysis/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,38 +72,9 @@ static void put_or_reason(json_t *row, const char *path, enum field_type type, j
     json_object_del(json_object_get(row, "reasons"), path);
 }
 
-/* How many bytes the letter takes that a text begins with; 0 where that is no UTF-8. */
-static size_t letter_length(const char *text)
-{
-    for (size_t length = 1; length <= 4 && text[length - 1]; length++) {
-        json_t *letter = json_stringn(text, length);
-        json_decref(letter);
-        if (letter)
-            return length;
-    }
-    return 0;
-}
-
-/* A text of JSON. It may hold the name of a file, which can be any bytes, or be cut off within a letter: a
- * byte that is not UTF-8 becomes a question mark. */
-static json_t *text_of(const char *value)
-{
-    json_t *text = json_string(value);
-    char *copy = text ? NULL : strdup(value);
-    for (char *at = copy; at && *at;) {
-        size_t length = letter_length(at);
-        if (!length)
-            *at = '?';
-        at += length ? length : 1;
-    }
-    text = text ? text : json_string(copy);
-    free(copy);
-    return text;
-}
-
 void row_set_text(json_t *row, const char *path, const char *value)
 {
-    put_or_reason(row, path, FIELD_TEXT, text_of(value), "no memory");
+    put_or_reason(row, path, FIELD_TEXT, json_text(value), "no memory");
 }
 
 void row_set_count(json_t *row, const char *path, int64_t value)
@@ -144,7 +116,7 @@ void row_set_null(json_t *row, const char *path, const char *reason)
         reasons = json_object();
         json_object_set_new(row, "reasons", reasons);
     }
-    if (json_object_set_new(reasons, path, text_of(reason)) != 0)
+    if (json_object_set_new(reasons, path, json_text(reason)) != 0)
         misuse("no memory for the reason", path);
 }
 

@@ -1,6 +1,5 @@
 #include "bench/command.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +27,6 @@ static void put_word(const char *word, FILE *out)
     putc('\'', out);
 }
 
-static bool is_utf8(const char *text)
-{
-    json_t *string = json_string(text);
-    json_decref(string);
-    return string != NULL;
-}
-
 char *command_text(int argc, char *const *argv)
 {
     char *text = NULL;
@@ -49,9 +41,5 @@ char *command_text(int argc, char *const *argv)
     }
     if (fclose(out) != 0)
         abort();
-    if (!is_utf8(text))
-        for (char *c = text; *c; c++)
-            if ((unsigned char)*c >= 0x80)
-                *c = '?';
     return text;
 }

@@ -2,11 +2,8 @@
 #ifndef GTMARK_BENCH_COMMAND_H
 #define GTMARK_BENCH_COMMAND_H
 
-/*
- * The words with a space between them, those that a shell would take apart or replace in single quotes
- * (POSIX, Shell Command Language, 2.2). Bytes that are not UTF-8 become '?', since JSON has no other text. To
- * be freed.
- */
+/* The words with a space between them, those that a shell would take apart or replace in single quotes
+ * (POSIX, Shell Command Language, 2.2). To be freed. */
 char *command_text(int argc, char *const *argv);
 
 #endif

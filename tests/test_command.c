@@ -1,4 +1,4 @@
-/* A command line as text: as a shell reads it, and always UTF-8. */
+/* A command line as text: as a shell reads it. */
 #include "bench/command.h"
 
 #include <setjmp.h>
@@ -43,20 +43,11 @@ static void test_shell_reads_it(void **state)
     free(text);
 }
 
-static void test_other_bytes_are_marked(void **state)
-{
-    (void)state;
-    char *words[] = {"x", "a\xff"
-                          "b"};
-    assert_text(words, 2, "x 'a?b'");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_words_stay),
         cmocka_unit_test(test_shell_reads_it),
-        cmocka_unit_test(test_other_bytes_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
