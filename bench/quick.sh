@@ -14,10 +14,10 @@ mkdir -p "$results" || exit 1
 set_of()
 {
     cat <<'END'
-bench_node_scaling|40|75|--nodes 100,500,1000,2000 --count auto
-bench_layer_scaling|25|45|
-bench_batch_scaling|15|25|
-bench_pe_scaling|25|70|
+bench_node_scaling|40|105|--nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|25|35|
+bench_batch_scaling|15|30|
+bench_pe_scaling|15|25|--nodes 500,10000 --solver auto
 bench_kernels|20|60|
 bench_model|10|15|
 END
