@@ -45,7 +45,7 @@ int main(int argc, char **argv)
               help ? stdout : stderr);
         return help ? 0 : 2;
     }
-    json_t *record = record_load(argv[1], message);
+    json_t *record = record_load_any(argv[1], message);
     if (!record) {
         fprintf(stderr, "plot: %s\n", message);
         return 2;

@@ -41,6 +41,21 @@ static void save_kernels(const struct house *h)
     json_decref(record);
 }
 
+/* The same by a version that did not know all fields. */
+static void save_older(const struct house *h, const char *name, const char *older)
+{
+    char error[MESSAGE_SIZE], path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    json_t *record = record_load(path, error), *row;
+    size_t i;
+    assert_non_null(record);
+    json_array_foreach(json_object_get(record, "rows"), i, row) json_object_del(row, "encoding");
+    snprintf(path, sizeof path, "%s/%s", h->work, older);
+    assert_true(record_save(record, path, error));
+    assert_null(record_load(path, error));
+    json_decref(record);
+}
+
 static void assert_ends(const struct house *h, const char *words, int status, const char *out,
                         const char *err)
 {
@@ -62,6 +77,8 @@ static void test_plot(void **state)
     assert_int_equal(symlink(scripts, link), 0);
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
     assert_ends(h, "kernels.json", 0, "", draws ? "kernels_roofline.png" : "charts skipped: ");
+    save_older(h, "kernels.json", "older.json");
+    assert_ends(h, "older.json", 0, "", draws ? "older_roofline.png" : "charts skipped: ");
     char unheard[2 * PATH_MAX]; /* stderr closed: what gnuplot has to say goes nowhere, its pictures where
                                    they belong */
     snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_roofline.png",
