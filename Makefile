@@ -172,7 +172,7 @@ $(slower): ; $(link)
 all: $(programs) $(cuda)
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
 bench: all
-	@bench/quick.sh $(BUILD) $(DEVICE)
+	@bench/quick.sh $(BUILD) '$(DEVICE)'
 ##   bench-full   every benchmark over its whole default axis
 bench-full: all
 	@for name in $(notdir $(basename $(wildcard bench/bench_*.c))); do $(BUILD)/$$name || exit; done

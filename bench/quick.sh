@@ -8,6 +8,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1 device=${2:-cpu}
 results=results/local
+# A device that there is not: said once, and what an earlier run left stays.
+"$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
 mkdir -p "$results" || exit 1
 
 # name|seconds for its samples|seconds it takes about|flags

@@ -11,6 +11,10 @@ mkdir "$house/bench" "$house/build"
 cp bench/quick.sh "$house/bench"
 cat >"$house/build/bench" <<'END'
 #!/bin/sh
+case "$*" in
+*"--device gpu "*--dry-run) exit 2 ;;
+*--dry-run) exit 0 ;;
+esac
 read -r status <status
 [ "$status" -ge 2 ] || echo rows >"results/local/${0##*/}.json"
 exit "$status"
@@ -21,11 +25,11 @@ done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
 chmod +x "$house"/build/*
 
-# run STATUS: the last line of what it prints, and its exit status
+# run STATUS [DEVICE]: the last line of what it prints, and its exit status
 run()
 {
     echo "$1" >"$house/status"
-    "$house/bench/quick.sh" build >"$house/out" 2>/dev/null
+    "$house/bench/quick.sh" build "${2:-}" >"$house/out" 2>/dev/null
     echo "$?: $(tail -n 1 "$house/out")"
 }
 
@@ -34,4 +38,7 @@ check 'rows that are not ok are found too, and the exit status says so' "$(run 1
 check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-18)" '1: Not all went we'
 check 'an interrupt ends it' "$(run 130)" '130: '
 check 'one that crashes does not end it' "$(run 139 | cut -c1-18)" '1: Not all went we'
+echo table >"$house/results/local/bench_model.txt"
+check 'a device that there is not ends it before anything is written' \
+    "$(run 0 gpu) $(cat "$house/results/local/bench_model.txt")" '2:  table'
 tap_end
