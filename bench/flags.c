@@ -110,7 +110,8 @@ static const struct flag flags[] = {
     {WHERE, "cuda-graph", NULL, "on a GPU: replay the program as one graph (no times of phases)",
      ON(cuda_graph)},
 
-    {WHAT, "phase", "LIST", "programs to time: forward, step (default: both)", OTHER(read_phase)},
+    {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; bench_pe_scaling: step)",
+     OTHER(read_phase)},
     {WHAT, "profile", NULL, "where the time goes: per op, per layer, per phase", ON(profile)},
     {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops, threads, memory",
      PATH(trace, "a file")},
@@ -125,8 +126,8 @@ static const struct flag flags[] = {
      OTHER(read_calibrate)},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings", OFF(roofline)},
 
-    {SAMPLES, "budget", "SECONDS", "time for the sweep, shared by its rows (default 60; bench_kernels 30)",
-     SECONDS(budget)},
+    {SAMPLES, "budget", "SECONDS",
+     "time for the sweep, shared by its rows (default 60; kernels 30, encodings 20)", SECONDS(budget)},
     {SAMPLES, "max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)",
      NUMBER(max_noise, 1, "a share of the median,")},
     {SAMPLES, "min-samples", "N", "fewest samples before noise can end sampling (default 10)",

@@ -106,6 +106,20 @@ static void check_examples(const struct house *h, const char *help)
     }
 }
 
+/* The help of --budget names what this benchmark has by default. */
+static void check_budget(const struct house *h, const char *help)
+{
+    struct ended e = run_words(h, "--dry-run --nodes 8", 0);
+    const char *said = strstr(e.out, "a budget of "), *line = strstr(help, "  --budget ");
+    char number[32], text[128];
+    assert_non_null(said);
+    assert_int_equal(sscanf(said, "a budget of %31s s", number), 1);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+    if (!strstr(text, number))
+        fail_msg("'%s' does not say %s", text, number);
+    ended_free(&e);
+}
+
 /* Two screens, in every benchmark. */
 static void check_help(const char *program)
 {
@@ -119,6 +133,7 @@ static void check_help(const char *program)
         assert_non_null(strstr(e.out, flag));
     }
     check_examples(h, e.out);
+    check_budget(h, e.out);
     char *rest = e.out;
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
         assert_true(strlen(line) < 110);
