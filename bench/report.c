@@ -22,6 +22,33 @@ static void choose_axes(struct report *r)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 
+/* Each of two runs replaces the other's file by its own: then one line says so. */
+static void note_other(struct report *r)
+{
+    struct stat now;
+    if (r->told || !r->saved.st_size || stat(r->path, &now) != 0 ||
+        (now.st_size == r->saved.st_size && now.st_mtim.tv_sec == r->saved.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == r->saved.st_mtim.tv_nsec))
+        return;
+    fprintf(stderr,
+            "warning: %s is written by another program too: one of them will lose its rows, unless each has "
+            "its own --output\n",
+            r->path);
+    r->told = true;
+}
+
+static bool save(struct report *r, struct message *error)
+{
+    if (!r->path)
+        return true;
+    note_other(r);
+    if (!record_save(r->record, r->path, error->text))
+        return false;
+    if (stat(r->path, &r->saved) != 0)
+        r->saved = (struct stat){0};
+    return true;
+}
+
 bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
                   const char *path, struct message *error)
 {
@@ -32,7 +59,7 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
     choose_axes(r);
     if (path && !o->resume && !record_keep(path, error->text))
         return false;
-    if (path && !record_save(record, path, error->text))
+    if (!save(r, error))
         return false;
     if (o->format == FORMAT_CSV)
         csv_header(stdout);
@@ -68,7 +95,7 @@ bool report_row(struct report *r, int64_t index, json_t *row, struct message *er
         json_decref(row);
         return false;
     }
-    bool saved = !r->path || record_save(r->record, r->path, error->text);
+    bool saved = save(r, error);
     print_row(r, row);
     json_decref(row);
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed on its way */
@@ -108,5 +135,5 @@ bool report_end(struct report *r, struct message *error)
     fits_warn(fits, stderr);
     if (r->options->format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
-    return !r->path || record_save(r->record, r->path, error->text);
+    return save(r, error);
 }

@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_REPORT_H
 
 #include <jansson.h>
+#include <sys/stat.h>
 
 #include "analysis/table.h"
 #include "bench/resume.h"
@@ -13,6 +14,8 @@ struct report {
     const struct resume *resume; /* where rows belong in the record */
     const char *path;            /* of the result file; null: none */
     struct table table;
+    struct stat saved; /* the result file when it was last saved; zeros: never */
+    bool told;         /* that another run writes to it */
 };
 
 /* Starts a report over a record. False with a message if the result file cannot be written. */

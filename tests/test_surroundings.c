@@ -57,6 +57,39 @@ static void test_trace_over_the_rows(void **state)
     free(files);
 }
 
+/* Two runs cannot both have the file: each says so. The second row takes a second, in which another "run"
+ * puts its file there. */
+static void test_two_runs_on_one_file(void **state)
+{
+    const struct house *h = *state;
+    char path[PATH_MAX], line[1024], text[2048] = "";
+    FILE *err = tmpfile();
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid =
+        program_start(h, TINY "--device ref --nodes 8,1000 --output x.json", NULL, ends[1], fileno(err));
+    close(ends[1]);
+    FILE *in = fdopen(ends[0], "r");
+    for (int i = 0; i < 2; i++) /* heading and row */
+        assert_non_null(fgets(line, sizeof line, in));
+    snprintf(path, sizeof path, "%s/x.json", h->work);
+    assert_int_equal(unlink(path), 0);
+    close(open(path, O_WRONLY | O_CREAT, 0666));
+    while (fgets(line, sizeof line, in))
+        continue;
+    fclose(in);
+    assert_int_equal(program_wait(pid), 0);
+    rewind(err);
+    text[fread(text, 1, sizeof text - 1, err)] = '\0';
+    fclose(err);
+    const char *warning = "x.json is written by another program too";
+    assert_non_null(strstr(text, warning));
+    assert_null(strstr(strstr(text, warning) + 1, warning));
+    json_t *record = record_in(h, "work/x.json");
+    assert_int_equal(row_count(record), 2);
+    json_decref(record);
+}
+
 /* A terminal of so many columns: its two ends. */
 static void open_terminal(unsigned short columns, int *master, int *slave)
 {
@@ -118,9 +151,8 @@ static void test_texts_are_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reader_is_gone),
-        cmocka_unit_test(test_trace_over_the_rows),
-        cmocka_unit_test(test_narrow_terminal),
+        cmocka_unit_test(test_reader_is_gone),       cmocka_unit_test(test_trace_over_the_rows),
+        cmocka_unit_test(test_two_runs_on_one_file), cmocka_unit_test(test_narrow_terminal),
         cmocka_unit_test(test_texts_are_utf8),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
