@@ -160,6 +160,20 @@ static bool check_readable(const struct options *o, struct message *error)
     return true;
 }
 
+/* A model that there cannot be: all of the axes that make it so. */
+static bool say_refused(const struct config *c, struct message *error)
+{
+    const struct model_config *p = &c->parts;
+    char pe[80] = "";
+    if (p->pe.kind)
+        snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
+                 p->pe.width);
+    return complain(error,
+                    "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s: %s",
+                    c->model->name, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads,
+                    p->hidden, pe, model_refuses(p));
+}
+
 bool config_check_all(const struct options *o, struct message *error)
 {
     int64_t count = config_count(o);
@@ -168,10 +182,7 @@ bool config_check_all(const struct options *o, struct message *error)
     for (int64_t i = 0; i < count; i++) {
         struct config c = config_at(o, i);
         if (model_refuses(&c.parts))
-            return complain(error, "--model %s --attention %s --mpnn %s --heads %lld --hidden %lld: %s",
-                            c.model->name, attention_name((int)c.parts.attention),
-                            mpnn_name((int)c.parts.mpnn), (long long)c.parts.heads, (long long)c.parts.hidden,
-                            model_refuses(&c.parts));
+            return say_refused(&c, error);
         if (!check_heads(o, &c, error) || !check_file(o, &c, error))
             return false;
     }

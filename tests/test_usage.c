@@ -197,6 +197,8 @@ static void test_combinations(void **state)
                   "--heads 7 --hidden 256: ", "must divide");
     refuses_after(*state, BARE, MORE("--heads", "2,3", "--hidden", "16"),
                   "--heads 3 --hidden 16: ", "must divide");
+    refuses_after(*state, BARE, MORE("--hidden", "16", "--heads", "2", "--pe", "none,lap:4"),
+                  "--hidden 16 --pe lap:4:16: ", "width must be less than hidden");
     refuses_after(*state, BARE, MORE("--nodes", "1-1000+1", "--layers", "1-1000+1"), "combinations",
                   "100000");
 }
