@@ -33,7 +33,7 @@ struct comparison {
     json_t *matched[COMPARED_MAX];    /* arrays: row i of each file did the same work; null: it has none */
 };
 
-/* "forward", "step"; "kernel" of an op alone; "encoding" */
+/* "forward", "step", "kernel" of an op alone: the benchmarks' programs, in their order; and "encoding". */
 const char *comparison_program(size_t index);
 
 /*

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/comparison.h"
 #include "analysis/match.h"
 #include "analysis/record.h"
 #include "analysis/robust.h"
@@ -129,16 +130,16 @@ static json_t *run_side(const struct options *o, const char *program, int argc, 
 /* The comparison so far: the rows of the first round, and a ratio for each of their programs and rounds. */
 struct comparing {
     json_t *rows[SIDES];
-    double (*ratios)[PROGRAMS][AGAINST_ROUNDS_MAX];
+    double (*ratios)[COMPARED_PROGRAMS][AGAINST_ROUNDS_MAX]; /* by comparison_program */
     bool *bad; /* rows that this build did not do well in some round */
     int rounds;
 };
 
-static double median_of(const json_t *row, enum program_kind p)
+static double median_of(const json_t *row, size_t p)
 {
     char path[SCHEMA_PATH];
     double median;
-    snprintf(path, sizeof path, "%s.time.median", program_name(p));
+    snprintf(path, sizeof path, "%s.time.median", comparison_program(p));
     return row_get_real(row, path, &median) ? median : NAN;
 }
 
@@ -167,7 +168,7 @@ static bool add_round(struct comparing *c, json_t *const records[SIDES], struct 
             return complain(error, "--against: no row of the old build is the work of row %zu: %s", i + 1,
                             why);
         }
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
+        for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
             c->ratios[i][p][c->rounds] = median_of(row, p) / median_of(json_array_get(rows[OLD], old), p);
     }
     c->rounds++;
@@ -196,7 +197,7 @@ static bool run_round(struct comparing *c, int rounds, const struct options *o, 
     return good;
 }
 
-static void print_line(const json_t *row, const struct field *const *axes, size_t count, enum program_kind p,
+static void print_line(const json_t *row, const struct field *const *axes, size_t count, size_t p,
                        const struct against_verdict *v)
 {
     char text[AXES_TEXT];
@@ -204,7 +205,7 @@ static void print_line(const json_t *row, const struct field *const *axes, size_
         axes_text(row, axes[i], text);
         printf("%12s ", text);
     }
-    printf("%-8s %6.3f [%.3f, %.3f]  %s\n", program_name(p), v->ratio, v->low, v->high,
+    printf("%-8s %6.3f [%.3f, %.3f]  %s\n", comparison_program(p), v->ratio, v->low, v->high,
            v->slower   ? "SLOWER"
            : v->once   ? "slower in the first rounds, not again"
            : v->faster ? "faster"
@@ -212,7 +213,7 @@ static void print_line(const json_t *row, const struct field *const *axes, size_
 }
 
 /* Of a program of row i; false if it was not timed in every round. */
-static bool verdict_of(const struct comparing *c, size_t i, enum program_kind p, struct against_verdict *v)
+static bool verdict_of(const struct comparing *c, size_t i, size_t p, struct against_verdict *v)
 {
     const double *ratios = c->ratios[i][p];
     for (int r = 0; r < c->rounds; r++)
@@ -225,7 +226,7 @@ static bool verdict_of(const struct comparing *c, size_t i, enum program_kind p,
 static bool any_slower(const struct comparing *c)
 {
     for (size_t i = 0; i < json_array_size(c->rows[NEW]); i++)
-        for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
             struct against_verdict v;
             if (verdict_of(c, i, p, &v) && v.slower)
                 return true;
@@ -244,14 +245,14 @@ static int print_verdicts(const struct comparing *c, const struct options *o)
     printf("%-8s new/old, 95 %% of %d rounds; margin %g %%\n", "program", AGAINST_ROUNDS,
            100 * AGAINST_MARGIN);
     for (size_t i = 0; i < json_array_size(c->rows[NEW]); i++) {
-        for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
             struct against_verdict v;
             if (verdict_of(c, i, p, &v)) {
                 print_line(json_array_get(c->rows[NEW], i), axes, count, p, &v);
                 compared++;
                 missed += v.slower;
-            } else if (o->programs[p]) {
-                printf("row %zu: %s was not timed in every round\n", i + 1, program_name(p));
+            } else if (p < PROGRAMS && o->programs[p]) {
+                printf("row %zu: %s was not timed in every round\n", i + 1, comparison_program(p));
             }
         }
         if (c->bad[i])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/comparison.h"
 #include "analysis/match.h"
 #include "analysis/statistics.h"
 #include "analysis/verdict.h"
@@ -92,6 +93,14 @@ static void explain(const struct judging *j, const json_t *row)
     fprintf(j->out, "not in the baseline: %s\n", why);
 }
 
+/* The programs that were asked for, and encodings wherever they were timed. */
+static bool is_wanted(const bool programs[PROGRAMS], size_t p, const json_t *row)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.samples", comparison_program(p));
+    return p < PROGRAMS ? programs[p] : json_array_size(row_get(row, path)) > 0;
+}
+
 int baseline_judge(const json_t *base, const json_t *rows, const bool programs[PROGRAMS], FILE *out)
 {
     struct judging j = {.base = base, .rows = rows, .out = out};
@@ -105,9 +114,9 @@ int baseline_judge(const json_t *base, const json_t *rows, const bool programs[P
     for (size_t i = 0; i < json_array_size(j.rows); i++) {
         const json_t *row = json_array_get(j.rows, i);
         size_t base = match_find(&j.rule, j.base, row);
-        for (enum program_kind p = 0; p < PROGRAMS && base != MATCH_NONE; p++)
-            if (programs[p])
-                judge_program(&j, json_array_get(j.base, base), row, program_name(p));
+        for (size_t p = 0; p < COMPARED_PROGRAMS && base != MATCH_NONE; p++)
+            if (is_wanted(programs, p, row))
+                judge_program(&j, json_array_get(j.base, base), row, comparison_program(p));
         if (base != MATCH_NONE)
             note_place(&j, json_array_get(j.base, base), row);
     }

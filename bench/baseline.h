@@ -19,9 +19,9 @@ enum { BASELINE_BLOCKS = 5 };
 double baseline_drift(const double *samples, size_t n);
 
 /*
- * Of two arrays of rows, prints a line for each program of each row: ratio to the baseline's with its
- * interval, margin, verdict. The rows without a partner come last, with the reason. Returns how many programs
- * are slower; -1 where not one could be compared.
+ * Of two arrays of rows, prints a line for each program and encoding of each row: ratio to the baseline's
+ * with its interval, margin, verdict. The rows without a partner come last, with the reason. Returns how many
+ * programs are slower; -1 where not one could be compared.
  */
 int baseline_judge(const json_t *base, const json_t *rows, const bool programs[PROGRAMS], FILE *out);
 

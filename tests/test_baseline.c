@@ -107,6 +107,32 @@ static void test_other_threads_are_noted(void **state)
     free(text);
 }
 
+static json_t *encoded(double factor, uint64_t key)
+{
+    double samples[SAMPLES];
+    json_t *row = row_of(1, 0.5, 0, key);
+    size_t n;
+    assert_true(row_get_reals(row, "forward.time.samples", samples, SAMPLES, &n));
+    for (size_t i = 0; i < n; i++)
+        samples[i] *= factor;
+    row_set_samples(row, "encoding.time", samples, n);
+    return row;
+}
+
+static void test_encodings(void **state)
+{
+    (void)state;
+    char *text;
+    assert_int_equal(judged(encoded(1, 1), encoded(1, 2), &text), 0);
+    assert_non_null(strstr(text, "encoding"));
+    free(text);
+    assert_int_equal(judged(encoded(1, 1), encoded(1.2, 2), &text), 1);
+    free(text);
+    assert_int_equal(judged(encoded(1, 1), row_of(1, 0.5, 0, 2), &text), 0);
+    assert_null(strstr(text, "encoding"));
+    free(text);
+}
+
 static void test_no_partner(void **state)
 {
     (void)state;
@@ -169,7 +195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_drift),          cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_other_threads_are_noted),
-        cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
