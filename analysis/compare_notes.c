@@ -3,7 +3,6 @@
 
 #include "analysis/axes.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of the record; what says how the rows came about. */

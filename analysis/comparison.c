@@ -8,7 +8,6 @@
 #include "analysis/record.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *comparison_program(size_t index)
 {

@@ -21,7 +21,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double confidence = 0.975; /* of each median's interval */
 

@@ -6,7 +6,6 @@
 #include "bench/disassembly.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bench/child.h"

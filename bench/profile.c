@@ -109,7 +109,11 @@ static struct group *group_of(struct group *groups, int *count, const char *key)
     return &groups[i];
 }
 
-const char *intensity_class(double intensity)
+/*
+ * What an intensity means on most machines: "compute" above 50 FLOP/B, "memory" below 10, else "balanced".
+ * Which it is on this one depends on its ridge.
+ */
+static const char *intensity_class(double intensity)
 {
     return intensity > 50 ? "compute" : intensity < 10 ? "memory" : "balanced";
 }

@@ -15,10 +15,4 @@
 void profile_print(struct tape *t, int runs, const char *title, const struct calibration *ceilings,
                    FILE *out);
 
-/*
- * What an intensity means on most machines: "compute" above 50 FLOP/B, "memory" below 10, else "balanced".
- * Which it is on this one depends on its ridge.
- */
-const char *intensity_class(double intensity);
-
 #endif

@@ -26,7 +26,7 @@ struct kernel {
 struct device_facts {
     char name[128], bus[32]; /* PCI, as 0000:65:00.0 */
     int multiprocessors, major, minor;
-    int64_t memory, free, l2;   /* bytes; l2: the cache that all of it has, 0: not told */
+    int64_t memory, l2;         /* bytes; l2: the cache that all of it has, 0: not told */
     double clock, memory_clock; /* Hz, the highest; 0: not told */
     int runtime, driver;        /* versions of CUDA, 1000 major + 10 minor */
     int blas, blas_lt, sparse;  /* versions of the libraries, as they number themselves */

@@ -5,12 +5,10 @@
  * large terms cancel (the mean of what batch norm made, the gradient of a bias before it), three times its
  * error is allowed. It reads what a kernel in TF32 reads: 10 bits of each mantissa.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <math.h>
-#include <omp.h>
 
 #include "kernels/rng.h"
 #include "models/check.h"

@@ -12,7 +12,6 @@
 #include "models/eigen.h"
 
 #include <math.h>
-#include <string.h>
 
 #if HAVE_ARPACK
 void dsaupd_(int *ido, const char *bmat, const int *n, const char *which, const int *nev, const double *tol,

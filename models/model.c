@@ -2,7 +2,6 @@
 #include "models/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "models/encoder.h"
 #include "models/tape_internal.h"
@@ -17,14 +16,6 @@ const struct model models[] = {
     {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN},
     {0},
 };
-
-const struct model *model_named(const char *name)
-{
-    for (const struct model *m = models; m->name; m++)
-        if (strcmp(m->name, name) == 0)
-            return m;
-    return NULL;
-}
 
 const char *program_name(enum program_kind p)
 {

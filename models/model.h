@@ -21,9 +21,6 @@ struct model {
 /* The models in order of --list-models; the last has no name. */
 extern const struct model models[];
 
-/* Null if there is none of that name. */
-const struct model *model_named(const char *name);
-
 /* The programs of a model, and an op alone (single.h). */
 enum program_kind {
     PROGRAM_FORWARD,
