@@ -276,11 +276,10 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     const struct options *o = job->options;
     struct batch b;
     char error[MESSAGE_SIZE];
-    if (!make_batch(o, &job->config, &b, error, sizeof error))
-        return;
     struct config c = job->config;
-    if (!config_runs(o, &c, kind) ||
-        !encode(job->encoded, o, &c, &b, job->share_encoding, deadline(o->timeout))) {
+    if (!config_runs(o, &c, kind) || !make_batch(o, &c, &b, error, sizeof error))
+        return;
+    if (!encode(job->encoded, o, &c, &b, job->share_encoding, deadline(o->timeout))) {
         batch_free(&b);
         return;
     }
