@@ -84,7 +84,7 @@ static void test_nothing_fits(void **state)
 
 static void test_real_rows(void **state)
 {
-    static const char *const kinds[] = {"memory:2MiB", "latency:2ms"};
+    static const char *const kinds[] = {"memory:2MiB", "latency:20ms"};
     for (int i = 0; i < 2; i++) {
         char words[256];
         snprintf(words, sizeof words,
