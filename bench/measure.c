@@ -80,13 +80,21 @@ static bool fits(json_t *row, const struct options *o, const char *what, int64_t
     return false;
 }
 
+/* Of a fixed number of runs, those of the next turn: 7 in 5 turns are 2, 2, 2, 1 and none. 0: not fixed. */
+static int runs_of_turn(const struct job *job, enum program_kind kind, int turns)
+{
+    int part = (job->options->runs + turns - 1) / turns;
+    int left = job->options->runs - (job->taken ? (int)job->taken[kind].n : 0);
+    return part == 0 || part < left ? part : left;
+}
+
 /* Samples in one of `turns` turns: with that part of the runs, of the fewest samples and of the budget. */
 static struct samples sample_program(const struct job *job, enum program_kind kind, const struct recording *r,
                                      int turns, double deadline)
 {
     const struct options *o = job->options;
     struct sampling rule = {.warmup = o->warmup,
-                            .runs = (o->runs + turns - 1) / turns,
+                            .runs = runs_of_turn(job, kind, turns),
                             .min_samples = (o->min_samples + turns - 1) / turns,
                             .max_noise = o->max_noise,
                             .budget = job->share[kind] / turns,
@@ -277,6 +285,8 @@ void take_turn(const struct job *job, enum program_kind kind, int turns)
     struct batch b;
     char error[MESSAGE_SIZE];
     struct config c = job->config;
+    if (o->runs > 0 && runs_of_turn(job, kind, turns) == 0)
+        return;
     if (!config_runs(o, &c, kind) || !make_batch(o, &c, &b, error, sizeof error))
         return;
     if (!encode(job->encoded, o, &c, &b, job->share_encoding, deadline(o->timeout))) {

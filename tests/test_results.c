@@ -129,6 +129,17 @@ static double loss_of(const struct house *h, const char *words)
     return loss;
 }
 
+static void test_runs_in_turns(void **state)
+{
+    json_t *record =
+        run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --interleave", 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(count_at(row_at(record, i), "forward.time.n"), 7);
+        assert_int_equal(count_at(row_at(record, i), "step.time.n"), 7);
+    }
+    json_decref(record);
+}
+
 static void test_seed_and_device(void **state)
 {
     double loss = loss_of(*state, "--seed 7");
@@ -308,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_counts_are_exact),
         cmocka_unit_test(test_meta),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_runs_in_turns),
         cmocka_unit_test(test_seed_and_device),
         cmocka_unit_test(test_no_gpu),
         cmocka_unit_test(test_out_of_memory),
