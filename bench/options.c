@@ -105,13 +105,24 @@ static bool default_solver(struct options *o, struct message *error)
            axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
 }
 
-/* What is read has one size. */
+/* What is read has one size, and is not to be measured once for each size of graphs that are drawn. */
 static bool file_nodes(struct options *o, struct message *error)
 {
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH], *nodes = &o->axes[AXIS_NODES];
+    const char *file = NULL;
     bool drawn = false;
-    for (int i = 0; i < o->axes[AXIS_GRAPH].count; i++)
-        drawn = drawn || !graph_is_file(axis_text(&o->axes[AXIS_GRAPH], o->axes[AXIS_GRAPH].values[i]));
-    return drawn || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+    for (int i = 0; i < graphs->count; i++) {
+        const char *name = axis_text(graphs, graphs->values[i]);
+        drawn = drawn || !graph_is_file(name);
+        file = graph_is_file(name) ? name : file;
+    }
+    if (o->given[AXIS_NODES])
+        return true;
+    if (file && drawn && nodes->count > 1)
+        return complain(
+            error, "--graph %.300s: a run of its own, since the other graphs have %d sizes and this has one",
+            file, nodes->count);
+    return drawn || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
 static bool check_graph(const struct options *o, struct message *error)

@@ -131,11 +131,12 @@ static void test_parts_and_files(void **state)
     refuses_after(*state, BARE, MORE("--hidden", "10", "--heads", "4"), "--heads 4 --hidden 10",
                   "heads must divide hidden");
     refuses(*state, MORE("--graph", "file:x"), "--graph file:x --nodes: ", "the file says");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "er,file:x"), "--graph file:x: ", "a run of its own");
     refuses_after(*state, OWN_SIZE, MORE("--graph", "er,file:x", "--batch", "5"),
                   "--graph file:x --batch: ", "the file says");
     refuses_after(*state, OWN_SIZE, MORE("--graph", "file:no-such-file"),
                   "--graph file:no-such-file: ", "No such file or directory");
-    refuses_after(*state, OWN_SIZE, MORE("--graph", "er,file:."), "--graph file:.: ", "is a directory");
+    refuses_after(*state, OWN_SIZE, MORE("--graph", "file:."), "--graph file:.: ", "is a directory");
     refuses_after(*state, OWN_SIZE, MORE("--graph", "file:x.json"), "--graph file:x.json: ", "x.json:1: ");
 }
 
