@@ -16,6 +16,7 @@
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/run.cuh"
 
 enum { MOST_ROWS = 4 /* in a thread */ };
 
@@ -103,7 +104,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     attend(struct attention_args a, int dh, float scale, bool aligned)
 {
     typedef softmax_rows<DH, ROWS> state;
-    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, dh};
     struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -137,13 +138,12 @@ struct forward {
         const int groups = layout<DH>::GROUPS;
         int rows = attention_rows(n, graphs, a->heads, groups, MOST_ROWS, c->multiprocessors);
         struct launch l = launch_attention(n, graphs, a->heads, groups * rows);
-        dim3 grid(l.grid_x, l.grid_y);
         float scale = (float)(1 / sqrt((double)dh));
         bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
         if (rows == MOST_ROWS)
-            attend<DH, MOST_ROWS><<<grid, l.block, 0, c->stream>>>(*a, dh, scale, aligned);
+            run(a->call, l, attend<DH, MOST_ROWS>, *a, dh, scale, aligned);
         else
-            attend<DH, 1><<<grid, l.block, 0, c->stream>>>(*a, dh, scale, aligned);
+            run(a->call, l, attend<DH, 1>, *a, dh, scale, aligned);
     }
 };
 

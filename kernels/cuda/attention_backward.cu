@@ -12,6 +12,7 @@
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/run.cuh"
 
 enum {
     MOST_ROWS = 2,   /* in a thread */
@@ -151,7 +152,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     queries(struct attention_backward_args a, struct plan plan)
 {
     typedef query_rows<DH, ROWS> state;
-    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, plan.dh};
     struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -180,7 +181,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     keys(struct attention_backward_args a, struct plan plan)
 {
     typedef key_rows<DH, ROWS> state;
-    __shared__ alignas(16) float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     __shared__ float lse[layout<DH>::TILE], delta[layout<DH>::TILE];
     const struct head h = {(int)blockIdx.y, plan.dh};
     struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -224,11 +225,9 @@ static struct plan plan_of(const struct attention_backward_args *a)
 
 template <int DH, int ROWS> static void launch_both(const struct attention_backward_args *a)
 {
-    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
     struct launch l = launch_attention(a->q.rows, a->graphs.at.rows - 1, a->heads, layout<DH>::GROUPS * ROWS);
-    dim3 grid(l.grid_x, l.grid_y);
-    queries<DH, ROWS><<<grid, l.block, 0, c->stream>>>(*a, plan_of(a));
-    keys<DH, ROWS><<<grid, l.block, 0, c->stream>>>(*a, plan_of(a));
+    run(a->call, l, queries<DH, ROWS>, *a, plan_of(a));
+    run(a->call, l, keys<DH, ROWS>, *a, plan_of(a));
 }
 
 struct backward {

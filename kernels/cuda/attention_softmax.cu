@@ -13,6 +13,7 @@
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/pairs.cuh"
+#include "kernels/cuda/run.cuh"
 #include "kernels/cuda/search.h"
 #include "kernels/cuda/warp.cuh"
 
@@ -91,24 +92,19 @@ static __global__ void softmax_backward(struct mat ds, struct mat dp, struct mat
 extern "C" void cuda_attention_softmax(const void *args)
 {
     const struct attention_softmax_args *a = (const struct attention_softmax_args *)args;
-    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
     struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->s.rows);
     const int64_t *first = pairs_of(&a->call, a->graphs);
-    softmax<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(a->p, a->s, a->graphs, first);
-    CUDA_CHECK(cudaPeekAtLastError());
+    CUDA_CHECK(run(a->call, l, softmax, a->p, a->s, a->graphs, first));
 }
 
 extern "C" void cuda_attention_softmax_backward(const void *args)
 {
     const struct attention_softmax_backward_args *a = (const struct attention_softmax_backward_args *)args;
-    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
     if (!mat_present(a->ds))
         return;
     struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->p.rows);
     const int64_t *first = pairs_of(&a->call, a->graphs);
-    softmax_backward<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(a->ds, a->dp, a->p, a->graphs,
-                                                                          first);
-    CUDA_CHECK(cudaPeekAtLastError());
+    CUDA_CHECK(run(a->call, l, softmax_backward, a->ds, a->dp, a->p, a->graphs, first));
 }
 
 extern "C" int64_t cuda_attention_softmax_scratch(const void *args)

@@ -14,6 +14,7 @@
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/run.cuh"
 
 enum { BIAS_ALIGNMENT = 16 /* bytes, of the library's BIAS epilogue */ };
 
@@ -63,23 +64,22 @@ static __global__ void finish(struct mat y, struct mat pre, struct mat z, const 
     }
 }
 
-template <int WIDTH>
-static void launch_finish(const struct linear_args *a, struct mat z, const float *b, cudaStream_t stream)
+template <int WIDTH> static void launch_finish(const struct linear_args *a, struct mat z, const float *b)
 {
     struct launch l = launch_rows(a->y.rows, a->y.cols, WIDTH);
-    dim3 grid(l.grid_x, l.grid_y), block(WARP, l.block / WARP);
+    dim3 block(WARP, l.block / WARP);
     switch (a->act) {
     case ACT_GELU:
-        finish<ACT_GELU, WIDTH><<<grid, block, 0, stream>>>(a->y, a->pre, z, b);
+        run_arranged(a->call, l, block, finish<ACT_GELU, WIDTH>, a->y, a->pre, z, b);
         break;
     case ACT_GELU_TANH:
-        finish<ACT_GELU_TANH, WIDTH><<<grid, block, 0, stream>>>(a->y, a->pre, z, b);
+        run_arranged(a->call, l, block, finish<ACT_GELU_TANH, WIDTH>, a->y, a->pre, z, b);
         break;
     case ACT_RELU:
-        finish<ACT_RELU, WIDTH><<<grid, block, 0, stream>>>(a->y, a->pre, z, b);
+        run_arranged(a->call, l, block, finish<ACT_RELU, WIDTH>, a->y, a->pre, z, b);
         break;
     default:
-        finish<ACT_NONE, WIDTH><<<grid, block, 0, stream>>>(a->y, a->pre, z, b);
+        run_arranged(a->call, l, block, finish<ACT_NONE, WIDTH>, a->y, a->pre, z, b);
     }
 }
 
@@ -104,9 +104,9 @@ static void linear(const struct linear_args *a, bool tf32)
         return;
     bool wide = launch_width(a->y) == 4 && launch_width(z) == 4 && (!add || launch_width(a->b) == 4);
     if (wide)
-        launch_finish<4>(a, z, add ? b : NULL, c->stream);
+        launch_finish<4>(a, z, add ? b : NULL);
     else
-        launch_finish<1>(a, z, add ? b : NULL, c->stream);
+        launch_finish<1>(a, z, add ? b : NULL);
     CUDA_CHECK(cudaPeekAtLastError());
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/run.cuh"
 
 enum { LANES = COLUMN_SUMS_LANES };
 
@@ -74,24 +75,24 @@ static __global__ void slopes(struct mat dz, struct mat sums, struct mat dy, str
 }
 
 /* parts: of the rows of dy */
-static void launch_slopes(int act, struct mat dz, struct mat sums, struct mat dy, struct mat pre,
-                          int64_t parts, cudaStream_t stream)
+static void launch_slopes(const struct call &call, int act, struct mat dz, struct mat sums, struct mat dy,
+                          struct mat pre, int64_t parts)
 {
     struct launch l = launch_column_sums(dy.cols, parts);
-    dim3 grid(l.grid_x, l.grid_y), block(WARP, l.block / WARP);
+    dim3 block(WARP, l.block / WARP);
     int64_t part_rows = blocks_of(dy.rows, parts);
     switch (act) {
     case ACT_GELU:
-        slopes<ACT_GELU><<<grid, block, 0, stream>>>(dz, sums, dy, pre, part_rows);
+        run_arranged(call, l, block, slopes<ACT_GELU>, dz, sums, dy, pre, part_rows);
         break;
     case ACT_GELU_TANH:
-        slopes<ACT_GELU_TANH><<<grid, block, 0, stream>>>(dz, sums, dy, pre, part_rows);
+        run_arranged(call, l, block, slopes<ACT_GELU_TANH>, dz, sums, dy, pre, part_rows);
         break;
     case ACT_RELU:
-        slopes<ACT_RELU><<<grid, block, 0, stream>>>(dz, sums, dy, pre, part_rows);
+        run_arranged(call, l, block, slopes<ACT_RELU>, dz, sums, dy, pre, part_rows);
         break;
     default:
-        slopes<ACT_NONE><<<grid, block, 0, stream>>>(dz, sums, dy, pre, part_rows);
+        run_arranged(call, l, block, slopes<ACT_NONE>, dz, sums, dy, pre, part_rows);
     }
 }
 
@@ -101,9 +102,9 @@ static void linear_backward(const struct linear_backward_args *a, bool tf32)
     const struct mat absent = {};
     struct room r = room_of(a);
     if (a->act || mat_present(a->db))
-        launch_slopes(a->act, r.dz, r.sums, a->dy, a->pre, column_sums_parts(a->dy.rows), c->stream);
+        launch_slopes(a->call, a->act, r.dz, r.sums, a->dy, a->pre, column_sums_parts(a->dy.rows));
     if (mat_present(a->db))
-        launch_slopes(ACT_NONE, absent, a->db, r.sums, absent, 1, c->stream);
+        launch_slopes(a->call, ACT_NONE, absent, a->db, r.sums, absent, 1);
     CUDA_CHECK(cudaPeekAtLastError());
 
     struct mat dz = a->act ? r.dz : a->dy;

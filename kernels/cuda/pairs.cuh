@@ -6,9 +6,7 @@
 #ifndef GTMARK_KERNELS_CUDA_PAIRS_CUH
 #define GTMARK_KERNELS_CUDA_PAIRS_CUH
 
-#include "kernels/cuda/context.h"
-#include "kernels/cuda/device.h"
-#include "kernels/ops.h"
+#include "kernels/cuda/run.cuh"
 
 enum { SCAN_THREADS = 256 };
 
@@ -49,11 +47,11 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
 /* Queues find_pairs if there are several graphs; of one graph the pairs begin at 0, which null stands for. */
 static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
 {
-    const struct cuda_context *c = (const struct cuda_context *)call->context;
     if (graphs_in(graphs) == 1)
         return NULL;
-    find_pairs<<<1, SCAN_THREADS, 0, c->stream>>>((int64_t *)call->scratch, graphs);
-    return (int64_t *)call->scratch;
+    int64_t *first = (int64_t *)call->scratch;
+    CUDA_CHECK(run(*call, launch_of(1, 1, SCAN_THREADS), find_pairs, first, graphs));
+    return first;
 }
 
 /* Bytes of it. */

@@ -9,13 +9,25 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/ops.h"
 
+/* `block` says how the planned threads of a block are arranged. */
+template <class... Parameters, class... Arguments>
+static cudaError_t run_arranged(const struct call &call, struct launch l, dim3 block,
+                                void (*kernel)(Parameters...), const Arguments &...arguments)
+{
+    const struct cuda_context *context = (const struct cuda_context *)call.context;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(l.grid_x, l.grid_y);
+    config.blockDim = block;
+    config.dynamicSmemBytes = l.shared;
+    config.stream = context->stream;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
 template <class... Parameters, class... Arguments>
 static cudaError_t run(const struct call &call, struct launch l, void (*kernel)(Parameters...),
                        const Arguments &...arguments)
 {
-    const struct cuda_context *context = (const struct cuda_context *)call.context;
-    kernel<<<dim3(l.grid_x, l.grid_y), l.block, l.shared, context->stream>>>(arguments...);
-    return cudaPeekAtLastError();
+    return run_arranged(call, l, dim3(l.block), kernel, arguments...);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/pairs.cuh"
+#include "kernels/cuda/run.cuh"
 #include "kernels/cuda/search.h"
 
 enum {
@@ -148,7 +149,7 @@ static cublasStatus_t multiply_all(const struct call *call, const struct product
     if (graphs_in(p->graphs) == 1)
         return one_graph(c, p, n);
     struct launch l = launch_ragged_product(n, graphs_in(p->graphs), p->heads);
-    ragged_product<<<dim3(l.grid_x, l.grid_y), l.block, 0, c->stream>>>(*p, first);
+    run(*call, l, ragged_product, *p, first);
     return CUBLAS_STATUS_SUCCESS;
 }
 
