@@ -161,6 +161,31 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
+# The kernels on an emulated device (tests/emulator): compiled for the host, in a library that the device's tests find
+# beside themselves. It switches stacks by x86-64's rules, without sanitizers, which want to know of them.
+ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
+emulated     := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,kernels models)
+endif
+emulated_lib := $(BUILD)/emulated/cuda/libgtmark_cuda.so
+emulated_obj := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc kernels/cuda/*.cu kernels/cuda/*.c))
+emulated_cc   = $(Q)$(CC) $(language) $(warnings) -O$(or $(level),1) -g -fPIC -ffp-contract=off -I. \
+                -isystem $(CUDA_LIB)/../include $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/emulated/obj/%.cc.o: language = -x c++ $(CXX_FLAGS)
+$(BUILD)/emulated/obj/%.cc.o: level := 2
+$(BUILD)/emulated/obj/%.cu.o: language = -x c++ $(CXX_FLAGS) -include tests/emulator/language.h -Wno-unknown-pragmas \
+                                         -Wno-sign-compare
+$(BUILD)/emulated/obj/%.c.o:  language := -std=gnu11
+$(emulated_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
+	$(emulated_cc)
+$(emulated_lib): $(emulated_obj)
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
+$(emulated): $(BUILD)/emulated/tests/%: $(BUILD)/tests/% | $(emulated_lib)
+	@mkdir -p $(@D) && ln -f $< $@
+-include $(emulated_obj:.o=.d)
+
 # A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
 slower := $(BUILD)/tests/slower_bench
 $(slower): wrap := -Wl,--wrap=tape_run_marked
@@ -181,20 +206,21 @@ compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) $(if $(CLANG),\
+	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
+	    --skipped 'kernels on an emulated GPU: no CUDA toolkit') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
 ##   soak         the tests with their long seeded parts, fuzzers for a minute each, and what the gates see
 soak: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) tests/test_fuzz.sh tests/gates.sh
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers),no-cmocka)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) $(emulated) tests/test_fuzz.sh tests/gates.sh
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(emulated),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:
 	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
 ##   style        are the sources formatted as .clang-format says?
 style:
-	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
 ##   probe        look again what this machine has, and say what it means
 probe: ; @:
 

@@ -25,6 +25,12 @@ static const int64_t shapes[][DIMS] = {
     {1, 2, 13, 17, 11, 1, 2, 20, 0},
     {1, 2, 33, 31, 24, 4, 5, 100, 0},
     {1, 2, 67, 129, 40, 5, 4, 333, 0},
+    /* attention with several rows in a thread, for heads of each width, on a device of two multiprocessors */
+    {1, 2, 263, 3, 16, 2, 1, 300, 0},
+    {1, 2, 259, 3, 24, 2, 1, 300, 0},
+    {1, 2, 133, 3, 64, 2, 1, 300, 0},
+    {1, 2, 67, 3, 128, 2, 1, 300, 0},
+    {1, 2, 35, 3, 200, 2, 1, 300, 0},
     {1, 2, 64, 64, 128, 8, 1, 64, 0},
     {1, 2, 131, 1, 96, 3, 2, 700, 0},
     {1, 2, 257, 36, 256, 2, 3, 1500, 0},
@@ -42,7 +48,7 @@ static const int64_t shapes[][DIMS] = {
 };
 
 enum {
-    SMALL_SHAPES = 6,
+    SMALL_SHAPES = 11,
     LARGE_SHAPES = 6 /* from this shape on only accumulation is varied, not which operands are absent */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Whole models on the GPU: a step against the same in double, its output, loss and every gradient; op by op
  * from each op's actual inputs; the same bits from two replays, from reused and unshared memory, and from a
- * captured graph. Without a GPU each model is skipped.
+ * captured graph. Without a GPU each model is skipped. GTMARK_SMALL=1 takes smaller graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,9 @@ static void test_step_against_double(void **state)
     const struct subject *s = *state;
     if (!s->device->context)
         skip();
-    struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(300, 1), batch_er(30, 20)};
+    bool small = env_set("GTMARK_SMALL");
+    struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(small ? 40 : 300, 1),
+                              batch_er(30, small ? 3 : 20)};
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         for (int act = ACT_NONE + 1; act < ACT_KINDS; act++) {
             struct model_config c = sized(s, (enum activation)act);
@@ -133,7 +135,7 @@ static void test_replays_have_the_same_bits(void **state)
     const struct subject *s = *state;
     if (!s->device->context)
         skip();
-    struct batch b = batch_er(300, 3);
+    struct batch b = batch_er(env_set("GTMARK_SMALL") ? 50 : 300, 3);
     struct model_config c = sized(s, ACT_GELU);
     struct tape_config plain = on_device(s->device), unshared = plain;
     unshared.no_reuse = true;

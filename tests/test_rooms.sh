@@ -31,7 +31,7 @@ breaks()
             echo "$room: no such room"
             continue
         fi
-        find "$path" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' | sort |
+        find "$path" -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' | sort |
             xargs -r grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
             grep -vE "#[[:space:]]*include[[:space:]]*\"($rooms)/"
     done

@@ -1,0 +1,273 @@
+/*
+ * cublasLt: descriptors in the callers' opaque structs, the heuristic, and products in float and TF32 with
+ * epilogues.
+ *
+ * Not every product has an algorithm that fuses an activation: which have one is not documented, so callers
+ * must do without. Here those of no multiple of 4 rows have none (columns, to a caller with row-major
+ * matrices), so that both ways are taken.
+ */
+#include "tests/emulator/emulator.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <cublasLt.h>
+
+struct cublasLtContext {
+    int device;
+};
+
+namespace
+{
+struct layout {
+    uint64_t rows, cols;
+    int64_t ld;
+};
+
+struct operation {
+    const float *bias;
+    uint32_t epilogue;
+    int32_t a_transposed, b_transposed;
+    bool tf32;
+};
+
+/* What the caller knows of the addresses of a, b, c and d; the chosen algorithm is nothing but this. */
+struct preference {
+    uint64_t workspace;
+    uint32_t schemes, alignment[4];
+};
+
+struct algorithm {
+    uint64_t workspace;
+    uint32_t alignment[4];
+};
+} // namespace
+
+static_assert(sizeof(layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "fits the caller's");
+static_assert(sizeof(operation) <= sizeof(cublasLtMatmulDescOpaque_t), "fits the caller's");
+static_assert(sizeof(preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t), "fits the caller's");
+static_assert(sizeof(algorithm) <= sizeof(cublasLtMatmulAlgo_t), "fits the caller's");
+
+static float same(float x)
+{
+    return x;
+}
+
+/* To 10 bits of mantissa, halves away from zero. */
+static float to_tf32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x1000) & ~UINT32_C(0x1fff);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float activated(uint32_t epilogue, float x)
+{
+    if (epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS)
+        return x > 0 ? x : 0;
+    if (epilogue == CUBLASLT_EPILOGUE_GELU ||
+        epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) /* by tanh, the manual says */
+        return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+    return x;
+}
+
+static bool has_bias(uint32_t epilogue)
+{
+    return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
+           epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+}
+
+/* A bias for each row of the column-major result. */
+static void finish(const struct gemm *g, const struct operation *o)
+{
+    for (int64_t j = 0; j < g->cols; j++)
+        for (int64_t i = 0; i < g->rows; i++) {
+            float *c = &g->c[i + j * g->ldc];
+            *c = activated(o->epilogue, *c + (has_bias(o->epilogue) ? o->bias[i] : 0));
+        }
+}
+
+static cublasStatus_t take(void *to, size_t size, const void *from, size_t given)
+{
+    if (given != size)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(to, from, size);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+extern "C" {
+
+size_t cublasLtGetVersion(void)
+{
+    return 0;
+}
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+    *handle = new cublasLtContext{current_device()};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    delete handle;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t to, size_t, cudaDataType type,
+                                                 uint64_t rows, uint64_t cols, int64_t ld)
+{
+    const struct layout l = {rows, cols, ld};
+    memcpy(to, &l, sizeof l);
+    return type == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t to, size_t, cublasComputeType_t compute,
+                                               cudaDataType scale)
+{
+    const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    const struct operation o = {NULL, CUBLASLT_EPILOGUE_DEFAULT, CUBLAS_OP_N, CUBLAS_OP_N, tf32};
+    memcpy(to, &o, sizeof o);
+    return scale == CUDA_R_32F && (tf32 || compute == CUBLAS_COMPUTE_32F) ? CUBLAS_STATUS_SUCCESS
+                                                                          : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
+                                              cublasLtMatmulDescAttributes_t which, const void *value,
+                                              size_t size)
+{
+    struct operation *o = (struct operation *)descriptor;
+    switch (which) {
+    case CUBLASLT_MATMUL_DESC_TRANSA:
+        return take(&o->a_transposed, sizeof o->a_transposed, value, size);
+    case CUBLASLT_MATMUL_DESC_TRANSB:
+        return take(&o->b_transposed, sizeof o->b_transposed, value, size);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+        return take(&o->epilogue, sizeof o->epilogue, value, size);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+        return take(&o->bias, sizeof o->bias, value, size);
+    default:
+        emulator_fail("attribute %d of a product is not emulated", (int)which);
+    }
+}
+
+/* Defaults as the manual has them. */
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t to, size_t)
+{
+    const struct preference p = {0, CUBLASLT_REDUCTION_SCHEME_MASK, {256, 256, 256, 256}};
+    memcpy(to, &p, sizeof p);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t which,
+                                                    const void *value, size_t size)
+{
+    struct preference *p = (struct preference *)preference;
+    switch (which) {
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+        return take(&p->workspace, sizeof p->workspace, value, size);
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+        return take(&p->schemes, sizeof p->schemes, value, size);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+        return take(&p->alignment[0], sizeof p->alignment[0], value, size);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+        return take(&p->alignment[1], sizeof p->alignment[1], value, size);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+        return take(&p->alignment[2], sizeof p->alignment[2], value, size);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+        return take(&p->alignment[3], sizeof p->alignment[3], value, size);
+    default:
+        emulator_fail("preference %d of a product is not emulated", (int)which);
+    }
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t descriptor,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t result,
+                                              cublasLtMatmulPreference_t preference, int,
+                                              cublasLtMatmulHeuristicResult_t *found, int *count)
+{
+    const struct operation *o = (const struct operation *)descriptor;
+    const struct layout *l = (const struct layout *)result;
+    const struct preference *p = (const struct preference *)preference;
+    bool fuses = l->rows % 4 == 0;
+    *count = 0;
+    if (p->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE)
+        emulator_fail("a product may take turns at its output: its bits would change from run to run");
+    if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && !fuses)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    struct algorithm a = {p->workspace, {}};
+    memcpy(a.alignment, p->alignment, sizeof a.alignment);
+    memcpy(&found->algo, &a, sizeof a);
+    *count = 1;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static size_t bytes_of(const struct layout *l)
+{
+    return (size_t)((int64_t)(l->cols - 1) * l->ld + (int64_t)l->rows) * sizeof(float);
+}
+
+static void expect_addresses(const void *const address[4], const struct layout *const layouts[4],
+                             const struct algorithm *algorithm, int device)
+{
+    for (int i = 0; i < 4; i++) {
+        memory_expect(device, address[i], bytes_of(layouts[i]), "a product by cublasLt");
+        if ((uintptr_t)address[i] % algorithm->alignment[i])
+            emulator_fail("matrix %d of a product has not the alignment that was promised", i);
+    }
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t descriptor, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
+                              cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t c_layout, void *d, cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t *chosen, void *workspace, size_t workspace_bytes,
+                              cudaStream_t stream)
+{
+    const struct operation o = *(const struct operation *)descriptor;
+    const struct layout *la = (const struct layout *)a_layout, *lb = (const struct layout *)b_layout;
+    const struct layout *lc = (const struct layout *)c_layout, *ld = (const struct layout *)d_layout;
+    const struct layout *const layouts[4] = {la, lb, lc, ld};
+    const void *const addresses[4] = {a, b, c, d};
+    const struct algorithm *algorithm = (const struct algorithm *)chosen;
+    bool ta = o.a_transposed == CUBLAS_OP_T, tb = o.b_transposed == CUBLAS_OP_T;
+    uint64_t rows = ta ? la->cols : la->rows, inner = ta ? la->rows : la->cols,
+             cols = tb ? lb->rows : lb->cols;
+    if (inner != (tb ? lb->cols : lb->rows) || rows != ld->rows || cols != ld->cols || !rows || !cols ||
+        !inner)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    for (const struct layout *l : layouts)
+        if (l->ld < (int64_t)l->rows)
+            return CUBLAS_STATUS_INVALID_VALUE;
+    if (c != d || ((cublasLtContext *)handle)->device != current_device())
+        emulator_fail("a product by cublasLt of other than the context's device, or not in place");
+    expect_addresses(addresses, layouts, algorithm, current_device());
+    if ((uintptr_t)workspace % 256 || workspace_bytes < algorithm->workspace)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memory_expect(current_device(), workspace, workspace_bytes, "the workspace of a product");
+    const struct gemm g = {ta,
+                           tb,
+                           (int64_t)rows,
+                           (int64_t)cols,
+                           (int64_t)inner,
+                           *(const float *)alpha,
+                           *(const float *)beta,
+                           (const float *)a,
+                           (const float *)b,
+                           (float *)d,
+                           la->ld,
+                           lb->ld,
+                           ld->ld,
+                           o.tf32 ? to_tf32 : same};
+    stream_queue(stream, [=] {
+        memory_spoil(workspace, workspace_bytes);
+        gemm_run(&g);
+        finish(&g, &o);
+    });
+    return CUBLAS_STATUS_SUCCESS;
+}
+}

@@ -1,0 +1,112 @@
+/*
+ * CUDA C++ for the host's compiler: what stands in for the language's extensions where kernels/cuda is
+ * compiled for the emulated device. It is included before all else (-include), and stands for cuda_runtime.h
+ * too.
+ *
+ * Every device thread is a function call on a stack of its own (block.h); those of a block take turns, and
+ * give way at barriers and shuffles alone. Shared memory is thread-local memory of the host's thread that
+ * runs the block, one block after another, because then it lies in one piece that can be filled with NaN
+ * before each block.
+ */
+#ifndef GTMARK_TESTS_EMULATOR_LANGUAGE_H
+#define GTMARK_TESTS_EMULATOR_LANGUAGE_H
+
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <tuple>
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __launch_bounds__
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static thread_local
+#define __launch_bounds__(...)
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+/* A place in a kernel's source. */
+struct source {
+    const char *file;
+    int line;
+};
+
+/* Until all threads of the block that have not ended are here. */
+void emulated_barrier(struct source at);
+/* Until all lanes of `mask` are here: the bits that lane `from` of the warp brought. */
+uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source at);
+/* Queues a grid of calls of `thread`, whose arguments take `bytes`. */
+cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread, size_t bytes);
+
+static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    emulated_barrier({file, line});
+}
+
+template <class T> static inline T emulated_shuffle(unsigned mask, T value, int from, struct source at)
+{
+    static_assert(sizeof value <= sizeof(uint64_t), "shuffles move up to 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    bits = emulated_exchange(mask, bits, from, at);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* As in the CUDA C++ Programming Guide, "Warp Shuffle Functions": lanes beyond the part of `width` keep their
+ * own. */
+
+static inline int emulated_lane()
+{
+    return (int)((threadIdx.y * blockDim.x + threadIdx.x) % 32);
+}
+
+template <class T>
+static inline T __shfl_sync(unsigned mask, T value, int lane, int width = 32,
+                            const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    return emulated_shuffle(mask, value, (emulated_lane() & ~(width - 1)) | (lane & (width - 1)),
+                            {file, line});
+}
+
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
+                                const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    int own = emulated_lane(), from = own ^ lanes;
+    return emulated_shuffle(mask, value, from / width > own / width ? own : from, {file, line});
+}
+
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned apart, int width = 32,
+                                 const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    int own = emulated_lane(), from = own + (int)apart;
+    return emulated_shuffle(mask, value, from / width > own / width ? own : from, {file, line});
+}
+
+/* Arguments are copied at the launch, as the runtime does. */
+template <class... Parameters, class... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                             Arguments &&...arguments)
+{
+    std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+    return emulated_launch(
+        config, [=] { std::apply(kernel, copies); }, sizeof copies);
+}
+
+/* Which host compilers have as templates only. */
+static inline double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+#endif

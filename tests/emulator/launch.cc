@@ -1,0 +1,71 @@
+/*
+ * Grids. The blocks of each launch, and the threads of each block, come in one of three orders: ascending,
+ * descending, or shuffled, so that of two runs of the same op, whose bits the tests compare, seldom both have
+ * the same. Which one follows from how many launches there were.
+ */
+#include "tests/emulator/block.h"
+#include "tests/emulator/emulator.h"
+#include "tests/emulator/language.h"
+
+#include <algorithm>
+#include <random>
+
+enum order { ASCENDING, DESCENDING, SHUFFLED, ORDERS };
+
+/* What chooses the orders, the same in every run of a program. */
+static std::minstd_rand random_order(1);
+
+/* What devices of compute capability 8.0 and later allow: "Technical specifications per compute capability"
+ * in the CUDA C++ Programming Guide. */
+static bool allowed(const cudaLaunchConfig_t *l, size_t argument_bytes)
+{
+    uint64_t threads = (uint64_t)l->blockDim.x * l->blockDim.y * l->blockDim.z;
+    return l->gridDim.x >= 1 && l->gridDim.x <= INT32_MAX && l->gridDim.y >= 1 && l->gridDim.y <= 65535 &&
+           l->gridDim.z == 1 && threads >= 1 && threads <= 1024 && l->blockDim.z <= 64 &&
+           l->dynamicSmemBytes == 0 && argument_bytes <= 4096;
+}
+
+static std::vector<int> threads_in(enum order order, int count)
+{
+    std::vector<int> threads((size_t)count);
+    for (int i = 0; i < count; i++)
+        threads[(size_t)i] = order == DESCENDING ? count - 1 - i : i;
+    if (order == SHUFFLED)
+        std::shuffle(threads.begin(), threads.end(), random_order);
+    return threads;
+}
+
+/* Block number `at` of `count` in this order; by steps of a prime that does not divide the count they are all
+ * met. */
+static uint64_t block_in(enum order order, uint64_t at, uint64_t count)
+{
+    const uint64_t prime = 7919;
+    if (order == SHUFFLED && count % prime)
+        return at * prime % count;
+    return order == DESCENDING ? count - 1 - at : at;
+}
+
+static void run_grid(dim3 grid, dim3 size, const std::function<void()> &thread)
+{
+    enum order order = (enum order)(random_order() % ORDERS);
+    std::vector<int> threads = threads_in(order, (int)(size.x * size.y * size.z));
+    uint64_t blocks = (uint64_t)grid.x * grid.y;
+    gridDim = grid;
+    blockDim = size;
+    for (uint64_t i = 0; i < blocks; i++) {
+        uint64_t number = block_in(order, i, blocks);
+        blockIdx = {(unsigned)(number % grid.x), (unsigned)(number / grid.x), 0};
+        shared_memory_poison();
+        block_run(thread, threads);
+    }
+}
+
+cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread,
+                            size_t argument_bytes)
+{
+    if (!allowed(config, argument_bytes))
+        return emulator_status(cudaErrorInvalidConfiguration);
+    dim3 grid = config->gridDim, size = config->blockDim;
+    stream_queue(config->stream, [=] { run_grid(grid, size, thread); });
+    return cudaSuccess;
+}

@@ -1,0 +1,187 @@
+/*
+ * Device memory: one range of the host's addresses, which the host may not touch while nothing runs. It is
+ * locked one time in 16, since that costs more than most kernels, and what a host does wrong it does often.
+ * Allocations are aligned as cudaMalloc's and no better, begin as NaN, and lie apart; what was written
+ * between them is found when one is freed.
+ */
+#include "tests/emulator/emulator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <sys/mman.h>
+
+namespace
+{
+struct allocation {
+    size_t bytes;
+    int device;
+};
+
+/* Of all devices. */
+struct memory {
+    char *start;
+    std::map<char *, allocation> allocations; /* by address */
+    std::set<void *> pinned;
+    size_t used[DEVICES];
+    int open; /* how many are inside memory_open */
+    unsigned closed;
+    bool locked;
+} memory;
+
+const size_t SIZE = (size_t)3 << 30; /* of each device */
+const size_t POOL = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE;
+} // namespace
+
+void memory_open(void)
+{
+    if (memory.open++ == 0 && memory.locked)
+        mprotect(memory.start, POOL, PROT_READ | PROT_WRITE);
+    memory.locked = false;
+}
+
+void memory_close(void)
+{
+    const unsigned seldom = 16;
+    if (--memory.open > 0 || ++memory.closed % seldom)
+        return;
+    memory.locked = mprotect(memory.start, POOL, PROT_NONE) == 0;
+}
+
+/* Where the gaps before and after an allocation end. */
+static char *begin_of_gap(char *start)
+{
+    return start - ALIGNMENT;
+}
+
+static char *end_of(char *start, size_t bytes)
+{
+    return start + (bytes + PAGE - 1) / PAGE * PAGE + GAP;
+}
+
+/* The lowest address with room; addresses are odd multiples of the alignment. */
+static char *find_room(size_t bytes)
+{
+    char *at = memory.start + PAGE + ALIGNMENT;
+    for (const auto &[start, a] : memory.allocations) {
+        if (end_of(at, bytes) <= begin_of_gap(start))
+            break;
+        at = end_of(start, a.bytes);
+    }
+    return end_of(at, bytes) <= memory.start + POOL ? at : NULL;
+}
+
+static void poison(char *start, size_t bytes)
+{
+    memory_open();
+    memset(begin_of_gap(start), POISON, (size_t)(end_of(start, bytes) - begin_of_gap(start)));
+    memory_close();
+}
+
+static bool poisoned(const char *from, const char *end)
+{
+    return std::all_of(from, end, [](char c) { return (unsigned char)c == POISON; });
+}
+
+static void expect_gaps(char *start, size_t bytes)
+{
+    memory_open();
+    if (!poisoned(begin_of_gap(start), start) || !poisoned(start + bytes, end_of(start, bytes) - ALIGNMENT))
+        emulator_fail("something wrote beside an allocation of %zu bytes", bytes);
+    memory_close();
+}
+
+extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
+{
+    if (emulator_captures())
+        return emulator_status(cudaErrorStreamCaptureUnsupported);
+    if (!memory.start)
+        memory.start = (char *)mmap(NULL, POOL, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory.start == MAP_FAILED)
+        emulator_fail("no addresses for device memory");
+    *to = NULL;
+    int device = current_device();
+    char *start = bytes && memory.used[device] + bytes <= SIZE ? find_room(bytes) : NULL;
+    if (!start)
+        return emulator_status(bytes ? cudaErrorMemoryAllocation : cudaSuccess);
+    memory.allocations[start] = {bytes, device};
+    memory.used[device] += bytes;
+    poison(start, bytes);
+    *to = start;
+    return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaFree(void *start)
+{
+    if (emulator_captures())
+        return emulator_status(cudaErrorStreamCaptureUnsupported);
+    if (!start)
+        return cudaSuccess;
+    auto found = memory.allocations.find((char *)start);
+    if (found == memory.allocations.end())
+        emulator_fail("cudaFree of what cudaMalloc did not give");
+    auto [bytes, device] = found->second;
+    if (device != current_device())
+        emulator_fail("cudaFree of memory of device %d while device %d is current", device, current_device());
+    device_drain(device);
+    expect_gaps((char *)start, bytes);
+    poison((char *)start, bytes);
+    memory.used[device] -= bytes;
+    memory.allocations.erase(found);
+    return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaMallocHost(void **to, size_t bytes)
+{
+    if (emulator_captures())
+        return emulator_status(cudaErrorStreamCaptureUnsupported);
+    *to = malloc(bytes);
+    memory.pinned.insert(*to);
+    return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaFreeHost(void *start)
+{
+    if (memory.pinned.erase(start) == 0)
+        emulator_fail("cudaFreeHost of what cudaMallocHost did not give");
+    for (int device = 0; device < DEVICES; device++)
+        device_drain(device);
+    free(start);
+    return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    const size_t of_the_driver = (size_t)64 << 20;
+    *total = SIZE + of_the_driver;
+    *available = SIZE - memory.used[current_device()];
+    return cudaSuccess;
+}
+
+void memory_expect(int device, const void *from, size_t bytes, const char *what)
+{
+    auto after = memory.allocations.upper_bound((char *)from);
+    if (after != memory.allocations.begin()) {
+        auto [start, a] = *std::prev(after);
+        if (a.device == device && (const char *)from + bytes <= start + a.bytes)
+            return;
+    }
+    emulator_fail("%s: %zu bytes at %p are in no allocation of device %d", what, bytes, from, device);
+}
+
+bool memory_pinned(const void *from)
+{
+    return memory.pinned.count((void *)from) > 0;
+}
+
+void memory_spoil(void *from, size_t bytes)
+{
+    size_t end = std::min(bytes, PAGE);
+    memset(from, POISON, end);
+    memset((char *)from + bytes - end, POISON, end);
+}
