@@ -138,11 +138,10 @@ tests     := $(checks:%=$(BUILD)/%)
 dumpers   := $(dumps:%=$(BUILD)/%)
 # Where they find it: below the directory of the program or one above, and where it was built.
 cuda_here := '-Wl,--disable-new-dtags,-rpath,$$ORIGIN/cuda:$$ORIGIN/../cuda:$$ORIGIN/../../cuda:$(CURDIR)/build/cuda'
-links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm \
-             $(cuda_here)
+links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(wrap) $(links) -o $@
+$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(wrap) $(links) $(cuda_here) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -161,29 +160,30 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
-# The kernels on an emulated device (tests/emulator): compiled for the host, in a library that the device's tests find
-# beside themselves. It switches stacks by x86-64's rules, without sanitizers, which want to know of them.
+# The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
+# instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
-emulated     := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,kernels models)
+emulated       := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench)
 endif
-emulated_lib := $(BUILD)/emulated/cuda/libgtmark_cuda.so
-emulated_obj := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc kernels/cuda/*.cu kernels/cuda/*.c))
-emulated_cc   = $(Q)$(CC) $(language) $(warnings) -O$(or $(level),1) -g -fPIC -ffp-contract=off -I. \
-                -isystem $(CUDA_LIB)/../include $(CFLAGS) -MMD -MP -c $< -o $@
+emulated_bench := $(BUILD)/emulated/bench_node_scaling
+emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
+emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
+$(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
+$(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
+$(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
+                                            -Wno-unknown-pragmas -Wno-sign-compare
 
-$(BUILD)/emulated/obj/%.cc.o: language = -x c++ $(CXX_FLAGS)
-$(BUILD)/emulated/obj/%.cc.o: level := 2
-$(BUILD)/emulated/obj/%.cu.o: language = -x c++ $(CXX_FLAGS) -include tests/emulator/language.h -Wno-unknown-pragmas \
-                                         -Wno-sign-compare
-$(BUILD)/emulated/obj/%.c.o:  language := -std=gnu11
 $(emulated_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
-	$(emulated_cc)
+	$(Q)$(CC) $(emulated_as) $(warnings) -g -fPIC -ffp-contract=off -I. -isystem $(CUDA_LIB)/../include $(CFLAGS) \
+	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated): $(BUILD)/emulated/tests/%: $(BUILD)/tests/% | $(emulated_lib)
-	@mkdir -p $(@D) && ln -f $< $@
+$(emulated) $(emulated_bench): cuda_here := -Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))
+$(emulated): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
+$(emulated): | $(emulated_bench)
+$(emulated_bench): $(OBJ)/bench/bench_node_scaling.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 -include $(emulated_obj:.o=.d)
 
 # A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
@@ -207,7 +207,7 @@ compare-gpus: $(BUILD)/compare
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
-	    --skipped 'kernels on an emulated GPU: no CUDA toolkit') $(if $(CLANG),\
+	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
 ##   soak         the tests with their long seeded parts, fuzzers for a minute each, and what the gates see

@@ -3,7 +3,8 @@
 #
 #   build       for the GPUs of this machine
 #   ops         every kernel against the reference in double
-#   models      whole models: outputs, loss and gradients in double; the same bits from replays and from graphs
+#   models      whole models: outputs, loss and gradients in double; the same bits from replays and from graphs; the
+#               benchmark itself, to its records
 #   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
 #   canonical   the benchmark's own workload, entry by entry and as one graph
 #   dense       one layer of dense attention, to 100,000 nodes
@@ -69,7 +70,7 @@ run_part()
     build) make -j"$(nproc)" all tests && "$bench" --list-devices ;;
     ops) tests build/tests/test_cuda_build build/tests/test_cuda_launch build/tests/test_cuda_math \
         build/tests/test_cuda_kernels ;;
-    models) tests build/tests/test_cuda_models ;;
+    models) tests build/tests/test_cuda_models build/tests/test_cuda_bench ;;
     memcheck | racecheck | initcheck | synccheck) sanitize "$1" ;;
     canonical)
         scale canonical --nodes 100,500,1000,2000,5000 --budget 90 &&

@@ -14,6 +14,7 @@
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/language.h"
 
+#include <algorithm>
 #include <deque>
 
 #include <sys/mman.h>
@@ -188,17 +189,28 @@ static void resume(int number)
     emulated_switch(&block.scheduler, f.stack_pointer);
 }
 
-/* Every thread that can go on, once. */
-static bool advance(const std::vector<int> &order)
+/* Every thread of these that can go on, once. */
+static bool advance(const int *first, const int *last)
 {
     bool any = false;
-    for (int number : order) {
-        const fiber &f = block.fibers[number];
+    for (; first < last; first++) {
+        const fiber &f = block.fibers[*first];
         if (f.ended || (f.round && *f.round == f.of))
             continue;
         any = true;
-        resume(number);
+        resume(*first);
     }
+    return any;
+}
+
+/* Every stretch as far as it can go. */
+static bool advance_stretches(const std::vector<int> &order, int stretch)
+{
+    bool any = false;
+    const int *end = order.data() + order.size();
+    for (const int *first = order.data(); first < end; first += stretch)
+        while (advance(first, std::min(first + stretch, end)))
+            any = true;
     return any;
 }
 
@@ -212,7 +224,7 @@ static void fail_stuck()
                   at.file, at.line);
 }
 
-void block_run(const std::function<void()> &thread, const std::vector<int> &order)
+void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch)
 {
     block.thread = &thread;
     block.live = (int)order.size();
@@ -220,6 +232,6 @@ void block_run(const std::function<void()> &thread, const std::vector<int> &orde
     for (int i = 0; i < block.live; i++)
         prepare(block.fibers[i], i);
     while (block.live > 0)
-        if (!advance(order))
+        if (!advance_stretches(order, stretch))
             fail_stuck();
 }

@@ -5,8 +5,10 @@
 #include <functional>
 #include <vector>
 
-/* Calls `thread` for every thread of the block that blockIdx and blockDim name; between barriers in this
- * order. */
-void block_run(const std::function<void()> &thread, const std::vector<int> &order);
+/*
+ * Calls `thread` for every thread of the block that blockIdx and blockDim name, in this order, `stretch` of
+ * them at a time: they go on, in turn, until all of them wait for others; then the next stretch does.
+ */
+void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Grids. The blocks of each launch, and the threads of each block, come in one of three orders: ascending,
- * descending, or shuffled, so that of two runs of the same op, whose bits the tests compare, seldom both have
- * the same. Which one follows from how many launches there were.
+ * Grids. The blocks of each launch, and the threads of each block, come in one of three orders: ascending or
+ * descending, where a warp goes as far ahead of the others as barriers let it, or shuffled, where all threads
+ * advance side by side. So of two runs of the same op, whose bits the tests compare, seldom both have the
+ * same. Which one follows from how many launches there were.
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
@@ -49,6 +50,7 @@ static void run_grid(dim3 grid, dim3 size, const std::function<void()> &thread)
 {
     enum order order = (enum order)(random_order() % ORDERS);
     std::vector<int> threads = threads_in(order, (int)(size.x * size.y * size.z));
+    int stretch = order == SHUFFLED ? (int)threads.size() : 32;
     uint64_t blocks = (uint64_t)grid.x * grid.y;
     gridDim = grid;
     blockDim = size;
@@ -56,7 +58,7 @@ static void run_grid(dim3 grid, dim3 size, const std::function<void()> &thread)
         uint64_t number = block_in(order, i, blocks);
         blockIdx = {(unsigned)(number % grid.x), (unsigned)(number / grid.x), 0};
         shared_memory_poison();
-        block_run(thread, threads);
+        block_run(thread, threads, stretch);
     }
 }
 
