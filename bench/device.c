@@ -161,15 +161,16 @@ json_t *device_json(const struct device_choice *d)
 static void list_gpu(const struct device *device, int index, FILE *out)
 {
     struct device_facts f;
-    char memory[UNITS_TEXT], clock[UNITS_TEXT];
+    char memory[UNITS_TEXT], clock[UNITS_TEXT] = "";
     if (!device->facts(index, &f)) {
         fprintf(out, "cuda:%-3d does not answer\n", index);
         return;
     }
     units_format(memory, (double)f.memory, UNITS_BINARY, "B");
-    units_format(clock, f.clock, UNITS_SI, "Hz");
-    fprintf(out, "cuda:%-3d %s, %d multiprocessors, %s, up to %s, compute capability %d.%d\n", index, f.name,
-            f.multiprocessors, memory, clock, f.major, f.minor);
+    if (f.clock > 0)
+        units_format(clock, f.clock, UNITS_SI, "Hz");
+    fprintf(out, "cuda:%-3d %s, %d multiprocessors, %s, %s%s, compute capability %d.%d\n", index, f.name,
+            f.multiprocessors, memory, f.clock > 0 ? "up to " : "clock unknown", clock, f.major, f.minor);
 }
 
 void device_list(FILE *out)
