@@ -18,6 +18,7 @@
 #include <deque>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -113,12 +114,19 @@ static void begin()
     abort();
 }
 
+/* Its lowest page is no memory, so that a stack that is too small does not grow into another. */
+static char *new_stack()
+{
+    void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED || mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) != 0)
+        emulator_fail("no memory for stacks");
+    return (char *)stack;
+}
+
 static void prepare(fiber &f, int number)
 {
     if (!f.stack)
-        f.stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (f.stack == MAP_FAILED)
-        emulator_fail("no memory for stacks");
+        f.stack = new_stack();
     /* As emulated_switch leaves a stack: six registers, where to go on, and nowhere to return to from there.
      */
     void **top = (void **)(f.stack + STACK - 64);

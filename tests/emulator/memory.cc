@@ -10,7 +10,6 @@
 #include <cstring>
 #include <iterator>
 #include <map>
-#include <set>
 #include <vector>
 
 #include <sys/mman.h>
@@ -26,7 +25,7 @@ struct allocation {
 struct memory {
     char *start;
     std::map<char *, allocation> allocations; /* by address */
-    std::set<void *> pinned;
+    std::map<char *, size_t> pinned;          /* bytes of cudaMallocHost, by address */
     size_t used[DEVICES];
     int open; /* how many are inside memory_open */
     unsigned closed;
@@ -141,13 +140,13 @@ extern "C" cudaError_t cudaMallocHost(void **to, size_t bytes)
     if (emulator_captures())
         return emulator_status(cudaErrorStreamCaptureUnsupported);
     *to = malloc(bytes);
-    memory.pinned.insert(*to);
+    memory.pinned[(char *)*to] = bytes;
     return cudaSuccess;
 }
 
 extern "C" cudaError_t cudaFreeHost(void *start)
 {
-    if (memory.pinned.erase(start) == 0)
+    if (memory.pinned.erase((char *)start) == 0)
         emulator_fail("cudaFreeHost of what cudaMallocHost did not give");
     for (int device = 0; device < DEVICES; device++)
         device_drain(device);
@@ -176,7 +175,8 @@ void memory_expect(int device, const void *from, size_t bytes, const char *what)
 
 bool memory_pinned(const void *from)
 {
-    return memory.pinned.count((void *)from) > 0;
+    auto after = memory.pinned.upper_bound((char *)from);
+    return after != memory.pinned.begin() && from < std::prev(after)->first + std::prev(after)->second;
 }
 
 void memory_spoil(void *from, size_t bytes)
