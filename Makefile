@@ -167,7 +167,8 @@ emulated       := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
 emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
-emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
+emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
+                    $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
 $(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
 $(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
@@ -180,7 +181,7 @@ $(emulated_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated) $(emulated_bench): cuda_here := -Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))
+$(emulated) $(emulated_bench): cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated): | $(emulated_bench)
 $(emulated_bench): $(OBJ)/bench/bench_node_scaling.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
@@ -220,7 +221,8 @@ no-cmocka:
 	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
 ##   style        are the sources formatted as .clang-format says?
 style:
-	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh')
+	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cc' \
+	    -o -name '*.cu' -o -name '*.cuh')
 ##   probe        look again what this machine has, and say what it means
 probe: ; @:
 
