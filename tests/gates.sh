@@ -54,7 +54,7 @@ range()
 
 repeat slower "$build/tests/slower_bench" --against "$build/bench_node_scaling" --budget 4
 caught=$(grep -lx 'exit status 1' "$kept"/slower.* | wc -l)
-check "--against: a build that is ${GTMARK_SLOWER:-10} % slower is caught" "$caught of $trials" "$trials of $trials"
+check "--against: a build that waits for ${GTMARK_SLOWER:-10} % is caught" "$caught of $trials" "$trials of $trials"
 echo "# new/old $(range slower '^ *[fs][a-z]*'); by both programs: $(count slower 1 SLOWER)"
 
 repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4

@@ -1,7 +1,8 @@
 /*
  * A build that is slower than this one by a known share, for the gates to find (tests/gates.sh): before the
  * last entry of a replay is marked as done, it waits for so many percent of the replay's own time as
- * GTMARK_SLOWER says, by default 10. One wait, since clocks read at every entry would make it slower still.
+ * GTMARK_SLOWER says, by default 10. One wait, since clocks read at every entry would make it slower still;
+ * what runs after a wait may itself be slower, which the gates' ratios show.
  *
  * It is a benchmark's object file linked once more, with tape_run_marked replaced (ld's --wrap); so the
  * product knows nothing of it, and both builds run the same kernels.
