@@ -147,15 +147,24 @@ static bool is_spared_all(const json_t *row, const bool programs[PROGRAMS])
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out)
 {
     struct judging j = {.out = out};
+    bool judged[sizeof g->list / sizeof *g->list] = {false};
     j.axes_count = axes_varying(rows, j.axes);
     for (size_t r = 0; r < json_array_size(rows); r++)
         for (int i = 0; i < g->count; i++) {
             const json_t *row = json_array_get(rows, r);
-            bool of_row = kinds[g->list[i].kind].of_row;
-            if (of_row && !is_spared_all(row, programs))
+            if (is_spared_all(row, programs))
+                continue;
+            judged[i] = true;
+            if (kinds[g->list[i].kind].of_row)
                 judge_gate(&j, &g->list[i], row, "");
-            else if (!of_row)
+            else
                 judge_programs(&j, &g->list[i], programs, row);
+        }
+    for (int i = 0; i < g->count && json_array_size(rows) > 0; i++)
+        if (!judged[i]) {
+            fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
+                    kinds[g->list[i].kind].name);
+            j.misses++;
         }
     return j.misses;
 }

@@ -111,6 +111,10 @@ static void test_rows_that_only_encode(void **state)
     row_set_null(row, "forward", "a graph of this size is only encoded");
     free(judged("error:1", both, rows, &misses));
     assert_int_equal(misses, 1);
+    json_t *alone = json_pack("[O]", row); /* nothing can be judged, which is no success */
+    free(judged("latency:1000s", both, alone, &misses));
+    assert_int_equal(misses, 1);
+    json_decref(alone);
     row_set_text(row, "status", "oom");
     free(judged("step.latency:1000s", both, rows, &misses));
     assert_int_equal(misses, 1);
