@@ -67,13 +67,13 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
 # set; all else once. FILE.WAY.o is FILE.c compiled that way.
-mains   := $(wildcard bench/bench_*.c analysis/plot.c analysis/compare.c analysis/findings.c)
+mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
 fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
 fuzzers := $(if $(and $(FUZZER),$(san),$(filter clang,$(notdir $(lastword $(CC))))),$(fuzz:%=$(BUILD)/%))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_% tests/fuzz_%,$(wildcard tests/*.c)))
-once    := $(filter-out $(mains),$(wildcard $(addsuffix /*.c,kernels graphs models analysis bench)))
+once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* bench/*,$(wildcard $(room)/*.c))
 objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
@@ -92,10 +92,10 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-$(OBJ)/bench/machine.o:  way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
-$(OBJ)/bench/machine.o:  $(BUILD)/commit
+$(OBJ)/bench/machine/machine.o:  way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
+$(OBJ)/bench/machine/machine.o:  $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
-$(foreach path,bench/% analysis/% models/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
+$(foreach path,bench/% analysis/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
@@ -148,7 +148,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/analysis/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)

@@ -1,5 +1,5 @@
 /* What does a batch gain in throughput, and what would padding its graphs waste? */
-#include "bench/harness.h"
+#include "bench/row/harness.h"
 
 int main(int argc, char **argv)
 {

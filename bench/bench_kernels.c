@@ -1,5 +1,5 @@
 /* How fast is each op, by each kernel that the device has for it, and how near to the machine's limits? */
-#include "bench/harness.h"
+#include "bench/row/harness.h"
 
 int main(int argc, char **argv)
 {

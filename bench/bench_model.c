@@ -1,6 +1,6 @@
 /* Everything about one configuration: where time and memory go, and what the way from graph to answer takes.
  */
-#include "bench/harness.h"
+#include "bench/row/harness.h"
 
 int main(int argc, char **argv)
 {

@@ -2,7 +2,7 @@
  * What do positional and structural encodings cost, and when have they paid? By default in two minutes, of
  * which most would go to models of 2000 nodes: these are timed in training steps alone, once for all solvers.
  */
-#include "bench/harness.h"
+#include "bench/row/harness.h"
 
 int main(int argc, char **argv)
 {
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
         .values = "none,lap:16,rwse:16",
         .also = {[AXIS_NODES] = "500,2000,10000",
                  [AXIS_GRAPH] = "er,grid,ba",
-                 [AXIS_SOLVER] = eigensolver_lack(SOLVER_ARPACK) ? NULL : "auto,arpack"},
+                 [AXIS_SOLVER] = eigensolver_missing_library(SOLVER_ARPACK) ? NULL : "auto,arpack"},
         .budget = 20,
         .model_nodes = 2000,
         .steps = true,

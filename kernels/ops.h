@@ -25,12 +25,12 @@ const char *activation_name(int act);
  * Asked in the course of long work whether it ends there; then it leaves nothing of use. Once it said so, it
  * does not change its mind, and several threads may ask at once. Null: never.
  */
-struct halting {
+struct cancel {
     bool (*asked)(const void *context);
     const void *context;
 };
 
-static inline bool is_halted(struct halting h)
+static inline bool is_cancelled(struct cancel h)
 {
     return h.asked && h.asked(h.context);
 }
@@ -45,7 +45,7 @@ struct call {
     void *context; /* of the device: stream and library handles; null on the host */
     int threads;
     int64_t row0, row1;
-    struct halting halting;
+    struct cancel cancel;
 };
 
 #define OP(name, doc)                                                                                        \

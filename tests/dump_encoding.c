@@ -4,7 +4,8 @@
  *     dump_encoding GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY
  *
  * row.npy, col.npy: the graph as compressed sparse rows; offset.npy: its graphs; values.npy, eigenvalues.npy:
- * the encoding (models/encoding.h). Prints a line of JSON: what was found, and the seconds of each run.
+ * the encoding (models/encodings/encoding.h). Prints a line of JSON: what was found, and the seconds of each
+ * run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,9 @@
 
 #include <jansson.h>
 
-#include "bench/clock.h"
-#include "bench/npy.h"
-#include "models/encoding.h"
+#include "bench/base/clock.h"
+#include "bench/show/npy.h"
+#include "models/encodings/encoding.h"
 
 static _Noreturn void fail(const char *message)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/rng.h"
-#include "models/lappe.h"
+#include "models/encodings/lappe.h"
 #include "tests/operands.h"
 
 static struct mat matrix(int64_t rows, int64_t cols)

@@ -2,8 +2,8 @@
 #ifndef GTMARK_TESTS_ENCODINGS_H
 #define GTMARK_TESTS_ENCODINGS_H
 
-#include "models/eigen.h"
-#include "models/encoding.h"
+#include "models/encodings/eigen.h"
+#include "models/encodings/encoding.h"
 
 /*
  * An encoding in its shapes alone: seeded numbers instead of walks or eigenvectors. Those of pairs that a

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/clock.h"
+#include "bench/base/clock.h"
 
 /* Before each piece of memory, for what is given back. */
 struct piece {

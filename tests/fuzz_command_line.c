@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/config.h"
-#include "bench/flags.h"
+#include "bench/cli/config.h"
+#include "bench/cli/flags.h"
 
 enum { ARGUMENTS_MAX = 24, INPUT_MAX = 4096, FLAG_TEXT = 32, COMBINATIONS_TRIED = 200 };
 

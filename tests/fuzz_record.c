@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/compare_table.h"
-#include "analysis/csv.h"
-#include "analysis/fits.h"
-#include "analysis/record.h"
-#include "analysis/table.h"
-#include "bench/gates.h"
+#include "analysis/compare/compare_table.h"
+#include "analysis/fits/fits.h"
+#include "analysis/record/record.h"
+#include "analysis/tables/csv.h"
+#include "analysis/tables/table.h"
+#include "bench/row/gates.h"
 
 enum { FILE_NAME = 64, INPUT_MAX = 1 << 16, EDIT = 3 };
 

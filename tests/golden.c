@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kernels/rng.h"
-#include "models/check.h"
+#include "models/layers/check.h"
 #include "tests/npy.h"
 
 enum { GRAPHS = 5, EDGES = 342 };

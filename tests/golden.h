@@ -8,7 +8,7 @@
 #define GTMARK_TESTS_GOLDEN_H
 
 #include "graphs/graph.h"
-#include "models/tape.h"
+#include "models/tape/tape.h"
 
 enum { GOLDEN_NODES = 137, GOLDEN_SEED = 7 };
 

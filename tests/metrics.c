@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/schema.h"
-#include "bench/config.h"
+#include "analysis/record/schema.h"
+#include "bench/cli/config.h"
 
 /* --- minimum bytes */
 

@@ -1,4 +1,4 @@
-/* Reading of .npy files (bench/npy.c) for tests: a file that is not as described fails the test. */
+/* Reading of .npy files (bench/show/npy.c) for tests: a file that is not as described fails the test. */
 #ifndef GTMARK_TESTS_NPY_H
 #define GTMARK_TESTS_NPY_H
 

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "bench/nvml.h"
+#include "bench/machine/nvml.h"
 #include "tests/nvml/played.h"
 
 /* An open library, what it plays and where it is. */

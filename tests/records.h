@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 #include "tests/program.h"
 
 /* Runs a program that ends with this status. */

@@ -1,7 +1,7 @@
 /* Dotted paths become nested objects: {"step": {"properties": {"time": {"properties": {"median": ...}}}}}. */
 #include "tests/schema_json.h"
 
-#include "analysis/schema.h"
+#include "analysis/record/schema.h"
 
 #include <string.h>
 
@@ -123,8 +123,8 @@ json_t *schema_json(void)
     json_t *schema =
         json_pack("{s:s, s:s, s:s, s:[{s:s}], s:{s:{s:s, s:{s:s}}, s:{s:{s:s}}}, s:[s]}", "$schema",
                   "https://json-schema.org/draft/2020-12/schema", "title", "gtmark result file",
-                  "description", "Made from analysis/schema.def; METRICS.md explains the fields.", "allOf",
-                  "$ref", "#/$defs/head", "properties", "rows", "type", "array", "items", "$ref",
+                  "description", "Made from analysis/record/schema.def; METRICS.md explains the fields.",
+                  "allOf", "$ref", "#/$defs/head", "properties", "rows", "type", "array", "items", "$ref",
                   "#/$defs/row", "fits", "items", "$ref", "#/$defs/fit", "required", "rows");
     json_t *line = json_pack("{s:{s:s}}", "record", "$ref", "#/$defs/head");
     json_t *defs = json_pack("{s:o, s:o, s:o, s:o, s:o}", "head", head_schema(), "row",

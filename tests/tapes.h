@@ -3,7 +3,7 @@
 #ifndef GTMARK_TESTS_TAPES_H
 #define GTMARK_TESTS_TAPES_H
 
-#include "models/tape.h"
+#include "models/tape/tape.h"
 
 /* A training tape in double on the reference, to record a forward pass on. */
 struct tape *tape_new_in_double(void);

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/schema.h"
-#include "bench/against.h"
+#include "analysis/record/schema.h"
+#include "bench/row/against.h"
 #include "tests/records.h"
 
 #define SMALL                                                                                                \

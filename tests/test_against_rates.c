@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "bench/against.h"
+#include "bench/row/against.h"
 #include "tests/synthetic.h"
 
 /* Two sets of ratios around `middle`. */

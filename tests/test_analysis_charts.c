@@ -1,5 +1,5 @@
 /* Charts: the pictures, and what the scripts behind them say. */
-#include "analysis/chart.h"
+#include "analysis/charts/chart.h"
 #include "tests/test_analysis_rows.h"
 
 #include <glob.h>

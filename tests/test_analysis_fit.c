@@ -1,5 +1,5 @@
 /* The power-law fit: exact laws, its interval against a case worked out by hand, and too few points. */
-#include "analysis/fit.h"
+#include "analysis/fits/fit.h"
 
 #include <math.h>
 #include <setjmp.h>

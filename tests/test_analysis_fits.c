@@ -1,5 +1,5 @@
 /* Fits of a sweep: what is written of planted laws, and that contradictions are said loudly and only then. */
-#include "analysis/fits.h"
+#include "analysis/fits/fits.h"
 #include "tests/test_analysis_rows.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The laws of growth: each one planted with noise and found again, and what too few points leave open. */
-#include "analysis/growth.h"
+#include "analysis/fits/growth.h"
 
 #include "kernels/rng.h"
 

@@ -1,8 +1,8 @@
 /* What people and programs read: numbers with units, tables, CSV. */
-#include "analysis/csv.h"
-#include "analysis/table.h"
-#include "analysis/ticks.h"
-#include "analysis/units.h"
+#include "analysis/charts/ticks.h"
+#include "analysis/tables/csv.h"
+#include "analysis/tables/table.h"
+#include "analysis/tables/units.h"
 #include "tests/test_analysis_rows.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Rows and result files: what goes in comes out, incomplete rows are refused, a file is never half written.
  */
-#include "analysis/record.h"
-#include "analysis/schema.h"
+#include "analysis/record/record.h"
+#include "analysis/record/schema.h"
 #include "tests/test_analysis_rows.h"
 
 #include <errno.h>

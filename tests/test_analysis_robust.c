@@ -2,9 +2,9 @@
  * Planted drifts, slow starts and autocorrelation are found, noise alone is not; and how often the intervals
  * of the median hold it, over seeded first-order autoregressive noise.
  */
-#include "analysis/robust.h"
+#include "analysis/statistics/robust.h"
 
-#include "analysis/statistics.h"
+#include "analysis/statistics/statistics.h"
 #include "tests/synthetic.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
 #define GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
 
-#include "analysis/record.h"
-#include "analysis/schema.h"
+#include "analysis/record/record.h"
+#include "analysis/record/schema.h"
 
 #include <math.h>
 #include <string.h>

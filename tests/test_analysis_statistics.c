@@ -1,5 +1,5 @@
 /* Statistics against values worked out by hand or taken from published tables. */
-#include "analysis/statistics.h"
+#include "analysis/statistics/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

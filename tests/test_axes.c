@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/axes.h"
+#include "bench/cli/axes.h"
 #include "kernels/rng.h"
 
 static void test_numbers(void **state)

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "bench/flags.h"
+#include "bench/cli/flags.h"
 #include "tests/program.h"
 
 enum { TEXT_SIZE = 80 };

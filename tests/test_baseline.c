@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/baseline.h"
+#include "bench/row/baseline.h"
 #include "kernels/rng.h"
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "bench/config.h"
-#include "bench/place.h"
-#include "bench/sample.h"
+#include "bench/base/paths.h"
+#include "bench/cli/config.h"
+#include "bench/time/sample.h"
 
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
 
@@ -326,7 +326,7 @@ static void test_joined_turns(void **state)
     samples_free(&all);
 }
 
-/* A turn may be halted before its first sample; what it held is not lost. */
+/* A turn may be cancelled before its first sample; what it held is not lost. */
 static void test_joined_empty_turns(void **state)
 {
     struct tape *t = ((struct program *)*state)->recording.tape;
@@ -351,11 +351,11 @@ static void test_place(void **state)
         {"x.json", "x"}, {"a/b.c.json", "a/b.c"}, {"x", "x"}, {".json", ".json"}, {"x.json.gz", "x.json.gz"},
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        place_prefix(prefixes[i][0], prefix);
+        paths_prefix(prefixes[i][0], prefix);
         assert_string_equal(prefix, prefixes[i][1]);
     }
     struct message error = {""};
-    assert_true(place_default("no_such_bench", path, &error));
+    assert_true(paths_default("no_such_bench", path, &error));
     char *end = strstr(path, "/results/local/no_such_bench.json");
     assert_true(end && strlen(end) == strlen("/results/local/no_such_bench.json"));
     assert_int_equal(access(path, F_OK), -1); /* a place, not yet a file */

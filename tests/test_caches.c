@@ -1,5 +1,5 @@
 /* Cache sizes from a planted tree as in /sys/devices/system/cpu. */
-#include "bench/caches.h"
+#include "bench/machine/caches.h"
 
 #include <sched.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * where the conditions agree; the roofline on constructed numbers. No rate is compared with another: the
  * machine may be busy.
  */
-#include "bench/calibrate.h"
-#include "bench/roofline.h"
+#include "bench/machine/calibrate.h"
+#include "bench/machine/roofline.h"
 
 #include <math.h>
 #include <sched.h>

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/schema.h"
-#include "bench/axes.h"
+#include "analysis/record/schema.h"
+#include "bench/cli/axes.h"
 #include "tests/records.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "

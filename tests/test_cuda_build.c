@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "models/model.h"
+#include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/operands.h"
 #include "tests/program.h"

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "models/check.h"
-#include "models/count.h"
+#include "models/layers/check.h"
+#include "models/tape/count.h"
 #include "tests/batches.h"
 #include "tests/operands_device.h"
 
@@ -71,7 +71,8 @@ static void expect_good(const struct check *c)
         fail_msg("%s: %g times the error allowed", c->tensor, c->excess);
 }
 
-/* As bench/verify.c: where batch norm stands some gradients are zero, and only single ops can be compared. */
+/* As bench/row/verify.c: where batch norm stands some gradients are zero, and only single ops can be
+ * compared. */
 static void check_against_double(const struct model_config *c, const struct batch *b, const struct opened *d)
 {
     struct recording ours = ready(c, b, on_device(d));

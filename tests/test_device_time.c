@@ -14,13 +14,13 @@
 
 #include <cmocka.h>
 
-#include "analysis/row.h"
-#include "bench/caches.h"
-#include "bench/cold.h"
-#include "bench/launching.h"
-#include "bench/machine.h"
-#include "bench/transfer.h"
-#include "models/model.h"
+#include "analysis/record/row.h"
+#include "bench/machine/caches.h"
+#include "bench/machine/machine.h"
+#include "bench/machine/transfer.h"
+#include "bench/time/cold.h"
+#include "bench/time/launching.h"
+#include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/fake_device.h"
 #include "tests/records.h"

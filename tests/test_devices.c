@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "bench/harness.h"
+#include "bench/row/harness.h"
 #include "tests/fake_device.h"
 #include "tests/nvml.h"
 #include "tests/records.h"

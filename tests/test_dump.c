@@ -17,8 +17,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "bench/config.h"
-#include "bench/npy.h"
+#include "bench/cli/config.h"
+#include "bench/show/npy.h"
 #include "tests/npy.h"
 #include "tests/program.h"
 

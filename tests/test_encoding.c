@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/encoding.h"
+#include "models/encodings/encoding.h"
 
 static void test_names_are_read(void **state)
 {
@@ -54,7 +54,7 @@ static void test_ops_run_at_once(void **state)
 {
     (void)state;
     struct eager e;
-    eager_start(&e, backend_cpu(), 2, (struct halting){0});
+    eager_start(&e, backend_cpu(), 2, (struct cancel){0});
     struct mat x = eager_matrix(&e, F32, 5, 3), y = eager_matrix(&e, F32, 5, 3);
     assert_int_equal(e.live, 120);
     run_op(&e, fill, .y = x, .value = 1.5);
@@ -91,11 +91,11 @@ static void test_displaced(void **state)
           far[] = {1, 1, 2, 0, 5.001F, 0};
     struct encoding e = with_eigenvalues(right, pairs), f = with_eigenvalues(missing, pairs),
                     g = with_eigenvalues(near, pairs), h = with_eigenvalues(far, pairs);
-    assert_int_equal(encoding_displaced(&e, &e), 0);
-    assert_int_equal(encoding_displaced(&f, &e), 2);
-    assert_int_equal(encoding_displaced(&e, &f), 0);
-    assert_int_equal(encoding_displaced(&g, &e), 0);
-    assert_int_equal(encoding_displaced(&h, &e), 1);
+    assert_int_equal(encoding_missed(&e, &e), 0);
+    assert_int_equal(encoding_missed(&f, &e), 2);
+    assert_int_equal(encoding_missed(&e, &f), 0);
+    assert_int_equal(encoding_missed(&g, &e), 0);
+    assert_int_equal(encoding_missed(&h, &e), 1);
 }
 
 int main(void)

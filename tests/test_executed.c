@@ -17,12 +17,12 @@
 
 #include <cmocka.h>
 
-#include "bench/child.h"
-#include "bench/config.h"
-#include "bench/executed.h"
-#include "bench/harness.h"
-#include "bench/scratch.h"
-#include "models/tape.h"
+#include "bench/base/child.h"
+#include "bench/base/scratch.h"
+#include "bench/cli/config.h"
+#include "bench/flops/executed.h"
+#include "bench/row/harness.h"
+#include "models/tape/tape.h"
 #include "tests/sanitized.h"
 #if HAVE_CBLAS
 #include <cblas.h>

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/record.h"
-#include "bench/harness.h"
-#include "models/count.h"
-#include "models/tape_internal.h"
+#include "analysis/record/record.h"
+#include "bench/row/harness.h"
+#include "models/tape/count.h"
+#include "models/tape/tape_internal.h"
 #include "tests/tapes.h"
 
 /* The kernels of every machine, which isa.c would not choose here. */

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "models/check.h"
-#include "models/encoder.h"
-#include "models/model.h"
+#include "models/layers/check.h"
+#include "models/layers/encoder.h"
+#include "models/layers/model.h"
 #include "tests/golden.h"
 
 enum { NODES = GOLDEN_NODES, WIDTH = 12, INNER = 17, HEADS = 3, STEPS = 3, PARAMETERS_MAX = 24 };

@@ -17,9 +17,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/statistics.h"
-#include "bench/sample.h"
-#include "models/model.h"
+#include "analysis/statistics/statistics.h"
+#include "bench/time/sample.h"
+#include "models/layers/model.h"
 #include "tests/sanitized.h"
 
 /* The sanitizers interpose the allocator themselves. */

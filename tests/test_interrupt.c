@@ -1,5 +1,5 @@
 /* Signals, each in a process of its own: which is noted, and what the next one does. */
-#include "bench/interrupt.h"
+#include "bench/base/interrupt.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "models/eigen.h"
-#include "models/lappe.h"
+#include "models/encodings/eigen.h"
+#include "models/encodings/lappe.h"
 #include "tests/batches.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/eigen.h"
+#include "models/encodings/eigen.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
 #include "tests/operands.h"

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/units.h"
-#include "bench/calibration.h"
+#include "analysis/tables/units.h"
+#include "bench/machine/calibration.h"
 #include "kernels/backend.h"
 #include "kernels/peak.h"
 #include "tests/records.h"

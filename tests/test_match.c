@@ -1,5 +1,5 @@
 /* Which rows go together: by their work and axes, wherever they ran. */
-#include "analysis/match.h"
+#include "analysis/compare/match.h"
 
 #include "tests/test_analysis_rows.h"
 

@@ -4,9 +4,9 @@
  *
  * GTMARK_UPDATE=1 writes the sections instead. Run from the root of the repository, as `make test` does.
  */
-#include "analysis/row.h"
-#include "analysis/schema.h"
-#include "bench/facts.h"
+#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+#include "bench/row/fields.h"
 #include "tests/metrics.h"
 #include "tests/operands.h"
 
@@ -197,7 +197,7 @@ static void test_every_axis_is_a_field_and_work(void **state)
         const char *path = axis_field(a);
         const struct field *field = schema_find(path);
         if (!field || !field->symbol)
-            fail_msg("--%s: analysis/schema.def has no AXIS %s", axis_info(a)->name, path);
+            fail_msg("--%s: analysis/record/schema.def has no AXIS %s", axis_info(a)->name, path);
         char program[] = "bench", argument[128], meta[] = "--device=meta", solved[] = "--pe=lap:4";
         char *argv[] = {program, argument, meta, a == AXIS_SOLVER ? solved : NULL, NULL}, work[2][17];
         if (!two_values(axis_info(a), argument))

@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "kernels/rng.h"
-#include "models/count.h"
-#include "models/listing.h"
-#include "models/model.h"
+#include "models/layers/model.h"
+#include "models/tape/count.h"
+#include "models/tape/listing.h"
 #include "tests/batches.h"
 #include "tests/encodings.h"
 #include "tests/operands.h"

@@ -2,9 +2,9 @@
  * What is read from planted files, what a region uses, and that warnings come where they should and name a
  * remedy. Of the machine's own noise only what cannot fail is asserted.
  */
-#include "bench/clock.h"
-#include "bench/noise.h"
-#include "bench/watch.h"
+#include "bench/base/clock.h"
+#include "bench/time/noise.h"
+#include "bench/time/watch.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "bench/disassembly.h"
-#include "bench/opcodes.h"
+#include "bench/flops/disassembly.h"
+#include "bench/flops/opcodes.h"
 
 static void test_opcodes(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/encoding.h"
+#include "models/encodings/encoding.h"
 #include "tests/records.h"
 
 #define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --no-charts --output x.json "
@@ -71,7 +71,7 @@ static void test_solvers(void **state)
 /* By default the sizes are such that ARPACK can be compared with; whoever has others asks for it. */
 static void test_default_solvers(void **state)
 {
-    size_t wanted = eigensolver_lack(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
+    size_t wanted = eigensolver_missing_library(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
     json_t *r = run_json(*state, "--device meta", 0);
     assert_int_equal(row_count(r), 3 * 3 * 3 + wanted);
     for (size_t i = 0; i < row_count(r); i++)
@@ -156,7 +156,7 @@ static void write_hypercube(const struct house *h, int dimensions)
 static void test_copies(void **state)
 {
     const struct house *h = *state;
-    if (eigensolver_lack(SOLVER_ARPACK))
+    if (eigensolver_missing_library(SOLVER_ARPACK))
         skip();
     write_hypercube(h, 8);
     struct ended e = program_run(h,

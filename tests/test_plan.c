@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "graphs/graph.h"
-#include "models/model.h"
-#include "models/tape_internal.h"
+#include "models/layers/model.h"
+#include "models/tape/tape_internal.h"
 
 static const struct model_config small = {.layers = 2,
                                           .hidden = 24,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/quantity.h"
+#include "bench/base/quantity.h"
 
 static void test_reading(void **state)
 {

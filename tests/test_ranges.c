@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "models/model.h"
-#include "models/ranges.h"
+#include "models/layers/model.h"
+#include "models/tape/ranges.h"
 #include "tests/batches.h"
 #include "tests/fake_device.h"
 

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "bench/axes.h"
-#include "models/model.h"
+#include "bench/cli/axes.h"
+#include "models/layers/model.h"
 #include "tests/records.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "

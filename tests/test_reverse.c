@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/layers.h"
+#include "models/layers/layers.h"
 #include "tests/tapes.h"
 
 enum { ROWS = 5, WIDTH = 6 };

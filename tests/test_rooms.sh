@@ -49,8 +49,8 @@ plant()
 }
 
 check 'every include keeps to the rule' "$(breaks .)" ''
-check 'an include upwards is found' "$(plant graphs '#include "models/tape.h"')" \
-    'graphs/planted.c:1:#include "models/tape.h"'
+check 'an include upwards is found' "$(plant graphs '#include "models/tape/tape.h"')" \
+    'graphs/planted.c:1:#include "models/tape/tape.h"'
 check 'an include of ours in analysis is found' "$(plant analysis '# include "kernels/mat.h"')" \
     'analysis/planted.c:1:# include "kernels/mat.h"'
 check 'an include in a subdirectory is found' "$(plant kernels/cpu '#include "graphs/csr.h"')" \

@@ -1,8 +1,8 @@
 /*
- * The gradient rule of every op (models/rules.c), from the ops' metadata: the op is recorded on a tape, with
- * random values, once and twice on the same operands (two gradients to add up), over graphs of several sizes,
- * for every activation and choice of optional operands. What has a gradient is a parameter, the rest an
- * input. The gradients that the tape records are the central differences of a loss, in double.
+ * The gradient rule of every op (models/tape/rules.c), from the ops' metadata: the op is recorded on a tape,
+ * with random values, once and twice on the same operands (two gradients to add up), over graphs of several
+ * sizes, for every activation and choice of optional operands. What has a gradient is a parameter, the rest
+ * an input. The gradients that the tape records are the central differences of a loss, in double.
  */
 #include "tests/operands.h"
 #include "tests/tapes.h"

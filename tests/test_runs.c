@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "kernels/rng.h"
-#include "models/model.h"
-#include "models/runs.h"
+#include "models/layers/model.h"
+#include "models/tape/runs.h"
 
 enum { NUMBERS = 40, ADDED = 12, ROUNDS = 2000 };
 
@@ -40,7 +40,7 @@ static void test_as_marks(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        struct pool *pool = pool_new();
+        struct arena *pool = arena_new();
         struct runs s = {0};
         bool in[NUMBERS] = {false};
         for (uint64_t n = 0; n < ADDED; n++) {
@@ -53,7 +53,7 @@ static void test_as_marks(void **state)
         }
         for (int i = 1; i < s.count; i++)
             assert_true(s.list[i - 1].end < s.list[i].first);
-        pool_free(pool);
+        arena_free(pool);
     }
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "models/rwse.h"
+#include "models/encodings/rwse.h"
 #include "tests/batches.h"
 
 /* --- graphs, by their edges */

@@ -1,6 +1,6 @@
 /*
- * analysis/schema.json: that it is what schema.def says, and that real result files, those of the repository
- * among them, are valid by it, in the eyes of a validator that is not ours (Python's jsonschema).
+ * analysis/record/schema.json: that it is what schema.def says, and that real result files, those of the
+ * repository among them, are valid by it, in the eyes of a validator that is not ours (Python's jsonschema).
  *
  * GTMARK_UPDATE=1 writes the schema instead. Run from the root of the repository, as `make test` does.
  */
@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "analysis/schema.h"
+#include "analysis/record/schema.h"
 #include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/schema_json.h"
 
-#define SCHEMA "analysis/schema.json"
+#define SCHEMA "analysis/record/schema.json"
 #define TINY   "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
 
 static void test_schema_is_up_to_date(void **state)
@@ -33,8 +33,8 @@ static void test_schema_is_up_to_date(void **state)
         assert_int_equal(json_dump_file(wanted, SCHEMA, flags), 0);
     json_t *there = json_load_file(SCHEMA, 0, NULL);
     if (!json_equal(there, wanted))
-        fail_msg(SCHEMA
-                 " is not what analysis/schema.def says: GTMARK_UPDATE=1 build/tests/test_schema writes it");
+        fail_msg(SCHEMA " is not what analysis/record/schema.def says: GTMARK_UPDATE=1 "
+                        "build/tests/test_schema writes it");
     json_decref(wanted);
     json_decref(there);
 }

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "bench/energy.h"
-#include "bench/sample.h"
-#include "bench/throttle.h"
+#include "bench/machine/throttle.h"
+#include "bench/time/energy.h"
+#include "bench/time/sample.h"
 #include "tests/nvml.h"
 
 enum { IDLE = 0x01, POWER_CAP = 0x04, SLOWDOWN = 0x08, THERMAL = 0x20, HOT = 0x40, BRAKE = 0x80 };

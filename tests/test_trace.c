@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "bench/lanes.h"
-#include "bench/trace.h"
-#include "models/model.h"
+#include "bench/show/lanes.h"
+#include "bench/show/trace.h"
+#include "models/layers/model.h"
 #include "tests/records.h"
 
 enum { THREADS = 2, LANE_PHASES = 1, LANE_PROGRAM = 2, LANE_THREADS = 3, DEPTH_MAX = 16 };

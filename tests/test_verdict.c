@@ -2,7 +2,7 @@
  * Verdicts: on planted differences, on ties, on what cannot be judged; and how often they are wrong, over
  * seeded noise, independent and autoregressive.
  */
-#include "analysis/verdict.h"
+#include "analysis/compare/verdict.h"
 
 #include "tests/synthetic.h"
 #include "tests/test_analysis_rows.h"

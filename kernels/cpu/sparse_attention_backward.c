@@ -131,8 +131,8 @@ static void spread_softmax(const struct gradients *s, const struct pass *w, cons
  * p and dp hold the dots and become p and ds, to the end of the last vector. No probability exceeds 1: huge
  * scores, not rounded as they were in the forward, may be far from lse.
  */
-static void soften(int64_t n, float *restrict p, float *restrict dp, const float *restrict lse,
-                   const float *restrict delta, float scale)
+static void softmax(int64_t n, float *restrict p, float *restrict dp, const float *restrict lse,
+                    const float *restrict delta, float scale)
 {
     for (int64_t u = 0; u < n; u += LANES) {
 #pragma omp simd
@@ -154,7 +154,7 @@ static void edges_backward(const struct gradients *s, const struct pass *w, cons
     edge_dots(h, own[0], &other[0], n, &other[0], r->products, r->p);
     edge_dots(h, own[1], &other[1], n, NULL, r->products, r->ds);
     spread_softmax(s, w, r, first, n);
-    soften(n * h->heads, r->p, r->ds, r->lse, r->delta, s->scale);
+    softmax(n * h->heads, r->p, r->ds, r->lse, r->delta, s->scale);
     edge_weigh(h, r->ds, &other[0], n, &other[1], r->sum[0]);
     if (w->sends)
         edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);

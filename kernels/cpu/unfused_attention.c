@@ -249,7 +249,7 @@ int64_t CPU(attention_values_backward_scratch)(const void *args)
 }
 
 /* One query: p = exp(s - max s) / sum of these. Of both only halves are made. */
-static void soften(int64_t n, float *restrict p, const float *restrict s)
+static void softmax(int64_t n, float *restrict p, const float *restrict s)
 {
     float top = row_largest(n, s), sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -263,8 +263,8 @@ static void soften(int64_t n, float *restrict p, const float *restrict s)
         p[j] *= share;
 }
 
-static void soften_backward(int64_t n, float *restrict ds, bool acc, const float *restrict dp,
-                            const float *restrict p)
+static void softmax_backward(int64_t n, float *restrict ds, bool acc, const float *restrict dp,
+                             const float *restrict p)
 {
     float delta = 0;
 #pragma omp simd reduction(+ : delta)
@@ -293,7 +293,7 @@ void CPU(attention_softmax)(const void *args)
             struct block b = block_at(a->graphs, SOFTMAX_ROWS, number);
             int64_t n = graph_size(a->graphs, b.graph), at = block_pairs(a->graphs, a->call.scratch, b);
             for (int64_t i = 0; i < b.rows; i++, at += n)
-                soften(n, row_of(a->p, h) + at, row_of(a->s, h) + at);
+                softmax(n, row_of(a->p, h) + at, row_of(a->s, h) + at);
         }
 }
 
@@ -314,8 +314,8 @@ void CPU(attention_softmax_backward)(const void *args)
             struct block b = block_at(a->graphs, SOFTMAX_ROWS, number);
             int64_t n = graph_size(a->graphs, b.graph), at = block_pairs(a->graphs, a->call.scratch, b);
             for (int64_t i = 0; i < b.rows; i++, at += n)
-                soften_backward(n, row_of(a->ds, h) + at, a->ds.acc, row_of(a->dp, h) + at,
-                                row_of(a->p, h) + at);
+                softmax_backward(n, row_of(a->ds, h) + at, a->ds.acc, row_of(a->dp, h) + at,
+                                 row_of(a->p, h) + at);
         }
 }
 

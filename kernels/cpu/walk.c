@@ -343,7 +343,7 @@ static void walk_all(const struct call *call, struct walk w, struct mat p, struc
             order_window(&w, first, order);
 #pragma omp for schedule(dynamic) nowait
         for (int64_t first = 0; first < w.nodes; first += COLUMNS)
-            if (is_halted(call->halting))
+            if (is_cancelled(call->cancel))
                 continue;
             else if (half)
                 block_returns_half(&w, &s, first, p, work);

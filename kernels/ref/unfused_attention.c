@@ -83,7 +83,7 @@ REF(attention_scores_backward, 0)
     each_query(a, a->graphs, all_heads(a->heads), score_backward);
 }
 
-static void soften(const void *args, int head, struct query at)
+static void softmax(const void *args, int head, struct query at)
 {
     const struct attention_softmax_args *a = (const struct attention_softmax_args *)args;
     int64_t end = at.pairs + at.graph.end - at.graph.first;
@@ -100,10 +100,10 @@ static void soften(const void *args, int head, struct query at)
 
 REF(attention_softmax, 0)
 {
-    each_query(a, a->graphs, rows_wanted(a->call, a->p), soften);
+    each_query(a, a->graphs, rows_wanted(a->call, a->p), softmax);
 }
 
-static void soften_backward(const void *args, int head, struct query at)
+static void softmax_backward(const void *args, int head, struct query at)
 {
     const struct attention_softmax_backward_args *a = (const struct attention_softmax_backward_args *)args;
     int64_t end = at.pairs + at.graph.end - at.graph.first;
@@ -116,7 +116,7 @@ static void soften_backward(const void *args, int head, struct query at)
 
 REF(attention_softmax_backward, 0)
 {
-    each_query(a, a->graphs, rows_wanted(a->call, a->ds), soften_backward);
+    each_query(a, a->graphs, rows_wanted(a->call, a->ds), softmax_backward);
 }
 
 static void weigh(const void *args, int head, struct query at)

@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "bench/clock.h"
-#include "models/tape.h"
+#include "bench/base/clock.h"
+#include "models/tape/tape.h"
 
 void __real_tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
 void __wrap_tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);

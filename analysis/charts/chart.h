@@ -1,0 +1,34 @@
+/*
+ * Charts of a record: time, memory, work, throughput, and time and memory of encodings, over one axis,
+ * log-log, with fitted power laws.
+ */
+#ifndef GTMARK_ANALYSIS_CHART_H
+#define GTMARK_ANALYSIS_CHART_H
+
+#include "analysis/charts/chart_script.h"
+#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+
+#include <jansson.h>
+
+enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
+
+/*
+ * Draws over `axis` (null: the first axis with numbers that varies) the rows that are ok. Writes
+ * PREFIX_time.gp, PREFIX_memory.gp and so on, each with its data and redrawn by `gnuplot FILE`, and through
+ * them .png and .svg of the same names. A chart for which no row has a value is left out.
+ *
+ * plots_dir holds scaling.gp; null: analysis/plots above the program, or in the current directory.
+ * message[MESSAGE_SIZE] gets one line for the user: which pictures there are, or why none (no gnuplot:
+ * skipped).
+ */
+enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
+                             const char *prefix, char *message);
+
+enum { CHARTS_MAX = 6 };
+
+/* The same for charts[n], at most CHARTS_MAX, of whatever is drawn together. */
+enum chart_result chart_draw_all(const struct chart *charts, size_t n, const struct drawing *d,
+                                 const char *plots_dir, const char *prefix, char *message);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The words of a chart: what its title, legend and notes say about the series.
+ * Titles and legends use gnuplot's enhanced marks for exponents.
+ */
+#ifndef GTMARK_ANALYSIS_CHART_TEXT_H
+#define GTMARK_ANALYSIS_CHART_TEXT_H
+
+#include "analysis/charts/series.h"
+#include "analysis/tables/units.h"
+
+#include <jansson.h>
+
+enum { CHART_TEXT = 1024 };
+
+/*
+ * "Training step time grows as N^{1.4}: 12.3 ms at 100 nodes, 850 ms at 2000 nodes", of the first series;
+ * "Training step: 12.3 ms at 100 nodes, 850 ms at 2000 nodes" where the exponent has no interval, or a wide
+ * one.
+ */
+void chart_title(char text[CHART_TEXT], const struct series *first, const struct field *axis,
+                 const char *what, enum unit_base base, const char *unit);
+
+/* "forward, N^{1.32 ± 0.05}"; "forward" where the exponent has no interval. */
+void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis);
+
+/* The machine: "AMD EPYC 7B13, cpu, 2 threads", of the record (null: left out) and the first row that is ok.
+ */
+void chart_machine(char text[CHART_TEXT], const json_t *record, const json_t *rows);
+
+/* The work: the axes that do not vary, of the first row that is ok. */
+void chart_work(char text[CHART_TEXT], const json_t *rows);
+
+/* "left out: 5000 nodes (oom)"; "" if all rows are ok. */
+void chart_left_out(char text[CHART_TEXT], const json_t *rows, const struct field *axis);
+
+#endif

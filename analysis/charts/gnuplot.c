@@ -1,0 +1,96 @@
+/*
+ * gnuplot as a child process, found along PATH, without a shell. Its standard output goes to our standard
+ * error, because ours belongs to the results.
+ */
+#include "analysis/charts/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
+{
+    posix_spawn_file_actions_t files;
+    pid_t child;
+    int status;
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return GNUPLOT_FAILED;
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* closed: what it says must not go into a picture */
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&files);
+    if (error != 0)
+        return error == ENOENT ? GNUPLOT_MISSING : GNUPLOT_FAILED;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return GNUPLOT_FAILED;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? GNUPLOT_DONE : GNUPLOT_FAILED;
+}
+
+/* Ours, with a character set in which gnuplot can write every mark, whatever the user's is. To be freed. */
+static char **utf8_environment(void)
+{
+    size_t n = 0, kept = 1;
+    while (environ[n])
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    if (!copy)
+        return NULL;
+    copy[0] = "LC_ALL=C.UTF-8";
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0)
+            copy[kept++] = environ[i];
+    return copy;
+}
+
+enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
+{
+    char **arguments = calloc(n + 2, sizeof *arguments), **environment = utf8_environment();
+    if (!arguments || !environment) {
+        free(arguments);
+        free(environment);
+        return GNUPLOT_FAILED;
+    }
+    arguments[0] = "gnuplot";
+    for (size_t i = 0; i < n; i++)
+        arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons only */
+    enum gnuplot_result result = spawn_and_wait(arguments, environment);
+    free(arguments);
+    free(environment);
+    return result;
+}
+
+void gnuplot_put_string(FILE *out, const char *text)
+{
+    putc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') /* in single quotes nothing else is special */
+            putc('\'', out);
+        putc(*text == '\n' ? ' ' : *text, out);
+    }
+    putc('\'', out);
+}
+
+void gnuplot_put_text(FILE *out, const char *variable, const char *text)
+{
+    fprintf(out, "%s = ", variable);
+    gnuplot_put_string(out, text);
+    putc('\n', out);
+}
+
+void gnuplot_escape(char *escaped, size_t size, const char *text)
+{
+    size_t used = 0;
+    for (; *text && used + 2 < size; text++) {
+        if (strchr("_^{}@&~\\", *text))
+            escaped[used++] = '\\';
+        escaped[used++] = *text;
+    }
+    escaped[used] = '\0';
+}

@@ -1,0 +1,59 @@
+/*
+ * The points of a chart: for every quantity drawn, and every combination of the axes that vary beside the
+ * one drawn over, a series of points with the power law through them.
+ */
+#ifndef GTMARK_ANALYSIS_SERIES_H
+#define GTMARK_ANALYSIS_SERIES_H
+
+#include "analysis/fits/fit.h"
+#include "analysis/record/axes.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A quantity of a row; low and high, its interval, may be null. */
+struct quantity {
+    const char *label;   /* in the legend: "step, resident"; may be empty */
+    const char *subject; /* in the title: "Training step" */
+    const char *path, *low, *high;
+    bool measured; /* of what another quantity predicts: drawn as points over its line */
+};
+
+struct point {
+    double x, y, low, high; /* low = high = y without an interval */
+};
+
+enum { SERIES_MAX = 8 };
+
+struct series {
+    const struct quantity *quantity;
+    char group[AXES_TEXT]; /* source and the other axes' values; "" if there is one and none varies */
+    size_t count;
+    struct point *points; /* ascending x, all positive */
+    struct power_law fit;
+};
+
+struct series_set {
+    size_t count;
+    size_t points_dropped; /* points of series beyond SERIES_MAX */
+    struct series series[SERIES_MAX];
+};
+
+/* Rows drawn together, and the name that tells them from those of other sources; null where there are none.
+ */
+struct source {
+    const char *name;
+    const json_t *rows;
+};
+
+/*
+ * The series of quantities[n] over `axis`, from the rows of the sources that are ok; quantities that no row
+ * has make none. A source's name is the beginning of its groups.
+ */
+struct series_set series_collect(const struct source *sources, size_t count, const struct field *axis,
+                                 const struct quantity *quantities, size_t n);
+
+void series_free(struct series_set *set);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * Charts that overlay the files of a comparison: the time of each program over the swept axis, one line each.
+ */
+#ifndef GTMARK_ANALYSIS_COMPARE_CHART_H
+#define GTMARK_ANALYSIS_COMPARE_CHART_H
+
+#include "analysis/charts/chart.h"
+#include "analysis/compare/comparison.h"
+
+/* Draws the matched rows as PREFIX_forward and PREFIX_step; message[MESSAGE_SIZE] as chart_draw does. */
+enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message);
+
+#endif

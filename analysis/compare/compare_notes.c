@@ -1,0 +1,240 @@
+/* Notes of a comparison. */
+#include "analysis/compare/compare_notes.h"
+
+#include "analysis/record/axes.h"
+
+#include <string.h>
+
+/* Of the record; what says how the rows came about. */
+static const char *const context[] = {
+    "benchmark", "host.instruction_set", "host.cores", "host.system", "compiler",
+    "flags",     "libraries.blas",       "commit"};
+enum { CONTEXT = sizeof context / sizeof *context };
+
+/* "AMD EPYC, cpu, 2 threads": device and threads where all rows agree on them. */
+static void describe(char text[AXES_TEXT], const struct compared *file)
+{
+    static const char *const where[] = {"device", "threads"};
+    size_t used = (size_t)snprintf(text, AXES_TEXT, "%.150s", file->name);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        const struct field *axis = schema_find(where[i]);
+        char value[AXES_TEXT];
+        axes_describe(json_array_get(file->rows, 0), axis, value);
+        if (!axes_vary(file->rows, axis) && *value)
+            used += (size_t)snprintf(text + used, AXES_TEXT - used, ", %.40s", value);
+    }
+}
+
+/* "machine/bench" of results/machine/bench.json: enough to tell files apart, and short enough for a legend.
+ */
+static void short_path(char text[AXES_TEXT], const char *path)
+{
+    const char *from = path + strlen(path);
+    for (int slashes = 0; from > path && (from[-1] != '/' || ++slashes < 2);)
+        from--;
+    size_t length = strlen(from), end = strlen(".json");
+    if (length > end && strcmp(from + length - end, ".json") == 0)
+        length -= end;
+    snprintf(text, AXES_TEXT, "%.*s", (int)length, from);
+}
+
+void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file)
+{
+    bool alike = false;
+    for (size_t f = 0; f < c->count; f++)
+        alike = alike || (f != file && strcmp(c->files[f].name, c->files[file].name) == 0);
+    if (alike)
+        short_path(text, c->files[file].path);
+    else
+        memcpy(text, c->files[file].name, AXES_TEXT);
+}
+
+/* A value of the record as a text; "-" if it has none. */
+static void context_text(char text[AXES_TEXT], const json_t *record, const char *path)
+{
+    const char *value;
+    int64_t count;
+    snprintf(text, AXES_TEXT, "-");
+    if (row_get_text(record, path, &value))
+        snprintf(text, AXES_TEXT, "%s", value);
+    else if (row_get_count(record, path, &count))
+        snprintf(text, AXES_TEXT, "%lld", (long long)count);
+}
+
+static bool context_differs(const struct comparison *c, const char *path)
+{
+    char first[AXES_TEXT], other[AXES_TEXT];
+    context_text(first, c->files[0].record, path);
+    for (size_t f = 1; f < c->count; f++) {
+        context_text(other, c->files[f].record, path);
+        if (strcmp(first, other) != 0)
+            return true;
+    }
+    return false;
+}
+
+void compare_files(FILE *out, const struct comparison *c)
+{
+    for (size_t f = 0; f < c->count; f++) {
+        char label[AXES_TEXT];
+        describe(label, &c->files[f]);
+        fprintf(out, "%c  %s: %s%s\n", c->files[f].letter, label, c->files[f].path,
+                f == 0 ? " (baseline)" : "");
+    }
+    for (size_t i = 0; i < CONTEXT; i++) {
+        if (!context_differs(c, context[i]))
+            continue;
+        fprintf(out, "   %s:", context[i]);
+        for (size_t f = 0; f < c->count; f++) {
+            char text[AXES_TEXT];
+            context_text(text, c->files[f].record, context[i]);
+            fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, text);
+        }
+        putc('\n', out);
+    }
+}
+
+static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t program)
+{
+    struct tally t = comparison_tally(c, file, program);
+    const char *separator = "";
+    size_t verdicts = 0;
+    for (int k = VERDICT_UNCLEAR; k <= VERDICT_SLOWER; k++)
+        verdicts += t.verdicts[k];
+    if (verdicts == 0)
+        return;
+    fprintf(out, "%c, %s: ", c->files[file].letter, comparison_program(program));
+    for (int k = VERDICT_SLOWER; k >= VERDICT_UNCLEAR; k--)
+        if (t.verdicts[k] > 0) {
+            fprintf(out, "%s%zu %s", separator, t.verdicts[k], verdict_name((enum verdict_kind)k));
+            separator = ", ";
+        }
+    if (t.ratios > 0)
+        fprintf(out, "; geometric mean of %c / A %.3f over %zu row%s", c->files[file].letter, t.mean,
+                t.ratios, t.ratios == 1 ? "" : "s");
+    putc('\n', out);
+}
+
+void compare_means(FILE *out, const struct comparison *c)
+{
+    for (size_t f = 1; f < c->count; f++)
+        for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
+            if (c->programs[p])
+                put_tally(out, c, f, p);
+}
+
+/* "5000 nodes, dense attention", by the axes that vary in the file; "row 3" if none does. */
+static void row_name(char text[AXES_TEXT], const json_t *rows, size_t i)
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying), used = 0;
+    snprintf(text, AXES_TEXT, "row %zu", i + 1);
+    for (size_t k = 0; k < n && used < AXES_TEXT; k++) {
+        char value[AXES_TEXT];
+        axes_describe(json_array_get(rows, i), varying[k], value);
+        if (*value)
+            used += (size_t)snprintf(text + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
+    }
+}
+
+/* A kind of row that is left over: says why row i of a file is one in text[MESSAGE_SIZE]; false if it is not.
+ */
+typedef bool left_over(const struct comparison *c, size_t file, size_t i, char *text);
+
+static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *text)
+{
+    const json_t *row = json_array_get(c->files[file].rows, i);
+    const char *status = "?", *reason = "";
+    row_get_text(row, "status", &status);
+    row_get_text(row, "reason", &reason);
+    snprintf(text, MESSAGE_SIZE, "%s (%.450s)", status, reason);
+    return !row_is_ok(row);
+}
+
+static bool is_repeated(const struct comparison *c, size_t file, size_t i, char *text)
+{
+    char name[AXES_TEXT];
+    if (!comparison_repeats(c, file, i))
+        return false;
+    const json_t *rows = c->files[file].rows;
+    size_t first = match_find(&c->rule, rows, json_array_get(rows, i));
+    row_name(name, rows, first);
+    snprintf(text, MESSAGE_SIZE, "row %zu is the same (%s) and was taken", first + 1, name);
+    return true;
+}
+
+/* A row of the baseline has to be in all other files, one of another file in the baseline. */
+static bool is_alone(const struct comparison *c, size_t file, size_t i, char *text)
+{
+    const json_t *row = json_array_get(c->files[file].rows, i);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t f = 0; f < c->count && used < MESSAGE_SIZE; f++) {
+        char why[AXES_TEXT];
+        if (f == file || (file > 0 && f > 0) || match_find(&c->rule, c->files[f].rows, row) != MATCH_NONE)
+            continue;
+        match_explain(&c->rule, c->files[f].rows, row, why);
+        used += (size_t)snprintf(text + used, MESSAGE_SIZE - used, "%snot in %c (%s)", used ? "; " : "",
+                                 c->files[f].letter, why);
+    }
+    return *text && !comparison_repeats(c, file, i);
+}
+
+/* Names them, all in one line where they have the same reason. */
+static void put_left_over(FILE *out, const struct comparison *c, size_t file, const char *what, left_over *is)
+{
+    const json_t *rows = c->files[file].rows;
+    char text[MESSAGE_SIZE], before[MESSAGE_SIZE] = "", name[AXES_TEXT];
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        count += is(c, file, i, text);
+    if (count == 0)
+        return;
+    fprintf(out, "%c: %zu of %zu rows %s%s", c->files[file].letter, count, json_array_size(rows),
+            count == 1 ? "is " : "are ", what);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (!is(c, file, i, text))
+            continue;
+        row_name(name, rows, i);
+        if (strcmp(text, before) == 0)
+            fprintf(out, "; %s", name);
+        else
+            fprintf(out, "\n   %s: %s", text, name);
+        memcpy(before, text, sizeof before);
+    }
+    putc('\n', out);
+}
+
+/* Fields of this version that the rows of the file lack, by its first. */
+static void put_lacking(FILE *out, const struct compared *file)
+{
+    enum { NAMED = 6 };
+    size_t count = 0;
+    for (size_t i = 0; i < schema_fields_count && json_array_size(file->rows) > 0; i++) {
+        if (row_get(json_array_get(file->rows, 0), schema_fields[i].path))
+            continue;
+        if (count++ == 0)
+            fprintf(out, "%c was written by another version; its rows lack", file->letter);
+        if (count <= NAMED)
+            fprintf(out, "%s %s", count == 1 ? "" : ",", schema_fields[i].path);
+    }
+    if (count > NAMED)
+        fprintf(out, " and %zu more fields", count - NAMED);
+    if (count > 0)
+        putc('\n', out);
+}
+
+void compare_left_over(FILE *out, const struct comparison *c)
+{
+    for (size_t f = 0; f < c->count; f++) {
+        put_left_over(out, c, f, "not ok", is_not_ok);
+        put_left_over(out, c, f, "repeated", is_repeated);
+        put_left_over(out, c, f, "without a partner", is_alone);
+        put_lacking(out, &c->files[f]);
+    }
+    if (comparison_lines(c) == 0)
+        fputs("no row of another file did the work of a row of A: nothing to compare; measure with one "
+              "version and one set "
+              "of axes\n",
+              out);
+}

@@ -1,0 +1,120 @@
+/* Matching. Two rows are the nearer, the fewer axes they differ in. */
+#include "analysis/compare/match.h"
+
+#include "analysis/record/row.h"
+
+#include <string.h>
+
+static bool contains(const char *const *paths, const char *path)
+{
+    for (; paths && *paths; paths++)
+        if (strcmp(*paths, path) == 0)
+            return true;
+    return false;
+}
+
+static bool varies_in_one(const json_t *const *rows, size_t files, const struct field *axis)
+{
+    for (size_t f = 0; f < files; f++)
+        if (axes_vary(rows[f], axis))
+            return true;
+    return false;
+}
+
+struct match_rule match_rule(const json_t *const *rows, size_t files, const char *const *ignored)
+{
+    static const char *const where[] = {"device", "threads", NULL};
+    struct match_rule rule = {0};
+    for (size_t i = 0; i < schema_fields_count && rule.count < AXES_MAX; i++) {
+        const struct field *f = &schema_fields[i];
+        if (f->symbol && !contains(ignored, f->path) &&
+            (!contains(where, f->path) || varies_in_one(rows, files, f)))
+            rule.axes[rule.count++] = f;
+    }
+    return rule;
+}
+
+static bool agree(const json_t *a, const json_t *b, const struct field *axis)
+{
+    const json_t *x = row_get(a, axis->path), *y = row_get(b, axis->path);
+    return !x || !y || json_equal(x, y);
+}
+
+static bool same_work(const json_t *a, const json_t *b)
+{
+    const char *x, *y;
+    return row_get_text(a, "work", &x) && row_get_text(b, "work", &y) && strcmp(x, y) == 0;
+}
+
+/* How many axes differ. */
+static size_t distance(const struct match_rule *rule, const json_t *a, const json_t *b)
+{
+    size_t differ = 0;
+    for (size_t i = 0; i < rule->count; i++)
+        differ += !agree(a, b, rule->axes[i]);
+    return differ;
+}
+
+bool match(const struct match_rule *rule, const json_t *a, const json_t *b)
+{
+    return same_work(a, b) && distance(rule, a, b) == 0;
+}
+
+size_t match_find(const struct match_rule *rule, const json_t *rows, const json_t *row)
+{
+    size_t found = MATCH_NONE;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *other = json_array_get(rows, i);
+        if (!match(rule, row, other))
+            continue;
+        if (row_is_ok(other))
+            return i;
+        if (found == MATCH_NONE)
+            found = i;
+    }
+    return found;
+}
+
+/* Adds "nodes 500, not 1000" as far as there is place. */
+static void add_difference(char text[AXES_TEXT], const json_t *row, const json_t *other,
+                           const struct field *axis)
+{
+    char is[AXES_TEXT], should[AXES_TEXT];
+    size_t used = strlen(text);
+    axes_text(row, axis, is);
+    axes_text(other, axis, should);
+    snprintf(text + used, AXES_TEXT - used, "%s%s %s, not %s", used ? "; " : "", axis->path,
+             *is ? is : "null", *should ? should : "null");
+}
+
+static const json_t *nearest_to(const struct match_rule *rule, const json_t *rows, const json_t *row)
+{
+    const json_t *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *other = json_array_get(rows, i);
+        size_t differ = distance(rule, row, other);
+        if (differ < least) {
+            least = differ;
+            nearest = other;
+        }
+    }
+    return nearest;
+}
+
+/* Axes in which the whole file is otherwise say more than those that it sweeps: they come alone. */
+void match_explain(const struct match_rule *rule, const json_t *rows, const json_t *row, char text[AXES_TEXT])
+{
+    const json_t *nearest = nearest_to(rule, rows, row);
+    text[0] = '\0';
+    for (int swept = 0; swept < 2 && nearest && !*text; swept++)
+        for (size_t i = 0; i < rule->count; i++)
+            if (!agree(row, nearest, rule->axes[i]) && (swept || !axes_vary(rows, rule->axes[i])))
+                add_difference(text, row, nearest, rule->axes[i]);
+    if (!nearest)
+        snprintf(text, AXES_TEXT, "the file has no rows");
+    else if (!*text)
+        snprintf(text, AXES_TEXT,
+                 "every axis agrees, but not the hash of the work: another version of gtmark, or "
+                 "another file of edges");
+}

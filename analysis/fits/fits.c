@@ -1,0 +1,301 @@
+/*
+ * Time against work. Both are fitted over the same rows, and so is their quotient: the logarithm of a
+ * quotient is a difference, so the quotient's exponent is the difference of the exponents, and its interval
+ * leaves out what bends both alike (20 N d^2 + 4 N^2 d is no power law, and no reason to doubt one).
+ */
+#include "analysis/fits/fits.h"
+
+#include "analysis/fits/fit.h"
+#include "analysis/fits/growth.h"
+#include "analysis/record/axes.h"
+#include "analysis/record/row.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const programs[] = {"forward", "step"};
+
+/* The rows of one program and combination, in the order of x. */
+struct sample {
+    double x, time, flops, bytes;
+    const char *level, *bound; /* null: not placed under a roofline */
+};
+
+struct run {
+    const char *program;
+    const struct field *axis;
+    const char *group;
+    size_t n;
+    struct sample *samples;
+    double *x, *y; /* for fitting: n each */
+};
+
+static const json_t *part(const json_t *row, const char *program, const char *field)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.%s", program, field);
+    return row_get(row, path);
+}
+
+static bool sample_of(const json_t *row, const struct field *axis, const char *program, struct sample *s)
+{
+    const json_t *time = part(row, program, "time.median");
+    if (!row_is_ok(row) || !json_is_number(time) || !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
+        return false;
+    s->time = json_number_value(time);
+    s->flops = json_number_value(part(row, program, "flops.analytic")); /* 0 where there is none */
+    s->bytes = json_number_value(part(row, program, "bytes"));
+    s->level = json_string_value(part(row, program, "roofline.level"));
+    s->bound = json_string_value(part(row, program, "roofline.bound"));
+    return true;
+}
+
+static int by_x(const void *a, const void *b)
+{
+    double x = ((const struct sample *)a)->x, y = ((const struct sample *)b)->x;
+    return (x > y) - (x < y);
+}
+
+static double time_of(const struct sample *s)
+{
+    return s->time;
+}
+
+static double flops_of(const struct sample *s)
+{
+    return s->flops;
+}
+
+static double bytes_of(const struct sample *s)
+{
+    return s->bytes;
+}
+
+typedef double (*quantity_function)(const struct sample *s);
+
+static struct power_law exponent_of(struct run *r, quantity_function over, quantity_function under)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        r->x[i] = r->samples[i].x;
+        r->y[i] = over(&r->samples[i]) / (under ? under(&r->samples[i]) : 1);
+    }
+    return fit_power_law(r->x, r->y, r->n);
+}
+
+static void set_real(json_t *fit, const char *name, double value, const char *reason)
+{
+    if (isfinite(value)) {
+        json_object_set_new(fit, name, json_real(value));
+        return;
+    }
+    json_object_set_new(fit, name, json_null());
+    json_object_set_new(json_object_get(fit, "reasons"), name, json_string(reason));
+}
+
+static void set_null(json_t *fit, const char *name, const char *reason)
+{
+    set_real(fit, name, NAN, reason);
+}
+
+static void set_exponent(json_t *fit, const char *name, const struct power_law *law)
+{
+    char low[SCHEMA_PATH], high[SCHEMA_PATH];
+    snprintf(low, sizeof low, "%s_low", name);
+    snprintf(high, sizeof high, "%s_high", name);
+    set_real(fit, name, law->exponent, "needs 2 values of the axis");
+    set_real(fit, low, law->exponent - law->half_width, "needs 3 values of the axis");
+    set_real(fit, high, law->exponent + law->half_width, "needs 3 values of the axis");
+}
+
+/* "N + N^2" */
+static void law_text(char text[SCHEMA_PATH], const struct growth_law *law, const char *symbol)
+{
+    text[0] = '\0';
+    for (enum growth_term t = 0; t < GROWTH_TERMS; t++) {
+        char term[SCHEMA_PATH / 2];
+        size_t used = strlen(text);
+        growth_term_text(term, sizeof term, t, symbol);
+        if (law->terms >> t & 1)
+            snprintf(text + used, SCHEMA_PATH - used, "%s%s", used ? " + " : "", term);
+    }
+}
+
+static const char *symbol_of(const struct field *axis)
+{
+    return *axis->symbol ? axis->symbol : "x";
+}
+
+/* The law of the times; r->x and r->y hold them. */
+static void set_law(json_t *fit, const struct run *r)
+{
+    static const char *const fields[] = {"law", "law_coefficients", "law_error", "law_as_good"};
+    struct growth g = growth_fit(r->x, r->y, r->n);
+    for (size_t i = 0; !g.found && i < sizeof fields / sizeof *fields; i++)
+        set_null(fit, fields[i], "needs 4 values of the axis");
+    if (!g.found)
+        return;
+    char text[SCHEMA_PATH], others[GROWTH_LAWS * SCHEMA_PATH] = "";
+    json_t *coefficients = json_array();
+    for (int t = 0; t < GROWTH_TERMS; t++)
+        if (g.laws[0].terms >> t & 1)
+            json_array_append_new(coefficients, json_real(g.laws[0].coefficient[t]));
+    for (int l = 1; l < GROWTH_LAWS && g.laws[l].criterion < g.laws[0].criterion + GROWTH_CLOSE; l++) {
+        size_t used = strlen(others);
+        law_text(text, &g.laws[l], symbol_of(r->axis));
+        snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", text);
+    }
+    law_text(text, &g.laws[0], symbol_of(r->axis));
+    json_object_set_new(fit, "law", json_string(text));
+    json_object_set_new(fit, "law_coefficients", coefficients);
+    set_real(fit, "law_error", g.laws[0].error, "");
+    json_object_set_new(fit, "law_as_good", json_string(others));
+}
+
+static const char *level_of(const struct sample *s)
+{
+    return s->level;
+}
+
+static const char *bound_of(const struct sample *s)
+{
+    return s->bound;
+}
+
+/* The different names along the axis, in order; null where a row has none. */
+static void set_names(json_t *fit, const char *field, const struct run *r,
+                      const char *(*name_of)(const struct sample *s))
+{
+    char text[256] = "";
+    const char *last = NULL;
+    for (size_t i = 0; i < r->n; i++) {
+        const char *name = name_of(&r->samples[i]);
+        if (!name) {
+            set_null(fit, field, "not placed under a roofline");
+            return;
+        }
+        size_t used = strlen(text);
+        if (!last || strcmp(name, last) != 0)
+            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", name);
+        last = name;
+    }
+    json_object_set_new(fit, field, json_string(text));
+}
+
+static bool is_one(const json_t *fit, const char *field)
+{
+    const char *names = json_string_value(json_object_get(fit, field));
+    return names && !strchr(names, ',');
+}
+
+static bool all_bound_by_memory(const struct run *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->samples[i].bound || strcmp(r->samples[i].bound, "memory") != 0)
+            return false;
+    return true;
+}
+
+static bool changes(const struct run *r, quantity_function quantity)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (quantity(&r->samples[i]) != quantity(&r->samples[0]))
+            return true;
+    return false;
+}
+
+static const char *verdict_of(const json_t *fit, const struct power_law *excess)
+{
+    if (fabs(excess->exponent) <= FITS_TOLERANCE)
+        return "agrees";
+    if (fabs(excess->exponent) - excess->half_width <= FITS_TOLERANCE)
+        return "unclear";
+    return is_one(fit, "levels") && is_one(fit, "bounds") ? "contradicts" : "crosses";
+}
+
+/* The work's side of a fit. */
+static void set_work(json_t *fit, struct run *r)
+{
+    static const char *const fields[] = {"work_exponent", "excess", "excess_low", "excess_high", "verdict"};
+    bool bytes = all_bound_by_memory(r);
+    quantity_function work = bytes ? bytes_of : flops_of;
+    set_names(fit, "levels", r, level_of);
+    set_names(fit, "bounds", r, bound_of);
+    json_object_set_new(fit, "work", json_string(bytes ? "bytes" : "flops"));
+    struct power_law grows = exponent_of(r, work, NULL), excess = exponent_of(r, time_of, work);
+    const char *missing = grows.points < r->n ? "the work of a row is not known" : "the work does not change";
+    if (grows.points < r->n || !changes(r, work)) {
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            set_null(fit, fields[i], missing);
+        return;
+    }
+    set_real(fit, "work_exponent", grows.exponent, "");
+    set_exponent(fit, "excess", &excess);
+    if (excess.has_interval)
+        json_object_set_new(fit, "verdict", json_string(verdict_of(fit, &excess)));
+    else
+        set_null(fit, "verdict", "needs 3 values of the axis");
+}
+
+/* The fit of one run; null where the axis has one value. */
+static json_t *fit_of(struct run *r)
+{
+    qsort(r->samples, r->n, sizeof *r->samples, by_x);
+    if (r->n < 2 || r->samples[0].x == r->samples[r->n - 1].x)
+        return NULL;
+    json_t *fit = json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:{}}", "program", r->program, "axis",
+                            r->axis->path, "group", r->group, "points", (json_int_t)r->n, "from",
+                            r->samples[0].x, "to", r->samples[r->n - 1].x, "reasons");
+    struct power_law time = exponent_of(r, time_of, NULL);
+    set_exponent(fit, "exponent", &time);
+    set_law(fit, r);
+    set_work(fit, r);
+    return fit;
+}
+
+/* Adds the fits of a program over an axis, one for each combination of the others. */
+static void add_fits(json_t *fits, const json_t *rows, const struct field *axis, const char *program)
+{
+    size_t count = json_array_size(rows);
+    const struct field *beside[AXES_MAX];
+    size_t others = axes_beside(rows, axis, beside);
+    char(*groups)[AXES_TEXT] = malloc(count * sizeof *groups);
+    struct sample *samples = malloc(count * sizeof *samples);
+    double *xy = malloc(2 * count * sizeof *xy);
+    if (!groups || !samples || !xy)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        axes_describe_all(json_array_get(rows, i), beside, others, groups[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct run r = {.program = program, .axis = axis, .group = groups[i], .samples = samples};
+        bool first = true;
+        for (size_t k = 0; k < i; k++)
+            first = first && strcmp(groups[k], groups[i]) != 0;
+        for (size_t k = i; first && k < count; k++)
+            if (strcmp(groups[k], groups[i]) == 0)
+                r.n += sample_of(json_array_get(rows, k), axis, program, &samples[r.n]);
+        r.x = xy;
+        r.y = xy + count;
+        json_t *fit = fit_of(&r);
+        if (fit)
+            json_array_append_new(fits, fit);
+    }
+    free(groups);
+    free(samples);
+    free(xy);
+}
+
+json_t *fits_of(const json_t *rows)
+{
+    json_t *fits = json_array();
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying);
+    for (size_t i = 0; i < n; i++) {
+        bool own = varying[i]->type != FIELD_TEXT;
+        for (size_t k = 0; own && k < i; k++)
+            own = varying[k]->type == FIELD_TEXT || !axes_follows(rows, varying[k], varying[i]);
+        for (size_t p = 0; own && p < sizeof programs / sizeof *programs; p++)
+            add_fits(fits, rows, varying[i], programs[p]);
+    }
+    return fits;
+}

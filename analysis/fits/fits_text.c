@@ -1,0 +1,134 @@
+/* Fits for people. */
+#include "analysis/fits/fits.h"
+
+#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+#include "analysis/tables/units.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *text_of(const json_t *fit, const char *name)
+{
+    const char *text = json_string_value(json_object_get(fit, name));
+    return text ? text : "";
+}
+
+static double real_of(const json_t *fit, const char *name)
+{
+    const json_t *value = json_object_get(fit, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *symbol_of(const json_t *fit)
+{
+    const struct field *axis = schema_find(text_of(fit, "axis"));
+    return axis && axis->symbol && *axis->symbol ? axis->symbol : "x";
+}
+
+/* "step, gelu over nodes" */
+static void print_subject(const json_t *fit, FILE *out)
+{
+    const char *group = text_of(fit, "group");
+    fprintf(out, "%s%s%s over %s %g-%g", text_of(fit, "program"), *group ? ", " : "", group,
+            text_of(fit, "axis"), real_of(fit, "from"), real_of(fit, "to"));
+}
+
+/* "N^1.38 ± 0.04" */
+static void print_exponent(const json_t *fit, FILE *out)
+{
+    double half = (real_of(fit, "exponent_high") - real_of(fit, "exponent_low")) / 2;
+    fprintf(out, "%s^%.2f ± %.2f", symbol_of(fit), real_of(fit, "exponent"), half);
+}
+
+/* "12.1 µs N + 1.30 ns N^2": the coefficients before the terms that the law's text lists. */
+static void print_law(const json_t *fit, FILE *out)
+{
+    char terms[SCHEMA_PATH], *rest = terms;
+    const json_t *coefficients = json_object_get(fit, "law_coefficients");
+    snprintf(terms, sizeof terms, "%s", text_of(fit, "law"));
+    for (size_t i = 0; i < json_array_size(coefficients) && rest; i++) {
+        char value[UNITS_TEXT], *end = strstr(rest, " + ");
+        int length = end ? (int)(end - rest) : (int)strlen(rest);
+        units_format(value, json_number_value(json_array_get(coefficients, i)), UNITS_SI, "s");
+        fprintf(out, "%s%s", i ? " + " : "", value);
+        if (length != 1 || *rest != '1')
+            fprintf(out, " %.*s", length, rest);
+        rest = end ? end + strlen(" + ") : NULL;
+    }
+    fprintf(out, " within %.2g %%", 100 * real_of(fit, "law_error"));
+    if (*text_of(fit, "law_as_good"))
+        fprintf(out, " (or %s)", text_of(fit, "law_as_good"));
+}
+
+static const char *work_name(const json_t *fit)
+{
+    return strcmp(text_of(fit, "work"), "bytes") == 0 ? "bytes" : "FLOPs";
+}
+
+void fits_print(const json_t *fits, FILE *out)
+{
+    enum { SHOWN = 12 };
+    size_t shown = 0, more = 0;
+    for (size_t i = 0; i < json_array_size(fits); i++) {
+        const json_t *fit = json_array_get(fits, i);
+        if (isnan(real_of(fit, "exponent_low")))
+            continue;
+        if (shown == SHOWN) {
+            more++;
+            continue;
+        }
+        fputs(shown++ ? "  " : "\ngrowth of time\n  ", out);
+        print_subject(fit, out);
+        fputs(": ", out);
+        print_exponent(fit, out);
+        if (!isnan(real_of(fit, "work_exponent")))
+            fprintf(out, ", its %s %s^%.2f", work_name(fit), symbol_of(fit), real_of(fit, "work_exponent"));
+        if (*text_of(fit, "law")) {
+            fputs("; ", out);
+            print_law(fit, out);
+        }
+        putc('\n', out);
+    }
+    if (more)
+        fprintf(out, "  and %zu more in the result file\n", more);
+}
+
+static void warn_contradiction(const json_t *fit, FILE *out)
+{
+    bool faster = real_of(fit, "excess") > 0;
+    fputs("CONTRADICTION: ", out);
+    print_subject(fit, out);
+    fputs(": time grows as ", out);
+    print_exponent(fit, out);
+    fprintf(out,
+            ", but the %s as %s^%.2f, though every row is in one level of memory (%s) and %s-bound: %s\n",
+            work_name(fit), symbol_of(fit), real_of(fit, "work_exponent"), text_of(fit, "levels"),
+            text_of(fit, "bounds"),
+            faster ? "something costs more than the algorithm says"
+                   : "the small sizes pay costs that do not grow with the work");
+}
+
+static void warn_crossing(const json_t *fit, FILE *out)
+{
+    fputs("note: ", out);
+    print_subject(fit, out);
+    fprintf(out, ": time grows by an exponent of %.2f %s than the %s; ", fabs(real_of(fit, "excess")),
+            real_of(fit, "excess") > 0 ? "more" : "less", work_name(fit));
+    if (*text_of(fit, "levels"))
+        fprintf(out, "the rows lie in %s and are bound by %s\n", text_of(fit, "levels"),
+                text_of(fit, "bounds"));
+    else
+        fputs("whether the rows stay in one level of memory is not known without a roofline\n", out);
+}
+
+void fits_warn(const json_t *fits, FILE *out)
+{
+    for (size_t i = 0; i < json_array_size(fits); i++) {
+        const json_t *fit = json_array_get(fits, i);
+        if (strcmp(text_of(fit, "verdict"), "contradicts") == 0)
+            warn_contradiction(fit, out);
+        else if (strcmp(text_of(fit, "verdict"), "crosses") == 0)
+            warn_crossing(fit, out);
+    }
+}

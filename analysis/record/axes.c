@@ -1,0 +1,118 @@
+/* Which axes vary, and their values as texts. */
+#include "analysis/record/axes.h"
+
+#include "analysis/record/row.h"
+
+#include <string.h>
+
+bool axes_vary(const json_t *rows, const struct field *axis)
+{
+    const json_t *first = row_get(json_array_get(rows, 0), axis->path);
+    for (size_t i = 1; i < json_array_size(rows); i++) {
+        const json_t *other = row_get(json_array_get(rows, i), axis->path);
+        if ((first || other) && !json_equal(first, other))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the rows that have the axis at all have one value of it. */
+static bool has_one_value(const json_t *rows, const struct field *axis)
+{
+    const json_t *first = NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *value = row_get(json_array_get(rows, i), axis->path);
+        if (!value || json_is_null(value))
+            continue;
+        if (first && !json_equal(first, value))
+            return false;
+        first = value;
+    }
+    return true;
+}
+
+size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
+        if (schema_fields[i].symbol && axes_vary(rows, &schema_fields[i]))
+            varying[n++] = &schema_fields[i];
+    return n;
+}
+
+bool axes_follows(const json_t *rows, const struct field *axis, const struct field *other)
+{
+    if (other->type == FIELD_TEXT)
+        return false;
+    for (size_t i = 1; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        for (size_t k = 0; k < i; k++) {
+            const json_t *before = json_array_get(rows, k);
+            if (json_equal(row_get(row, axis->path), row_get(before, axis->path)) &&
+                !json_equal(row_get(row, other->path), row_get(before, other->path)))
+                return false;
+        }
+    }
+    return true;
+}
+
+size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX])
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying), count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (varying[i] != axis && !has_one_value(rows, varying[i]) && !axes_follows(rows, axis, varying[i]))
+            beside[count++] = varying[i];
+    return count;
+}
+
+const struct field *axes_default(const json_t *rows)
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying);
+    for (size_t i = 0; i < n; i++)
+        if (varying[i]->type != FIELD_TEXT)
+            return varying[i];
+    return schema_find("nodes");
+}
+
+void axes_text(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+{
+    const char *name;
+    int64_t count;
+    double real;
+    text[0] = '\0';
+    if (row_get_text(row, axis->path, &name))
+        snprintf(text, AXES_TEXT, "%s", name);
+    else if (row_get_count(row, axis->path, &count))
+        snprintf(text, AXES_TEXT, "%lld", (long long)count);
+    else if (row_get_real(row, axis->path, &real))
+        snprintf(text, AXES_TEXT, "%g", real);
+}
+
+void axes_describe(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+{
+    char value[AXES_TEXT];
+    axes_text(row, axis, value);
+    int unit_length = (int)strlen(axis->unit) - (strcmp(value, "1") == 0); /* "1 layer": units are plurals */
+    if (strcmp(value, "none") == 0)
+        snprintf(text, AXES_TEXT, "no %s", *axis->unit ? axis->unit : axis->path);
+    else if (*value && *axis->unit)
+        snprintf(text, AXES_TEXT, "%.*s %.*s", AXES_TEXT / 2, value, unit_length, axis->unit);
+    else if (*value && axis->type != FIELD_TEXT)
+        snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);
+    else
+        memcpy(text, value, sizeof value);
+}
+
+void axes_describe_all(const json_t *row, const struct field *const *axes, size_t n, char text[AXES_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        char value[AXES_TEXT];
+        axes_describe(row, axes[i], value);
+        int more = snprintf(text + used, AXES_TEXT - used, "%s%s", used && *value ? ", " : "", value);
+        used = used + (size_t)more < AXES_TEXT ? used + (size_t)more : AXES_TEXT - 1;
+    }
+}

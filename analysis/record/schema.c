@@ -1,0 +1,104 @@
+/* The tables made from schema.def, and searches in them. */
+#include "analysis/record/schema.h"
+
+#include <string.h>
+
+const struct field schema_fields[] = {
+#define FIELD(path, type, unit, meaning)        {path, FIELD_##type, unit, NULL, meaning},
+#define AXIS(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
+#include "analysis/record/schema.def"
+};
+const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
+
+const struct head_field schema_head[] = {
+#define HEAD(name, type, meaning)     {name, JSON_##type, false, meaning},
+#define HEAD_OPT(name, type, meaning) {name, JSON_##type, true, meaning},
+#include "analysis/record/schema.def"
+};
+const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
+
+const struct field schema_fit[] = {
+#define FIT(name, type, unit, meaning) {name, FIELD_##type, unit, NULL, meaning},
+#include "analysis/record/schema.def"
+};
+const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
+
+const struct field *schema_find(const char *path)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (strcmp(schema_fields[i].path, path) == 0)
+            return &schema_fields[i];
+    return NULL;
+}
+
+bool schema_is_under(const char *path, const char *group)
+{
+    size_t length = strlen(group);
+    return strncmp(path, group, length) == 0 && (path[length] == '\0' || path[length] == '.');
+}
+
+bool schema_is_group(const char *path)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (schema_is_under(schema_fields[i].path, path))
+            return !schema_find(path);
+    return false;
+}
+
+const char *field_type_name(enum field_type type)
+{
+    static const char *const names[] = {
+        [FIELD_TEXT] = "a text",
+        [FIELD_COUNT] = "a 64-bit integer",
+        [FIELD_REAL] = "a number",
+        [FIELD_REALS] = "an array of numbers",
+    };
+    return names[type];
+}
+
+/* A field that another program has too is documented there. */
+static bool is_repeated(const char *path)
+{
+    char twin[SCHEMA_PATH];
+    static const char *const others[] = {"step", "kernel"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!schema_is_under(path, others[i]))
+            continue;
+        snprintf(twin, sizeof twin, "forward%s", path + strlen(others[i]));
+        return schema_find(twin);
+    }
+    return false;
+}
+
+static const char *head_type_name(json_type type)
+{
+    return type == JSON_STRING    ? "text"
+           : type == JSON_INTEGER ? "integer"
+           : type == JSON_OBJECT  ? "object"
+                                  : "array";
+}
+
+void schema_write_markdown(FILE *out)
+{
+    fputs("| record | type | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_head_count; i++)
+        fprintf(out, "| `%s` | %s%s | %s |\n", schema_head[i].name, head_type_name(schema_head[i].type),
+                schema_head[i].optional ? ", optional" : "", schema_head[i].meaning);
+    fputs("\n| row | unit | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const struct field *f = &schema_fields[i];
+        if (is_repeated(f->path))
+            continue;
+        bool shared = schema_is_under(f->path, "forward");
+        fprintf(out, "| `%s%s` | %s | %s |\n", shared ? "P" : "",
+                shared ? f->path + strlen("forward") : f->path, f->type == FIELD_TEXT ? "" : f->unit,
+                f->meaning);
+    }
+}
+
+void schema_write_fit_markdown(FILE *out)
+{
+    fputs("| fit | unit | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < schema_fit_count; i++)
+        fprintf(out, "| `%s` | %s | %s |\n", schema_fit[i].path, schema_fit[i].unit, schema_fit[i].meaning);
+}

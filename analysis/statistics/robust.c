@@ -1,0 +1,304 @@
+/*
+ * Drift is tested by Mann and Kendall's statistic S, the number of pairs of samples that rise less the number
+ * that fall (Mann, "Nonparametric tests against trend", Econometrica 13, 1945; Kendall, "Rank Correlation
+ * Methods", 1975), and sized by the median of the slopes of all pairs (Theil 1950; Sen, JASA 63, 1968):
+ * neither minds outliers. Samples that resemble their neighbours make S vary more, and would give false
+ * alarms. So its variance is multiplied by the factor of Hamed and Rao ("A modified Mann-Kendall trend test
+ * for autocorrelated data", Journal of Hydrology 204, 1998), with the autocorrelations r^k of a first-order
+ * process, r taken after the drift was removed.
+ *
+ * The autocorrelation is that of ranks, against outliers. Its estimate from n samples is too low by about
+ * (1 + 3 r) / n (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954), by (2 +
+ * 4 r) / n after a line was fitted.
+ *
+ * The interval of the median is that of the moving block bootstrap (Kuensch, "The jackknife and the bootstrap
+ * for general stationary observations", Annals of Statistics 17, 1989): series of the same length are put
+ * together from blocks of neighbours, drawn at random, and the interval holds the middle 95 % of their
+ * medians. The length of the blocks is Carlstein's for a first-order process (Annals of Statistics 14, 1986),
+ * (2 r / (1 - r^2))^(2/3) n^(1/3).
+ *
+ * The interval by ranks is that of statistics.c with fewer samples than there are. Whether a sample is below
+ * the median is a series of signs, whose mean has the variance 1 + 2 sum (1 - k/n) s_k times that of
+ * independent ones; for a first-order Gaussian process s_k = (2 / pi) asin(r^k) (the arcsine law; for the
+ * median of such series: Gastwirth and Rubin, "The behavior of robust estimators on dependent data", Annals
+ * of Statistics 3, 1975).
+ */
+#include "analysis/statistics/robust.h"
+
+#include "analysis/statistics/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AUTOCORRELATION_MAX 0.95
+enum { DRIFT_POINTS = 200, RESAMPLES = 1000 };
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "robust statistics: no memory for %zu samples\n", count);
+        abort();
+    }
+    return memory;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A sorted copy, to be freed. */
+static double *sorted_copy(const double *x, size_t n)
+{
+    double *sorted = allocate(n, sizeof *sorted);
+    memcpy(sorted, x, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    return sorted;
+}
+
+static double median_of(const double *x, size_t n)
+{
+    double *sorted = sorted_copy(x, n);
+    double median = quantile(sorted, n, 0.5);
+    free(sorted);
+    return median;
+}
+
+/* How many of sorted[n] are less than x; with `or_equal`, or equal. */
+static size_t count_below(const double *sorted, size_t n, double x, bool or_equal)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < x || (or_equal && sorted[middle] == x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The correlation of neighbours in rank, when `fitted` parameters (mean, slope) were taken from the samples.
+ */
+static double neighbours_alike(const double *x, size_t n, int fitted)
+{
+    if (n < AUTOCORRELATION_MIN)
+        return 0;
+    double *sorted = sorted_copy(x, n), before = 0, products = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        /* Equal samples share the mean of their ranks; the mean of all ranks is 0. */
+        size_t ranks = count_below(sorted, n, x[i], false) + count_below(sorted, n, x[i], true);
+        double rank = 0.5 * ((double)ranks - (double)n);
+        products += before * rank;
+        squares += rank * rank;
+        before = rank;
+    }
+    free(sorted);
+    if (squares == 0)
+        return 0;
+    double r = ((double)n * products / squares + fitted) / ((double)n - 2 - fitted);
+    return fmax(-AUTOCORRELATION_MAX, fmin(AUTOCORRELATION_MAX, r));
+}
+
+double autocorrelation(const double *samples, size_t n)
+{
+    return neighbours_alike(samples, n, 1);
+}
+
+/* The variance of S over that of independent samples, when neighbours correlate with r >= 0. */
+static double variance_factor(size_t n, double r)
+{
+    double m = (double)n, sum = 0, power = 1;
+    for (size_t k = 1; k < n; k++) {
+        power *= r;
+        sum += (m - (double)k) * (m - (double)k - 1) * (m - (double)k - 2) * power;
+    }
+    return 1 + 2 * sum / (m * (m - 1) * (m - 2));
+}
+
+/* The variance of S for independent samples, of which some are equal. */
+static double variance(const double *x, size_t n)
+{
+    double *sorted = sorted_copy(x, n), m = (double)n, sum = m * (m - 1) * (2 * m + 5);
+    for (size_t i = 0, end; i < n; i = end) {
+        end = count_below(sorted, n, sorted[i], true);
+        double t = (double)(end - i);
+        sum -= t * (t - 1) * (2 * t + 5);
+    }
+    free(sorted);
+    return sum / 18;
+}
+
+/* The median of the slopes of all pairs, per sample, and S. */
+static double slope_of(const double *x, size_t n, double *s)
+{
+    double *slopes = allocate(n * (n - 1) / 2, sizeof *slopes);
+    size_t pairs = 0;
+    *s = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            slopes[pairs++] = (x[k] - x[i]) / (double)(k - i);
+            *s += (x[k] > x[i]) - (x[k] < x[i]);
+        }
+    double slope = median_of(slopes, pairs);
+    free(slopes);
+    return slope;
+}
+
+static struct drift drift_of(const double *x, size_t n)
+{
+    double s, slope = slope_of(x, n, &s), *flat = allocate(n, sizeof *flat);
+    for (size_t i = 0; i < n; i++)
+        flat[i] = x[i] - slope * (double)i;
+    double r = fmax(0, neighbours_alike(flat, n, 2)), median = median_of(x, n);
+    free(flat);
+    double deviation = sqrt(variance(x, n) * variance_factor(n, r));
+    struct drift d = {.change = slope * (double)(n - 1) / fabs(median), .p = 1};
+    if (fabs(s) > 1 && deviation > 0)
+        d.p = erfc((fabs(s) - 1) / deviation / sqrt(2));
+    d.found = d.p < DRIFT_LEVEL && fabs(d.change) >= DRIFT_LEAST;
+    return d;
+}
+
+struct drift drift_find(const double *samples, size_t n)
+{
+    if (n < DRIFT_SAMPLES_MIN)
+        return (struct drift){NAN, NAN, false};
+    if (n <= DRIFT_POINTS)
+        return drift_of(samples, n);
+    double points[DRIFT_POINTS];
+    for (size_t i = 0; i < DRIFT_POINTS; i++) {
+        size_t first = i * n / DRIFT_POINTS, end = (i + 1) * n / DRIFT_POINTS;
+        points[i] = median_of(samples + first, end - first);
+    }
+    return drift_of(points, DRIFT_POINTS);
+}
+
+/*
+ * Slow: above the median by 5 % of it, and by 3.5 standard deviations as the upper half of the samples shows
+ * them (1.4826 times the distance of the quartile). Where more than one in twenty of the later samples is
+ * slow too, the beginning is nothing special.
+ */
+struct slow_start slow_start_find(const double *samples, size_t n)
+{
+    struct slow_start none = {0, NAN};
+    if (n < SLOW_START_MIN)
+        return none;
+    double *sorted = sorted_copy(samples, n), median = quantile(sorted, n, 0.5);
+    double limit = fmax(1.05 * median, median + 3.5 * 1.4826 * (quantile(sorted, n, 0.75) - median));
+    free(sorted);
+    size_t runs = 0, later = 0;
+    while (runs < n && samples[runs] > limit)
+        runs++;
+    for (size_t i = runs; i < n; i++)
+        later += samples[i] > limit;
+    if (runs == 0 || 20 * later > n - runs)
+        return none;
+    return (struct slow_start){runs, samples[0] / median_of(samples + runs, n - runs)};
+}
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), by multiplication to [0, bound). */
+static size_t draw(uint64_t *state, size_t bound)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)(((z ^ (z >> 31)) >> 32) * (uint64_t)bound >> 32);
+}
+
+static size_t block_length(const double *samples, size_t n)
+{
+    double r = autocorrelation(samples, n);
+    if (r <= 0)
+        return 1;
+    double length = round(pow(2 * r / (1 - r * r), 2. / 3) * cbrt((double)n));
+    return (size_t)fmax(1, fmin(length, (double)(n / 3)));
+}
+
+/* The median of a series put together from blocks; the samples are known by their places in the sorted order.
+ */
+static double resampled_median(const size_t *place, const double *sorted, size_t n, size_t block,
+                               uint32_t *times, uint64_t *state)
+{
+    memset(times, 0, n * sizeof *times);
+    for (size_t filled = 0; filled < n;) {
+        size_t first = draw(state, n - block + 1);
+        for (size_t i = 0; i < block && filled < n; i++, filled++)
+            times[place[first + i]]++;
+    }
+    size_t at = 0, below = times[0];
+    while (below < (n + 1) / 2)
+        below += times[++at];
+    size_t above = at;
+    while (below < n / 2 + 1)
+        below += times[++above];
+    return 0.5 * (sorted[at] + sorted[above]);
+}
+
+struct interval median_interval_blocks(const double *samples, size_t n, uint64_t seed)
+{
+    if (n < AUTOCORRELATION_MIN)
+        return (struct interval){NAN, NAN, NAN};
+    double *sorted = sorted_copy(samples, n), *medians = allocate(RESAMPLES, sizeof *medians);
+    size_t *place = allocate(n, sizeof *place), block = block_length(samples, n);
+    uint32_t *times = allocate(n, sizeof *times);
+    for (size_t i = 0; i < n; i++)
+        place[i] = count_below(sorted, n, samples[i], false); /* equal samples may share a place */
+    for (size_t i = 0; i < RESAMPLES; i++)
+        medians[i] = resampled_median(place, sorted, n, block, times, &seed);
+    qsort(medians, RESAMPLES, sizeof *medians, ascending);
+    struct interval interval = {quantile(medians, RESAMPLES, 0.025), quantile(medians, RESAMPLES, 0.975),
+                                (double)n / (double)block};
+    free(sorted);
+    free(medians);
+    free(place);
+    free(times);
+    return interval;
+}
+
+/* The variance of the mean of signs over that of independent signs. */
+static double sign_variance(size_t n, double r)
+{
+    double sum = 0, power = r;
+    for (size_t k = 1; k < n && power > 1e-9; k++, power *= r)
+        sum += (1 - (double)k / (double)n) * 2 / M_PI * asin(power);
+    return 1 + 2 * sum;
+}
+
+/* How many standard deviations from its mean a normal variable stays with this probability. */
+static double normal_width(double confidence)
+{
+    double low = 0, high = 10;
+    while (high - low > 1e-9) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) > 1 - confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct interval median_interval_ranks(const double *samples, size_t n)
+{
+    return median_interval_ranks_at(samples, n, 0.95);
+}
+
+struct interval median_interval_ranks_at(const double *samples, size_t n, double confidence)
+{
+    if (n < AUTOCORRELATION_MIN)
+        return (struct interval){NAN, NAN, NAN};
+    double factor = sign_variance(n, autocorrelation(samples, n));
+    double half = normal_width(confidence) / 2 * sqrt((double)n * factor); /* of the binomial, as normal */
+    double below = floor((double)n / 2 - half);
+    double most = (double)median_interval_rank_at(n, confidence);
+    size_t rank = (size_t)fmax(1, fmin(below + 1, most));
+    double *sorted = sorted_copy(samples, n);
+    struct interval interval = {sorted[rank - 1], sorted[n - rank], (double)n / factor};
+    free(sorted);
+    return interval;
+}

@@ -1,0 +1,122 @@
+/*
+ * Statistics of samples.
+ *
+ * Quantiles are definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
+ * Statistician 50, 1996), the default of R and NumPy: linear between order statistics, at position
+ * (n - 1) p counted from 0.
+ *
+ * The interval of the median assumes independent samples but no distribution: the number of samples below
+ * the median is binomial(n, 1/2), so the order statistics x_(l) and x_(n+1-l) enclose it with probability
+ * 1 - 2 P(B < l), and l is the largest rank that leaves at least the confidence asked for (David and
+ * Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1; recommended for run times by Hoefler and
+ * Belli, "Scientific Benchmarking of Parallel Computing Systems", SC 2015).
+ *
+ * An outlier lies more than 3.5 robust standard deviations from the median, each 1.4826 times the median
+ * absolute deviation (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
+ */
+#include "analysis/statistics/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double quantile(const double *sorted, size_t n, double p)
+{
+    double position = p * (double)(n - 1);
+    size_t below = (size_t)position;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    double share = position - (double)below;
+    return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+size_t median_interval_rank(size_t n)
+{
+    return median_interval_rank_at(n, 0.95);
+}
+
+size_t median_interval_rank_at(size_t n, double confidence)
+{
+    /* Logarithms, because 2^-n leaves the range of double near a thousand samples. */
+    double log_term = -(double)n * log(2), below = 0;
+    size_t rank = 0;
+    while (2 * rank < n) {
+        below += exp(log_term); /* P(B <= rank) */
+        if (below > (1 - confidence) / 2)
+            break;
+        rank++;
+        log_term += log((double)(n - rank + 1) / (double)rank);
+    }
+    return rank;
+}
+
+/* Sum of squared deviations from the mean over n - 1, in two passes against cancellation. */
+static double sample_std(const double *x, size_t n, double mean)
+{
+    if (n < SUMMARY_STD_MIN)
+        return NAN;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    return sqrt(squares / (double)(n - 1));
+}
+
+/* Uses deviation[n] as scratch. */
+static size_t count_outliers(const double *x, size_t n, double median, double *deviation)
+{
+    for (size_t i = 0; i < n; i++)
+        deviation[i] = fabs(x[i] - median);
+    qsort(deviation, n, sizeof *deviation, ascending);
+    /* The floor: run times that agree within a percent have no outliers worth a warning. */
+    double sigma = fmax(1.4826 * quantile(deviation, n, 0.5), 0.01 * fabs(median));
+    size_t outliers = 0;
+    while (outliers < n && deviation[n - 1 - outliers] > 3.5 * sigma)
+        outliers++;
+    return outliers;
+}
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+struct summary summarize(const double *samples, size_t n)
+{
+    if (n == 0)
+        return (struct summary){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    double *sorted = malloc(2 * n * sizeof *sorted);
+    if (!sorted) {
+        fprintf(stderr, "summarize: no memory for %zu samples\n", n);
+        abort();
+    }
+    memcpy(sorted, samples, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, ascending);
+
+    size_t rank = median_interval_rank(n);
+    struct summary s = {
+        .n = n,
+        .mean = mean_of(sorted, n),
+        .min = sorted[0],
+        .max = sorted[n - 1],
+        .median = quantile(sorted, n, 0.5),
+        .p95 = n >= SUMMARY_P95_MIN ? quantile(sorted, n, 0.95) : NAN,
+        .p99 = n >= SUMMARY_P99_MIN ? quantile(sorted, n, 0.99) : NAN,
+        .ci95_low = sorted[rank ? rank - 1 : 0],
+        .ci95_high = sorted[rank ? n - rank : n - 1],
+    };
+    s.std = sample_std(sorted, n, s.mean);
+    s.cv = s.mean != 0 ? s.std / fabs(s.mean) : NAN;
+    s.outliers = count_outliers(sorted, n, s.median, sorted + n);
+    free(sorted);
+    return s;
+}

@@ -1,0 +1,53 @@
+/* Cells. */
+#include "analysis/tables/cells.h"
+
+#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+#include "analysis/tables/units.h"
+
+#include <math.h>
+
+/* Texts of others may hold line ends, and in Markdown the bar that ends a cell. */
+static void put_text(FILE *out, enum table_style style, const char *text)
+{
+    for (; *text; text++) {
+        if (style == TABLE_MARKDOWN && *text == '|')
+            putc('\\', out);
+        putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+}
+
+void cell_put(FILE *out, enum table_style style, const char *text, int width, bool first)
+{
+    if (style == TABLE_MARKDOWN) {
+        fputs(first ? "| " : " ", out);
+        put_text(out, style, text);
+        fputs(" |", out);
+        return;
+    }
+    int padding = width - (int)units_width(text);
+    fprintf(out, "%s%*s", first ? "" : "  ", padding > 0 ? padding : 0, "");
+    put_text(out, style, text);
+}
+
+static bool get_time(const json_t *row, const char *program, const char *name, double *value)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.%s", program, name);
+    return row_get_real(row, path, value);
+}
+
+/* A single sample tells nothing of how far the next one would be from it. */
+bool cell_time(char *cell, size_t size, const json_t *row, const char *program)
+{
+    char text[UNITS_TEXT];
+    double median, samples, low, high, half = NAN;
+    if (!get_time(row, program, "median", &median))
+        return false;
+    if (get_time(row, program, "n", &samples) && samples > 1 && get_time(row, program, "ci95_low", &low) &&
+        get_time(row, program, "ci95_high", &high))
+        half = (high - low) / 2;
+    units_format_interval(text, median, half, "s");
+    snprintf(cell, size, "%s", text);
+    return true;
+}

@@ -1,0 +1,77 @@
+/* Numbers with prefixes: the International System's, and IEC 80000-13's for powers of 1024. */
+#include "analysis/tables/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct scale {
+    double factor; /* what one of the prefixed unit is worth */
+    const char *prefix;
+};
+
+static const struct scale si[] = {{1e-9, "n"}, {1e-6, "µ"}, {1e-3, "m"}, {1, ""},     {1e3, "k"},
+                                  {1e6, "M"},  {1e9, "G"},  {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
+static const struct scale binary[] = {
+    {1, ""},        {1024, "Ki"},  {1048576., "Mi"}, {1073741824., "Gi"}, {1099511627776., "Ti"},
+    {0x1p50, "Pi"}, {0x1p60, "Ei"}};
+
+/* The largest prefix of which the value has at least one; of 0 and of tiny values the plain one, or the
+ * least. */
+static struct scale scale_of(double value, enum unit_base base)
+{
+    const struct scale *table = base == UNITS_SI ? si : binary;
+    size_t n = base == UNITS_SI ? sizeof si / sizeof *si : sizeof binary / sizeof *binary;
+    if (value == 0)
+        return (struct scale){1, ""};
+    size_t i = 0;
+    /* Not 1 but what three digits round up to it: 999.6 ms is 1.00 s. */
+    while (i + 1 < n && fabs(value) >= 0.9995 * table[i + 1].factor)
+        i++;
+    return table[i];
+}
+
+void units_format(char text[UNITS_TEXT], double value, enum unit_base base, const char *unit)
+{
+    struct scale s = scale_of(value, base);
+    double scaled = value / s.factor;
+    int decimals = s.factor == 1 && base == UNITS_BINARY ? 0 /* bytes are whole */
+                   : fabs(scaled) < 9.995                ? 2
+                   : fabs(scaled) < 99.95                ? 1
+                                                         : 0;
+    snprintf(text, UNITS_TEXT, "%.*f %s%s", decimals, scaled, s.prefix, unit);
+}
+
+void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base, const char *unit)
+{
+    struct scale s = scale_of(value, base);
+    snprintf(text, UNITS_TEXT, "%g%s%s%s", value / s.factor, *unit ? " " : "", s.prefix, unit);
+}
+
+/* Digits after the point that show two digits of a half-width starting with 1, else one. */
+static int decimals_worth(double half_width)
+{
+    int exponent = (int)floor(log10(half_width));
+    return half_width / pow(10, exponent) < 1.95 ? 1 - exponent : -exponent;
+}
+
+void units_format_interval(char text[UNITS_TEXT], double value, double half_width, const char *unit)
+{
+    if (!isfinite(half_width) || half_width < 0) {
+        units_format(text, value, UNITS_SI, unit);
+        return;
+    }
+    struct scale s = scale_of(value, UNITS_SI);
+    double scaled = value / s.factor, half = half_width / s.factor;
+    int most = fabs(scaled) < 10 ? 4 : fabs(scaled) < 100 ? 3 : 2;
+    int decimals = half > 0 ? decimals_worth(half) : most;
+    decimals = decimals < 0 ? 0 : decimals > most ? most : decimals;
+    snprintf(text, UNITS_TEXT, "%.*f ± %.*f %s%s", decimals, scaled, decimals, half, s.prefix, unit);
+}
+
+size_t units_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80; /* continuation bytes take no column */
+    return width;
+}

@@ -1,0 +1,117 @@
+#include "bench/base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/interrupt.h"
+
+static int spawn(pid_t *child, const char *const *arguments, const char *log, int output)
+{
+    posix_spawn_file_actions_t files;
+    int error = posix_spawn_file_actions_init(&files);
+    if (error)
+        return error;
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (output >= 0)
+        posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log ? log : "/dev/null",
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    /* argv is not const for historical reasons only */
+    error = posix_spawnp(child, arguments[0], &files, NULL, (char **)arguments, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+bool child_start(pid_t *child, const char *const *arguments, const char *log, int *output,
+                 struct message *error)
+{
+    int ends[2] = {-1, -1};
+    if (output && pipe2(ends, O_CLOEXEC) != 0)
+        return complain(error, "no pipe: %s", strerror(errno));
+    int failure = spawn(child, arguments, log, ends[1]);
+    if (output) {
+        close(ends[1]);
+        if (failure)
+            close(ends[0]);
+        *output = ends[0];
+    }
+    if (failure == ENOENT)
+        return complain(error, "%s is not installed", arguments[0]);
+    return !failure || complain(error, "%s: %s", arguments[0], strerror(failure));
+}
+
+/* waitpid that no signal interrupts; a child that is not ours to wait for counts as ended badly. */
+static bool reap(pid_t child, int *status, int options)
+{
+    pid_t reaped;
+    do
+        reaped = waitpid(child, status, options);
+    while (reaped < 0 && errno == EINTR);
+    if (reaped < 0)
+        *status = SIGKILL;
+    return reaped != 0;
+}
+
+bool child_ended(pid_t child, int *status)
+{
+    return reap(child, status, WNOHANG);
+}
+
+int child_wait(pid_t child)
+{
+    int status;
+    reap(child, &status, 0);
+    return status;
+}
+
+int child_attend(pid_t child)
+{
+    int status;
+    while (!child_ended(child, &status)) {
+        if (interrupt_signal()) {
+            kill(child, interrupt_signal());
+            return child_wait(child);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return status;
+}
+
+void child_kill(pid_t child)
+{
+    kill(child, SIGKILL);
+    child_wait(child);
+}
+
+bool child_succeeded(const char *name, int status, struct message *error)
+{
+    if (WIFSIGNALED(status))
+        return complain(error, "%s ended by signal %d (%s)", name, WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
+    return WEXITSTATUS(status) == 0 ||
+           complain(error, "%s ended with exit status %d", name, WEXITSTATUS(status));
+}
+
+bool child_explain(const char *log, struct message *error)
+{
+    char line[512], last[512] = "";
+    FILE *in = fopen(log, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        const char *text = line + strspn(line, "=0123456789 \t"); /* valgrind's begin with "==PID== " */
+        if (*text && *text != '\n')
+            snprintf(last, sizeof last, "%.*s", (int)strcspn(text, "\n"), text);
+    }
+    if (in)
+        fclose(in);
+    struct message what = *error;
+    return *last ? complain(error, "%.200s: %s", what.text, last) : false;
+}

@@ -1,0 +1,43 @@
+/* A handler can reach nothing but what is static. */
+#include "bench/base/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t caught;
+
+static void note(int number);
+
+/* From now on the signal ends the program, unless it was ignored all along. */
+static void release(int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == note)
+        signal(number, SIG_DFL);
+}
+
+static void note(int number)
+{
+    caught = number;
+    release(SIGINT);
+    release(SIGTERM);
+}
+
+static void watch(int number)
+{
+    struct sigaction old, ours = {.sa_handler = note, .sa_flags = SA_RESTART};
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &ours, NULL);
+}
+
+void interrupt_watch(void)
+{
+    watch(SIGINT);
+    watch(SIGTERM);
+    signal(SIGXFSZ, SIG_IGN); /* what grows beyond `ulimit -f` then cannot be written, as on a full disk */
+}
+
+int interrupt_signal(void)
+{
+    return caught;
+}

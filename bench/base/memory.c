@@ -1,0 +1,61 @@
+#include "bench/base/memory.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* A field of /proc/self/status in bytes. */
+static int64_t status_field(const char *key)
+{
+    char line[256];
+    int64_t bytes = -1;
+    FILE *in = fopen("/proc/self/status", "r");
+    while (in && bytes < 0 && fgets(line, sizeof line, in))
+        if (strncmp(line, key, strlen(key)) == 0)
+            bytes = 1024 * atoll(line + strlen(key));
+    if (in)
+        fclose(in);
+    return bytes;
+}
+
+/* Writing 5 resets the high-water mark (proc(5), clear_refs). */
+static bool reset_peak(void)
+{
+    FILE *out = fopen("/proc/self/clear_refs", "w");
+    if (!out)
+        return false;
+    bool written = fputs("5", out) >= 0;
+    return fclose(out) == 0 && written;
+}
+
+/* The device tells what is taken, not when: of what is not the arena, all there is. */
+static void measure_device(const struct tape *t, struct resident *r)
+{
+    const struct tape_config *c = tape_config(t);
+    *r = (struct resident){.program = -1,
+                           .libraries = c->backend->device->taken(c->context) - tape_planned(t)->arena};
+}
+
+bool memory_measure(struct tape *t, struct resident *r, const char **reason)
+{
+    if (tape_config(t)->backend->device) {
+        *reason = "a device's memory has no high-water mark";
+        measure_device(t, r);
+        return true;
+    }
+    malloc_trim(0); /* what kernels or libraries freed is not theirs any more */
+    *reason = "the kernel does not reset the high-water mark (/proc/self/clear_refs)";
+    if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())
+        return false;
+    int64_t before = status_field("VmRSS:");
+    tape_init(t);
+    tape_run(t);
+    int64_t peak = status_field("VmHWM:");
+    tape_init(t);
+    if (before < 0 || peak < before)
+        return false;
+    *r = (struct resident){.program = peak - before, .libraries = before};
+    return true;
+}

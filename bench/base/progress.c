@@ -1,0 +1,41 @@
+#include "bench/base/progress.h"
+
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+
+void progress_start(struct progress *p, int64_t rows)
+{
+    *p = (struct progress){.terminal = isatty(STDERR_FILENO), .rows = rows};
+}
+
+/* What is longer than this goes on in the next line of the terminal, which nothing clears again. */
+static int line_length(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
+}
+
+void progress_samples(void *context, int samples, double seconds)
+{
+    struct progress *p = context;
+    double now = clock_now();
+    if (!p->terminal || (samples > 0 && now - p->shown < 0.1))
+        return;
+    p->shown = now;
+    double left = p->remaining + (p->share > seconds ? p->share - seconds : 0);
+    char line[160];
+    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
+             (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,
+             left);
+    fprintf(stderr, "\r\033[K%.*s", line_length(), line);
+    fflush(stderr);
+}
+
+void progress_clear(const struct progress *p)
+{
+    if (p->terminal)
+        fprintf(stderr, "\r\033[K");
+}

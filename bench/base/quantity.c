@@ -1,0 +1,65 @@
+#include "bench/base/quantity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/tables/units.h"
+#include "bench/cli/axes.h"
+
+/* Longer suffixes stand before those that they end with. */
+struct unit {
+    const char *suffix;
+    double factor;
+};
+
+enum { UNITS_MAX = 6 };
+
+static const struct unit units[QUANTITIES][UNITS_MAX] = {
+    [QUANTITY_BYTES] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}},
+    [QUANTITY_SECONDS] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"s", 1}},
+    [QUANTITY_PER_SECOND] = {{"/s", 1}},
+    [QUANTITY_RATIO] = {{"", 1}},
+};
+
+/* Reads a number followed by exactly this suffix. */
+static bool read_with(const char *text, const struct unit *u, double *value)
+{
+    size_t length = strlen(text), suffix = strlen(u->suffix);
+    char number[32] = "";
+    if (length <= suffix || length - suffix >= sizeof number ||
+        strcmp(text + length - suffix, u->suffix) != 0)
+        return false;
+    memcpy(number, text, length - suffix);
+    if (!parse_number(number, false, 1e-12, 1e15, value))
+        return false;
+    *value *= u->factor;
+    return true;
+}
+
+bool quantity_parse(const char *text, enum quantity q, double *value)
+{
+    for (const struct unit *u = units[q]; u < units[q] + UNITS_MAX && u->suffix; u++)
+        if (read_with(text, u, value))
+            return true;
+    return false;
+}
+
+const char *quantity_allowed(enum quantity q)
+{
+    static const char *const texts[QUANTITIES] = {
+        [QUANTITY_BYTES] = "a number with B, KiB, MiB, GiB or TiB, as in 8GiB",
+        [QUANTITY_SECONDS] = "a number with ns, us, ms, s or min, as in 100ms",
+        [QUANTITY_PER_SECOND] = "a number with /s, as in 1k/s",
+        [QUANTITY_RATIO] = "a number, as in 1e-4",
+    };
+    return texts[q];
+}
+
+void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity q)
+{
+    static const char *const names[QUANTITIES] = {"B", "s", "/s", ""};
+    if (q == QUANTITY_RATIO)
+        snprintf(text, QUANTITY_TEXT, "%.3g", value);
+    else
+        units_format(text, value, q == QUANTITY_BYTES ? UNITS_BINARY : UNITS_SI, names[q]);
+}

@@ -1,0 +1,62 @@
+/*
+ * The distance of two names is the number of letters inserted, deleted or replaced, or neighbours exchanged
+ * (optimal string alignment; Damerau 1964, Levenshtein 1966), whatever their case. A name is near within a
+ * third of the wanted length, or where the wanted one is its beginning.
+ */
+#include "bench/base/suggest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LETTERS_MAX = 32 }; /* what is longer resembles no name */
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* d[i][j] is the distance of the first i letters of a from the first j of b. */
+static size_t distance(const char *a, size_t n, const char *b, size_t m)
+{
+    size_t d[LETTERS_MAX + 1][LETTERS_MAX + 1];
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = min(d[i - 1][j - 1] + !same(a[i - 1], b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[n][m];
+}
+
+void suggest_offer(struct suggestion *s, const char *name)
+{
+    size_t length = strlen(name);
+    if (s->length < 2 || s->length > LETTERS_MAX || length > LETTERS_MAX)
+        return;
+    size_t apart = distance(s->wanted, s->length, name, length);
+    if (strncasecmp(s->wanted, name, s->length) == 0)
+        apart = 1;
+    if (apart > (s->length + 2) / 3 || (s->nearest && apart >= s->distance))
+        return;
+    s->nearest = name;
+    s->distance = apart;
+}
+
+const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGESTION_TEXT])
+{
+    text[0] = '\0';
+    if (s->nearest)
+        snprintf(text, SUGGESTION_TEXT, "; did you mean %s%s?", prefix, s->nearest);
+    return text;
+}

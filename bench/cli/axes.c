@@ -1,0 +1,255 @@
+/* The table of axes, and the language of their values. */
+#include "bench/cli/axes.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/suggest.h"
+#include "graphs/graph.h"
+#include "models/encodings/encoding.h"
+#include "models/layers/model.h"
+
+static const char *model_choice(int index)
+{
+    return models[index].name;
+}
+
+/* The first choice leaves a branch of the layers as the model has it; the rest choose another. */
+static const char *attention_choice(int index)
+{
+    return index == 0 ? "model" : attention_name(index - 1);
+}
+
+static const char *mpnn_choice(int index)
+{
+    return index == 0 ? "model" : mpnn_name(index - 1);
+}
+
+static const char *graph_choice(int index)
+{
+    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH"};
+    int families = 0;
+    while (graph_families[families].name)
+        families++;
+    return index < families       ? graph_families[index].name
+           : index < families + 3 ? others[index - families]
+                                  : NULL;
+}
+
+/* What --pe can be, by example: any K, and the width of the encoder where it is not the standard one. */
+static const char *pe_choice(int index)
+{
+    static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32"};
+    return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
+}
+
+_Static_assert(ENCODING_K_MAX == 4096, "what the help of --pe says");
+
+static bool pe_known(const char *text)
+{
+    struct encoding_config c;
+    return encoding_parse(text, &c);
+}
+
+/* The activations of a feed-forward network: all but none. */
+static const char *act_choice(int index)
+{
+    return index + 1 < ACT_KINDS ? activation_name(index + 1) : NULL;
+}
+
+#define WHOLE(min, max)  AXIS_WHOLE, min, max, NULL, NULL
+#define NUMBER(min, max) AXIS_NUMBER, min, max, NULL, NULL
+#define NAME(choice)     AXIS_NAME, 0, 0, choice, NULL
+
+static const struct axis_info axes[AXES] = {
+    [AXIS_MODEL] = {"model", NAME(model_choice), "gps", "model (--list-models)", NULL},
+    [AXIS_ATTENTION] = {"attention", NAME(attention_choice), "model",
+                        "attention; model: its own; or dense, sparse, unfused, none", NULL},
+    [AXIS_MPNN] = {"mpnn", NAME(mpnn_choice), "model", "message passing; model: its own; or gin, none", NULL},
+    [AXIS_NORM] = {"norm", NAME(norm_name), "layer", "normalisation: layer, batch, graph, none", NULL},
+    [AXIS_POOL] = {"pool", NAME(pool_name), "mean", "how the nodes of a graph become one row: mean, sum, max",
+                   NULL},
+    [AXIS_TASK] = {"task", NAME(task_name), "graph",
+                   "graph: regression per graph; node: classification of every node", NULL},
+    [AXIS_LAYERS] = {"layers", WHOLE(1, 1000), "6", "transformer layers", NULL},
+    [AXIS_HIDDEN] = {"hidden", WHOLE(1, 65536), "256", "width of the layers", NULL},
+    [AXIS_HEADS] = {"heads", WHOLE(1, 4096), "8", "attention heads; must divide the width", NULL},
+    [AXIS_FFN] = {"ffn", WHOLE(0, 262144), "0", "inner width of the feed-forward network; 0: twice the width",
+                  NULL},
+    [AXIS_ACT] = {"act", NAME(act_choice), "gelu", "activation", NULL},
+    [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
+                    "a family (--list-graphs), NAME:giant, or edges of a file", "graph.family"},
+    [AXIS_PE] = {"pe", AXIS_TEXT, 0, 0, pe_choice, pe_known, "none",
+                 "none, lap:K[:WIDTH], lap-pyg:K or rwse:K, K to 4096", NULL},
+    [AXIS_SOLVER] = {"solver", NAME(eigensolver_name), "auto",
+                     "of eigenvectors: auto, lapack, iterative, arpack", NULL},
+    [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
+    [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
+    [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes of 32 on average", NULL},
+    [AXIS_NODES] = {"nodes", WHOLE(1, (double)CSR_MAX_NODES), "500",
+                    "nodes of the graph; in a batch on average", NULL},
+};
+
+const struct axis_info *axis_info(enum axis a)
+{
+    return &axes[a];
+}
+
+const char *axis_field(enum axis a)
+{
+    return axes[a].field ? axes[a].field : axes[a].name;
+}
+
+void axis_values_free(struct axis_values *v)
+{
+    free(v->values);
+    free(v->text);
+    *v = (struct axis_values){0};
+}
+
+const char *axis_text(const struct axis_values *v, double value)
+{
+    return v->text + (size_t)value;
+}
+
+/* Reads a number and its suffix; returns what follows, or null. */
+static const char *scan_number(const char *text, double *value)
+{
+    if (!isdigit((unsigned char)*text) || (text[0] == '0' && tolower((unsigned char)text[1]) == 'x'))
+        return NULL;
+    char *end;
+    *value = strtod(text, &end);
+    static const char suffixes[] = "kmg";
+    const char *suffix = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
+    for (int power = suffix ? (int)(suffix - suffixes) : -1; power >= 0; power--)
+        *value *= 1000;
+    return suffix ? end + 1 : end;
+}
+
+static bool in_range(bool whole, double min, double max, double value)
+{
+    return value >= min && value <= max && (!whole || value == floor(value));
+}
+
+bool parse_number(const char *text, bool whole, double min, double max, double *value)
+{
+    const char *end = scan_number(text, value);
+    return end && !*end && in_range(whole, min, max, *value);
+}
+
+static bool append(struct axis_values *v, double value)
+{
+    if (v->count == AXIS_VALUES_MAX)
+        return false;
+    v->values[v->count++] = value;
+    return true;
+}
+
+/* "first-last+step" or "first-last*factor"; `rest` begins at the minus. */
+static bool parse_range(const struct axis_info *axis, double first, const char *rest, struct axis_values *v)
+{
+    double last, by;
+    const char *sign = scan_number(rest + 1, &last);
+    if (!sign || (*sign != '+' && *sign != '*'))
+        return false;
+    const char *end = scan_number(sign + 1, &by);
+    bool whole = axis->kind == AXIS_WHOLE;
+    if (!end || *end || (*sign == '+' ? by <= 0 : by <= 1) || last < first)
+        return false;
+    double x = first;
+    for (int step = 0; x <= last * (1 + 1e-12); step++) {
+        double value = whole ? round(x) : x;
+        bool repeated = step > 0 && value == v->values[v->count - 1]; /* 1-8*1.5 rounds to 2 twice */
+        if (step == AXIS_VALUES_MAX || !in_range(whole, axis->min, axis->max, value) ||
+            (!repeated && !append(v, value)))
+            return false;
+        x = *sign == '+' ? x + by : x * by;
+    }
+    return true;
+}
+
+static bool parse_item(const struct axis_info *axis, const char *item, struct axis_values *v)
+{
+    if (axis->kind == AXIS_NAME) {
+        for (int i = 0; axis->choice(i); i++)
+            if (strcmp(axis->choice(i), item) == 0)
+                return append(v, i);
+        return false;
+    }
+    if (axis->kind == AXIS_TEXT)
+        return axis->allowed(item) && append(v, (double)(item - v->text));
+    double value;
+    const char *end = scan_number(item, &value);
+    if (!end || !in_range(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
+        return false;
+    return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
+}
+
+/* What is allowed, after the item that is not. */
+static bool say_allowed(const struct axis_info *axis, const char *text, const char *item,
+                        struct message *error)
+{
+    if (!axis->choice)
+        return complain(error,
+                        "--%s %.200s: %s from %.10g to %.10g, or a list or range of up to %d: 100,500 or "
+                        "1k-16k*2 or 2-16+2",
+                        axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min,
+                        axis->max, AXIS_VALUES_MAX);
+    struct suggestion s = {item, strlen(item), NULL, 0};
+    char names[256] = "", nearest[SUGGESTION_TEXT];
+    for (int i = 0; axis->choice(i); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", axis->choice(i));
+        suggest_offer(&s, axis->choice(i));
+    }
+    suggest_text(&s, "", nearest);
+    return axis->kind == AXIS_TEXT
+               ? complain(error, "--%s %.140s: %s; as in %s%s", axis->name, text, axis->help, names, nearest)
+               : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
+}
+
+/* Whether two values of an axis are the same. */
+static bool same(const struct axis_info *axis, const struct axis_values *v, int i, int j)
+{
+    return axis->kind == AXIS_TEXT ? strcmp(axis_text(v, v->values[i]), axis_text(v, v->values[j])) == 0
+                                   : v->values[i] == v->values[j];
+}
+
+/* A value given twice would be a row measured twice, which nothing could tell from the first. */
+static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
+                         struct message *error)
+{
+    for (int i = 0; i < v->count; i++)
+        for (int j = 0; j < i; j++) {
+            if (!same(axis, v, i, j))
+                continue;
+            if (axis->kind == AXIS_WHOLE || axis->kind == AXIS_NUMBER)
+                return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, v->values[i]);
+            const char *name =
+                axis->kind == AXIS_NAME ? axis->choice((int)v->values[i]) : axis_text(v, v->values[i]);
+            return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
+        }
+    return false;
+}
+
+bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
+{
+    struct axis_values v = {.values = malloc(AXIS_VALUES_MAX * sizeof(double)), .text = strdup(text)};
+    bool good =
+        v.values && v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
+    char *next = v.text;
+    const char *item = "";
+    while (good && next)
+        good = parse_item(&axes[a], item = strsep(&next, ","), &v);
+    if (!good)
+        say_allowed(&axes[a], text, item, error);
+    else if (!say_repeated(&axes[a], text, &v, error)) {
+        axis_values_free(out);
+        *out = v;
+        return true;
+    }
+    axis_values_free(&v);
+    return false;
+}

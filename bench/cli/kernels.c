@@ -1,0 +1,92 @@
+#include "bench/cli/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/suggest.h"
+#include "models/layers/op_program.h"
+
+bool kernels_read(struct options *o, const char *value, struct message *error)
+{
+    char *copy = strdup(value), *next = copy, nearest[SUGGESTION_TEXT] = "";
+    bool good = copy;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        struct suggestion s = {item, strlen(item), NULL, 0};
+        enum op op = op_named(item);
+        good = op < OPS && !o->ops[op];
+        for (enum op known = 0; op == OPS && known < OPS; known++)
+            suggest_offer(&s, op_info(known)->name);
+        suggest_text(&s, "", nearest);
+        if (good)
+            o->ops[op] = true;
+    }
+    free(copy);
+    return good ||
+           complain(error, "--op %.200s: one or more of the ops of --list-ops, each once%s", value, nearest);
+}
+
+/* Whether a backend between `top` and `from` has this row too, which then stands above it. */
+static bool covered(const struct backend *top, const struct backend *from, const struct kernel *k)
+{
+    for (; top != from; top = top->base)
+        for (int i = 0; i < top->count; i++)
+            if (top->kernels[i].op == k->op && top->kernels[i].dtype == k->dtype &&
+                strcmp(top->kernels[i].variant, k->variant) == 0)
+                return true;
+    return false;
+}
+
+static void add(struct options *o, const struct kernel *k)
+{
+    o->kernels = realloc(o->kernels, ((size_t)o->kernel_count + 1) * sizeof *o->kernels);
+    if (!o->kernels)
+        abort();
+    o->kernels[o->kernel_count++] = k;
+}
+
+/* Adds the kernels of an op; returns how many. */
+static int add_op(struct options *o, enum op op)
+{
+    const struct backend *top = o->device.backend;
+    int before = o->kernel_count;
+    for (const struct backend *from = top; from; from = from->base)
+        for (int i = 0; i < from->count; i++) {
+            const struct kernel *k = &from->kernels[i];
+            bool wanted = !o->variant[op] || strcmp(k->variant, o->variant[op]) == 0;
+            if (k->op == op && k->dtype == F32 && wanted && !covered(top, from, k))
+                add(o, k);
+        }
+    return o->kernel_count - before;
+}
+
+static bool refuse_flags(const struct options *o, bool chosen, struct message *error)
+{
+    if (!o->bench->kernels)
+        return !chosen ||
+               complain(error, "--op: not in %s, which times whole programs; bench_kernels times ops",
+                        o->bench->name);
+    if (!o->programs[PROGRAM_KERNEL])
+        return complain(error, "--phase: not in %s, which times ops and no programs", o->bench->name);
+    return true;
+}
+
+bool kernels_choose(struct options *o, struct message *error)
+{
+    bool chosen = false;
+    for (enum op op = 0; op < OPS; op++)
+        chosen = chosen || o->ops[op];
+    if (!refuse_flags(o, chosen, error))
+        return false;
+    for (enum op op = 0; o->bench->kernels && op < OPS; op++) {
+        if (chosen && !o->ops[op])
+            continue;
+        const char *why = op_program_refuses(op);
+        if (!why && !add_op(o, op))
+            why = "the device has no kernel for it in f32";
+        if (why && chosen)
+            return complain(error, "--op %s: %s", op_info(op)->name, why);
+        if (why)
+            fprintf(stderr, "note: %s is left out: %s\n", op_info(op)->name, why);
+    }
+    return true;
+}

@@ -1,0 +1,235 @@
+/* Reading the arguments, what one flag makes of another's default, and which do not go together. */
+#include "bench/cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/record.h"
+#include "bench/base/suggest.h"
+#include "bench/cli/flags.h"
+#include "bench/cli/kernels.h"
+#include "bench/show/dump.h"
+
+enum { FLAGS_MAX = 128 };
+
+/* The arguments while they are read. */
+struct reading {
+    char **next; /* null past the last */
+    bool given[FLAGS_MAX];
+};
+
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+/* The index of a flag in its table; -1 for none. */
+static int flag_named(const char *name, size_t length)
+{
+    for (int i = 0; flag_at(i); i++)
+        if (is_name(flag_at(i)->name, name, length))
+            return i;
+    return -1;
+}
+
+static enum axis axis_named(const char *name, size_t length)
+{
+    enum axis a = 0;
+    while (a < AXES && !is_name(axis_info(a)->name, name, length))
+        a++;
+    return a;
+}
+
+static bool say_unknown(const char *name, size_t length, struct message *error)
+{
+    struct suggestion s = {name, length, NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (int i = 0; flag_at(i); i++)
+        suggest_offer(&s, flag_at(i)->name);
+    for (enum axis a = 0; a < AXES; a++)
+        suggest_offer(&s, axis_info(a)->name);
+    return complain(error, "--%.*s: no such flag; see --help%s", length < 200 ? (int)length : 200, name,
+                    suggest_text(&s, "--", nearest));
+}
+
+/* Whether a flag is given for the first time, or may be given again. */
+static bool first_time(bool *given, const char *name, bool repeats, struct message *error)
+{
+    if (*given && !repeats)
+        return complain(error, "--%s: given twice", name);
+    return *given = true;
+}
+
+/* Reads one flag, whose value follows an equals sign or is the next argument. */
+static bool read_flag(struct reading *r, struct options *o, struct message *error)
+{
+    const char *text = *r->next++;
+    if (strcmp(text, "-h") == 0)
+        text = "--help";
+    if (strncmp(text, "--", 2) != 0)
+        return complain(error, "%.300s: not a flag; see --help", text);
+    const char *name = text + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    int index = flag_named(name, length);
+    const struct flag *flag = index >= 0 ? flag_at(index) : NULL;
+    enum axis axis = axis_named(name, length);
+    if (!flag && axis == AXES)
+        return say_unknown(name, length, error);
+    bool alone = flag && !flag->argument;
+    if (alone && equals)
+        return complain(error, "--%s: takes no value", flag->name);
+    const char *value = alone ? NULL : equals ? equals + 1 : *r->next ? *r->next++ : NULL;
+    if (!alone && !value)
+        return complain(error, "--%s: needs a value; see --help", name);
+    if (flag)
+        return flag_read(flag, o, value, error) &&
+               first_time(&r->given[index], flag->name, flag->repeats, error);
+    return axis_parse(axis, value, &o->axes[axis], error) &&
+           first_time(&o->given[axis], axis_info(axis)->name, false, error);
+}
+
+/* The graphs of a batch are small unless their size is given. */
+static bool default_nodes(struct options *o, struct message *error)
+{
+    bool batches = false;
+    for (int i = 0; i < o->axes[AXIS_BATCH].count; i++)
+        batches = batches || o->axes[AXIS_BATCH].values[i] > 1;
+    return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
+}
+
+/* Solvers to compare with are for sizes at which all of them end soon: those of the benchmark itself. */
+static bool default_solver(struct options *o, struct message *error)
+{
+    bool own = !o->given[AXIS_NODES] && !o->given[AXIS_GRAPH] && !o->given[AXIS_PE];
+    return own || o->given[AXIS_SOLVER] ||
+           axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
+}
+
+/* What is read has one size, and is not to be measured once for each size of graphs that are drawn. */
+static bool file_nodes(struct options *o, struct message *error)
+{
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH], *nodes = &o->axes[AXIS_NODES];
+    const char *file = NULL;
+    bool drawn = false;
+    for (int i = 0; i < graphs->count; i++) {
+        const char *name = axis_text(graphs, graphs->values[i]);
+        drawn = drawn || !graph_is_file(name);
+        file = graph_is_file(name) ? name : file;
+    }
+    if (o->given[AXIS_NODES])
+        return true;
+    if (file && drawn && nodes->count > 1)
+        return complain(
+            error, "--graph %.300s: a run of its own, since the other graphs have %d sizes and this has one",
+            file, nodes->count);
+    return drawn || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+}
+
+static bool check_graph(const struct options *o, struct message *error)
+{
+    if (o->cuda_graph && !o->device.backend->device)
+        return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
+    return !o->cuda_graph || !(o->profile || o->trace) ||
+           complain(error, "--%s: not with --cuda-graph, which has no entries to time",
+                    o->profile ? "profile" : "trace");
+}
+
+/* A trace is of what ran. */
+static bool check_trace(const struct options *o, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    if (!o->trace || o->action != ACTION_RUN)
+        return true;
+    if (o->device.meta)
+        return complain(error, "--trace: not with --device meta, where nothing runs");
+    return record_can_save(o->trace, why) || complain(error, "--trace %s", why);
+}
+
+/* Where nothing runs, nothing is solved. */
+static bool check_solvers(const struct options *o, struct message *error)
+{
+    const struct axis_values *solvers = &o->axes[AXIS_SOLVER];
+    for (int i = 0; i < solvers->count && o->action == ACTION_RUN && !o->device.meta; i++) {
+        enum eigensolver s = (enum eigensolver)solvers->values[i];
+        const char *lack = eigensolver_missing_library(s);
+        if (lack)
+            return complain(error, "--solver %s: this build has no %s; auto and iterative need none",
+                            eigensolver_name(s), lack);
+    }
+    return true;
+}
+
+/* Only what runs needs the device itself. */
+static bool open_device(struct options *o, struct message *error)
+{
+    return o->action != ACTION_RUN || device_open(&o->device, error);
+}
+
+static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
+{
+    for (; b; b = b->base)
+        for (int i = 0; i < b->count; i++)
+            if (b->kernels[i].op == op && b->kernels[i].dtype == F32)
+                suggest_offer(s, b->kernels[i].variant);
+}
+
+static bool check_variants(const struct options *o, struct message *error)
+{
+    char nearest[SUGGESTION_TEXT];
+    for (enum op op = 0; op < OPS; op++) {
+        const char *variant = o->variant[op];
+        if (!variant || backend_kernel(o->device.backend, op, F32, variant))
+            continue;
+        struct suggestion s = {variant, strlen(variant), NULL, 0};
+        offer_variants(&s, o->device.backend, op);
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list-ops%s",
+                        op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
+    }
+    return true;
+}
+
+const char *bench_values(const struct bench *b, enum axis a)
+{
+    return a == b->axis ? b->values : b->also[a] ? b->also[a] : axis_info(a)->standard;
+}
+
+bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
+{
+    *o = (struct options){.bench = b,
+                          .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
+                          .profile = b->whole,
+                          .warmup = -1,
+                          .min_samples = 10,
+                          .cold = -1,
+                          .budget = b->budget > 0 ? b->budget : 60,
+                          .max_noise = 0.02,
+                          .seed = 42,
+                          .count = COUNT_OFF,
+                          .roofline = true,
+                          .check = true,
+                          .charts = true,
+                          .model_nodes = b->model_nodes,
+                          .check_budget = 5,
+                          .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
+    for (enum axis a = 0; a < AXES; a++)
+        if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
+            return false;
+    struct reading r = {.next = argv + (argc > 0)};
+    while (*r.next)
+        if (!read_flag(&r, o, error))
+            return false;
+    return default_nodes(o, error) && default_solver(o, error) && largest_possible(o, error) &&
+           file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
+           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           dump_possible(o, error) && open_device(o, error);
+}
+
+void options_free(struct options *o)
+{
+    device_close(&o->device);
+    json_decref(o->baseline);
+    free(o->kernels);
+    free(o->largest.nodes);
+    for (enum axis a = 0; a < AXES; a++)
+        axis_values_free(&o->axes[a]);
+}

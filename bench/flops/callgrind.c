@@ -1,0 +1,209 @@
+/*
+ * The format is that of "Callgrind Format Specification" in Valgrind's manual. Of its lines we need:
+ *
+ *     positions: instr [line]      what begins a cost line
+ *     ob=(1) /path   cob=(1)       the object of what follows, of a callee: a number, named when first seen
+ *     0x1149 5   +3 5   * 2        executions of an instruction: its address (or the distance from the last
+ *                                  one, or the same), then counts
+ *     calls=2 0x1130               the cost line after it is what the callee did: it moves the position, but
+ *                                  its counts are counted at the callee
+ *     totals: 30                   the sum of all counts, by which we know that the profile is whole and that
+ *                                  nothing was read twice
+ *
+ * An instruction may occur in several lines, as in functions that were inlined.
+ */
+#include "bench/flops/callgrind.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS_MAX = 100000 };
+
+struct reader {
+    struct executions *out;
+    size_t capacity;
+    bool positioned;   /* the header was read */
+    int sub_positions; /* after the address */
+    int object;        /* of the lines that follow; -1 before the first */
+    uint64_t address;  /* of the last cost line */
+    bool after_call;
+    int64_t sum, total; /* total: -1 until the file says it */
+};
+
+static bool starts(const char *line, const char *key, const char **rest)
+{
+    size_t length = strlen(key);
+    *rest = line + length;
+    return strncmp(line, key, length) == 0;
+}
+
+/* Reads "(number)" or "(number) path", which names the number. */
+static bool read_object(struct executions *e, const char *text, int *object)
+{
+    char *end;
+    long id = *text == '(' ? strtol(text + 1, &end, 10) : -1;
+    if (id < 0 || id >= OBJECTS_MAX || *end != ')')
+        return false;
+    if (id >= e->object_count) {
+        char **grown = realloc(e->objects, (size_t)(id + 1) * sizeof *grown);
+        if (!grown)
+            return false;
+        memset(grown + e->object_count, 0, (size_t)(id + 1 - e->object_count) * sizeof *grown);
+        e->objects = grown;
+        e->object_count = (int)id + 1;
+    }
+    *object = (int)id;
+    if (end[1] == ' ' && !e->objects[id])
+        e->objects[id] = strdup(end + 2);
+    return e->objects[id] != NULL;
+}
+
+static bool append(struct reader *r, int64_t count)
+{
+    struct executions *e = r->out;
+    if (e->count == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 4096;
+        struct execution *grown = realloc(e->list, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        e->list = grown;
+        r->capacity = capacity;
+    }
+    e->list[e->count++] = (struct execution){r->object, r->address, count};
+    return true;
+}
+
+/* Reads the address, absolute or relative to the last one; returns what follows, or null. */
+static const char *read_address(struct reader *r, const char *text)
+{
+    if (*text == '*')
+        return text + 1;
+    int sign = *text == '+' ? 1 : *text == '-' ? -1 : 0;
+    text += sign != 0;
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    char *end;
+    uint64_t number = strtoull(text, &end, 0);
+    r->address = sign > 0 ? r->address + number : sign < 0 ? r->address - number : number;
+    return end;
+}
+
+static bool read_cost(struct reader *r, const char *line)
+{
+    const char *text = read_address(r, line);
+    for (int i = 0; text && i < r->sub_positions; i++) {
+        text += strspn(text, " \t");
+        text += strcspn(text, " \t");
+    }
+    if (!text || !r->positioned || r->object < 0)
+        return false;
+    char *end;
+    int64_t count = strtoll(text, &end, 10); /* a count that is left out is 0 */
+    bool inclusive = r->after_call;
+    r->after_call = false;
+    if (*end && *end != ' ')
+        return false;
+    if (inclusive || count == 0)
+        return true;
+    r->sum += count;
+    return append(r, count);
+}
+
+static bool read_positions(struct reader *r, const char *text)
+{
+    r->positioned = strncmp(text, "instr", 5) == 0;
+    r->sub_positions = strcmp(text, "instr line") == 0;
+    return r->positioned;
+}
+
+/* A line "key: value" of the header or the end, where we need only two. */
+static bool read_header(struct reader *r, const char *line)
+{
+    const char *rest;
+    if (starts(line, "positions: ", &rest))
+        return read_positions(r, rest);
+    if (starts(line, "totals: ", &rest))
+        r->total = strtoll(rest, NULL, 10);
+    return starts(line, "events: ", &rest) ? strncmp(rest, "Ir", 2) == 0 : true;
+}
+
+static bool read_line(struct reader *r, const char *line)
+{
+    static const char *const names[] = {"fl=", "fi=", "fe=", "fn=", "cfi=", "cfl=", "cfn="};
+    const char *rest;
+    int callee;
+    if (*line == '\0' || *line == '#')
+        return true;
+    if (isdigit((unsigned char)*line) || strchr("+-*", *line))
+        return read_cost(r, line);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (starts(line, names[i], &rest))
+            return true;
+    if (starts(line, "ob=", &rest))
+        return read_object(r->out, rest, &r->object);
+    if (starts(line, "cob=", &rest))
+        return read_object(r->out, rest, &callee);
+    if (starts(line, "calls=", &rest))
+        return r->after_call = true;
+    return isalpha((unsigned char)*line) && line[strcspn(line, ":=")] == ':' && read_header(r, line);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct execution *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static void sort_and_merge(struct executions *e)
+{
+    if (!e->count)
+        return;
+    qsort(e->list, e->count, sizeof *e->list, by_place);
+    size_t last = 0;
+    for (size_t i = 1; i < e->count; i++)
+        if (by_place(&e->list[last], &e->list[i]) == 0)
+            e->list[last].count += e->list[i].count;
+        else
+            e->list[++last] = e->list[i];
+    e->count = last + 1;
+}
+
+static bool read_lines(struct reader *r, FILE *in, struct message *error)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool good = true;
+    for (int number = 1; good && getline(&line, &size, in) > 0; number++) {
+        line[strcspn(line, "\n")] = '\0';
+        good = read_line(r, line) ||
+               complain(error, "callgrind's profile, line %d: not understood: %.80s", number, line);
+    }
+    free(line);
+    return good;
+}
+
+bool callgrind_read(FILE *in, struct executions *out, struct message *error)
+{
+    *out = (struct executions){0};
+    struct reader r = {.out = out, .object = -1, .total = -1};
+    bool good = read_lines(&r, in, error);
+    if (good && r.total != r.sum)
+        good = complain(error, "callgrind's profile: the counts add up to %lld, its total is %lld",
+                        (long long)r.sum, (long long)r.total);
+    if (!good)
+        executions_free(out);
+    sort_and_merge(out);
+    return good;
+}
+
+void executions_free(struct executions *e)
+{
+    for (int i = 0; i < e->object_count; i++)
+        free(e->objects[i]);
+    free(e->objects);
+    free(e->list);
+    *e = (struct executions){0};
+}

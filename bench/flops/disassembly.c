@@ -1,0 +1,117 @@
+/*
+ * objdump disassembles the neighbourhood of what was executed: a library may hold a hundred times more code
+ * than ran, and all of its text would take seconds. A range begins at an executed instruction, hence in step
+ * with the instructions.
+ */
+#include "bench/flops/disassembly.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench/base/child.h"
+#include "bench/flops/opcodes.h"
+
+/* Executed instructions that are closer than this are disassembled together: a start of objdump takes as long
+ * as some 64 KiB of code. The longest instruction has 15 bytes. */
+enum { GAP = 65536, INSTRUCTION_BYTES_MAX = 15 };
+
+/* Neighbouring executions of one object. */
+struct range {
+    const struct execution *list;
+    size_t count, found;
+};
+
+static int by_address(const void *key, const void *member)
+{
+    uint64_t address = *(const uint64_t *)key, other = ((const struct execution *)member)->address;
+    return (address > other) - (address < other);
+}
+
+static void add_line(struct range *r, const char *line, struct executed_flops *out)
+{
+    uint64_t address;
+    const char *instruction = opcode_in_line(line, &address);
+    const struct execution *e =
+        instruction ? bsearch(&address, r->list, r->count, sizeof *r->list, by_address) : NULL;
+    if (!e)
+        return;
+    struct opcode o = opcode_of(instruction);
+    r->found++;
+    out->flops += e->count * o.flops;
+    if (o.flops && o.register_bytes > out->register_bytes)
+        out->register_bytes = o.register_bytes;
+}
+
+static bool start_objdump(const char *object, const struct range *r, pid_t *child, int *output,
+                          struct message *error)
+{
+    char from[64], to[64];
+    snprintf(from, sizeof from, "--start-address=0x%llx", (unsigned long long)r->list[0].address);
+    snprintf(to, sizeof to, "--stop-address=0x%llx",
+             (unsigned long long)r->list[r->count - 1].address + INSTRUCTION_BYTES_MAX);
+    const char *arguments[] = {"objdump", "-d", "-w", "--no-show-raw-insn", from, to, object, NULL};
+    return child_start(child, arguments, NULL, output, error);
+}
+
+static bool add_range(const char *object, struct range *r, struct executed_flops *out, struct message *error)
+{
+    pid_t child;
+    int output;
+    if (!start_objdump(object, r, &child, &output, error))
+        return false;
+    FILE *in = fdopen(output, "r");
+    char *line = NULL;
+    size_t size = 0;
+    while (in && getline(&line, &size, in) > 0)
+        add_line(r, line, out);
+    free(line);
+    if (in)
+        fclose(in);
+    else
+        close(output);
+    if (!child_succeeded("objdump", child_wait(child), error))
+        return false;
+    return r->found == r->count ||
+           complain(error, "%s: %zu of %zu executed instructions cannot be disassembled", object,
+                    r->count - r->found, r->count);
+}
+
+bool disassembly_available(struct message *error)
+{
+    static const char *const arguments[] = {"objdump", "--version", NULL};
+    pid_t child;
+    return child_start(&child, arguments, NULL, NULL, error) &&
+           child_succeeded("objdump", child_wait(child), error);
+}
+
+/*
+ * Callgrind knows no file for the linkage stubs outside .plt (.plt.got, .plt.sec): an instruction or two for
+ * a call. The most that an instruction of AVX2 can do is a multiply-add on 8 lanes.
+ */
+static bool negligible(int64_t stray, int64_t flops)
+{
+    return stray * 16 <= flops / 1000;
+}
+
+bool disassembly_flops(const struct executions *e, struct executed_flops *out, struct message *error)
+{
+    *out = (struct executed_flops){0};
+    int64_t stray = 0;
+    for (size_t i = 0; i < e->count;) {
+        const struct execution *first = &e->list[i], *last = first, *end = e->list + e->count;
+        const char *object = e->objects[first->object];
+        if (*object != '/') {
+            stray += first->count;
+            i++;
+            continue;
+        }
+        while (last + 1 < end && last[1].object == first->object && last[1].address - last->address < GAP)
+            last++;
+        struct range r = {.list = first, .count = (size_t)(last - first) + 1};
+        if (!add_range(object, &r, out, error))
+            return false;
+        i += r.count;
+    }
+    return negligible(stray, out->flops) ||
+           complain(error, "%lld instructions that are in no file were executed", (long long)stray);
+}

@@ -1,0 +1,138 @@
+/*
+ * --toggle-collect collects while the function runs and --dump-after writes a profile whenever it returns, so
+ * the first profile is its first call. Jumps through a procedure linkage table count as part of the call, as
+ * is callgrind's default. Valgrind presents a processor with AVX2 (no more than the true one has), and
+ * computes a fused multiply-add in software: about 20 to 25 s for 1e9 FLOPs of them, which is nearly all the
+ * time it takes.
+ */
+#include "bench/flops/valgrind.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/child.h"
+#include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
+
+/* Paths in the directory: the program, what callgrind puts its profiles' numbers behind, the first profile,
+ * and the child's errors. */
+struct places {
+    char program[PATH_MAX], out[PATH_MAX], first[PATH_MAX], log[PATH_MAX];
+};
+
+static bool find_places(const char *directory, struct places *p, struct message *error)
+{
+    bool fit = snprintf(p->program, PATH_MAX, "%s/program", directory) < PATH_MAX;
+    fit &= snprintf(p->out, PATH_MAX, "%s/profile", directory) < PATH_MAX;
+    fit &= snprintf(p->first, PATH_MAX, "%s/profile.1", directory) < PATH_MAX;
+    fit &= snprintf(p->log, PATH_MAX, "%s/log", directory) < PATH_MAX;
+    return fit || complain(error, "%s: the path is too long", directory);
+}
+
+/* The same code without its debugging information: that of newer compilers stops older versions of valgrind.
+ */
+static bool copy_program(const char *to, struct message *error)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return complain(error, "/proc/self/exe: cannot be read");
+    self[length] = '\0';
+    const char *arguments[] = {"strip", "--strip-debug", "-o", to, self, NULL};
+    pid_t child;
+    return child_start(&child, arguments, NULL, NULL, error) &&
+           child_succeeded("strip", child_wait(child), error);
+}
+
+static bool start(pid_t *child, const struct valgrind_run *run, const struct places *places,
+                  struct message *error)
+{
+    char out[PATH_MAX + 32], toggle[256], dump[256];
+    snprintf(out, sizeof out, "--callgrind-out-file=%s", places->out);
+    snprintf(toggle, sizeof toggle, "--toggle-collect=%s", run->function);
+    snprintf(dump, sizeof dump, "--dump-after=%s", run->function);
+    /* no options from the user's files, and no debugger's pipes in /tmp */
+    const char *options[] = {
+        "valgrind",         "--command-line-only=yes", "--quiet", "--vgdb=no", "--tool=callgrind",
+        "--dump-instr=yes", "--dump-line=no",          toggle,    dump,        out,
+        places->program};
+    enum { OPTIONS = sizeof options / sizeof *options };
+    size_t count = 0;
+    while (run->arguments[count])
+        count++;
+    const char **all = malloc((OPTIONS + count + 1) * sizeof *all);
+    if (!all)
+        return complain(error, "no memory for arguments");
+    memcpy(all, options, sizeof options);
+    memcpy(all + OPTIONS, run->arguments, (count + 1) * sizeof *all);
+    bool started = child_start(child, all, places->log, NULL, error);
+    free(all);
+    return started;
+}
+
+static bool read_profile(const struct valgrind_run *run, const char *path, struct executions *out,
+                         struct message *error)
+{
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return complain(error, "valgrind saw no call of %s", run->function);
+    bool whole = callgrind_read(in, out, error);
+    fclose(in);
+    return whole;
+}
+
+static void nap(double seconds)
+{
+    long whole = (long)seconds;
+    nanosleep(&(struct timespec){.tv_sec = whole, .tv_nsec = (long)(1e9 * (seconds - (double)whole))}, NULL);
+}
+
+/*
+ * The child's first profile is there. One is also written where the process dies within the function; then it
+ * is dead a moment later.
+ */
+static bool finish(pid_t child, bool ended, int status, const char *log, struct message *error)
+{
+    if (!ended) {
+        nap(0.5);
+        ended = child_ended(child, &status);
+    }
+    if (!ended)
+        child_kill(child);
+    return !ended || child_succeeded("valgrind", status, error) || child_explain(log, error);
+}
+
+static bool await(pid_t child, const struct valgrind_run *run, const struct places *places,
+                  struct executions *out, struct message *error)
+{
+    for (double deadline = clock_now() + run->seconds;; nap(0.05)) {
+        int status = 0;
+        bool ended = child_ended(child, &status);
+        if (read_profile(run, places->first, out, error)) {
+            if (finish(child, ended, status, places->log, error))
+                return true;
+            executions_free(out);
+            return false;
+        }
+        if (ended)
+            return child_succeeded("valgrind", status, error) ? read_profile(run, places->first, out, error)
+                                                              : child_explain(places->log, error);
+        if (clock_now() > deadline || interrupt_signal()) {
+            child_kill(child);
+            return interrupt_signal()
+                       ? complain(error, "interrupted")
+                       : complain(error, "one run takes more than %g s under valgrind", run->seconds);
+        }
+    }
+}
+
+bool valgrind_executions(const struct valgrind_run *run, struct executions *out, struct message *error)
+{
+    struct places places;
+    pid_t child;
+    return find_places(run->directory, &places, error) && copy_program(places.program, error) &&
+           start(&child, run, &places, error) && await(child, run, &places, out, error);
+}

@@ -1,0 +1,114 @@
+/*
+ * sysfs describes the caches of each processor: level, type, size and which processors share it. It is asked
+ * before sysconf, which on a virtual machine may tell what the whole host has.
+ */
+#include "bench/machine/caches.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 512, LINE_SIZE = 4096, INDICES = 16 };
+
+/* One cache, as the first granted processor sees it. */
+struct cache {
+    int level;
+    int64_t size;
+    int sharers; /* granted processors that share it, itself included */
+};
+
+/* The first line of a file; false if it cannot be read. */
+static bool read_line(const char *root, int cpu, int index, const char *name, char line[LINE_SIZE])
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/%s", root, cpu, index, name);
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return false;
+    bool read = fgets(line, LINE_SIZE, in);
+    fclose(in);
+    return read;
+}
+
+/* "32768K" in bytes. */
+static int64_t size_of(const char *text)
+{
+    char *end;
+    int64_t size = strtoll(text, &end, 10);
+    return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : *end == 'G' ? size << 30 : size;
+}
+
+/* How many processors of a list such as "0-3,8" are in the set. */
+static int count_shared(const char *list, const cpu_set_t *granted)
+{
+    int count = 0;
+    for (const char *at = list; *at >= '0' && *at <= '9';) {
+        char *end;
+        long first = strtol(at, &end, 10), last = first;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        for (long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+            count += CPU_ISSET((size_t)cpu, granted) != 0;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *granted, struct cache *cache)
+{
+    char line[LINE_SIZE];
+    *cache = (struct cache){0};
+    if (!read_line(root, cpu, index, "type", line))
+        return false;
+    if (strncmp(line, "Instruction", strlen("Instruction")) == 0)
+        return true;
+    if (read_line(root, cpu, index, "level", line))
+        cache->level = atoi(line);
+    if (read_line(root, cpu, index, "size", line))
+        cache->size = size_of(line);
+    if (read_line(root, cpu, index, "shared_cpu_list", line))
+        cache->sharers = count_shared(line, granted);
+    return true;
+}
+
+/* What `threads` threads have of a cache of which each `sharers` processors have one. */
+static int64_t together(const struct cache *cache, int processors, int threads)
+{
+    int sharers = cache->sharers > 0 ? cache->sharers : 1;
+    int instances = processors > sharers ? processors / sharers : 1;
+    return cache->size * (threads < instances ? threads : instances);
+}
+
+struct caches caches_find(const char *root, int threads)
+{
+    cpu_set_t granted;
+    struct cache second = {0}, last = {0}, cache;
+    if (sched_getaffinity(0, sizeof granted, &granted) != 0 || CPU_COUNT(&granted) == 0) {
+        CPU_ZERO(&granted);
+        CPU_SET(0, &granted);
+    }
+    int first = 0;
+    while (!CPU_ISSET((size_t)first, &granted))
+        first++;
+    const char *from = root ? root : "/sys/devices/system/cpu";
+    for (int i = 0; i < INDICES && read_cache(from, first, i, &granted, &cache); i++) {
+        if (cache.level == 2)
+            second = cache;
+        if (cache.level > 2 && cache.level > last.level)
+            last = cache;
+    }
+    if (!root && !second.size && !last.size) {
+        second = (struct cache){2, sysconf(_SC_LEVEL2_CACHE_SIZE), 1};
+        last = (struct cache){3, sysconf(_SC_LEVEL3_CACHE_SIZE), CPU_COUNT(&granted)};
+    }
+    struct caches found = {together(&second, CPU_COUNT(&granted), threads),
+                           together(&last, CPU_COUNT(&granted), threads)};
+    if (found.l2 < 0)
+        found.l2 = 0;
+    if (found.llc <= found.l2)
+        found.llc = 0;
+    return found;
+}

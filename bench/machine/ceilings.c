@@ -1,0 +1,91 @@
+#include "bench/machine/ceilings.h"
+
+#include <stdlib.h>
+
+#include "bench/base/paths.h"
+#include "bench/cli/config.h"
+#include "bench/machine/calibrate.h"
+
+/* Where the next calibration goes. */
+static struct calibration *next(struct ceilings *c)
+{
+    c->list = realloc(c->list, ((size_t)c->count + 1) * sizeof *c->list);
+    if (!c->list)
+        abort();
+    return &c->list[c->count];
+}
+
+static void get(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+{
+    char path[PATH_MAX];
+    struct message note = {0};
+    bool kept = paths_default("calibration", path, &note);
+    struct calibration_request request = {.peak = peak,
+                                          .threads = threads,
+                                          .path = kept ? path : NULL,
+                                          .refresh = o->calibrate,
+                                          .seconds = CALIBRATION_SECONDS};
+    if (calibration_get(&request, next(c), &note))
+        c->count++;
+    if (*note.text)
+        fprintf(stderr, "note: %s\n", note.text);
+}
+
+static void get_kept(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+{
+    char path[PATH_MAX];
+    (void)o;
+    if (place_name("calibration", path) && calibration_kept(path, peak, threads, next(c)))
+        c->count++;
+}
+
+static void each(struct ceilings *c, const struct options *o,
+                 void (*take)(struct ceilings *, const struct options *, const struct peak *, int))
+{
+    const struct peak *peak = peak_of(o->device.backend);
+    *c = (struct ceilings){0};
+    c->missing = !o->roofline     ? "not asked for (--no-roofline)"
+                 : o->device.meta ? "planned only (--device meta)"
+                 : !peak          ? "this device has no calibration"
+                 : take == get    ? "the calibration failed"
+                                  : "no calibration is kept; a run makes one";
+    if (!o->roofline || o->device.meta || !peak)
+        return;
+    for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
+        int threads = config_threads(o->axes[AXIS_THREADS].values[i]);
+        if (!ceilings_for(c, threads))
+            take(c, o, peak, threads);
+    }
+}
+
+void ceilings_get(struct ceilings *c, const struct options *o)
+{
+    each(c, o, get);
+}
+
+void ceilings_kept(struct ceilings *c, const struct options *o)
+{
+    each(c, o, get_kept);
+}
+
+void ceilings_free(struct ceilings *c)
+{
+    free(c->list);
+    *c = (struct ceilings){0};
+}
+
+const struct calibration *ceilings_for(const struct ceilings *c, int threads)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->list[i].threads == threads)
+            return &c->list[i];
+    return NULL;
+}
+
+json_t *ceilings_json(const struct ceilings *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < c->count; i++)
+        json_array_append_new(list, calibration_json(&c->list[i]));
+    return list;
+}

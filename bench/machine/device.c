@@ -1,0 +1,186 @@
+#include "bench/machine/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tables/units.h"
+#include "bench/base/suggest.h"
+
+static const char allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
+static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
+
+/* GPUs beyond this are mistakes of the command line. */
+enum { INDEX_MAX = 999 };
+
+/* The N of cuda:N; 0 of cuda alone; -1 of anything else. */
+static int gpu_index(const char *value)
+{
+    if (strncmp(value, "cuda", 4) != 0 || (value[4] && value[4] != ':'))
+        return -1;
+    if (!value[4])
+        return 0;
+    const char *digits = value + 5;
+    size_t count = strspn(digits, "0123456789");
+    return count > 0 && count <= 3 && !digits[count] ? atoi(digits) : -1;
+}
+
+static bool say_unknown(const char *value, struct message *error)
+{
+    struct suggestion s = {value, strlen(value), NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        suggest_offer(&s, names[i]);
+    return complain(error, "--device %.200s: %s%s", value, allowed, suggest_text(&s, "", nearest));
+}
+
+static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)
+{
+    char why[MESSAGE_SIZE / 2];
+    d->all = strcmp(value, "cuda:all") == 0;
+    d->index = d->all ? 0 : gpu_index(value);
+    if (d->index < 0 || d->index > INDEX_MAX)
+        return say_unknown(value, error);
+    snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
+    d->backend = backend_cuda(why, sizeof why);
+    return d->backend || complain(error, "--device %.200s: %s", value, why);
+}
+
+bool device_parse(const char *value, struct device_choice *d, struct message *error)
+{
+    *d = (struct device_choice){.given = value, .meta = strcmp(value, "meta") == 0, .count = 1};
+    snprintf(d->name, sizeof d->name, "%s", value);
+    if (d->meta || strcmp(value, "cpu") == 0)
+        d->backend = backend_cpu();
+    else if (strcmp(value, "ref") == 0)
+        d->backend = &backend_ref;
+    else
+        return parse_gpu(value, d, error);
+    return true;
+}
+
+/* Opens the GPU of d->index and asks NVML for it. */
+static bool open_gpu(struct device_choice *d, struct message *error)
+{
+    const struct device *device = d->backend->device;
+    char why[MESSAGE_SIZE / 2];
+    struct device_facts f;
+    snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
+    d->context = device->open(d->index, why, sizeof why);
+    if (!d->context)
+        return d->all ? complain(error, "--device %s: %s: %s", d->given, d->name, why)
+                      : complain(error, "--device %s: %s", d->given, why);
+    if (device->facts(d->index, &f))
+        d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);
+    else
+        d->no_nvml = "the GPU does not say where it is";
+    return true;
+}
+
+void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME])
+{
+    if (d->all)
+        snprintf(name, DEVICE_NAME, "cuda:%d", i);
+    else
+        memcpy(name, d->name, DEVICE_NAME);
+}
+
+bool device_select(struct device_choice *d, int i, struct message *error)
+{
+    int index = d->all ? i : d->index;
+    if (!d->backend->device || (d->context && d->index == index))
+        return true;
+    device_close(d);
+    d->index = index;
+    return open_gpu(d, error);
+}
+
+bool device_open(struct device_choice *d, struct message *error)
+{
+    char why[MESSAGE_SIZE / 2];
+    if (d->all)
+        d->count = d->backend->device->count(why, sizeof why);
+    if (d->count == 0)
+        return complain(error, "--device %s: %s", d->given, why);
+    for (int i = d->count - 1; i >= 0; i--)
+        if (!device_select(d, i, error))
+            return false;
+    return true;
+}
+
+void device_close(struct device_choice *d)
+{
+    nvml_close(d->nvml);
+    if (d->context)
+        d->backend->device->close(d->context);
+    d->context = NULL;
+    d->nvml = NULL;
+}
+
+static json_t *hertz(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
+/* The GPU's state now, whether or not it is in use. */
+static json_t *state_json(const char *bus)
+{
+    const char *why;
+    struct nvml *n = nvml_open(NVML_LIBRARY, bus, &why);
+    json_t *state = nvml_json(n, why);
+    nvml_close(n);
+    return state;
+}
+
+static json_t *gpu_json(const struct device *device, int index)
+{
+    struct device_facts f;
+    char name[16], capability[16];
+    snprintf(name, sizeof name, "cuda:%d", index);
+    if (!device->facts(index, &f))
+        return json_string(name);
+    snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
+    return json_pack("{ss ss ss si ss sI so so si si si si si so}", "device", name, "name", f.name, "bus",
+                     f.bus, "multiprocessors", f.multiprocessors, "compute_capability", capability, "memory",
+                     (json_int_t)f.memory, "clock", hertz(f.clock), "memory_clock", hertz(f.memory_clock),
+                     "cuda_runtime", f.runtime, "cuda_driver", f.driver, "cublas", f.blas, "cublas_lt",
+                     f.blas_lt, "cusparse", f.sparse, "state", state_json(f.bus));
+}
+
+json_t *device_json(const struct device_choice *d)
+{
+    json_t *list = json_array();
+    if (!d->backend->device)
+        json_array_append_new(list, json_string(d->name));
+    else if (!d->all)
+        json_array_append_new(list, gpu_json(d->backend->device, d->index));
+    for (int i = 0; d->all && i < d->count; i++)
+        json_array_append_new(list, gpu_json(d->backend->device, i));
+    return list;
+}
+
+static void list_gpu(const struct device *device, int index, FILE *out)
+{
+    struct device_facts f;
+    char memory[UNITS_TEXT], clock[UNITS_TEXT] = "";
+    if (!device->facts(index, &f)) {
+        fprintf(out, "cuda:%-3d does not answer\n", index);
+        return;
+    }
+    units_format(memory, (double)f.memory, UNITS_BINARY, "B");
+    if (f.clock > 0)
+        units_format(clock, f.clock, UNITS_SI, "Hz");
+    fprintf(out, "cuda:%-3d %s, %d multiprocessors, %s, %s%s, compute capability %d.%d\n", index, f.name,
+            f.multiprocessors, memory, f.clock > 0 ? "up to " : "clock unknown", clock, f.major, f.minor);
+}
+
+void device_list(FILE *out)
+{
+    char why[MESSAGE_SIZE];
+    fprintf(out, "cpu      %s\n", backend_cpu()->doc);
+    const struct backend *b = backend_cuda(why, sizeof why);
+    int count = b ? b->device->count(why, sizeof why) : 0;
+    if (count == 0)
+        fprintf(out, "cuda     none: %s\n", why);
+    for (int i = 0; i < count; i++)
+        list_gpu(b->device, i, out);
+}

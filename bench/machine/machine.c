@@ -1,0 +1,123 @@
+/* Facts read from /proc, /sys and the libraries themselves. */
+#include "bench/machine/machine.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kernels/backend.h"
+#include "models/encodings/encoding.h"
+
+#ifndef BUILD_FLAGS
+#define BUILD_FLAGS "unknown"
+#endif
+#ifndef BUILD_COMMIT
+#define BUILD_COMMIT "unknown"
+#endif
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* OpenBLAS tells what it is, and which kernels it chose; in other BLAS libraries this is null. */
+extern char *openblas_get_config(void) __attribute__((weak));
+
+/* The first two numbers of a small file; what cannot be read stays as it was. */
+static void read_numbers(const char *path, double *first, double *second)
+{
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return;
+    double a, b;
+    int n = fscanf(in, "%lf %lf", &a, &b);
+    if (n >= 1)
+        *first = a;
+    if (n >= 2)
+        *second = b;
+    fclose(in);
+}
+
+int machine_cores(void)
+{
+    cpu_set_t set;
+    int cores =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    double quota = 0, period = 0;
+    read_numbers("/sys/fs/cgroup/cpu.max", &quota, &period);
+    if (quota > 0 && period > 0 && (int)(quota / period + 0.5) < cores)
+        cores = (int)(quota / period + 0.5);
+    return cores > 0 ? cores : 1;
+}
+
+/* The rest of the first line of `path` that begins with `key`, without blanks and colon around it. */
+static void read_field(const char *path, const char *key, char *value, size_t size)
+{
+    char line[512];
+    snprintf(value, size, "unknown");
+    FILE *in = fopen(path, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        const char *from = line + strlen(key);
+        from += strspn(from, " \t:=\"");
+        snprintf(value, size, "%.*s", (int)strcspn(from, "\"\n"), from);
+        break;
+    }
+    if (in)
+        fclose(in);
+}
+
+int64_t machine_memory_free(void)
+{
+    char text[64];
+    read_field("/proc/meminfo", "MemAvailable", text, sizeof text);
+    int64_t free_bytes = 1024 * atoll(text);
+    double limit = 0, used = 0;
+    read_numbers("/sys/fs/cgroup/memory.max", &limit, &used);
+    read_numbers("/sys/fs/cgroup/memory.current", &used, &used);
+    if (limit > 0 && (int64_t)(limit - used) < free_bytes)
+        free_bytes = (int64_t)(limit - used);
+    return free_bytes;
+}
+
+static json_t *host(void)
+{
+    struct utsname u;
+    uname(&u);
+    char cpu[256], governor[64], system[128];
+    read_field("/proc/cpuinfo", "model name", cpu, sizeof cpu);
+    read_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
+    read_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
+    json_int_t memory = (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return json_pack("{ss ss ss ss si sI ss ss}", "name", u.nodename, "cpu", cpu, "architecture", u.machine,
+                     "instruction_set", backend_cpu()->doc, "cores", machine_cores(), "memory", memory,
+                     "system", system, "governor", governor);
+}
+
+static const char *blas_name(void)
+{
+    return openblas_get_config ? openblas_get_config() : "a BLAS that does not tell its name";
+}
+
+json_t *machine_context(json_t *devices, uint64_t seed)
+{
+    struct utsname u;
+    uname(&u);
+    return json_pack("{so so s{ss ss} ss ss ss sI}", "host", host(), "devices", devices, "libraries", "blas",
+                     blas_name(), "kernel", u.release, "compiler", COMPILER, "flags", BUILD_FLAGS, "commit",
+                     BUILD_COMMIT, "seed", (json_int_t)seed);
+}
+
+void machine_version(const char *program, FILE *out)
+{
+    fprintf(out, "%s of gtmark, commit %s\ncompiler %s\nflags %s\nBLAS %s\nsolvers", program, BUILD_COMMIT,
+            COMPILER, BUILD_FLAGS, blas_name());
+    for (int s = 0; eigensolver_name(s); s++)
+        if (!eigensolver_missing_library((enum eigensolver)s))
+            fprintf(out, " %s", eigensolver_name(s));
+    fprintf(out, "\ncpu backend: %s\nCUDA %s\n", backend_cpu()->doc, HAVE_CUDA ? "built" : "left out");
+}

@@ -1,0 +1,188 @@
+/*
+ * NVML without its header: the few functions and numbers below are its documented interface ("NVML API
+ * Reference Guide"), looked up in the driver's library, which need not be there when this is built or
+ * started. The reasons for low clocks have a new name, and an old one in drivers that do not know the new.
+ */
+#include "bench/machine/nvml.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/machine/throttle.h"
+
+enum { NVML_SUCCESS = 0, NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+typedef void *nvml_device;
+
+/* Percent of the time. */
+struct nvml_utilization {
+    unsigned gpu, memory;
+};
+
+/* What a library lacks is null, but for the first three. */
+struct nvml {
+    void *library;
+    nvml_device device;
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*by_bus)(const char *bus, nvml_device *device);
+    int (*clock)(nvml_device device, int type, unsigned *megahertz);
+    int (*temperature)(nvml_device device, int sensor, unsigned *celsius);
+    int (*power)(nvml_device device, unsigned *milliwatts);
+    int (*energy)(nvml_device device, unsigned long long *millijoules);
+    int (*utilization)(nvml_device device, struct nvml_utilization *percent);
+    int (*reasons)(nvml_device device, unsigned long long *reasons);
+    int (*instances)(nvml_device device, unsigned *current, unsigned *pending);
+};
+
+/* POSIX guarantees that a function's address fits a data pointer; C has no cast for it. */
+static bool look_up(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+/* Whether it has what nothing works without. */
+static bool find_functions(struct nvml *n)
+{
+    void *l = n->library;
+    look_up(l, "nvmlDeviceGetClockInfo", &n->clock);
+    look_up(l, "nvmlDeviceGetTemperature", &n->temperature);
+    look_up(l, "nvmlDeviceGetPowerUsage", &n->power);
+    look_up(l, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+    look_up(l, "nvmlDeviceGetUtilizationRates", &n->utilization);
+    look_up(l, "nvmlDeviceGetMigMode", &n->instances);
+    if (!look_up(l, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons))
+        look_up(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+    return look_up(l, "nvmlInit_v2", &n->init) && look_up(l, "nvmlShutdown", &n->shutdown) &&
+           look_up(l, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus);
+}
+
+/* Starts an open library and finds the GPU; null, or why that cannot be. */
+static const char *start(struct nvml *n, const char *bus)
+{
+    if (!find_functions(n))
+        return "this NVML lacks what is needed to ask for a GPU";
+    if (n->init() != NVML_SUCCESS)
+        return "NVML does not start";
+    if (n->by_bus(bus, &n->device) == NVML_SUCCESS)
+        return NULL;
+    n->shutdown();
+    return "NVML does not know this GPU";
+}
+
+struct nvml *nvml_open(const char *library, const char *bus, const char **why)
+{
+    struct nvml *n = calloc(1, sizeof *n);
+    if (!n)
+        abort();
+    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    *why = n->library ? start(n, bus) : "there is no NVML (" NVML_LIBRARY ")";
+    if (!*why)
+        return n;
+    if (n->library)
+        dlclose(n->library);
+    free(n);
+    return NULL;
+}
+
+void nvml_close(struct nvml *n)
+{
+    if (!n)
+        return;
+    n->shutdown();
+    dlclose(n->library);
+    free(n);
+}
+
+static double clock_of(const struct nvml *n, int type)
+{
+    unsigned megahertz;
+    return n->clock && n->clock(n->device, type, &megahertz) == NVML_SUCCESS ? 1e6 * megahertz : NAN;
+}
+
+double nvml_clock(const struct nvml *n)
+{
+    return clock_of(n, NVML_CLOCK_SM);
+}
+
+double nvml_memory_clock(const struct nvml *n)
+{
+    return clock_of(n, NVML_CLOCK_MEM);
+}
+
+double nvml_temperature(const struct nvml *n)
+{
+    unsigned celsius;
+    bool told = n->temperature && n->temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS;
+    return told ? celsius : NAN;
+}
+
+double nvml_power(const struct nvml *n)
+{
+    unsigned milliwatts;
+    return n->power && n->power(n->device, &milliwatts) == NVML_SUCCESS ? 1e-3 * milliwatts : NAN;
+}
+
+double nvml_energy(const struct nvml *n)
+{
+    unsigned long long millijoules;
+    bool told = n->energy && n->energy(n->device, &millijoules) == NVML_SUCCESS;
+    return told ? 1e-3 * (double)millijoules : NAN;
+}
+
+bool nvml_busy(const struct nvml *n, double *kernels, double *memory)
+{
+    struct nvml_utilization percent;
+    if (!n->utilization || n->utilization(n->device, &percent) != NVML_SUCCESS)
+        return false;
+    *kernels = 0.01 * percent.gpu;
+    *memory = 0.01 * percent.memory;
+    return true;
+}
+
+bool nvml_reasons(const struct nvml *n, uint64_t *reasons)
+{
+    unsigned long long bits;
+    if (!n->reasons || n->reasons(n->device, &bits) != NVML_SUCCESS)
+        return false;
+    *reasons = bits;
+    return true;
+}
+
+bool nvml_divided(const struct nvml *n)
+{
+    unsigned current, pending;
+    return n->instances && n->instances(n->device, &current, &pending) == NVML_SUCCESS && current == 1;
+}
+
+static json_t *real_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *reasons_json(const struct nvml *n)
+{
+    uint64_t reasons;
+    if (!nvml_reasons(n, &reasons))
+        return json_null();
+    json_t *list = json_array();
+    for (const struct throttle_reason *r = throttle_reasons; r->name; r++)
+        if (reasons & r->bit)
+            json_array_append_new(list, json_string(r->name));
+    return list;
+}
+
+json_t *nvml_json(const struct nvml *n, const char *why)
+{
+    if (!n)
+        return json_pack("{sn sn sn sn sn sn ss}", "clock", "memory_clock", "temperature", "power", "energy",
+                         "throttle", "missing", why);
+    return json_pack("{so so so so so so}", "clock", real_or_null(nvml_clock(n)), "memory_clock",
+                     real_or_null(nvml_memory_clock(n)), "temperature", real_or_null(nvml_temperature(n)),
+                     "power", real_or_null(nvml_power(n)), "energy", real_or_null(nvml_energy(n)), "throttle",
+                     reasons_json(n));
+}

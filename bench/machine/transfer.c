@@ -1,0 +1,88 @@
+/*
+ * The best of several copies is the figure, as for the bandwidths of memory: whatever disturbs can only slow
+ * down. Ways and kinds of memory take turns. A copy is timed on the host from the call to its return, when
+ * the data are there.
+ */
+#include "bench/machine/transfer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/clock.h"
+
+enum { BYTES = 64 << 20, LITTLE = 4, ROUNDS = 10 };
+
+enum way { TO_DEVICE, FROM_DEVICE, WAYS };
+
+/* The memory at both ends. */
+struct ends {
+    const struct device *device;
+    void *context;
+    void *there, *pinned, *pageable; /* null: not to be had */
+};
+
+static double copy_once(const struct ends *e, enum way way, void *host, int64_t bytes)
+{
+    double start = clock_now();
+    if (way == TO_DEVICE)
+        e->device->write(e->context, e->there, host, bytes);
+    else
+        e->device->read(e->context, host, e->there, bytes);
+    return clock_now() - start;
+}
+
+/* Seconds of the fastest copies. */
+struct fastest {
+    double pinned, pageable, little;
+};
+
+static void improve(const struct ends *e, enum way way, struct fastest *f)
+{
+    f->pageable = fmin(f->pageable, copy_once(e, way, e->pageable, BYTES));
+    if (e->pinned)
+        f->pinned = fmin(f->pinned, copy_once(e, way, e->pinned, BYTES));
+    f->little = fmin(f->little, copy_once(e, way, e->pinned ? e->pinned : e->pageable, LITTLE));
+}
+
+static json_t *rate(double seconds)
+{
+    return seconds > 0 && isfinite(seconds) ? json_real(1e-9 * BYTES / seconds) : json_null();
+}
+
+static json_t *way_json(const struct fastest *f)
+{
+    return json_pack("{so so sf}", "pinned", rate(f->pinned), "pageable", rate(f->pageable), "latency",
+                     f->little);
+}
+
+static json_t *measure(const struct ends *e)
+{
+    struct fastest f[WAYS] = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    for (int round = 0; round < ROUNDS; round++)
+        for (enum way way = 0; way < WAYS; way++)
+            improve(e, way, &f[way]);
+    return json_pack("{si so so}", "bytes", BYTES, "to_device", way_json(&f[TO_DEVICE]), "from_device",
+                     way_json(&f[FROM_DEVICE]));
+}
+
+json_t *transfer_json(const struct device_choice *d)
+{
+    struct ends e = {.device = d->backend->device, .context = d->context};
+    e.there = e.device->allocate(e.context, BYTES);
+    e.pageable = malloc(BYTES);
+    e.pinned = e.device->host_allocate(e.context, BYTES);
+    bool room = e.there && e.pageable;
+    if (e.pageable)
+        memset(e.pageable, 1, BYTES); /* else it would have no pages yet */
+    json_t *result = room ? measure(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
+    const char *missing = !room ? "no room for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
+    if (missing)
+        json_object_set_new(result, "missing", json_string(missing));
+    if (e.pinned)
+        e.device->host_release(e.context, e.pinned);
+    free(e.pageable);
+    if (e.there)
+        e.device->release(e.context, e.there);
+    return result;
+}

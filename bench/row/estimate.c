@@ -1,0 +1,159 @@
+/*
+ * A run takes no less time than its FLOPs at the peak and than its bytes at the bandwidth of the level that
+ * holds what is alive (bench/machine/roofline.h). Sampling takes its share of the budget, or the fewest runs
+ * that a row needs where those take longer; a row that becomes quiet ends sooner.
+ */
+#include "bench/row/estimate.h"
+
+#include <math.h>
+
+#include "analysis/record/axes.h"
+#include "analysis/tables/units.h"
+#include "bench/machine/machine.h"
+#include "bench/machine/roofline.h"
+#include "bench/row/fields.h"
+#include "bench/time/sample.h"
+
+int estimate_runs(const struct options *o)
+{
+    return (o->warmup < 0 ? 1 : o->warmup) + (o->runs > 0 ? o->runs : SAMPLES_MIN);
+}
+
+struct estimate estimate_row(const struct options *o, const struct config *config,
+                             const struct calibration *c)
+{
+    struct estimate e = {0};
+    struct batch b;
+    char error[MESSAGE_SIZE];
+    e.known = batch_shape(&b, &config->graph, error, sizeof error);
+    for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
+        e.program[p].seconds = c ? 0 : NAN;
+        if (!config_runs(o, config, p))
+            continue;
+        struct recording r = config_record(config, o, &b, p, o->device.backend, F32);
+        struct cost total = tape_total(r.tape);
+        const struct plan *plan = tape_plan(r.tape);
+        e.program[p].flops = total.flops;
+        e.program[p].bytes = total.bytes;
+        e.program[p].arena = plan->arena;
+        if (c && total.flops >= 0 && total.bytes >= 0)
+            e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->peak).percent / 100;
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+    return e;
+}
+
+/* The axes with more than one value: "500 nodes, 2 layers". */
+static void describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
+{
+    const struct field *axes[AXES_MAX];
+    size_t n = 0;
+    json_t *row = json_object();
+    for (int a = AXES - 1; a >= 0; a--)
+        if (o->axes[a].count > 1 || a == AXIS_NODES)
+            axes[n++] = schema_find(axis_field((enum axis)a));
+    for (int i = 0; i < 2 && o->kernels; i++)
+        axes[n++] = schema_find(i ? "variant" : "op");
+    facts_config(row, c, o);
+    axes_describe_all(row, axes, n, text);
+    json_decref(row);
+}
+
+/* Long times as people say them. */
+static void format_seconds(char text[UNITS_TEXT], double seconds)
+{
+    static const double minute = 60, hour = 3600, day = 86400;
+    if (isnan(seconds))
+        snprintf(text, UNITS_TEXT, "unknown");
+    else if (seconds < 2 * minute)
+        units_format(text, seconds, UNITS_SI, "s");
+    else if (seconds < 2 * hour)
+        snprintf(text, UNITS_TEXT, "%.0f min", seconds / minute);
+    else if (seconds < 2 * day)
+        snprintf(text, UNITS_TEXT, "%.0f h", seconds / hour);
+    else
+        snprintf(text, UNITS_TEXT, "%.3g days", seconds / day);
+}
+
+/* What all rows come to. */
+struct sum {
+    double seconds; /* NAN: not known */
+    bool encodes;
+};
+
+/* One row's line. */
+static void print_row(const struct options *o, int64_t index, const struct ceilings *ceilings,
+                      struct sum *all, FILE *out)
+{
+    struct config c = config_at(o, index);
+    struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
+    char work[17], axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
+    double seconds = 0, limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
+    int64_t arena = 0;
+    bool any = false;
+    config_work(&c, o->seed, work);
+    describe(o, &c, axes);
+    fprintf(out, "%s", work);
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        bool runs = config_runs(o, &c, p);
+        double once = !runs ? 0 : e.known ? e.program[p].seconds : NAN;
+        any = any || runs;
+        seconds += once * estimate_runs(o);
+        arena = e.program[p].arena > arena ? e.program[p].arena : arena;
+        format_seconds(text, once);
+        if (o->programs[p])
+            fprintf(out, "  %-10s", runs ? text : "-");
+    }
+    if (e.known && arena == BYTES_MOST)
+        snprintf(memory, sizeof memory, "> 8 EiB");
+    else if (e.known)
+        units_format(memory, (double)arena, UNITS_BINARY, "B");
+    format_seconds(text, seconds);
+    all->seconds += seconds;
+    all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
+    bool timed = !o->device.meta, slow = o->timeout > 0 && seconds > o->timeout;
+    fprintf(out, "  %-10s  %-10s  %s%s%s\n", any ? text : "-", any ? memory : "-", axes,
+            timed && (double)arena > limit ? "; oom" : "", timed && slow ? "; skipped by --timeout" : "");
+}
+
+/* What is true of all rows. */
+static void print_notes(const struct options *o, const struct ceilings *ceilings, const struct sum *all,
+                        FILE *out)
+{
+    char total[UNITS_TEXT];
+    int64_t rows = config_count(o);
+    format_seconds(total, all->seconds);
+    fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
+            estimate_runs(o), total);
+    if (o->runs == 0) /* else that is what is sampled */
+        fprintf(out, "; sampling has a budget of %g s", o->budget);
+    putc('\n', out);
+    if (ceilings->count > 0)
+        fprintf(out, "time: analytic FLOPs and bytes under the ceilings measured %s; no run can be faster\n",
+                ceilings->list[0].time);
+    else
+        fprintf(out, "time: unknown, %s\n", ceilings->missing);
+    fprintf(out, "memory: the plan of the larger program, exact; the check, if it is whole, needs more\n");
+    if (all->encodes)
+        fprintf(out, "encodings: not in these figures; what a solver needs shows when it solves\n");
+}
+
+bool estimate_print(const struct options *o, FILE *out, struct message *error)
+{
+    if (!config_check_all(o, error))
+        return false;
+    struct ceilings ceilings;
+    struct sum all = {0};
+    ceilings_kept(&ceilings, o);
+    fprintf(out, "%-16s", "work");
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        if (o->programs[p])
+            fprintf(out, "  %-7s >=", program_name(p));
+    fprintf(out, "  %-10s  %-10s  %s\n", "row >=", "memory", "axes");
+    for (int64_t i = 0; i < config_count(o); i++)
+        print_row(o, i, &ceilings, &all, out);
+    print_notes(o, &ceilings, &all, out);
+    ceilings_free(&ceilings);
+    return true;
+}

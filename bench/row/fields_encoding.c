@@ -1,0 +1,54 @@
+/* What is known of an encoding, as fields of a row. */
+#include "analysis/record/schema.h"
+#include "bench/row/fields.h"
+
+static void facts_eigenpairs(json_t *row, const struct encoded *encoded)
+{
+    const struct encoding *e = &encoded->encoding;
+    row_set_count(row, "encoding.nullity", e->nullity);
+    row_set_count(row, "encoding.iterated", e->iterated);
+    row_set_count(row, "encoding.iterations", e->iterations);
+    row_set_real(row, "encoding.residual", e->residual);
+    row_set_real(row, "encoding.excess", e->excess);
+    if (encoded->displaced >= 0)
+        row_set_count(row, "encoding.displaced", encoded->displaced);
+    else
+        row_set_null(row, "encoding.displaced", encoded->not_compared.text);
+}
+
+void facts_encoding(json_t *row, const struct encoded *encoded, const struct config *c, bool uploaded)
+{
+    const struct encoding *e = &encoded->encoding;
+    row_set_samples(row, "encoding.time", encoded->samples.seconds, (size_t)encoded->samples.n);
+    row_set_text(row, "encoding.where", uploaded ? "host, then uploaded" : "host");
+    row_set_text(row, "encoding.method", e->method);
+    row_set_count(row, "encoding.peak", e->peak);
+    facts_count(row, "encoding.flops", e->cost.flops);
+    facts_count(row, "encoding.bytes", e->cost.bytes);
+    row_set_text(row, "encoding.flops_label", e->flops_label);
+    if (c->parts.pe.kind != ENCODING_RWSE)
+        return facts_eigenpairs(row, encoded);
+    static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
+                                           "residual", "excess",   "displaced"};
+    for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
+        char field[SCHEMA_PATH];
+        snprintf(field, sizeof field, "encoding.%s", unsolved[i]);
+        row_set_null(row, field, "nothing to solve");
+    }
+}
+
+void facts_break_even(json_t *row)
+{
+    double once, each;
+    if (!row_get_real(row, "encoding.time.median", &once))
+        return;
+    for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
+        char time[SCHEMA_PATH], field[SCHEMA_PATH];
+        snprintf(time, sizeof time, "%s.time.median", program_name(p));
+        snprintf(field, sizeof field, "encoding.break_even_%s", program_name(p));
+        if (row_get_real(row, time, &each))
+            row_set_count(row, field, (int64_t)(99 * once / each) + 1); /* once < 0.01 (once + runs each) */
+        else
+            row_set_null(row, field, "the program has no time");
+    }
+}

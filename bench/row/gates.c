@@ -1,0 +1,170 @@
+#include "bench/row/gates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/axes.h"
+#include "bench/base/quantity.h"
+
+struct gate_kind {
+    const char *name, *field; /* below a program's, or of the row */
+    bool of_row, least;       /* least: the value must not be below the limit */
+    enum quantity quantity;
+};
+
+static const struct gate_kind kinds[GATE_KINDS] = {
+    {"latency", "time.median", false, false, QUANTITY_SECONDS},
+    {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
+    {"memory", "memory.planned", false, false, QUANTITY_BYTES},
+    {"error", "error.norm", true, false, QUANTITY_RATIO},
+};
+
+/* Reads "step." and moves past it; PROGRAMS where there is none. */
+static int read_program(const char **text)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        size_t length = strlen(program_name(p));
+        if (strncmp(*text, program_name(p), length) == 0 && (*text)[length] == '.') {
+            *text += length + 1;
+            return (int)p;
+        }
+    }
+    return PROGRAMS;
+}
+
+static bool read_gate(const char *item, struct gate *g, struct message *error)
+{
+    const char *name = item;
+    *g = (struct gate){.program = read_program(&name)};
+    size_t length = strcspn(name, ":");
+    for (; g->kind < GATE_KINDS; g->kind++) {
+        const struct gate_kind *k = &kinds[g->kind];
+        if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
+            continue;
+        if (k->of_row && g->program != PROGRAMS)
+            return complain(error, "--threshold %.200s: %s is of a row, not of a program", item, k->name);
+        return (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit)) ||
+               complain(error, "--threshold %.200s: after %s: %s", item, k->name,
+                        quantity_allowed(k->quantity));
+    }
+    return complain(
+        error,
+        "--threshold %.200s: latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER, with forward. "
+        "or step. before it for one program",
+        item);
+}
+
+bool gates_parse(const char *text, struct gates *g, struct message *error)
+{
+    char *copy = strdup(text), *next = copy;
+    bool good = copy != NULL;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        good = g->count < GATES_MAX || complain(error, "--threshold: at most %d gates", GATES_MAX);
+        good = good && read_gate(item, &g->list[g->count], error);
+        g->count += good;
+    }
+    free(copy);
+    return good;
+}
+
+static void print_titles(const struct field *const *axes, size_t count, FILE *out)
+{
+    fprintf(out, "\nmissed:");
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, " %12s", axes[i]->path);
+    fprintf(out, " %-20s %12s %12s\n", "gate", "measured", "allowed");
+}
+
+/* What is compared: the rows, the axes that tell them apart, and the misses so far. */
+struct judging {
+    const struct field *axes[AXES_MAX];
+    size_t axes_count;
+    int misses;
+    FILE *out;
+};
+
+static void print_miss(struct judging *j, const json_t *row, const char *program, const struct gate_kind *k,
+                       const char *measured, double limit)
+{
+    char allowed[QUANTITY_TEXT], text[AXES_TEXT], gate[64];
+    quantity_format(allowed, limit, k->quantity);
+    snprintf(gate, sizeof gate, "%s%s%s", program, *program ? "." : "", k->name);
+    if (!j->misses++)
+        print_titles(j->axes, j->axes_count, j->out);
+    fprintf(j->out, "       ");
+    for (size_t i = 0; i < j->axes_count; i++) {
+        axes_text(row, j->axes[i], text);
+        fprintf(j->out, " %12s", text);
+    }
+    fprintf(j->out, " %-20s %12s %s %s\n", gate, measured, k->least ? "at least" : "at most", allowed);
+}
+
+static void judge_gate(struct judging *j, const struct gate *g, const json_t *row, const char *program)
+{
+    const struct gate_kind *k = &kinds[g->kind];
+    char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none";
+    double value;
+    snprintf(path, sizeof path, "%s%s%s", program, *program ? "." : "", k->field);
+    bool known = row_get_real(row, path, &value);
+    if (known)
+        quantity_format(measured, value, k->quantity);
+    if (!known || (k->least ? value < g->limit : value > g->limit))
+        print_miss(j, row, program, k, measured, g->limit);
+}
+
+/* Whether a row was not to run a program that others of its sweep run, as graphs that are only encoded: it
+ * has not even a plan of it. */
+static bool is_spared(const json_t *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    double planned;
+    snprintf(path, sizeof path, "%s.memory.planned", program);
+    return row_is_ok(row) && !row_get_real(row, path, &planned);
+}
+
+/* A gate of a program, on a row; one that names no program is of all that are timed. */
+static void judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
+                           const json_t *row)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        bool meant = g->program == (int)p || (g->program == PROGRAMS && programs[p]);
+        if (meant && !(programs[p] && is_spared(row, program_name(p))))
+            judge_gate(j, g, row, program_name(p));
+    }
+}
+
+/* Whether a row was to run none of the programs that are timed. */
+static bool is_spared_all(const json_t *row, const bool programs[PROGRAMS])
+{
+    int asked = 0, spared = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        asked += programs[p];
+        spared += programs[p] && is_spared(row, program_name(p));
+    }
+    return asked > 0 && spared == asked;
+}
+
+int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out)
+{
+    struct judging j = {.out = out};
+    bool judged[sizeof g->list / sizeof *g->list] = {false};
+    j.axes_count = axes_varying(rows, j.axes);
+    for (size_t r = 0; r < json_array_size(rows); r++)
+        for (int i = 0; i < g->count; i++) {
+            const json_t *row = json_array_get(rows, r);
+            if (is_spared_all(row, programs))
+                continue;
+            judged[i] = true;
+            if (kinds[g->list[i].kind].of_row)
+                judge_gate(&j, &g->list[i], row, "");
+            else
+                judge_programs(&j, &g->list[i], programs, row);
+        }
+    for (int i = 0; i < g->count && json_array_size(rows) > 0; i++)
+        if (!judged[i]) {
+            fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
+                    kinds[g->list[i].kind].name);
+            j.misses++;
+        }
+    return j.misses;
+}

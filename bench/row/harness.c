@@ -1,0 +1,313 @@
+/*
+ * The harness: command line, sweep, report. Everything printed on stdout is the result; context, progress and
+ * warnings go to stderr.
+ */
+#include "bench/row/harness.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "analysis/charts/chart.h"
+#include "analysis/charts/kernel_chart.h"
+#include "analysis/record/record.h"
+#include "bench/base/command.h"
+#include "bench/base/interrupt.h"
+#include "bench/base/paths.h"
+#include "bench/machine/machine.h"
+#include "bench/machine/transfer.h"
+#include "bench/row/against.h"
+#include "bench/row/baseline.h"
+#include "bench/row/estimate.h"
+#include "bench/row/measure.h"
+#include "bench/row/report.h"
+#include "bench/row/sweep.h"
+
+enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
+
+static void list_models(void)
+{
+    for (const struct model *m = models; m->name; m++)
+        printf("%-20s %s\n", m->name, m->doc);
+}
+
+static void list_graphs(void)
+{
+    for (const struct graph_family *f = graph_families; f->name; f++)
+        printf("%-20s %s\n", f->name, f->doc);
+    printf("%-20s the largest component of one of these\n", "NAME:giant");
+    printf("%-20s read from a file of edges, one direction a line\n", "file:PATH");
+    printf("%-20s the same, both directions\n", "undirected:PATH");
+}
+
+static void list_ops(const struct backend *b)
+{
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op);
+        printf("%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
+        for (const struct backend *from = b; from; from = from->base)
+            for (int i = 0; i < from->count; i++)
+                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
+                    printf(" %s", from->kernels[i].variant);
+        putchar('\n');
+    }
+}
+
+/* The devices, what can be measured of each while it is in use, and at last the first. */
+static json_t *described(struct device_choice *d)
+{
+    json_t *devices = device_json(d);
+    struct message error;
+    for (int i = d->count - 1; i >= 0; i--)
+        if (device_select(d, i, &error) && d->context)
+            json_object_set_new(json_array_get(devices, (size_t)i), "transfer", transfer_json(d));
+    return devices;
+}
+
+static json_t *new_record(const struct bench *b, struct options *o, int argc, char **argv)
+{
+    char *command = command_text(argc, argv);
+    json_t *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
+    free(command);
+    json_object_set_new(record, "settings", resume_settings(o));
+    return record;
+}
+
+static void print_context(const struct bench *b, const struct options *o, const char *path)
+{
+    struct config c = config_at(o, 0);
+    char work[17];
+    config_work(&c, o->seed, work);
+    fprintf(stderr,
+            "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, f32, seed %llu; %s, "
+            "%d thread%s; work of the first row %s\n",
+            b->name, c.model->name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
+            (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
+            (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
+            (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
+            c.threads == 1 ? "" : "s", work);
+    if (path)
+        fprintf(stderr, "results: %s\n", path);
+}
+
+/* Over the benchmark's own axis where that is swept, else over the first that is. */
+static void draw(const struct report *r)
+{
+    char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    enum axis own = r->options->bench->axis;
+    bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
+    paths_prefix(r->path, prefix);
+    chart_draw(r->record, swept ? schema_find(axis_field(own)) : NULL, NULL, prefix, message);
+    fprintf(stderr, "%s\n", message);
+}
+
+static void draw_kernels(const struct report *r)
+{
+    char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    paths_prefix(r->path, prefix);
+    kernel_chart_draw(r->record, NULL, prefix, message);
+    fprintf(stderr, "%s\n", message);
+}
+
+/* A message quotes what it was given, which must neither break the line nor drive the terminal. */
+static int fail(const struct bench *b, const struct message *error, int status)
+{
+    fprintf(stderr, "%s: ", b->name);
+    for (const char *c = error->text; *c; c++)
+        putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    putc('\n', stderr);
+    return status;
+}
+
+/* Where the results go: null where they go nowhere. False with a message. */
+static bool choose_path(const struct bench *b, const struct options *o, char place[PATH_MAX],
+                        const char **path, struct message *error)
+{
+    *path = o->output;
+    if (!*path && !o->device.meta) {
+        if (!paths_default(b->name, place, error))
+            return false;
+        *path = place;
+    }
+    if (o->resume && !*path)
+        return complain(error, "--resume: with --device meta there is no result file without --output");
+    return true;
+}
+
+/* A trace replaces its file after every row. */
+static bool check_apart(const struct options *o, const char *path, struct message *error)
+{
+    return !path || !o->trace || !paths_same(path, o->trace) ||
+           complain(error, "--trace %.300s: another file than the rows', which go there", o->trace);
+}
+
+static bool check_path(const char *path, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    return !path || record_can_save(path, why) || complain(error, "--output %s", why);
+}
+
+/* After a signal: says when it came, and returns the exit status. */
+static int say_interrupted(const struct bench *b, const char *when)
+{
+    int number = interrupt_signal();
+    fprintf(stderr, "%s: %s: ended %s\n", b->name, number == SIGINT ? "SIGINT" : "SIGTERM", when);
+    return 128 + number;
+}
+
+/* What there is, and how to have the rest. */
+static int leave_rows(const struct bench *b, const struct options *o, const struct report *r)
+{
+    size_t rows = json_array_size(json_object_get(r->record, "rows")) - r->resume->others;
+    char when[PATH_MAX + 128];
+    snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
+             (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
+             r->path && !o->largest.nodes ? "; the same command with --resume goes on" : "");
+    return say_interrupted(b, when);
+}
+
+/* --find-max-nodes, before the sweep. Returns the exit status where that ends here; a search can take
+ * minutes, after which it is too late to say that its rows have no place. */
+static int find_sizes(const struct bench *b, struct options *o, const char *path)
+{
+    struct message error;
+    if (o->largest.kind == LARGEST_NONE)
+        return EXIT_GOOD;
+    if (!check_path(path, &error))
+        return fail(b, &error, EXIT_USAGE);
+    if (largest_find(o, &error))
+        return EXIT_GOOD;
+    return interrupt_signal() ? say_interrupted(b, "before the sizes were found")
+                              : fail(b, &error, EXIT_MISSED);
+}
+
+/* The sweep over a record, whose rows are printed and saved as they come. */
+static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
+                    const struct resume *resume, json_t *record, const char *path)
+{
+    struct message error;
+    struct report report;
+    bool good = false;
+    bool done = report_start(&report, o, record, resume, path, &error) &&
+                sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
+    if (!done)
+        return fail(b, &error, EXIT_MISSED);
+    if (interrupt_signal())
+        return leave_rows(b, o, &report);
+    bool charts = path && o->charts;
+    if (charts && o->kernels)
+        draw_kernels(&report);
+    if (charts && config_count(o) > (o->kernels ? o->kernel_count : 1))
+        draw(&report);
+    json_t *rows = report_rows(&report);
+    int missed = gates_judge(&o->gates, o->programs, rows, stderr);
+    if (o->baseline)
+        missed += baseline_judge(json_object_get(o->baseline, "rows"), rows, o->programs, stderr) != 0;
+    json_decref(rows);
+    return good && !missed ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
+{
+    struct message error;
+    char place[PATH_MAX];
+    const char *path;
+    if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error) ||
+        !check_apart(o, path, &error))
+        return fail(b, &error, EXIT_USAGE);
+    interrupt_watch();
+    int status = find_sizes(b, o, path);
+    if (status != EXIT_GOOD)
+        return status;
+    struct resume resume;
+    json_t *record = new_record(b, o, argc, argv);
+    status = EXIT_USAGE;
+    if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
+        struct ceilings ceilings;
+        print_context(b, o, path);
+        ceilings_get(&ceilings, o);
+        json_object_set_new(resume.run, "calibrations", ceilings_json(&ceilings));
+        status = run_rows(b, o, &ceilings, &resume, record, path);
+        ceilings_free(&ceilings);
+    } else {
+        fail(b, &error, status);
+    }
+    resume_close(&resume);
+    json_decref(record);
+    return status;
+}
+
+static int run_against(const struct bench *b, const struct options *o, int argc, char **argv)
+{
+    struct message error;
+    int missed = 0;
+    if (!config_check_all(o, &error) || !against_possible(o, &error))
+        return fail(b, &error, EXIT_USAGE);
+    interrupt_watch();
+    if (!against(o, argc, argv, &missed, &error))
+        return interrupt_signal() ? say_interrupted(b, "before the verdicts") : fail(b, &error, EXIT_MISSED);
+    return missed ? EXIT_MISSED : EXIT_GOOD;
+}
+
+static int list_all_tapes(const struct bench *b, const struct options *o)
+{
+    struct message error;
+    if (!config_check_all(o, &error))
+        return fail(b, &error, EXIT_USAGE);
+    for (int64_t i = 0; i < config_count(o); i++) {
+        struct config c = config_at(o, i);
+        if (!list_tapes(o, &c, stdout, &error))
+            return fail(b, &error, EXIT_MISSED);
+    }
+    return EXIT_GOOD;
+}
+
+static int dry_run(const struct bench *b, const struct options *o)
+{
+    struct message error;
+    return estimate_print(o, stdout, &error) ? EXIT_GOOD : fail(b, &error, EXIT_USAGE);
+}
+
+static int act(const struct bench *b, struct options *o, int argc, char **argv)
+{
+    switch (o->action) {
+    case ACTION_HELP:
+        options_help(b, stdout);
+        return EXIT_GOOD;
+    case ACTION_VERSION:
+        machine_version(b->name, stdout);
+        return EXIT_GOOD;
+    case ACTION_LIST_MODELS:
+        list_models();
+        return EXIT_GOOD;
+    case ACTION_LIST_GRAPHS:
+        list_graphs();
+        return EXIT_GOOD;
+    case ACTION_LIST_OPS:
+        list_ops(o->device.backend);
+        return EXIT_GOOD;
+    case ACTION_LIST_DEVICES:
+        device_list(stdout);
+        return EXIT_GOOD;
+    case ACTION_DRY_RUN:
+        return dry_run(b, o);
+    case ACTION_LIST_TAPE:
+        return list_all_tapes(b, o);
+    default:
+        return o->against ? run_against(b, o, argc, argv) : run_sweep(b, o, argc, argv);
+    }
+}
+
+int bench_main(const struct bench *b, int argc, char **argv)
+{
+    struct options o;
+    struct message error;
+    int status =
+        options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv) : fail(b, &error, EXIT_USAGE);
+    if (status == EXIT_GOOD && fflush(stdout) != 0) { /* a full disk shows only now */
+        complain(&error, "stdout: cannot be written");
+        status = fail(b, &error, EXIT_MISSED);
+    }
+    options_free(&o);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* The main of every bench binary. */
+#ifndef GTMARK_BENCH_HARNESS_H
+#define GTMARK_BENCH_HARNESS_H
+
+#include "bench/cli/options.h"
+
+/*
+ * Reads the command line and does what it asks: by default sweeps, prints a row as each finishes, keeps the
+ * result file whole after every row, and draws the charts. Returns the exit status: 0 all rows good, 1 a row
+ * is not, 2 usage.
+ */
+int bench_main(const struct bench *b, int argc, char **argv);
+
+#endif

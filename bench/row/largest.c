@@ -1,0 +1,219 @@
+#include "bench/row/largest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/axes.h"
+#include "bench/base/interrupt.h"
+#include "bench/base/quantity.h"
+#include "bench/row/estimate.h"
+#include "bench/row/fields.h"
+#include "bench/row/measure.h"
+
+/* The first size that is tried; probes of time are medians of so many runs. */
+enum { FIRST_NODES = 64, PROBE_RUNS = 5 };
+
+bool largest_parse(const char *text, struct largest *l, struct message *error)
+{
+    static const char memory[] = "memory:", latency[] = "latency:";
+    *l = (struct largest){.kind = LARGEST_MEMORY};
+    if (strcmp(text, "memory") == 0)
+        return true;
+    bool bytes = strncmp(text, memory, strlen(memory)) == 0,
+         time = strncmp(text, latency, strlen(latency)) == 0;
+    if (time)
+        l->kind = LARGEST_LATENCY;
+    return (bytes && quantity_parse(text + strlen(memory), QUANTITY_BYTES, &l->limit)) ||
+           (time && quantity_parse(text + strlen(latency), QUANTITY_SECONDS, &l->limit)) ||
+           complain(error,
+                    "--find-max-nodes %.200s: memory, memory:SIZE as memory:4GiB, or latency:TIME as "
+                    "latency:100ms",
+                    text);
+}
+
+static bool refuse(const char *other, struct message *error)
+{
+    return complain(error, "--find-max-nodes: not with %s", other);
+}
+
+bool largest_possible(struct options *o, struct message *error)
+{
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
+    if (o->largest.kind == LARGEST_NONE)
+        return true;
+    for (int i = 0; i < graphs->count; i++)
+        if (graph_is_file(axis_text(graphs, graphs->values[i])))
+            return refuse("graphs of files, which have their size", error);
+    bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
+    return o->given[AXIS_NODES] ? refuse("--nodes", error)
+           : o->resume          ? refuse("--resume", error)
+           : o->against         ? refuse("--against", error)
+           : looks              ? refuse("--dry-run or --list-tape", error)
+           : o->device.all      ? refuse("--device cuda:all: one device", error)
+           : o->model_nodes     ? refuse("a benchmark that only encodes large graphs, without --phase", error)
+           : o->device.meta && o->largest.kind == LARGEST_LATENCY
+               ? refuse("latency and --device meta, where nothing runs", error)
+               : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+}
+
+/* What a size needs: bytes or seconds; INFINITY where it cannot be had. */
+struct search {
+    const struct options *options;
+    double limit;
+    double (*need)(const struct search *s, const struct config *c);
+};
+
+static double need_memory(const struct search *s, const struct config *c)
+{
+    const struct options *o = s->options;
+    struct estimate e = estimate_row(o, c, NULL);
+    struct batch b;
+    char reason[MESSAGE_SIZE];
+    double most = e.known ? 0 : INFINITY;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        most = fmax(most, (double)e.program[p].arena);
+    if (!o->device.meta && e.known && batch_shape(&b, &c->graph, reason, sizeof reason)) {
+        if (!o->device.context)
+            most = fmax(most, (double)(csr_bytes(&b.adj) + batch_scratch(&b)));
+        batch_free(&b);
+    }
+    return most;
+}
+
+/* The slowest of the programs asked for. */
+static double slowest(const json_t *row, const struct options *o)
+{
+    double most = 0, median;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        char path[SCHEMA_PATH];
+        snprintf(path, sizeof path, "%s.time.median", program_name(p));
+        if (o->programs[p])
+            most = fmax(most, row_get_real(row, path, &median) ? median : INFINITY);
+    }
+    return most;
+}
+
+static double need_time(const struct search *s, const struct config *c)
+{
+    struct options o = *s->options;
+    struct ceilings ceilings = {.missing = "a probe"};
+    struct encoded encoded = {0};
+    struct progress progress;
+    o.runs = PROBE_RUNS;
+    o.warmup = 1;
+    o.timeout = 4 * PROGRAMS * (PROBE_RUNS + 1) * s->limit; /* what takes longer does not fit */
+    progress_start(&progress, 1);
+    struct job job = {.options = &o,
+                      .row = 1, /* the first warns */
+                      .probe = true,
+                      .config = *c,
+                      .no_counters = "a probe",
+                      .ceilings = &ceilings,
+                      .encoded = &encoded,
+                      .share_encoding = s->limit,
+                      .progress = &progress};
+    json_t *row = measure(&job);
+    double most = row ? slowest(row, &o) : INFINITY;
+    json_decref(row);
+    encoded_free(&encoded);
+    return most;
+}
+
+static double need(const struct search *s, const struct config *c, int64_t nodes)
+{
+    struct config sized = *c;
+    sized.graph.nodes = nodes;
+    return s->need(s, &sized);
+}
+
+/* The axes that vary, and a colon: "2 layers: ". */
+static void print_axes(const struct options *o, const struct config *c)
+{
+    const struct field *axes[AXES_MAX];
+    char text[AXES_TEXT];
+    size_t n = 0;
+    for (enum axis a = 0; a < AXES; a++)
+        if (o->axes[a].count > 1)
+            axes[n++] = schema_find(axis_field(a));
+    for (int i = 0; i < 2 && o->kernels; i++)
+        axes[n++] = schema_find(i ? "variant" : "op");
+    json_t *row = json_object();
+    facts_config(row, c, o);
+    axes_describe_all(row, axes, n, text);
+    json_decref(row);
+    if (*text)
+        fprintf(stderr, "%s: ", text);
+}
+
+static void print_bracket(const struct search *s, const struct config *c, int64_t fits, int64_t fails,
+                          double needed)
+{
+    enum quantity q = s->need == need_memory ? QUANTITY_BYTES : QUANTITY_SECONDS;
+    char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
+    quantity_format(limit, s->limit, q);
+    quantity_format(more, needed, q);
+    print_axes(s->options, c);
+    if (fits > 0)
+        fprintf(stderr, "largest that fits %s: %lld nodes", limit, (long long)fits);
+    else
+        fprintf(stderr, "nothing fits %s", limit);
+    if (fails > (int64_t)axis_info(AXIS_NODES)->max)
+        fprintf(stderr, " (more are not allowed)\n");
+    else if (isfinite(needed))
+        fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
+    else if (fits > 0) /* no time, or no such graph: it was not waited for */
+        fprintf(stderr, " (%lld do not)\n", (long long)fails);
+    else
+        putc('\n', stderr);
+}
+
+/* The largest size that fits, 0 if none does; -1 after a signal. */
+static int64_t search(const struct search *s, const struct config *c, double tolerance)
+{
+    int64_t fits = 0, fails = (int64_t)axis_info(AXIS_NODES)->max + 1, size = FIRST_NODES;
+    double needed = INFINITY;
+    while (fails - fits > fmax(1, tolerance * (double)fits)) {
+        double now = need(s, c, size);
+        if (interrupt_signal())
+            return -1;
+        if (now <= s->limit) {
+            fits = size;
+        } else {
+            fails = size;
+            needed = now;
+        }
+        bool open = !(fails <= (int64_t)axis_info(AXIS_NODES)->max);
+        size = open && fits < fails / 2 ? 2 * fits : fits + (fails - fits) / 2;
+    }
+    print_bracket(s, c, fits, fails, needed);
+    return fits;
+}
+
+static double limit_of(const struct options *o)
+{
+    if (o->largest.kind == LARGEST_LATENCY)
+        return o->largest.limit;
+    double free = o->mem_limit > 0 ? o->mem_limit : 0.9 * program_limit(o);
+    bool asked = o->largest.limit > 0;
+    return asked && o->mem_limit > 0 ? fmin(o->largest.limit, free) : asked ? o->largest.limit : free;
+}
+
+bool largest_find(struct options *o, struct message *error)
+{
+    bool memory = o->largest.kind == LARGEST_MEMORY;
+    struct search s = {o, limit_of(o), memory ? need_memory : need_time};
+    int64_t count = config_count(o), *nodes = calloc((size_t)count, sizeof *nodes);
+    if (!nodes)
+        return complain(error, "no memory for %lld rows", (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        struct config c = config_at(o, i);
+        nodes[i] = search(&s, &c, memory ? 0 : 0.01);
+        if (nodes[i] < 0) {
+            free(nodes);
+            return false;
+        }
+    }
+    o->largest.nodes = nodes;
+    return true;
+}

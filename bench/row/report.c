@@ -1,0 +1,139 @@
+#include "bench/row/report.h"
+
+#include "analysis/fits/fits.h"
+#include "analysis/record/record.h"
+#include "analysis/tables/csv.h"
+
+/* The columns of the table: the axes that the command line gives more than one value, and the device if there
+ * are several. */
+static void choose_axes(struct report *r)
+{
+    bool several = r->options->device.count > 1;
+    if (several)
+        r->table.axes[r->table.axes_count++] = schema_find("device");
+    if (r->options->kernels) {
+        r->table.axes[r->table.axes_count++] = schema_find("op");
+        r->table.axes[r->table.axes_count++] = schema_find("variant");
+    }
+    for (enum axis a = 0; a < AXES; a++)
+        if (r->options->axes[a].count > 1 || (a == AXIS_NODES && r->options->largest.nodes))
+            r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));
+    if (r->table.axes_count == several && !r->options->kernels)
+        r->table.axes[r->table.axes_count++] = schema_find("nodes");
+}
+
+/* Each of two runs replaces the other's file by its own: then one line says so. */
+static void note_other(struct report *r)
+{
+    struct stat now;
+    if (r->told || !r->saved.st_size || stat(r->path, &now) != 0 ||
+        (now.st_size == r->saved.st_size && now.st_mtim.tv_sec == r->saved.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == r->saved.st_mtim.tv_nsec))
+        return;
+    fprintf(stderr,
+            "warning: %s is written by another program too: one of them will lose its rows, unless each has "
+            "its own --output\n",
+            r->path);
+    r->told = true;
+}
+
+static bool save(struct report *r, struct message *error)
+{
+    if (!r->path)
+        return true;
+    note_other(r);
+    if (!record_save(r->record, r->path, error->text))
+        return false;
+    if (stat(r->path, &r->saved) != 0)
+        r->saved = (struct stat){0};
+    return true;
+}
+
+bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
+                  const char *path, struct message *error)
+{
+    *r = (struct report){.options = o, .record = record, .resume = resume, .path = path};
+    r->table.columns = o->bench->columns;
+    r->table.out = stdout;
+    r->table.style = o->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
+    choose_axes(r);
+    if (path && !o->resume && !record_keep(path, error->text))
+        return false;
+    if (!save(r, error))
+        return false;
+    if (o->format == FORMAT_CSV)
+        csv_header(stdout);
+    else if (o->format == FORMAT_TABLE || o->format == FORMAT_MARKDOWN)
+        table_header(&r->table);
+    return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
+}
+
+/* What cannot be written shows when it is flushed. */
+static void print_row(const struct report *r, const json_t *row)
+{
+    switch (r->options->format) {
+    case FORMAT_TABLE:
+    case FORMAT_MARKDOWN:
+        table_row(&r->table, row);
+        break;
+    case FORMAT_CSV:
+        csv_row(stdout, row);
+        break;
+    case FORMAT_JSONL:
+        record_write_line(r->record, row, stdout);
+        break;
+    case FORMAT_JSON: /* at the end, as one document */
+        break;
+    }
+}
+
+/* Saves first: who reads stdout may go away, which ends the program (SIGPIPE). */
+bool report_row(struct report *r, int64_t index, json_t *row, struct message *error)
+{
+    bool replace = r->resume->state[index] == ROW_REDONE;
+    if (!record_put(r->record, r->resume->others + (size_t)index, replace, json_incref(row), error->text)) {
+        json_decref(row);
+        return false;
+    }
+    bool saved = save(r, error);
+    print_row(r, row);
+    json_decref(row);
+    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed on its way */
+    return printed ? saved : saved && complain(error, "stdout: cannot be written");
+}
+
+bool report_kept(struct report *r, int64_t index)
+{
+    json_t *row = json_array_get(json_object_get(r->record, "rows"), r->resume->others + (size_t)index);
+    json_t *shown = json_copy(row);
+    const char *reason = "";
+    char text[MESSAGE_SIZE];
+    row_get_text(row, "reason", &reason);
+    snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
+    if (r->options->format == FORMAT_TABLE || r->options->format == FORMAT_MARKDOWN)
+        row_set_text(shown, "reason", text);
+    print_row(r, shown);
+    json_decref(shown);
+    return row_is_ok(row);
+}
+
+json_t *report_rows(const struct report *r)
+{
+    const json_t *all = json_object_get(r->record, "rows");
+    json_t *rows = json_array();
+    for (size_t i = r->resume->others; i < json_array_size(all); i++)
+        json_array_append(rows, json_array_get(all, i));
+    return rows;
+}
+
+bool report_end(struct report *r, struct message *error)
+{
+    json_t *fits = fits_of(json_object_get(r->record, "rows"));
+    json_object_set_new(r->record, "fits", fits);
+    if (r->options->format == FORMAT_TABLE)
+        fits_print(fits, stdout);
+    fits_warn(fits, stderr);
+    if (r->options->format == FORMAT_JSON && !record_write(r->record, stdout))
+        return complain(error, "stdout: cannot be written");
+    return save(r, error);
+}

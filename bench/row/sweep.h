@@ -1,0 +1,17 @@
+/* A sweep: every configuration that the options ask for, on each of their devices, within one budget of time.
+ */
+#ifndef GTMARK_BENCH_SWEEP_H
+#define GTMARK_BENCH_SWEEP_H
+
+#include "bench/machine/ceilings.h"
+#include "bench/row/report.h"
+
+/*
+ * Measures all rows and reports each as it is finished, device after device; the options' device is the one
+ * in use. all_good: whether every row was ok. Ends early after a signal (bench/base/interrupt.h). False with
+ * a message if a row could not be reported, or a device not be opened.
+ */
+bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
+           struct message *error);
+
+#endif

@@ -1,0 +1,82 @@
+#include "bench/show/model_report.h"
+
+#include "analysis/charts/figure.h"
+#include "analysis/charts/gnuplot.h"
+#include "analysis/tables/units.h"
+
+void model_report(const struct tape *t, enum program_kind kind, FILE *out)
+{
+    const struct plan *plan = tape_planned(t);
+    int64_t parameters = tape_parameter_elements(t);
+    char bytes[UNITS_TEXT], planned[UNITS_TEXT];
+    units_format(bytes, (double)parameters * (double)dtype_size(tape_config(t)->dtype), UNITS_BINARY, "B");
+    units_format(planned, (double)plan->arena, UNITS_BINARY, "B");
+    fprintf(out, "\n%s: %lld parameters (%s), %d entries, %s planned\n", program_name(kind),
+            (long long)parameters, bytes, tape_entry_count(t), planned);
+    fprintf(out, "  %-40s %12s %8s\n", "memory at the peak", "bytes", "share");
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
+        units_format(bytes, (double)plan->at_peak[c], UNITS_BINARY, "B");
+        if (plan->at_peak[c])
+            fprintf(out, "  %-40s %12s %6.1f %%\n", category_name(c), bytes,
+                    100 * (double)plan->at_peak[c] / (double)plan->peak);
+    }
+}
+
+struct timeline {
+    const struct tape *tape;
+    enum program_kind kind;
+};
+
+/* Whether a category has any bytes in the program. */
+static bool is_used(const struct tape *t, enum category c)
+{
+    for (int e = 0; e < tape_entry_count(t); e++)
+        if (tape_live_of(t, e, c) > 0)
+            return true;
+    return false;
+}
+
+/* The first column is the entry, the second 0; the others pile up, so that the last is what is alive. */
+static void write_points(FILE *out, const struct tape *t)
+{
+    fputs("$live << END\n", out);
+    for (int e = 0; e < tape_entry_count(t); e++) {
+        int64_t sum = 0;
+        fprintf(out, "%d 0", e);
+        for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+            if (is_used(t, c))
+                fprintf(out, " %lld", (long long)(sum += tape_live_of(t, e, c)));
+        putc('\n', out);
+    }
+    fputs("END\n", out);
+}
+
+static void write_timeline(FILE *out, const void *what)
+{
+    const struct timeline *line = what;
+    const struct plan *plan = tape_planned(line->tape);
+    const struct entry *peak = tape_entry(line->tape, plan->peak_entry);
+    char place[160], escaped[320], text[512], bytes[UNITS_TEXT];
+    units_format(bytes, (double)plan->peak, UNITS_BINARY, "B");
+    snprintf(place, sizeof place, "%.60s %s", peak->span, op_info(peak->op)->name);
+    gnuplot_escape(escaped, sizeof escaped, place);
+    snprintf(text, sizeof text, "Memory of %s: at most %s, at entry %d, %s", program_name(line->kind), bytes,
+             plan->peak_entry, escaped);
+    gnuplot_put_text(out, "title", text);
+    fprintf(out, "peak = %d\narray label[%d]\n", plan->peak_entry, MEMORY_CATEGORIES);
+    int used = 0;
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        if (is_used(line->tape, c))
+            fprintf(out, "label[%d] = \"%s\"\n", ++used, category_name(c));
+    fprintf(out, "categories = %d\n", used);
+    write_points(out, line->tape);
+}
+
+void model_timeline(const struct tape *t, enum program_kind kind, const char *prefix, char *message)
+{
+    char name[64];
+    snprintf(name, sizeof name, "timeline_%s", program_name(kind));
+    struct figure figure = {name, "timeline.gp", write_timeline};
+    struct timeline line = {t, kind};
+    figure_draw(&figure, &line, NULL, prefix, message);
+}

@@ -1,0 +1,221 @@
+/*
+ * Entry i of a tape lasts from mark i to mark i + 1. An event is complete ("X": begin and duration); events
+ * of a lane nest by containment, the outer one first. Times are whole nanoseconds from the replay's start, so
+ * that sums are exact, and are written in microseconds, the format's unit.
+ */
+#include "bench/show/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/show/lanes.h"
+#include "bench/time/stopwatch.h"
+#include "models/tape/listing.h"
+
+enum { LANE_PHASES = 1, LANE_PROGRAM = 2, LANE_THREADS = 3 };
+
+/* A replay that is written down. */
+struct replay {
+    json_t *events;
+    struct tape *tape;
+    int process, entries;
+    struct stopwatch watch; /* mark 0 is the start, mark e + 1 the end of entry e */
+    struct lanes lanes;     /* no threads: none are kept */
+    int *regions;           /* of thread t up to the end of entry e: [e x threads + t] */
+};
+
+static int64_t nanoseconds(const struct replay *r, double at)
+{
+    return llround(1e9 * (at - r->watch.at[0]));
+}
+
+static int64_t begin_of(const struct replay *r, int entry)
+{
+    return nanoseconds(r, r->watch.at[entry]);
+}
+
+static json_t *microseconds(int64_t ns)
+{
+    return json_real((double)ns / 1000);
+}
+
+static void add_event(struct replay *r, const char *name, int lane, int64_t begin, int64_t end, json_t *args)
+{
+    json_array_append_new(r->events, json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o*}", "name", name, "ph",
+                                               "X", "pid", r->process, "tid", lane, "ts", microseconds(begin),
+                                               "dur", microseconds(end - begin), "args", args));
+}
+
+/* The name of a process or a lane. */
+static void add_name(struct replay *r, const char *what, int lane, const char *name)
+{
+    json_array_append_new(r->events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "name", what, "ph", "M",
+                                               "pid", r->process, "tid", lane, "args", "name", name));
+    if (lane)
+        json_array_append_new(r->events,
+                              json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "name", "thread_sort_index", "ph",
+                                        "M", "pid", r->process, "tid", lane, "args", "sort_index", lane));
+}
+
+static void add_live(struct replay *r, int64_t at, int64_t bytes)
+{
+    json_array_append_new(r->events,
+                          json_pack("{s:s, s:s, s:i, s:o, s:{s:I}}", "name", "live memory", "ph", "C", "pid",
+                                    r->process, "ts", microseconds(at), "args", "bytes", (json_int_t)bytes));
+}
+
+/* What is known of an entry; counts beyond 63 bits are left out. */
+static json_t *entry_args(const struct entry *e, int index, int64_t ns)
+{
+    char shapes[512];
+    entry_shapes(e, shapes, sizeof shapes);
+    json_t *args = json_pack("{s:i, s:s, s:s, s:s, s:s}", "entry", index, "op", op_info(e->op)->name,
+                             "variant", e->kernel->variant, "span", e->span, "shapes", shapes);
+    if (e->flops >= 0)
+        json_object_set_new(args, "FLOPs", json_integer(e->flops));
+    if (e->bytes >= 0)
+        json_object_set_new(args, "bytes", json_integer(e->bytes));
+    if (e->flops >= 0 && ns > 0)
+        json_object_set_new(args, "GFLOP/s", json_real((double)e->flops / (double)ns));
+    if (e->bytes >= 0 && ns > 0)
+        json_object_set_new(args, "GB/s", json_real((double)e->bytes / (double)ns));
+    return args;
+}
+
+static void add_entry(struct replay *r, int index)
+{
+    const struct entry *e = tape_entry(r->tape, index);
+    int64_t begin = begin_of(r, index), end = begin_of(r, index + 1);
+    add_event(r, op_info(e->op)->name, LANE_PROGRAM, begin, end, entry_args(e, index, end - begin));
+    add_live(r, begin, tape_live_bytes(r->tape, index));
+}
+
+/* Whether the entry is in the same phase and below the first `length` bytes of the span. */
+static bool is_within(const struct entry *e, const struct entry *first, size_t length)
+{
+    return e->phase == first->phase && strncmp(e->span, first->span, length) == 0 &&
+           (e->span[length] == '\0' || e->span[length] == '.');
+}
+
+/*
+ * Entries first .. end - 1, all below `depth` bytes of their span ("layer1." are 7): those whose span ends
+ * there as ops, runs of others that share the next part ("attention") as a span of that name with the same in
+ * it.
+ */
+static void add_spans(struct replay *r, int first, int end, size_t depth)
+{
+    for (int next; first < end; first = next) {
+        const struct entry *e = tape_entry(r->tape, first);
+        next = first + 1;
+        if (strlen(e->span) <= depth) {
+            add_entry(r, first);
+            continue;
+        }
+        char name[128];
+        size_t length = strcspn(e->span + depth, ".");
+        while (next < end && is_within(tape_entry(r->tape, next), e, depth + length))
+            next++;
+        snprintf(name, sizeof name, "%.*s", (int)length, e->span + depth);
+        add_event(r, name, LANE_PROGRAM, begin_of(r, first), begin_of(r, next), NULL);
+        add_spans(r, first, next, depth + length + 1);
+    }
+}
+
+static void add_phases(struct replay *r)
+{
+    for (int first = 0, next; first < r->entries; first = next) {
+        enum phase phase = tape_entry(r->tape, first)->phase;
+        for (next = first + 1; next < r->entries && tape_entry(r->tape, next)->phase == phase;)
+            next++;
+        add_event(r, phase_name(phase), LANE_PHASES, begin_of(r, first), begin_of(r, next), NULL);
+    }
+}
+
+static void add_threads(struct replay *r)
+{
+    for (int t = 0; t < r->lanes.threads; t++) {
+        const struct lane *lane = &r->lanes.lane[t];
+        char name[32];
+        snprintf(name, sizeof name, "thread %d", t);
+        add_name(r, "thread_name", LANE_THREADS + t, name);
+        for (int i = 0, e = 0; i < lane->count; i++) {
+            while (e + 1 < r->entries && i >= r->regions[e * r->lanes.threads + t])
+                e++;
+            add_event(r, op_info(tape_entry(r->tape, e)->op)->name, LANE_THREADS + t,
+                      nanoseconds(r, lane->spans[i].begin), nanoseconds(r, lane->spans[i].end),
+                      json_pack("{s:i}", "entry", e));
+        }
+        if (lane->lost)
+            fprintf(stderr, "note: --trace: thread %d entered %d regions more than were kept\n", t,
+                    lane->lost);
+    }
+}
+
+static void mark(void *context, int entry)
+{
+    struct replay *r = context;
+    stopwatch_mark(&r->watch, entry + 1);
+    for (int t = 0; t < r->lanes.threads; t++)
+        r->regions[entry * r->lanes.threads + t] = r->lanes.lane[t].count;
+}
+
+static void run(struct replay *r)
+{
+    tape_run(r->tape);
+    tape_wait(r->tape);
+    if (r->lanes.threads)
+        lanes_start(&r->lanes);
+    stopwatch_mark(&r->watch, 0);
+    tape_run_marked(r->tape, mark, r);
+    lanes_stop();
+    stopwatch_resolve(&r->watch, r->entries + 1);
+}
+
+/* On a device the host's threads only launch. */
+static int threads_of(const struct tape *t)
+{
+    return tape_config(t)->backend->device || !lanes_available() ? 0 : tape_config(t)->threads;
+}
+
+static void describe(struct replay *r, const char *title)
+{
+    bool device = tape_config(r->tape)->backend->device;
+    add_name(r, "process_name", 0, title);
+    add_name(r, "thread_name", LANE_PHASES, "phases");
+    add_name(r, "thread_name", LANE_PROGRAM, device ? "GPU stream" : "program");
+    add_phases(r);
+    add_event(r, title, LANE_PROGRAM, 0, begin_of(r, r->entries), NULL);
+    add_spans(r, 0, r->entries, 0);
+    add_live(r, begin_of(r, r->entries), 0);
+    add_threads(r);
+}
+
+void trace_add(json_t *trace, const char *title, struct tape *t)
+{
+    enum { REGIONS = 16 }; /* of an entry, on average: none has as many */
+    json_t *count = json_object_get(json_object_get(trace, "otherData"), "processes");
+    struct replay r = {.events = json_object_get(trace, "traceEvents"),
+                       .tape = t,
+                       .process = (int)json_integer_value(count) + 1,
+                       .entries = tape_entry_count(t)};
+    r.watch = stopwatch_open(t, r.entries + 1);
+    r.lanes = lanes_open(threads_of(t), REGIONS * r.entries);
+    r.regions = calloc((size_t)r.entries * (size_t)r.lanes.threads + 1, sizeof *r.regions);
+    if (!r.regions)
+        abort();
+    json_integer_set(count, r.process);
+    run(&r);
+    describe(&r, title);
+    free(r.regions);
+    lanes_close(&r.lanes);
+    stopwatch_close(&r.watch);
+}
+
+json_t *trace_new(const char *benchmark)
+{
+    return json_pack("{s:[], s:s, s:{s:s, s:i, s:s}}", "traceEvents", "displayTimeUnit", "ns", "otherData",
+                     "benchmark", benchmark, "processes", 0, "threads",
+                     lanes_available() ? "in parallel regions"
+                                       : "not shown: the OpenMP runtime is not GCC's");
+}

@@ -1,0 +1,28 @@
+#include "bench/time/cold.h"
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
+#include "bench/time/stopwatch.h"
+
+static double run_once(struct tape *t, struct stopwatch *w)
+{
+    stopwatch_mark(w, 0);
+    tape_run(t);
+    stopwatch_mark(w, 1);
+    stopwatch_resolve(w, 2);
+    return w->at[1] - w->at[0];
+}
+
+struct cold cold_measure(struct tape *t, const struct flush *f, int runs, double seconds)
+{
+    double samples[COLD_MAX], start = clock_now();
+    struct stopwatch watch = stopwatch_open(t, 2);
+    int n = 0;
+    while (n < runs && n < COLD_MAX && (n < COLD_MIN || clock_now() - start < seconds)) {
+        flush_run(f);
+        samples[n++] = run_once(t, &watch);
+    }
+    stopwatch_close(&watch);
+    struct summary s = summarize(samples, (size_t)n);
+    return (struct cold){.n = n, .median = s.median, .min = s.min, .flushed = f->bytes};
+}

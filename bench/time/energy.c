@@ -1,0 +1,108 @@
+/*
+ * The counter (nvmlDeviceGetTotalEnergyConsumption) moves in ticks of 20 to 100 ms, which differ between
+ * generations as the periods of the power do (Yang, Adamek and Armour, "Part-time power measurements:
+ * nvidia-smi's lack of attention", SC 2024). The energy between two ticks belongs to the time between them:
+ * runs and time are counted from the look that saw one to the look that saw another.
+ */
+#include "bench/time/energy.h"
+
+#include <math.h>
+
+#include "bench/base/clock.h"
+
+enum { TICKS_MIN = 20, BATCH_MAX = 1000 };
+
+/* Of runs between two looks: well under a tick, and long enough that the GPU waits little for the looks. */
+static const double look_seconds = 5e-3;
+
+/* A program that runs while the counter is read. */
+struct meter {
+    struct tape *tape;
+    const struct nvml *nvml;
+    int batch;     /* runs from look to look */
+    double joules; /* at the last look */
+};
+
+/* Runs so often, and waits. */
+static void run(struct tape *t, int runs)
+{
+    for (int i = 0; i < runs; i++)
+        tape_run(t);
+    tape_wait(t);
+}
+
+static struct meter meter_start(struct tape *t, const struct nvml *n)
+{
+    struct meter m = {.tape = t, .nvml = n};
+    double start = clock_now();
+    run(t, 1);
+    m.batch = (int)fmin(BATCH_MAX, 1 + look_seconds / (clock_now() - start));
+    m.joules = nvml_energy(n);
+    return m;
+}
+
+/* Runs, and looks whether the counter has ticked. */
+static bool ticked(struct meter *m)
+{
+    double before = m->joules;
+    run(m->tape, m->batch);
+    m->joules = nvml_energy(m->nvml);
+    return m->joules > before;
+}
+
+/* Runs up to a tick; false if there is none in so many seconds. */
+static bool find_tick(struct meter *m, double seconds)
+{
+    double start = clock_now();
+    do {
+        if (ticked(m))
+            return true;
+    } while (clock_now() - start < seconds);
+    return false;
+}
+
+const char *energy_doubt(const struct ticks *t)
+{
+    return t->ticks == 0                                 ? "the energy counter stands still"
+           : t->ticks < TICKS_MIN && t->ticks < t->looks ? "the energy counter ticks too seldom"
+                                                         : NULL;
+}
+
+/* From a tick on. */
+static void measure(struct meter *m, double seconds, struct energy *e)
+{
+    struct ticks t = {0};
+    double from = m->joules, to = from, start = clock_now();
+    int64_t runs = 0, runs_to = 0;
+    do {
+        bool tick = ticked(m);
+        t.looks++;
+        runs += m->batch;
+        if (!tick)
+            continue;
+        t.ticks++;
+        t.seconds = clock_now() - start;
+        to = m->joules;
+        runs_to = runs;
+    } while (clock_now() - start < seconds);
+    e->missing = energy_doubt(&t);
+    e->joules = (to - from) / (double)runs_to;
+    e->watts = (to - from) / t.seconds;
+    e->seconds = t.seconds;
+}
+
+struct energy energy_measure(struct tape *t, const struct nvml *n, double seconds)
+{
+    struct energy e = {0};
+    struct meter m = meter_start(t, n);
+    bool ticks = find_tick(&m, seconds);
+    if (ticks)
+        measure(&m, seconds, &e);
+    else
+        e.missing = isnan(m.joules) ? "the GPU tells no energy" : "the energy counter stands still";
+    if (nvml_divided(n))
+        e.missing = "the GPU is divided (MIG), and its energy is not this program's alone";
+    if (!nvml_busy(n, &e.busy, &e.memory_busy))
+        e.busy_missing = "the GPU does not tell";
+    return e;
+}

@@ -1,0 +1,28 @@
+/*
+ * Each replay is launched into an idle device and waited for afterwards. A device takes about a thousand
+ * launches before it makes the host wait: of a program with more, whose kernels take longer than their
+ * launches, this is the device's time in part.
+ */
+#include "bench/time/launching.h"
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
+
+enum { RUNS_MIN = 3, RUNS_MAX = 20 };
+
+static const double patience = 0.2; /* seconds, runs of the device included */
+
+struct launching launching_measure(struct tape *t)
+{
+    double samples[RUNS_MAX], begin = clock_now();
+    int n = 0;
+    tape_wait(t);
+    while (n < RUNS_MAX && (n < RUNS_MIN || clock_now() - begin < patience)) {
+        double start = clock_now();
+        tape_run(t);
+        samples[n++] = clock_now() - start;
+        tape_wait(t);
+    }
+    return (struct launching){
+        .n = n, .entries = tape_entry_count(t), .median = summarize(samples, (size_t)n).median};
+}

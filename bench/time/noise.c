@@ -1,0 +1,165 @@
+/*
+ * The probe for lost time follows the idea of the fixed-time-quantum and "selfish" detour benchmarks
+ * (Beckman, Iskra, Yoshii, Coghlan and Nataraj, "Benchmarking the effects of operating system interference on
+ * extreme-scale parallel machines", Cluster Computing 11, 2008): a thread that only reads the clock sees
+ * every moment at which it did not run, whoever took it: another program, an interrupt, or the host of a
+ * virtual machine, which no counter of ours tells.
+ */
+#include "bench/time/noise.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/affinity.h"
+#include "bench/base/clock.h"
+
+enum { PATH_SIZE = 512 };
+#define LOOK 4e-3 /* seconds, in which our own threads fall asleep */
+
+struct usage usage_now(void)
+{
+    struct rusage r;
+    getrusage(RUSAGE_SELF, &r);
+    return (struct usage){.minor_faults = r.ru_minflt,
+                          .major_faults = r.ru_majflt,
+                          .voluntary = r.ru_nvcsw,
+                          .involuntary = r.ru_nivcsw,
+                          .cpu = clock_cpu()};
+}
+
+struct usage usage_since(const struct usage *start)
+{
+    struct usage now = usage_now();
+    return (struct usage){.minor_faults = now.minor_faults - start->minor_faults,
+                          .major_faults = now.major_faults - start->major_faults,
+                          .voluntary = now.voluntary - start->voluntary,
+                          .involuntary = now.involuntary - start->involuntary,
+                          .cpu = now.cpu - start->cpu};
+}
+
+struct usage usage_sum(const struct usage *a, const struct usage *b)
+{
+    return (struct usage){.minor_faults = a->minor_faults + b->minor_faults,
+                          .major_faults = a->major_faults + b->major_faults,
+                          .voluntary = a->voluntary + b->voluntary,
+                          .involuntary = a->involuntary + b->involuntary,
+                          .cpu = a->cpu + b->cpu};
+}
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char whole[PATH_SIZE];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    return fopen(whole, "r");
+}
+
+void noise_read_load(const char *root, struct noise *n)
+{
+    n->load = NAN;
+    n->runnable = -1;
+    FILE *in = open_under(root, "/proc/loadavg");
+    if (!in)
+        return;
+    double load;
+    int running;
+    int got = fscanf(in, "%lf %*f %*f %d/", &load, &running);
+    if (got >= 1)
+        n->load = load;
+    if (got == 2 && running >= 1)
+        n->runnable = running - 1; /* we, who read it, run */
+    fclose(in);
+}
+
+/* A number of kilohertz, in Hz; NAN if there is none. */
+static double read_frequency(const char *root, int cpu, const char *name)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu, name);
+    FILE *in = open_under(root, path);
+    double kilohertz = NAN;
+    if (in && fscanf(in, "%lf", &kilohertz) != 1)
+        kilohertz = NAN;
+    if (in)
+        fclose(in);
+    return 1e3 * kilohertz;
+}
+
+void noise_read_frequency(const char *root, int cpu, struct noise *n)
+{
+    n->frequency = read_frequency(root, cpu, "scaling_cur_freq");
+    n->frequency_max = read_frequency(root, cpu, "scaling_max_freq");
+    n->governor[0] = '\0';
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+    FILE *in = open_under(root, path);
+    if (in && fgets(n->governor, sizeof n->governor, in))
+        n->governor[strcspn(n->governor, "\n")] = '\0';
+    if (in)
+        fclose(in);
+}
+
+/* The fewest of the looks that fit into `seconds`, of one at least: who is always ready is no passer-by. */
+static void look_at_load(struct noise *n, double seconds)
+{
+    struct timespec pause = {.tv_nsec = (long)(LOOK * 1e9)};
+    int fewest = -1, looks = 1 + (int)fmax(0, seconds / LOOK - 1);
+    for (int i = 0; i < looks; i++) {
+        nanosleep(&pause, NULL);
+        noise_read_load("", n);
+        if (fewest < 0 || n->runnable < fewest)
+            fewest = n->runnable;
+    }
+    n->runnable = fewest;
+}
+
+static int64_t preemptions(void)
+{
+    struct rusage r;
+    getrusage(RUSAGE_THREAD, &r);
+    return r.ru_nivcsw;
+}
+
+/* Spins on the clock of one thread. */
+static void spin(double seconds, double *lost, double *largest)
+{
+    double start = clock_now(), last = start;
+    while (last - start < seconds) {
+        double now = clock_now(), gap = now - last;
+        if (gap > NOISE_GAP) {
+            *lost += gap;
+            *largest = fmax(*largest, gap);
+        }
+        last = now;
+    }
+    *lost /= last - start;
+}
+
+struct noise noise_probe(int threads, double seconds)
+{
+    struct noise n = {.cores = (int)sysconf(_SC_NPROCESSORS_ONLN), .threads = threads};
+    look_at_load(&n, seconds / 2);
+    double lost = 0, largest = 0;
+    int64_t switches = 0;
+    int spun = 0;
+    cpu_set_t granted;
+    bool bound = affinity_spread(threads, &granted);
+#pragma omp parallel num_threads(threads) reduction(+ : lost, switches, spun) reduction(max : largest)
+    {
+        int64_t before = preemptions();
+        spin(seconds, &lost, &largest);
+        switches = preemptions() - before;
+        spun = 1;
+    }
+    if (bound)
+        affinity_restore(threads, &granted);
+    n.lost = lost / spun;
+    n.largest_gap = largest;
+    n.preemptions = switches;
+    int cpu = sched_getcpu();
+    noise_read_frequency("", cpu >= 0 ? cpu : 0, &n);
+    return n;
+}

@@ -1,0 +1,221 @@
+/* Time is taken at the borders of the phases and nowhere else, so that the tape runs as it would unobserved;
+ * on a device a sample is from the first launch's turn to the end of the last, resolved when the run is over.
+ */
+#include "bench/time/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
+#include "bench/time/stopwatch.h"
+
+/* Runs, each divided at the borders of its phases. */
+struct run {
+    const struct tape *tape;
+    struct stopwatch watch; /* mark 0 is the start, mark n the n-th border */
+    int borders, all;       /* so far, and in a whole run */
+    double phase[PHASES];   /* of the last run; NAN where it was one graph */
+};
+
+/* Whether a phase ends with this entry. */
+static bool is_border(const struct tape *t, int entry)
+{
+    return entry + 1 == tape_entry_count(t) || tape_entry(t, entry + 1)->phase != tape_entry(t, entry)->phase;
+}
+
+static struct run run_open(const struct tape *t)
+{
+    int borders = 0;
+    for (int e = 0; e < tape_entry_count(t); e++)
+        borders += is_border(t, e);
+    return (struct run){.tape = t, .watch = stopwatch_open(t, borders + 1), .all = borders};
+}
+
+static void at_border(void *context, int entry)
+{
+    struct run *r = context;
+    if (is_border(r->tape, entry))
+        stopwatch_mark(&r->watch, ++r->borders);
+}
+
+static void divide(struct run *r)
+{
+    int border = 0;
+    for (int p = 0; p < PHASES; p++)
+        r->phase[p] = tape_captured(r->tape) ? NAN : 0;
+    for (int e = 0; e < tape_entry_count(r->tape) && !tape_captured(r->tape); e++)
+        if (is_border(r->tape, e)) {
+            r->phase[tape_entry(r->tape, e)->phase] += r->watch.at[border + 1] - r->watch.at[border];
+            border++;
+        }
+}
+
+/* Seconds; NAN where the run was cancelled. */
+static double run_once(struct tape *t, struct run *r)
+{
+    r->borders = 0;
+    stopwatch_mark(&r->watch, 0);
+    if (tape_captured(t)) {
+        tape_run(t);
+        stopwatch_mark(&r->watch, ++r->borders);
+    } else {
+        tape_run_marked(t, at_border, r);
+        if (r->borders < r->all)
+            return NAN;
+    }
+    stopwatch_resolve(&r->watch, r->borders + 1);
+    divide(r);
+    return r->watch.at[r->borders] - r->watch.at[0];
+}
+
+/* The value of a scalar of the tape; NAN if there is none. */
+static double scalar(const struct tape *t, struct mat m)
+{
+    if (!mat_present(m))
+        return NAN;
+    void *copy;
+    m = tape_read(t, m, &copy);
+    double value = m.dtype == F64 ? *(const double *)m.data : (double)*(const float *)m.data;
+    free(copy);
+    return value;
+}
+
+static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+{
+    double seconds = run_once(t, r);
+    if (s->n + s->warmup + s->seen.discarded == 0 && !isnan(seconds))
+        s->first = scalar(t, rule->watch);
+    return seconds;
+}
+
+bool sampling_cancelled(const void *context)
+{
+    const struct sampling *rule = context;
+    bool ends = rule->deadline > 0 && isfinite(rule->deadline);
+    return interrupt_signal() || (ends && clock_now() >= rule->deadline);
+}
+
+static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+{
+    double start = clock_now();
+    while (!sampling_cancelled(rule) &&
+           (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup)) {
+        s->warmup += !isnan(run_watched(t, r, rule, s));
+    }
+}
+
+static bool quiet(const struct samples *s, double max_noise)
+{
+    struct summary m = summarize(s->seconds, (size_t)s->n);
+    struct interval ranks = median_interval_ranks(s->seconds, (size_t)s->n);
+    double width = s->n < AUTOCORRELATION_MIN ? m.ci95_high - m.ci95_low : ranks.high - ranks.low;
+    return width / 2 <= max_noise * m.median;
+}
+
+bool sampling_enough(const struct samples *s, const struct sampling *rule, double elapsed)
+{
+    if (rule->runs > 0)
+        return s->n >= rule->runs;
+    if (s->n >= SAMPLES_MAX)
+        return true;
+    if (s->n >= SAMPLES_MIN && elapsed >= rule->budget)
+        return true;
+    return s->n >= rule->min_samples && quiet(s, rule->max_noise);
+}
+
+void samples_allocate(struct samples *s, size_t capacity)
+{
+    double *all = calloc((PHASES + 2) * capacity, sizeof *all);
+    if (!all)
+        abort();
+    s->seconds = all;
+    s->clock = all + capacity;
+    for (int p = 0; p < PHASES; p++)
+        s->phase[p] = all + (size_t)(p + 2) * capacity;
+}
+
+/* None where the run was cancelled. */
+static void take_sample(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+{
+    double seconds = run_watched(t, r, rule, s);
+    if (isnan(seconds))
+        return;
+    s->seconds[s->n] = seconds;
+    for (int p = 0; p < PHASES; p++)
+        s->phase[p][s->n] = r->phase[p];
+    s->n++;
+}
+
+/* Whether the samples are enough when the GPU that spoils some was looked at, if there is one. */
+static bool done(struct samples *s, const struct sampling *rule, struct watch *gpu, double elapsed)
+{
+    bool last = sampling_enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
+    int taken = s->n;
+    s->n = watch_sample(gpu, taken, last, time_left, s->clock);
+    s->seen = gpu->seen;
+    return last && s->n == taken;
+}
+
+struct samples sample_tape(struct tape *t, const struct sampling *rule)
+{
+    struct samples s = {0};
+    samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
+    struct run r = run_open(t);
+    struct cancel signals = tape_cancel_when(t, (struct cancel){sampling_cancelled, rule});
+    warm_up(t, &r, rule, &s);
+    double start = clock_now();
+    struct usage before = usage_now();
+    struct watch gpu = watch_start(rule->nvml, rule->look);
+    while (!sampling_cancelled(rule)) {
+        take_sample(t, &r, rule, &s);
+        if (rule->progress)
+            rule->progress(rule->context, s.n, clock_now() - start);
+        if (done(&s, rule, &gpu, clock_now() - start))
+            break;
+    }
+    s.used = usage_since(&before);
+    s.elapsed = clock_now() - start;
+    stopwatch_close(&r.watch);
+    tape_cancel_when(t, signals);
+    return s;
+}
+
+void samples_free(struct samples *s)
+{
+    free(s->seconds);
+    *s = (struct samples){0};
+}
+
+static void append(double *to, int at, const double *from, int count)
+{
+    memcpy(to + at, from, (size_t)count * sizeof *to);
+}
+
+void samples_join(struct samples *into, struct samples *turn)
+{
+    struct samples both = *turn;
+    if (into->n > 0) {
+        both.n = into->n + turn->n;
+        both.warmup = into->warmup + turn->warmup;
+        both.first = into->first;
+        both.elapsed = into->elapsed + turn->elapsed;
+        both.used = usage_sum(&into->used, &turn->used);
+        both.seen = seen_join(&into->seen, &turn->seen);
+        samples_allocate(&both, (size_t)both.n);
+        append(both.seconds, 0, into->seconds, into->n);
+        append(both.seconds, into->n, turn->seconds, turn->n);
+        append(both.clock, 0, into->clock, into->n);
+        append(both.clock, into->n, turn->clock, turn->n);
+        for (int p = 0; p < PHASES; p++) {
+            append(both.phase[p], 0, into->phase[p], into->n);
+            append(both.phase[p], into->n, turn->phase[p], turn->n);
+        }
+        samples_free(turn);
+    }
+    samples_free(into);
+    *into = both;
+    *turn = (struct samples){0};
+}

@@ -1,0 +1,225 @@
+/*
+ * The product-heavy ops in double on CBLAS: what a whole step is checked against, where ref's scalar loops
+ * would take too long. The mathematics is that of ref; nothing is packed, fused or recomputed for speed.
+ *
+ * A task is a block of rows of an output, or one head of one graph, so that results do not depend on
+ * call.threads.
+ */
+#include "kernels/backend.h"
+
+#if HAVE_CBLAS
+#include "kernels/oracle/oracle.h"
+
+#include <omp.h>
+
+enum { ROWS = 64 };
+
+static double activate(int act, double x)
+{
+    switch (act) {
+    case ACT_GELU:
+        return x * 0.5 * erfc(-x * M_SQRT1_2);
+    case ACT_GELU_TANH:
+        return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case ACT_RELU:
+        return x > 0 ? x : 0;
+    default:
+        return x;
+    }
+}
+
+static double activation_slope(int act, double x)
+{
+    double t;
+    switch (act) {
+    case ACT_GELU:
+        return 0.5 * erfc(-x * M_SQRT1_2) + x * exp(-0.5 * x * x) / sqrt(2 * M_PI);
+    case ACT_GELU_TANH:
+        t = tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+        return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+    case ACT_RELU:
+        return x > 0;
+    default:
+        return 1;
+    }
+}
+
+static void linear(const void *args)
+{
+    const struct linear_args *a = args;
+    int64_t n = a->y.rows, m = a->y.cols, d = a->x.cols;
+#pragma omp parallel for num_threads(a->call.threads) schedule(dynamic)
+    for (int64_t first = 0; first < n; first += ROWS) {
+        int64_t rows = min_of(ROWS, n - first);
+        product(false, true, rows, m, d, 1, at(a->x, first), ld(a->x), at(a->w, 0), ld(a->w), false,
+                at(a->y, first), ld(a->y));
+        for (int64_t i = first; i < first + rows; i++)
+            for (int64_t j = 0; j < m; j++) {
+                double z = at(a->y, i)[j] + (mat_present(a->b) ? at(a->b, 0)[j] : 0);
+                if (mat_present(a->pre))
+                    at(a->pre, i)[j] = z;
+                at(a->y, i)[j] = activate(a->act, z);
+            }
+    }
+}
+
+/* dw and db, rows first .. of dw: sums over all rows of dz. */
+static void weight_rows(const struct linear_backward_args *a, const double *dz, int64_t first, int64_t rows)
+{
+    int64_t n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
+    if (mat_present(a->dw))
+        product(true, false, rows, d, n, 1, dz + first, m, at(a->x, 0), ld(a->x), a->dw.acc, at(a->dw, first),
+                ld(a->dw));
+    for (int64_t j = first; mat_present(a->db) && j < first + rows; j++) {
+        double sum = a->db.acc ? at(a->db, 0)[j] : 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += dz[i * m + j];
+        at(a->db, 0)[j] = sum;
+    }
+}
+
+static void linear_backward(const void *args)
+{
+    const struct linear_backward_args *a = args;
+    int64_t n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
+    double *dz = a->call.scratch;
+#pragma omp parallel num_threads(a->call.threads)
+    {
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < m; j++)
+                dz[i * m + j] = at(a->dy, i)[j] * (a->act ? activation_slope(a->act, at(a->pre, i)[j]) : 1);
+        if (mat_present(a->dx)) {
+#pragma omp for schedule(dynamic) nowait
+            for (int64_t i = 0; i < n; i += ROWS)
+                product(false, false, min_of(ROWS, n - i), d, m, 1, dz + i * m, m, at(a->w, 0), ld(a->w),
+                        a->dx.acc, at(a->dx, i), ld(a->dx));
+        }
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t j = 0; j < m; j += ROWS)
+            weight_rows(a, dz, j, min_of(ROWS, m - j));
+    }
+}
+
+static int64_t linear_backward_scratch(const void *args)
+{
+    return mat_size(((const struct linear_backward_args *)args)->dy) * (int64_t)sizeof(double);
+}
+
+static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t first, int64_t rows,
+                   double *s)
+{
+    int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
+            c = h * dh;
+    product(false, true, rows, n, dh, 1 / sqrt((double)dh), at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c,
+            ld(a->k), false, s, n);
+    softmax(s, rows, n, mat_present(a->lse) ? at(a->lse, first) + h : NULL, a->lse.ld);
+    product(false, false, rows, dh, n, 1, s, n, at(a->v, at_g) + c, ld(a->v), false, at(a->y, first) + c,
+            ld(a->y));
+}
+
+static void attention(const void *args)
+{
+    const struct attention_args *a = args;
+#pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
+    for (int64_t g = 0; g < graph_count(a->graphs); g++)
+        for (int h = 0; h < a->heads; h++) {
+            double *scores = (double *)a->call.scratch + omp_get_thread_num() * ROWS * a->q.rows;
+            int64_t end = graph_first(a->graphs, g + 1);
+            for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
+                attend(a, g, h, i, min_of(ROWS, end - i), scores);
+        }
+}
+
+static int64_t attention_scratch(const void *args)
+{
+    const struct attention_args *a = args;
+    return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
+}
+
+/* Queries first .. of one head of graph g: s holds scores, then p; t holds dy v', then ds. */
+static void attend_backward(const struct attention_backward_args *a, int64_t g, int64_t h, int64_t first,
+                            int64_t rows, double *s, double *t)
+{
+    int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
+            c = h * dh;
+    double scale = 1 / sqrt((double)dh);
+    product(false, true, rows, n, dh, scale, at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c, ld(a->k),
+            false, s, n);
+    product(false, true, rows, n, dh, 1, at(a->dy, first) + c, ld(a->dy), at(a->v, at_g) + c, ld(a->v), false,
+            t, n);
+    for (int64_t i = 0; i < rows; i++) {
+        double lse = at(a->lse, first + i)[h], delta = 0;
+        for (int64_t k = c; k < c + dh; k++)
+            delta += at(a->dy, first + i)[k] * at(a->y, first + i)[k];
+        for (int64_t j = i * n; j < (i + 1) * n; j++) {
+            s[j] = exp(s[j] - lse);
+            t[j] = s[j] * (t[j] - delta) * scale;
+        }
+    }
+    bool add = first > at_g;
+    product(false, false, rows, dh, n, 1, t, n, at(a->k, at_g) + c, ld(a->k), a->dq.acc, at(a->dq, first) + c,
+            ld(a->dq));
+    product(true, false, n, dh, rows, 1, t, n, at(a->q, first) + c, ld(a->q), a->dk.acc || add,
+            at(a->dk, at_g) + c, ld(a->dk));
+    product(true, false, n, dh, rows, 1, s, n, at(a->dy, first) + c, ld(a->dy), a->dv.acc || add,
+            at(a->dv, at_g) + c, ld(a->dv));
+}
+
+static void attention_backward(const void *args)
+{
+    const struct attention_backward_args *a = args;
+    int64_t n = a->q.rows;
+#pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
+    for (int64_t g = 0; g < graph_count(a->graphs); g++)
+        for (int h = 0; h < a->heads; h++) {
+            double *s = (double *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * n;
+            int64_t end = graph_first(a->graphs, g + 1);
+            for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
+                attend_backward(a, g, h, i, min_of(ROWS, end - i), s, s + ROWS * n);
+        }
+}
+
+static int64_t attention_backward_scratch(const void *args)
+{
+    const struct attention_backward_args *a = args;
+    return 2 * a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
+}
+
+#define ROW(op)                                                                                              \
+    {                                                                                                        \
+        OP_##op, "blas", F64, op, NULL                                                                       \
+    }
+#define ROW_UNFUSED(op)                                                                                      \
+    {                                                                                                        \
+        OP_##op, "blas", F64, oracle_##op, NULL                                                              \
+    }
+#define ROW_SCRATCH(op)                                                                                      \
+    {                                                                                                        \
+        OP_##op, "blas", F64, op, op##_scratch                                                               \
+    }
+
+static const struct kernel table[] = {
+    ROW(linear),
+    ROW_SCRATCH(linear_backward),
+    ROW_SCRATCH(attention),
+    ROW_SCRATCH(attention_backward),
+    ROW_UNFUSED(attention_scores),
+    ROW_UNFUSED(attention_scores_backward),
+    ROW_UNFUSED(attention_softmax),
+    ROW_UNFUSED(attention_softmax_backward),
+    ROW_UNFUSED(attention_values),
+    ROW_UNFUSED(attention_values_backward),
+    {0},
+};
+#else
+static const struct kernel table[] = {{0}};
+#endif
+
+const struct backend backend_oracle = {
+    .name = "oracle",
+    .doc = "double: products by CBLAS, the rest by the reference",
+    .kernels = table,
+    .count = sizeof table / sizeof *table - 1, /* without the empty row that ends it */
+    .base = &backend_ref,
+};

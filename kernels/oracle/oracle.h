@@ -1,0 +1,77 @@
+/*
+ * What the files of the oracle share: matrices of doubles, the product by CBLAS, the softmax. Only where
+ * HAVE_CBLAS is 1.
+ */
+#ifndef GTMARK_KERNELS_ORACLE_H
+#define GTMARK_KERNELS_ORACLE_H
+
+#include "kernels/ops.h"
+
+#include <cblas.h>
+#include <math.h>
+
+static inline int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t graph_count(struct offsets graphs)
+{
+    return graphs.at.rows - 1;
+}
+
+static inline int64_t graph_first(struct offsets graphs, int64_t g)
+{
+    return ((const int64_t *)graphs.at.data)[g];
+}
+
+static inline int64_t graph_size(struct offsets graphs, int64_t g)
+{
+    return graph_first(graphs, g + 1) - graph_first(graphs, g);
+}
+
+/* Row i; null of an absent matrix. */
+static inline double *at(struct mat m, int64_t i)
+{
+    return m.data ? (double *)m.data + i * m.ld : NULL;
+}
+
+/* A leading dimension that CBLAS accepts: a view of one row may hold anything. */
+static inline int64_t ld(struct mat m)
+{
+    return m.ld > m.cols ? m.ld : m.cols;
+}
+
+/* C (m x n) (+)= alpha op(A) op(B), row-major. */
+static inline void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
+                           int64_t lda, const double *b, int64_t ldb, bool acc, double *c, int64_t ldc)
+{
+    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n,
+                (int)k, alpha, a, (int)lda, b, (int)ldb, acc ? 1 : 0, c, (int)ldc);
+}
+
+/* Scores of `rows` queries against n keys become probabilities; lse is written where it is not null. */
+static inline void softmax(double *s, int64_t rows, int64_t n, double *lse, int64_t lse_ld)
+{
+    for (int64_t i = 0; i < rows; i++, s += n) {
+        double top = s[0], sum = 0;
+        for (int64_t j = 0; j < n; j++)
+            top = fmax(top, s[j]);
+        for (int64_t j = 0; j < n; j++)
+            sum += s[j] = exp(s[j] - top);
+        for (int64_t j = 0; j < n; j++)
+            s[j] /= sum;
+        if (lse)
+            lse[i * lse_ld] = top + log(sum);
+    }
+}
+
+/* kernels/oracle/unfused.c */
+void oracle_attention_scores(const void *args);
+void oracle_attention_scores_backward(const void *args);
+void oracle_attention_softmax(const void *args);
+void oracle_attention_softmax_backward(const void *args);
+void oracle_attention_values(const void *args);
+void oracle_attention_values_backward(const void *args);
+
+#endif

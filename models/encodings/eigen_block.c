@@ -1,0 +1,238 @@
+/*
+ * The Rayleigh-Ritz step of a block X: with G = X' M X and C such that C' G C = 1, the eigenvectors V of
+ * C' X' L X C give the pairs X C V, from which the constant is taken out.
+ */
+#include "models/encodings/eigen_block.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+
+static const double DEPENDENT =
+    1e-8; /* what a column has left, squared, once those before it are taken out */
+
+enum {
+    GUARDS = 8,
+    UNIT = 16 /* columns: a vector of the widest instruction set */
+};
+
+void block_product(struct iteration *s, struct mat y, struct mat x, double alpha, double beta)
+{
+    run_op(s->e, laplacian, .y = y, .x = x, .q = s->p->q, .w = s->p->weight, .adj = s->p->adj, .alpha = alpha,
+           .beta = beta);
+    s->count++;
+}
+
+void block_swap(struct mat *a, struct mat *b)
+{
+    struct mat c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static double *entry(struct mat m, int64_t i, int64_t k)
+{
+    return (double *)m.data + i * m.ld + k;
+}
+
+/*
+ * Overwrites the Gram matrix by C with C' G C = 1, upper triangular: Gram-Schmidt on coefficients. Columns
+ * that depend on those before become zero.
+ */
+static void orthonormalise(struct iteration *s, double *c)
+{
+    int64_t n = s->wide;
+    memset(c, 0, (size_t)(n * n) * sizeof *c);
+    for (int64_t j = 0; j < n; j++) {
+        double own = *entry(s->gram, j, j), left = own;
+        c[j * n + j] = 1;
+        for (int64_t i = 0; i < j; i++) {
+            double dot = 0;
+            for (int64_t k = 0; k <= i; k++)
+                dot += c[k * n + i] * *entry(s->gram, k, j);
+            for (int64_t k = 0; k <= i; k++)
+                c[k * n + j] -= dot * c[k * n + i];
+            left -= dot * dot;
+        }
+        double scale = left > DEPENDENT * own && own > 0 ? 1 / sqrt(left) : 0;
+        for (int64_t k = 0; k <= j; k++)
+            c[k * n + j] *= scale;
+    }
+}
+
+/* out (n x n) = c' energy c; where c has a zero column, a diagonal beyond all others. */
+static void project(struct iteration *s, const double *c, double *half, double *out)
+{
+    int64_t n = s->wide;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k <= j; k++)
+                sum += *entry(s->energy, i, k) * c[k * n + j];
+            half[i * n + j] = sum;
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k <= i; k++)
+                sum += c[k * n + i] * half[k * n + j];
+            out[i * n + j] = c[i * n + i] == 0 && i == j ? 4 * s->p->bound : sum;
+        }
+}
+
+/* turn' = c times the eigenvectors (rows of v), and the shift that takes the constant out. */
+static void set_turn(struct iteration *s, const double *c, const double *v)
+{
+    int64_t n = s->wide;
+    float *turn = s->turn.data, *shift = s->shift.data;
+    for (int64_t j = 0; j < n; j++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (int64_t k = i; k < n; k++)
+                sum += c[i * n + k] * v[j * n + k];
+            turn[j * n + i] = (float)sum;
+            mean += sum * *entry(s->sums, 0, i) / s->total;
+        }
+        shift[j] = (float)-mean;
+    }
+}
+
+void block_draw(struct iteration *s, int64_t first)
+{
+    if (first < s->wide)
+        run_op(s->e, uniform, .y = mat_cols(s->x, first, s->wide - first),
+               .key = rng_bits(rng_key(0, "eigen"), (uint64_t)s->count), .bound = 1);
+}
+
+/* The Gram matrix and the energy of the block as it is; the constant is taken out of the first. */
+static void inner_products(struct iteration *s)
+{
+    block_product(s, s->z, s->x, 1, 0);
+    run_op(s->e, gram, .g = s->gram, .x = s->x, .y = s->x, .m = s->p->mass);
+    run_op(s->e, gram, .g = s->energy, .x = s->x, .y = s->z, .m = s->p->mass);
+    run_op(s->e, gram, .g = s->sums, .x = s->p->mass, .y = s->x);
+    for (int64_t i = 0; i < s->wide; i++)
+        for (int64_t j = 0; j < s->wide; j++)
+            *entry(s->gram, i, j) -= *entry(s->sums, 0, i) * *entry(s->sums, 0, j) / s->total;
+    for (int64_t i = 0; i < s->wide; i++)
+        for (int64_t j = 0; j < i; j++)
+            *entry(s->energy, i, j) = *entry(s->energy, j, i) =
+                (*entry(s->energy, i, j) + *entry(s->energy, j, i)) / 2;
+}
+
+/* How far the wanted columns are from orthonormal. */
+static double find_skew(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t i = 0; i < s->wanted; i++)
+        for (int64_t j = 0; j <= i; j++)
+            most = fmax(most, fabs(*entry(s->gram, i, j) - (i == j)));
+    return most;
+}
+
+/*
+ * Ritz values and |T x - value x| / |x| of each column, in the norm of M, from the columns as float has them.
+ * The difference is formed: in |T x|^2 - value^2 |x|^2 the float sums of the products would leave as much as
+ * is allowed.
+ */
+static void find_residuals(struct iteration *s)
+{
+    inner_products(s);
+    s->skew = find_skew(s);
+    memset(s->turn.data, 0, (size_t)mat_bytes(s->turn));
+    for (int64_t j = 0; j < s->wide; j++) {
+        s->value[j] = *entry(s->energy, j, j) / *entry(s->gram, j, j);
+        ((float *)s->turn.data)[j * (s->wide + 1)] = (float)-s->value[j];
+    }
+    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->turn, .act = ACT_NONE);
+    s->z.acc = true;
+    run_op(s->e, copy, .y = s->z, .x = s->y);
+    s->z.acc = false;
+    run_op(s->e, gram, .g = s->square, .x = s->z, .y = s->z, .m = s->p->mass);
+    for (int64_t j = 0; j < s->wide; j++)
+        s->residual[j] = sqrt(fmax(0, *entry(s->square, j, j) / *entry(s->gram, j, j)));
+}
+
+/*
+ * Takes the constant out of the block once more, now that little of it is left: next to much of it, float
+ * leaves a part that a filter would raise above all else. The sums are those of the block as it is.
+ */
+static void take_out_constant(struct iteration *s)
+{
+    float *mean = s->shift.data;
+    for (int64_t j = 0; j < s->wide; j++)
+        mean[j] = (float)(*entry(s->sums, 0, j) / s->total);
+    run_op(s->e, batch_norm_inference, .y = s->y, .x = s->x, .gain = s->ones, .bias = s->zeros,
+           .running_mean = s->shift, .running_var = s->ones);
+    block_swap(&s->x, &s->y);
+}
+
+/* The best pairs in the span of the block. */
+bool block_ritz(struct iteration *s)
+{
+    int64_t n = s->wide, square = n * n;
+    double *c = s->work, *half = c + square, *small = half + square, *v = small + square, *rest = v + square;
+    inner_products(s);
+    orthonormalise(s, c);
+    project(s, c, half, small);
+    memcpy(s->before, s->value, (size_t)n * sizeof *s->value);
+    if (!eager_good(s->e))
+        return false;
+    int info = dense_symmetric(n, small, 0, n, s->value, v, rest);
+    if (info)
+        return eager_fail(s->e, "the small problem of %lld columns failed, info %d", (long long)n, info);
+    set_turn(s, c, v);
+    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->turn, .b = s->shift, .act = ACT_NONE);
+    eager_charge(s->e, dense_flops(n, n), 0);
+    block_swap(&s->x, &s->y);
+    int64_t rank = n;
+    while (rank > 0 && s->value[rank - 1] > 1.01 * s->p->bound)
+        rank--;
+    block_draw(s, rank);
+    find_residuals(s);
+    take_out_constant(s);
+    return eager_good(s->e);
+}
+
+bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
+{
+    int64_t room = (wanted + GUARDS + UNIT - 1) / UNIT * UNIT, n = p->n;
+    int64_t wide = room < n - 1 ? room : n - 1;
+    *s = (struct iteration){.e = e, .p = p, .wanted = wanted, .wide = wide};
+    s->x = eager_matrix(e, F32, n, wide);
+    s->y = eager_matrix(e, F32, n, wide);
+    s->z = eager_matrix(e, F32, n, wide);
+    s->gram = eager_matrix(e, F64, wide, wide);
+    s->energy = eager_matrix(e, F64, wide, wide);
+    s->square = eager_matrix(e, F64, wide, wide);
+    s->sums = eager_matrix(e, F64, 1, wide);
+    s->turn = eager_matrix(e, F32, wide, wide);
+    s->shift = eager_matrix(e, F32, 1, wide);
+    s->ones = eager_matrix(e, F32, 1, wide);
+    s->zeros = eager_matrix(e, F32, 1, wide);
+    s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide)) * 8;
+    s->value = eager_alloc(e, s->work_size);
+    if (!eager_good(e))
+        return false;
+    run_op(e, fill, .y = s->ones, .value = 1);
+    run_op(e, fill, .y = s->zeros, .value = 0);
+    s->before = s->value + wide;
+    s->residual = s->before + wide;
+    s->work = s->residual + wide;
+    for (int64_t i = 0; i < n; i++)
+        s->total += ((const float *)p->mass.data)[i];
+    for (int64_t j = 0; j < wide; j++)
+        s->value[j] = 0;
+    return true;
+}
+
+void block_give(struct iteration *s)
+{
+    struct mat *all[] = {&s->x,    &s->y,    &s->z,     &s->gram, &s->energy, &s->square,
+                         &s->sums, &s->turn, &s->shift, &s->ones, &s->zeros};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        eager_release(s->e, all[i]);
+    eager_free(s->e, s->value, s->work_size);
+}

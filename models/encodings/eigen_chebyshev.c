@@ -1,0 +1,234 @@
+/*
+ * The smallest eigenpairs by subspace iteration with Chebyshev filters (Rutishauser, "Computational aspects
+ * of F. L. Bauer's simultaneous iteration method", 1969; Zhou, Saad, Tiago and Chelikowsky,
+ * "Self-consistent-field calculations using Chebyshev-filtered subspace iteration", 2006).
+ *
+ * A block of more columns than pairs are wanted is multiplied by T_m(A), A = (2 T - (a + b)) / (b - a) and
+ * T = M^-1 L: that is at most 1 on the eigenvectors from a to the bound b, and grows beyond measure below a,
+ * where the wanted ones are. A Rayleigh-Ritz step then finds the best pairs in the span of the block, and the
+ * largest of their values is the next a. The degree m is what the worst pair still needs, but no more than
+ * keeps the gain below GAIN: beyond, what float lost in the lowest columns would drown the others.
+ *
+ * The recurrence t_(k+1) = 2 A t_k - t_(k-1) runs with its signs turned, u_k = t_k but for u_2 = -t_2,
+ * u_3 = -t_3, u_6, u_7 and so on: u_(k+1) = -+ 2 A u_k + u_(k-1), which adds to what is there.
+ *
+ * The block starts random and all of it is iterated to the end, so that every eigenvector below a has had the
+ * gain that the last wanted pair needed: none is left out, however its neighbours look.
+ *
+ * On graphs like grids the gap below a is so narrow that this takes sqrt(b / a) products over and over. Where
+ * the first filter shows that, a coarser graph (eigen_coarsen.c) is solved roughly, by the same means, and
+ * its block prolonged ("cascadic" multigrid: Bornemann and Deuflhard, "The cascadic multigrid method for
+ * elliptic problems", 1996). The coarsest block starts random, so all eigenvectors of that graph are
+ * in it. A vector of the finer graph differs from its averages over the pairs, in the squared norm of M, by
+ * at most its eigenvalue times the largest m_i m_j / (m_i + m_j) / w of a pair, so no smooth one is
+ * orthogonal to what is prolonged.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/encodings/eigen_block.h"
+#include "models/encodings/eigen_coarsen.h"
+
+static const double GAIN = 1e5;
+static const double GAIN_OF_CONSTANT = 1e8; /* which is taken out, but for what float loses */
+static const double GAIN_AT_FLOOR =
+    10; /* of a step whose residuals float hides: it is the eigenvalues that it is for */
+static const double EIGENVALUE = 2e-5; /* relative error of an eigenvalue that is aimed at */
+
+static const double COARSER = 0.75; /* nodes of a coarser graph that is worth it */
+static const double SMOOTH = 0.15;  /* of the mean diagonal: what is wanted lies below */
+static const double LOOSE = 0.1;    /* residual over eigenvalue of a coarser graph */
+static const double FLOOR = 1e-6;   /* of the bound: residuals that a long recurrence in float leaves */
+static const double HALF = 0.5;     /* of the bound: where the edges of aggregates are smoothed from first */
+static const double SKEW = 5e-6;    /* more than float costs, and too much */
+static const double SMOOTH_FROM = 0.1; /* of the bound; filters from there on keep what is smooth */
+
+enum {
+    DEGREE_LEAST = 4,
+    SMOOTH_DEGREE = 5, /* of the filter from there on */
+    COARSEST = 400,    /* nodes */
+    IDLE = 5,          /* steps that bring nothing at float's floor, after which there is no more to gain */
+    IDLE_MOST = 20     /* the same above it */
+};
+
+double eigen_allowed(double value, double norm)
+{
+    return fmax(1e-3 * value, 2e-7 * norm);
+}
+
+/* The block times T_m(A). */
+static void filter(struct iteration *s, double a, int64_t degree)
+{
+    double b = s->p->bound, alpha = 2 / (b - a), beta = -(a + b) / (b - a), sign = -1;
+    block_product(s, s->z, s->x, alpha, beta);
+    block_swap(&s->x, &s->z);
+    for (int64_t k = 1; k < degree; k++, sign = -sign) {
+        s->z.acc = true;
+        block_product(s, s->z, s->x, sign * 2 * alpha, sign * 2 * beta);
+        s->z.acc = false;
+        block_swap(&s->x, &s->z);
+    }
+}
+
+/* What the residual of a pair should be; its eigenvalue is off by its square over the gap. */
+static double wanted_residual(const struct iteration *s, int64_t j)
+{
+    double value = s->value[j], gap = s->value[s->wide - 1] - value;
+    if (s->loose > 0)
+        return fmax(s->loose * value, FLOOR * s->p->bound);
+    double moved = fabs(value - s->before[j]), allowed = 0.7 * eigen_allowed(value, s->p->norm);
+    return moved <= EIGENVALUE / 2 * value ? allowed : fmin(allowed, sqrt(EIGENVALUE * value * gap));
+}
+
+/* What the residual of the worst pair is too large by. */
+static double excess(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j] / wanted_residual(s, j));
+    return most;
+}
+
+/* Whether all pairs are as good as float allows. */
+static bool at_floor(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j]);
+    return most < FLOOR * s->p->bound;
+}
+
+/* Whether all residuals are right by themselves, if eigenvalues may still move. */
+static bool allowed(const struct iteration *s)
+{
+    double most = 0;
+    for (int64_t j = 0; j < s->wanted; j++)
+        most = fmax(most, s->residual[j] / eigen_allowed(s->value[j], s->p->norm));
+    return most < 0.5;
+}
+
+/* Steps without gain that are worth trying. */
+static int patience(const struct iteration *s)
+{
+    return allowed(s) ? 1 : at_floor(s) ? IDLE : IDLE_MOST;
+}
+
+/* The degree that brings all pairs where they should be, or that GAIN allows. */
+static int64_t next_degree(const struct iteration *s, double a)
+{
+    double b = s->p->bound, lowest = fmax(0, s->value[0] - 2 * s->residual[0]);
+    double bottom = acosh(fmax(1, (b + a - 2 * lowest) / (b - a))), need = 0;
+    bool floor = at_floor(s);
+    for (int64_t j = 0; j < s->wanted; j++) {
+        double gain = 2 * s->residual[j] / wanted_residual(s, j);
+        if (floor)
+            gain = fmin(gain, GAIN_AT_FLOOR);
+        double growth = acosh(fmax(1, (b + a - 2 * s->value[j]) / (b - a)));
+        if (gain > 2)
+            need = fmax(need, acosh(gain) / growth);
+    }
+    double constant = acosh((b + a) / (b - a));
+    double degree = fmin(need, fmin(log(GAIN) / bottom, log(GAIN_OF_CONSTANT) / constant));
+    return degree > DEGREE_LEAST ? (int64_t)ceil(degree) : DEGREE_LEAST;
+}
+
+/* The i-th of the filters that keep what is smooth: where each begins, and its degree, for the same gain. */
+static double smooth_from(const struct iteration *s, int i)
+{
+    return SMOOTH_FROM * s->p->bound * pow(0.1, i);
+}
+
+static int64_t smooth_degree(int i)
+{
+    return (int64_t)ceil(SMOOTH_DEGREE * pow(10, 0.5 * i));
+}
+
+/*
+ * Filters the block as far as it needs. What float loses on the way is spread over all eigenvectors, and
+ * grows with the degree. Where that comes near to what is allowed, shorter and shorter filters take out its
+ * upper part, which weighs most in a residual; they must not damp the block itself.
+ */
+static void filter_block(struct iteration *s)
+{
+    double a = s->value[s->wide - 1], b = s->p->bound;
+    int64_t degree = next_degree(s, a);
+    filter(s, a, degree);
+    if (eigen_allowed(s->value[0], s->p->norm) >= 1e-5 * b)
+        return;
+    int shorter = 0;
+    while (a < smooth_from(s, shorter) && 4 * smooth_degree(shorter) <= degree)
+        shorter++;
+    while (shorter--)
+        filter(s, smooth_from(s, shorter), smooth_degree(shorter));
+}
+
+static void coarse_start(struct iteration *s, int64_t most);
+
+/*
+ * Whether the block, filtered once, shows that what is wanted lies far below the mean diagonal of M^-1 L:
+ * vectors smooth enough for coarser graphs. The bound would not do to compare with, since hubs raise it.
+ */
+static bool smooth(const struct iteration *s)
+{
+    return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
+}
+
+/* Filters the block until its pairs are as good as they must be. */
+static bool iterate(struct iteration *s, int64_t most)
+{
+    bool done = block_ritz(s);
+    double least = INFINITY, now = excess(s);
+    for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < patience(s) && s->count < most;
+         step++) {
+        if (step == 1 && s->random && smooth(s))
+            coarse_start(s, most);
+        else if (now > 1)
+            filter_block(s);
+        done = block_ritz(s);
+        now = excess(s);
+        idle = now < 0.9 * least ? 0 : idle + 1;
+        least = fmin(least, now);
+    }
+    return done;
+}
+
+/* Solves a coarser graph roughly and begins with what it found, made smooth. */
+static void coarse_start(struct iteration *s, int64_t most)
+{
+    struct coarse c;
+    struct iteration t = {.e = s->e};
+    if (!eigen_coarsen(s->e, s->p, &c))
+        return;
+    if (c.p.n <= COARSER * s->p->n && block_take(&t, s->e, &c.p, s->wanted)) {
+        t.loose = LOOSE;
+        t.random = c.p.n < COARSEST;
+        if (t.random)
+            block_draw(&t, 0);
+        else
+            coarse_start(&t, most);
+        if (iterate(&t, most))
+            eigen_prolong(s->e, &c, s->x, t.x);
+        block_give(&t);
+    }
+    filter(s, HALF * s->p->bound, 3);
+    filter(s, smooth_from(s, 0), smooth_degree(0));
+    eigen_coarse_give(s->e, &c);
+}
+
+bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
+{
+    struct iteration s;
+    bool done = block_take(&s, e, p, pairs->count);
+    if (done) {
+        block_draw(&s, 0);
+        s.random = true;
+        done = iterate(&s, most);
+    }
+    if (done) {
+        run_op(e, copy, .y = pairs->x, .x = mat_cols(s.x, 0, pairs->count));
+        memcpy(pairs->value, s.value, (size_t)pairs->count * sizeof *pairs->value);
+        pairs->iterations = s.count;
+    }
+    block_give(&s);
+    return done && eager_good(e);
+}

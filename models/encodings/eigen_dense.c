@@ -1,0 +1,205 @@
+/*
+ * Dense symmetric eigenproblems by LAPACK, or by Jacobi's rotations in a build without it.
+ *
+ * dsyevr reduces to a tridiagonal matrix in 4 n^3 / 3 FLOPs and finds only the pairs asked for, whose vectors
+ * cost 2 n^2 each to transform back: the nominal count of dense_flops. Of few nodes all pairs by dsyevd cost
+ * less than some by dsyevr, which bisects for each: 5 instead of 12 us for 8 nodes, 41 instead of 51 for 24
+ * and 8 pairs (Xeon with AVX-512, OpenBLAS); from about 50 nodes on it is the other way round. Jacobi's
+ * method is for the small problems that the iterative solver has inside; a sweep takes 6 n^3, and about eight
+ * are needed (Golub and Van Loan, "Matrix Computations", 4th edition, 8.5).
+ */
+#include "models/encodings/eigen.h"
+
+#include <math.h>
+#include <string.h>
+
+#if !HAVE_LAPACK
+enum { SWEEPS = 50 };
+#endif
+
+/* Whose indices, of n^2 entries, are ints in LAPACK. */
+int64_t dense_most(void)
+{
+    return 46340;
+}
+
+int64_t dense_flops(int64_t n, int64_t count)
+{
+    return 4 * n * n * n / 3 + 2 * n * n * count;
+}
+
+#if HAVE_LAPACK
+void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
+             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m,
+             double *w, double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork,
+             const int *liwork, int *info);
+
+void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info);
+
+/* Nodes up to which all pairs are found where some are wanted. */
+enum { ALL_UP_TO = 40 };
+
+bool dense_available(void)
+{
+    return true;
+}
+
+/* dsyevr: values of all n, 58 n of work, 10 n + 2 n ints; dsyevd: n, 1 + 6 n + 2 n^2, and 3 + 5 n ints. */
+int64_t dense_work(int64_t n)
+{
+    int64_t some = n + 58 * n + 6 * n + 16, all = n + 6 * n + 2 * n * n + 3 * n + 16;
+    return n <= ALL_UP_TO && all > some ? all : some;
+}
+
+static int find_all(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work)
+{
+    int order = (int)n, info = 0, lwork = (int)(1 + 6 * n + 2 * n * n), liwork = 3 + 5 * order;
+    double *all = work, *rest = work + n;
+    dsyevd_("V", "U", &order, a, &order, all, rest, &lwork, (int *)(void *)(rest + lwork), &liwork, &info);
+    memcpy(values, all + first, (size_t)count * sizeof *values);
+    memcpy(vectors, a + first * n, (size_t)(count * n) * sizeof *vectors);
+    return info;
+}
+
+static int find_some(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                     double *work)
+{
+    int order = (int)n, low = (int)first + 1, high = (int)(first + count), found = 0, info = 0;
+    int lwork = 58 * order, liwork = 10 * order;
+    double zero = 0, *all = work, *rest = work + n;
+    int *iwork = (int *)(void *)(rest + lwork), *support = iwork + liwork;
+    dsyevr_("V", "I", "U", &order, a, &order, &zero, &zero, &low, &high, &zero, &found, all, vectors, &order,
+            support, rest, &lwork, iwork, &liwork, &info);
+    memcpy(values, all, (size_t)count * sizeof *values);
+    return info == 0 && found != count ? order + 1 : info;
+}
+
+int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work)
+{
+    return (n <= ALL_UP_TO && count < n ? find_all : find_some)(n, a, first, count, values, vectors, work);
+}
+
+#else
+
+bool dense_available(void)
+{
+    return false;
+}
+
+int64_t dense_work(int64_t n)
+{
+    return n * n + n;
+}
+
+/* Makes a_pq vanish by a rotation of rows and columns p and q; v collects them in its rows. */
+static void rotate(int64_t n, double *a, double *v, int64_t p, int64_t q)
+{
+    double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
+    double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
+    double c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int64_t k = 0; k < n; k++) {
+        double x = a[p * n + k], y = a[q * n + k];
+        a[p * n + k] = c * x - s * y;
+        a[q * n + k] = s * x + c * y;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        double x = a[k * n + p], y = a[k * n + q];
+        a[k * n + p] = c * x - s * y;
+        a[k * n + q] = s * x + c * y;
+        x = v[p * n + k], y = v[q * n + k];
+        v[p * n + k] = c * x - s * y;
+        v[q * n + k] = s * x + c * y;
+    }
+}
+
+static bool diagonal(int64_t n, const double *a)
+{
+    double off = 0, on = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            *(i == j ? &on : &off) += a[i * n + j] * a[i * n + j];
+    return off <= 1e-30 * on;
+}
+
+/* Of a the lower triangle counts, as in LAPACK: what is not quite symmetric has no rotations that end. */
+static bool jacobi(int64_t n, double *a, double *v)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++)
+            a[i * n + j] = a[j * n + i];
+    for (int64_t i = 0; i < n * n; i++)
+        v[i] = i % (n + 1) == 0;
+    for (int sweep = 0; sweep < SWEEPS && !diagonal(n, a); sweep++)
+        for (int64_t p = 0; p < n; p++)
+            for (int64_t q = p + 1; q < n; q++)
+                if (a[p * n + q] != 0)
+                    rotate(n, a, v, p, q);
+    return diagonal(n, a);
+}
+
+int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
+                    double *work)
+{
+    double *v = work, *left = work + n * n;
+    int failed = jacobi(n, a, v) ? 0 : SWEEPS;
+    for (int64_t i = 0; i < n; i++)
+        left[i] = a[i * n + i];
+    for (int64_t i = 0; i < first + count; i++) {
+        int64_t least = 0;
+        for (int64_t k = 1; k < n; k++)
+            least = left[k] < left[least] ? k : least;
+        if (i >= first) {
+            values[i - first] = left[least];
+            memcpy(vectors + (i - first) * n, v + least * n, (size_t)n * sizeof *v);
+        }
+        left[least] = INFINITY;
+    }
+    return failed;
+}
+#endif
+
+static double at(struct mat m, int64_t i)
+{
+    return mat_present(m) ? ((const float *)m.data)[i] : 1;
+}
+
+/*
+ * M^-1/2 L M^-1/2, and on the vector M^1/2 1 of the constant, where it is 0, more than its largest
+ * eigenvalue: that pair comes last, and no other changes.
+ */
+static void fill_matrix(const struct pencil *p, double *a)
+{
+    int64_t n = p->n, *row = p->adj.row.data;
+    const int32_t *col = p->adj.col.data;
+    double total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += at(p->mass, i);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = 2 * p->bound / total * sqrt(at(p->mass, i) * at(p->mass, j));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t e = row[i]; e < row[i + 1]; e++) {
+            double w = at(p->weight, e);
+            a[i * n + i] += w / at(p->mass, i);
+            a[i * n + col[e]] -= w / sqrt(at(p->mass, i) * at(p->mass, col[e]));
+        }
+}
+
+int64_t eigen_dense_work(int64_t n, int64_t count)
+{
+    return n * n + count * n + dense_work(n);
+}
+
+int eigen_dense(const struct pencil *p, int64_t count, double *value, struct mat x, double *work)
+{
+    double *a = work, *vectors = a + p->n * p->n, *rest = vectors + count * p->n;
+    fill_matrix(p, a);
+    int failed = dense_symmetric(p->n, a, 0, count, value, vectors, rest);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < count; k++)
+            ((float *)x.data)[i * x.ld + k] = (float)(vectors[k * p->n + i] / sqrt(at(p->mass, i)));
+    return failed;
+}

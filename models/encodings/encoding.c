@@ -1,0 +1,106 @@
+#include "models/encodings/encoding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/encodings/eigen.h"
+#include "models/encodings/lappe.h"
+#include "models/encodings/rwse.h"
+
+const char *encoding_name(int kind)
+{
+    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse"};
+    return kind >= 0 && kind < ENCODING_KINDS ? names[kind] : NULL;
+}
+
+const char *eigensolver_name(int solver)
+{
+    static const char *const names[SOLVER_KINDS] = {"auto", "lapack", "iterative", "arpack"};
+    return solver >= 0 && solver < SOLVER_KINDS ? names[solver] : NULL;
+}
+
+const char *eigensolver_missing_library(enum eigensolver solver)
+{
+    if (solver == SOLVER_LAPACK && !dense_available())
+        return "LAPACK";
+    return solver == SOLVER_ARPACK && !arpack_available() ? "ARPACK" : NULL;
+}
+
+/* Reads ":number" at *text and moves past it. */
+static bool read_number(const char **text, int64_t *number)
+{
+    char *end;
+    if (**text != ':' || (*text)[1] < '0' || (*text)[1] > '9')
+        return false;
+    *number = strtoll(*text + 1, &end, 10);
+    *text = end;
+    return *number >= 1 && *number <= ENCODING_K_MAX;
+}
+
+bool encoding_parse(const char *text, struct encoding_config *c)
+{
+    *c = (struct encoding_config){.width = ENCODING_WIDTH};
+    if (strcmp(text, encoding_name(ENCODING_NONE)) == 0) {
+        c->width = 0;
+        return true;
+    }
+    size_t length = strcspn(text, ":");
+    for (enum encoding_kind kind = ENCODING_LAP; kind < ENCODING_KINDS; kind++) {
+        const char *name = encoding_name((int)kind), *rest = text + length;
+        if (strlen(name) != length || memcmp(name, text, length) != 0)
+            continue;
+        c->kind = kind;
+        return read_number(&rest, &c->k) && (!*rest || read_number(&rest, &c->width)) && !*rest;
+    }
+    return false;
+}
+
+int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
+{
+    int64_t all = c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes;
+    return all < c->k ? all : c->k;
+}
+
+void encoding_format(const struct encoding_config *c, char *text, size_t size)
+{
+    if (c->kind == ENCODING_NONE)
+        snprintf(text, size, "%s", encoding_name(ENCODING_NONE));
+    else if (c->width == ENCODING_WIDTH)
+        snprintf(text, size, "%s:%lld", encoding_name((int)c->kind), (long long)c->k);
+    else
+        snprintf(text, size, "%s:%lld:%lld", encoding_name((int)c->kind), (long long)c->k,
+                 (long long)c->width);
+}
+
+bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                      struct encoding *out, char *error, size_t error_size)
+{
+    return c->kind == ENCODING_RWSE ? rwse_compute(c, b, with, out, error, error_size)
+                                    : lappe_compute(c, b, with, out, error, error_size);
+}
+
+int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
+{
+    int64_t eigenvalues = c->kind == ENCODING_RWSE ? 0 : b->graphs;
+    return c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues);
+}
+
+int64_t encoding_missed(const struct encoding *e, const struct encoding *other)
+{
+    static const double tolerance = 1e-4;
+    const float *ours = e->eigenvalues.data, *theirs = other->eigenvalues.data;
+    int64_t count = 0, most = e->eigenvalues.cols;
+    for (int64_t g = 0; g < e->eigenvalues.rows; g++)
+        for (int64_t k = 0; k < e->pairs[g]; k++)
+            count += ours[g * most + k] > (1 + tolerance) * theirs[g * most + k];
+    return count;
+}
+
+void encoding_free(struct encoding *e)
+{
+    free(e->values.data);
+    free(e->eigenvalues.data);
+    free(e->pairs);
+    *e = (struct encoding){0};
+}

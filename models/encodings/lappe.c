@@ -1,0 +1,163 @@
+/*
+ * Laplacian positional encodings: the K smallest eigenpairs of L = D - A, or of I - D^-1/2 A D^-1/2 without
+ * the first, for each graph of a batch.
+ *
+ * Duplicate edges count as often as they are there, in A and in D. A loop contributes nothing: in D - A what
+ * it adds to the degree it takes from the diagonal, and the normalised flavour leaves loops out, as PyG does.
+ *
+ * The Laplacian of a graph is that of its components, and so are its eigenpairs, so each component is a
+ * problem of its own. Its null vector is known: the indicator of the component, times D^1/2 in the normalised
+ * flavour; so is the pair (1, e_i) of an isolated node i there. Of a larger component the smallest pairs but
+ * that one come from a solver, and the smallest of all components are taken. That keeps apart what is the
+ * same in many components, whose multiplicity no block iteration would resolve, and leaves a null space of
+ * which nothing is iterated: the indicators come first, in the order of the components' smallest nodes.
+ */
+#include "models/encodings/lappe.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models/encodings/lappe_internal.h"
+
+enum {
+    LAPACK_UP_TO = 192, /* nodes of a component that is solved densely unless something else is asked for */
+    JACOBI_UP_TO = 40,  /* the same without LAPACK */
+    PRODUCTS = 100000   /* of the Laplacian with a block, after which a solver gives up */
+};
+
+enum { USED_DENSE = 1, USED_ITERATIVE = 2, USED_ARPACK = 4 };
+
+#if HAVE_LAPACK
+#define DENSE "lapack"
+#else
+#define DENSE "jacobi"
+#endif
+
+static const char *method_name(int used)
+{
+    static const char *const names[] = {"indicators",           DENSE,    "iterative",
+                                        DENSE " and iterative", "arpack", DENSE " and arpack"};
+    return names[used];
+}
+
+/* Whether a component is so small, or so many of its pairs are wanted, that it is solved densely. */
+static bool is_dense(const struct lappe *l, int64_t c)
+{
+    int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c];
+    if (l->c->solver == SOLVER_LAPACK || n <= JACOBI_UP_TO || n <= 2 * (wanted + 16))
+        return true;
+    return l->c->solver == SOLVER_AUTO && dense_available() && n <= LAPACK_UP_TO;
+}
+
+static struct mat vectors_of(const struct lappe *l, int64_t c)
+{
+    return (struct mat){.data = l->s.x + l->s.vector[c],
+                        .rows = component_size(&l->s.parts, c),
+                        .cols = l->s.wanted[c],
+                        .ld = l->s.wanted[c],
+                        .dtype = F32};
+}
+
+/* All small components, each by one thread. */
+static bool solve_dense(struct lappe *l)
+{
+    const struct problems *s = &l->s;
+    int64_t most = 0, threads = l->e.threads;
+    for (int64_t c = 0; c < s->parts.count; c++)
+        if (s->wanted[c] && is_dense(l, c)) {
+            int64_t n = component_size(&s->parts, c), room = eigen_dense_work(n, s->wanted[c]);
+            if (n > dense_most())
+                return eager_fail(&l->e, DENSE " solves up to %lld nodes, and a component has %lld",
+                                  (long long)dense_most(), (long long)n);
+            most = room > most ? room : most;
+            eager_charge(&l->e, dense_flops(n, s->wanted[c]), 8 * n * (n + s->wanted[c]));
+        }
+    if (!most)
+        return true;
+    l->used |= USED_DENSE;
+    double *work = eager_alloc(&l->e, threads * most * 8);
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads((int)threads) reduction(max : failed) if (work)
+    for (int64_t c = 0; c < s->parts.count; c++) {
+        if (!work || !s->wanted[c] || !is_dense(l, c) || is_cancelled(l->e.cancel))
+            continue;
+        struct pencil p = lappe_pencil(l, c);
+        int info = eigen_dense(&p, s->wanted[c], s->value + s->first[c], vectors_of(l, c),
+                               work + omp_get_thread_num() * most);
+        failed = abs(info) > failed ? abs(info) : failed;
+    }
+    eager_free(&l->e, work, threads * most * 8);
+    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, DENSE " failed, info %d", failed));
+}
+
+/* The larger components one after the other, each by all threads. */
+static bool solve_iterated(struct lappe *l)
+{
+    const struct problems *s = &l->s;
+    bool done = true, arpack = l->c->solver == SOLVER_ARPACK;
+    for (int64_t c = 0; done && c < s->parts.count; c++) {
+        if (!s->wanted[c] || is_dense(l, c))
+            continue;
+        struct pencil p = lappe_pencil(l, c);
+        struct eigenpairs pairs = {
+            .count = s->wanted[c], .x = vectors_of(l, c), .value = s->value + s->first[c]};
+        done = (arpack ? eigen_arpack : eigen_chebyshev)(&l->e, &p, l->most, &pairs);
+        l->iterations += pairs.iterations;
+        l->used |= arpack ? USED_ARPACK : USED_ITERATIVE;
+    }
+    return done;
+}
+
+static bool take_output(struct lappe *l)
+{
+    struct encoding *out = l->out;
+    int64_t n = l->b->adj.nodes, graphs = l->b->graphs, k = l->c->k;
+    out->values = (struct mat){eager_alloc(&l->e, n * k * 4), n, k, k, 0, 0, F32, false};
+    out->eigenvalues = (struct mat){eager_alloc(&l->e, graphs * k * 4), graphs, k, k, 0, 0, F32, false};
+    out->pairs = eager_alloc(&l->e, graphs * 8);
+    return out->values.data && out->eigenvalues.data && out->pairs;
+}
+
+/* Whether the solver that was asked for can be had, for this batch. */
+static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
+{
+    const char *lack = eigensolver_missing_library(c->solver);
+    if (!b->symmetric)
+        snprintf(error, size,
+                 "the Laplacian needs an undirected graph, and some edge has no reverse; a file with each "
+                 "edge once is read by undirected:PATH");
+    else if (lack)
+        snprintf(error, size, "this build has no %s", lack);
+    return b->symmetric && !lack;
+}
+
+bool lappe_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+                   struct encoding *out, char *error, size_t error_size)
+{
+    *out = (struct encoding){0};
+    if (!possible(c, b, error, error_size))
+        return false;
+    struct lappe l = {.c = c, .b = b, .normalised = c->kind == ENCODING_LAP_PYG, .out = out};
+    l.most = with->products > 0 ? with->products : PRODUCTS;
+    eager_start(&l.e, backend_cpu(), with->threads, with->cancel);
+    bool done = take_output(&l) && lappe_take_problems(&l) && solve_dense(&l) && solve_iterated(&l) &&
+                lappe_write(&l);
+    lappe_give_problems(&l);
+    eager_end(&l.e);
+    if (done && !lappe_finish(out, c, b, with->threads))
+        done = eager_fail(&l.e, "no memory to check the residuals");
+    if (!done) {
+        snprintf(error, error_size, "%s:%lld of %lld nodes: %s", encoding_name((int)c->kind), (long long)c->k,
+                 (long long)b->adj.nodes, l.e.reason);
+        encoding_free(out);
+        out->cancelled = l.e.cancelled;
+        return false;
+    }
+    out->cost = l.e.cost;
+    out->peak = l.e.peak;
+    out->iterations = l.iterations;
+    out->method = method_name(l.used);
+    out->flops_label = l.used & (USED_DENSE | USED_ARPACK) ? "nominal" : "executed ops";
+    return true;
+}

@@ -1,0 +1,87 @@
+/*
+ * The encoding put together from the pairs of the components: of each graph the smallest, the indicators
+ * first. Equal values come in the order of their components.
+ */
+#include "models/encodings/lappe_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pair of a graph: eigenvalue, component, and which one of the component; -1: its indicator. */
+struct pair {
+    double value;
+    int64_t component, index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    if (p->value != q->value)
+        return p->value < q->value ? -1 : 1;
+    if (p->component != q->component)
+        return p->component < q->component ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+/* All pairs that the components of a graph have to offer: known ones and solved ones. */
+static int64_t collect(const struct lappe *l, int64_t first, int64_t end, struct pair *to)
+{
+    int64_t count = 0;
+    for (int64_t c = first; c < end; c++) {
+        to[count++] = (struct pair){lappe_null_vector(l, c) ? 0 : 1, c, -1};
+        for (int64_t k = 0; k < l->s.wanted[c]; k++)
+            to[count++] = (struct pair){fmax(l->s.value[l->s.first[c] + k], 1e-300), c, k};
+    }
+    return count;
+}
+
+static void write_pair(const struct lappe *l, const struct pair *p, int64_t column)
+{
+    const struct problems *s = &l->s;
+    int64_t start = s->parts.start[p->component], k = l->c->k, wanted = s->wanted[p->component];
+    const float *x = s->x + s->vector[p->component];
+    float *v = l->out->values.data;
+    for (int64_t i = 0; i < component_size(&s->parts, p->component); i++) {
+        double own = p->index < 0 ? 1 : x[i * wanted + p->index];
+        v[s->parts.node[start + i] * k + column] = (float)(sqrt(s->mass[start + i]) * own);
+    }
+}
+
+/* The pairs of a graph, from its components first .. end - 1. */
+static void write_graph(struct lappe *l, int64_t g, int64_t first, int64_t end, struct pair *pairs)
+{
+    struct encoding *out = l->out;
+    int64_t k = l->c->k, n = l->b->offset[g + 1] - l->b->offset[g];
+    int64_t count = collect(l, first, end, pairs), wanted = lappe_pairs(l, n);
+    qsort(pairs, (size_t)count, sizeof *pairs, by_value);
+    out->pairs[g] = wanted - l->normalised;
+    for (int64_t c = l->normalised; c < wanted; c++) {
+        int64_t column = c - l->normalised;
+        write_pair(l, &pairs[c], column);
+        ((float *)out->eigenvalues.data)[g * k + column] = (float)pairs[c].value;
+        out->nullity += pairs[c].index < 0;
+        out->iterated += pairs[c].index >= 0;
+    }
+}
+
+bool lappe_write(struct lappe *l)
+{
+    int64_t most = 0, k = l->c->k;
+    for (int64_t g = 0, first = 0, end; g < l->b->graphs; g++, first = end) {
+        end = lappe_components_end(l, g, first);
+        int64_t count = end - first + l->s.first[end] - l->s.first[first];
+        most = count > most ? count : most;
+    }
+    struct pair *pairs = eager_alloc(&l->e, most * (int64_t)sizeof *pairs);
+    if (!pairs)
+        return false;
+    memset(l->out->values.data, 0, (size_t)(l->b->adj.nodes * k) * 4);
+    memset(l->out->eigenvalues.data, 0, (size_t)(l->b->graphs * k) * 4);
+    for (int64_t g = 0, first = 0, end; g < l->b->graphs; g++, first = end) {
+        end = lappe_components_end(l, g, first);
+        write_graph(l, g, first, end, pairs);
+    }
+    eager_free(&l->e, pairs, most * (int64_t)sizeof *pairs);
+    return true;
+}

@@ -1,0 +1,163 @@
+/* The measure of error, and the check of a whole program against the same program in double. */
+#include "models/layers/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/tape/tape_internal.h"
+
+static double entry(struct mat m, int64_t i, int64_t k)
+{
+    int64_t at = i * m.ld + k;
+    return m.dtype == F64   ? ((const double *)m.data)[at]
+           : m.dtype == I64 ? (double)((const int64_t *)m.data)[at]
+                            : (double)((const float *)m.data)[at];
+}
+
+/* Squared norms of a row's difference and of the oracle's row. */
+static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *difference, double *size)
+{
+    *difference = *size = 0;
+    for (int64_t k = 0; k < ours.cols; k++) {
+        double a = entry(ours, i, k), r = entry(oracle, i, k);
+        *difference += (a - r) * (a - r);
+        *size += r * r;
+    }
+}
+
+/* A quotient that no error escapes: 0 / 0 is no error, what is not a number is infinite. */
+static double ratio(double difference, double size)
+{
+    double q = difference == 0 ? 0 : sqrt(difference / size);
+    return isnan(q) ? INFINITY : q;
+}
+
+void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
+                  int64_t count, double floor, double limit)
+{
+    double difference = 0, size = 0, d, s, worst = 0;
+    for (int64_t n = 0; n < count; n++) {
+        row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
+        difference += d;
+        size += s;
+    }
+    size = fmax(size, floor * floor);
+    for (int64_t n = 0; n < count; n++) {
+        row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
+        worst = fmax(worst, ratio(d, fmax(s, size / (double)count)));
+    }
+    double norm = ratio(difference, size), excess = fmax(norm / limit, worst / (10 * limit));
+    c->tensors++;
+    c->norm = fmax(c->norm, norm);
+    c->worst_row = fmax(c->worst_row, worst);
+    if (excess > c->excess || c->tensors == 1) {
+        c->excess = excess;
+        snprintf(c->tensor, sizeof c->tensor, "%s", name);
+    }
+}
+
+/* The storage of that name and category in another tape of the same program. */
+static const struct storage *counterpart(const struct tape *t, const struct storage *s)
+{
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].category == s->category && t->storages[i].name &&
+            !strcmp(t->storages[i].name, s->name))
+            return &t->storages[i];
+    tape_contract("check: the oracle has no %s", s->name);
+}
+
+/* Parameters and inputs of the oracle, which is on the host, become ours, exactly. */
+static void hand_over(const struct tape *from, const struct tape *to)
+{
+    for (int i = 1; i < from->storage_count; i++) {
+        const struct storage *s = &from->storages[i];
+        bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
+        if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || s->dtype != F32)
+            continue;
+        struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
+        void *copy;
+        const float *x = tape_read(from, m, &copy).data;
+        double *y = (double *)((char *)to->arena + counterpart(to, s)->offset);
+        for (int64_t n = 0; n < s->rows * s->cols; n++)
+            y[n] = x[n];
+        free(copy);
+    }
+}
+
+static void compare_result(struct check *c, const char *name, const struct tape *ours, struct mat a,
+                           const struct tape *oracle, struct mat r, double floor)
+{
+    if (!mat_present(a))
+        return;
+    void *copy;
+    check_tensor(c, name, tape_read(ours, a, &copy), tape_view(oracle, r), NULL, a.rows, floor,
+                 CHECK_LIMIT_OUTPUT);
+    free(copy);
+}
+
+static double squares(struct mat m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            sum += entry(m, i, k) * entry(m, i, k);
+    return sum;
+}
+
+/* 1e-2 mean(y^2 + target^2) of the mean squared error on the tape, 0 if there is none. */
+static double loss_floor(const struct tape *t)
+{
+    for (int e = 0; e < tape_entry_count(t); e++)
+        if (tape_entry(t, e)->op == OP_mse) {
+            const struct mse_args *a = tape_entry(t, e)->args;
+            return 1e-2 * (squares(a->y) + squares(a->target)) / (double)mat_size(a->y);
+        }
+    return 0;
+}
+
+/* 1e-2 (|x| |w| + |b|) over the outputs of a head whose input was kept, 0 without: what an output is the sum
+ * of. */
+static double output_floor(const struct tape *t, struct mat output)
+{
+    for (int e = 0; e < tape_entry_count(t); e++) {
+        const struct linear_args *a = tape_entry(t, e)->args;
+        if (tape_entry(t, e)->op != OP_linear || a->y.storage != output.storage ||
+            !t->storages[a->x.storage].keep)
+            continue;
+        double x = squares(a->x), w = squares(a->w), b = (double)a->y.rows * squares(a->b);
+        return 1e-2 * (sqrt(x * w) + sqrt(b));
+    }
+    return 0;
+}
+
+static void compare_gradients(struct check *c, const struct tape *ours, const struct tape *oracle)
+{
+    double all = 0;
+    for (int p = 0; p < tape_parameter_count(oracle); p++)
+        all += squares(tape_gradient(oracle, tape_parameter(oracle, p, NULL)));
+    for (int p = 0; p < tape_parameter_count(ours); p++) {
+        const char *name;
+        struct mat m = tape_parameter(ours, p, &name), g = tape_gradient(ours, m);
+        struct mat r = tape_gradient(oracle, tape_parameter(oracle, p, NULL));
+        double floor = 1e-2 * sqrt(all * (double)mat_size(g) / (double)tape_parameter_elements(ours));
+        char label[128];
+        void *copy;
+        snprintf(label, sizeof label, "gradient of %s", name);
+        check_tensor(c, label, tape_read(ours, g, &copy), r, NULL, g.rows, floor, CHECK_LIMIT_GRADIENT);
+        free(copy);
+    }
+}
+
+void check_whole(struct check *c, struct recording *ours, struct recording *oracle)
+{
+    hand_over(ours->tape, oracle->tape);
+    tape_run(ours->tape);
+    tape_run(oracle->tape);
+    compare_result(c, "output", ours->tape, ours->output, oracle->tape, oracle->output,
+                   output_floor(oracle->tape, oracle->output));
+    compare_result(c, "loss", ours->tape, ours->loss, oracle->tape, oracle->loss, loss_floor(oracle->tape));
+    if (mat_present(ours->loss))
+        compare_gradients(c, ours->tape, oracle->tape);
+}

@@ -1,0 +1,243 @@
+/*
+ * The check of a few rows of every entry. An entry's operands are copied, to double and to float: what it
+ * reads before it runs, since it may overwrite that; then the entry runs, and ref recomputes the chosen rows
+ * from both copies. The one in double is what is right. The one in float tells what float cannot help: where
+ * large terms cancel (the mean of what batch norm made, the gradient of a bias before it), three times its
+ * error is allowed. It reads what a kernel in TF32 reads: 10 bits of each mantissa.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "models/layers/check.h"
+
+enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
+
+static const double forgiven = 3; /* times the error of the reference in float */
+
+/* Whatever the op: its arguments in one dtype, in memory of their own. */
+struct shadow {
+    union any_args args;
+    enum dtype dtype;
+    bool cut; /* to what TF32 has of a float */
+    void *copies[16];
+    int count;
+};
+
+static float cut_to_tf32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~UINT32_C(0x1fff);
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+static void copy_values(void *to, const struct shadow *s, const struct tape *t, struct mat m)
+{
+    void *copy;
+    struct mat from = tape_read(t, m, &copy);
+    for (int64_t i = 0; i < from.rows; i++)
+        for (int64_t k = 0; k < from.cols; k++) {
+            float value = ((const float *)from.data)[i * from.ld + k];
+            if (s->dtype == F64)
+                ((double *)to)[i * from.cols + k] = value;
+            else
+                ((float *)to)[i * from.cols + k] = s->cut ? cut_to_tf32(value) : value;
+        }
+    free(copy);
+}
+
+/* Labels and schedules have a dtype of their own. */
+static void copy_bytes(char *to, const struct tape *t, struct mat m)
+{
+    void *copy;
+    struct mat from = tape_read(t, m, &copy);
+    size_t size = dtype_size(m.dtype), row = (size_t)m.cols * size;
+    for (int64_t i = 0; i < m.rows; i++)
+        memcpy(to + (size_t)i * row, (const char *)from.data + (size_t)(i * from.ld) * size, row);
+    free(copy);
+}
+
+static bool copied(struct shadow *s, const struct tape *t, struct mat *m, bool with_values)
+{
+    struct mat from = *m;
+    enum dtype dtype = from.dtype == F32 ? s->dtype : from.dtype;
+    void *to = calloc((size_t)mat_size(from), dtype_size(dtype));
+    if (!to)
+        return false;
+    s->copies[s->count++] = to;
+    if (with_values && from.dtype == F32)
+        copy_values(to, s, t, from);
+    else if (with_values)
+        copy_bytes(to, t, from);
+    *m = (struct mat){
+        .data = to, .rows = from.rows, .cols = from.cols, .ld = from.cols, .dtype = dtype, .acc = from.acc};
+    return true;
+}
+
+static bool shadow_open(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype)
+{
+    const struct op_info *info = op_info(e->op);
+    *s = (struct shadow){.dtype = dtype, .cut = dtype == F32 && kernel_allowance(e->kernel) > 1};
+    memcpy(&s->args, e->args, info->args_size);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
+        if (!m || !mat_present(*m))
+            continue;
+        if ((m->dtype == F32 || operand_writes(o)) && !copied(s, t, m, operand_reads(o, m)))
+            return false;
+        if (m->storage) /* what is left is only read, but the host must reach it */
+            *m = tape_read(t, *m, &s->copies[s->count++]);
+    }
+    return true;
+}
+
+static void shadow_close(struct shadow *s)
+{
+    for (int i = 0; i < s->count; i++)
+        free(s->copies[i]);
+}
+
+/* The first, the last and seeded rows of `rows`, ascending, each once. */
+static int choose_rows(int64_t rows, uint64_t key, int64_t chosen[ROWS_MAX])
+{
+    int count = 0;
+    for (int n = 0; n < ROWS_MAX; n++) {
+        int64_t row = n == 0 ? 0 : n == 1 ? rows - 1 : (int64_t)(rng_bits(key, (uint64_t)n) % (uint64_t)rows);
+        int at = count;
+        while (at > 0 && chosen[at - 1] > row)
+            at--;
+        if (at > 0 && chosen[at - 1] == row)
+            continue;
+        memmove(chosen + at + 1, chosen + at, (size_t)(count - at) * sizeof *chosen);
+        chosen[at] = row;
+        count++;
+    }
+    return count;
+}
+
+/* Ref computes row `row` of every output that has one. False without memory for its scratch. */
+static bool recompute_row(const struct shadow *s, const struct kernel *ref, int64_t row)
+{
+    union any_args args = s->args;
+    args.call = (struct call){.threads = 1, .row0 = row, .row1 = row + 1};
+    int64_t bytes = ref->scratch ? ref->scratch(&args) : 0;
+    args.call.scratch = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    bool done = bytes == 0 || args.call.scratch;
+    if (done)
+        ref->run(&args);
+    free(args.call.scratch);
+    return done;
+}
+
+static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, int count)
+{
+    const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
+    bool done = true;
+#pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
+    for (int n = 0; n < count; n++)
+        done = recompute_row(s, ref, rows[n]) && done;
+    return done;
+}
+
+/* The largest number of rows among the outputs: one list of rows serves them all, cut to each. */
+static int64_t output_rows(const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    int64_t rows = 0;
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i])) {
+            int64_t r = operand_mat(&info->operands[i], e->args)->rows;
+            rows = r > rows ? r : rows;
+        }
+    return rows;
+}
+
+/* Root mean square of all gradients' entries of the op: of this size is what rounding may add to one that is
+ * zero. */
+static double gradient_scale(const struct tape *t, const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    double sum = 0, entries = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        if (info->operands[i].role != ROLE_GRAD || !mat_present(*operand_mat(&info->operands[i], e->args)))
+            continue;
+        void *copy;
+        struct mat m = tape_read(t, *operand_mat(&info->operands[i], e->args), &copy);
+        entries += (double)mat_size(m);
+        for (int64_t r = 0; r < m.rows; r++)
+            for (int64_t k = 0; k < m.cols; k++)
+                sum += pow(((const float *)m.data)[r * m.ld + k], 2);
+        free(copy);
+    }
+    return entries > 0 ? sqrt(sum / entries) : 0;
+}
+
+/* |float - double| of the reference over these rows. */
+static double float_error(struct mat in_float, struct mat in_double, const int64_t *rows, int count)
+{
+    double sum = 0;
+    for (int n = 0; n < count && in_float.dtype == F32; n++)
+        for (int64_t k = 0; k < in_float.cols; k++) {
+            int64_t at = rows[n] * in_float.cols + k;
+            sum += pow(((const float *)in_float.data)[at] - ((const double *)in_double.data)[at], 2);
+        }
+    return sqrt(sum);
+}
+
+static void compare(struct check *c, const struct tape *t, const struct entry *e, const struct shadow *exact,
+                    const struct shadow *rounded, const int64_t *rows, int count)
+{
+    const struct op_info *info = op_info(e->op);
+    double scale = gradient_scale(t, e);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        const struct mat *ours = operand_is_mat(o) ? operand_mat(o, e->args) : NULL;
+        if (!ours || !operand_writes(o) || !mat_present(*ours))
+            continue;
+        int within = 0;
+        while (within < count && rows[within] < ours->rows)
+            within++;
+        bool gradient = o->role == ROLE_GRAD;
+        double limit = (gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT) * kernel_allowance(e->kernel);
+        double floor = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours->cols) : 0;
+        struct mat right = *operand_mat(o, &exact->args);
+        floor =
+            fmax(floor, forgiven / limit * float_error(*operand_mat(o, &rounded->args), right, rows, within));
+        char name[128];
+        void *copy;
+        snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
+        check_tensor(c, name, tape_read(t, *ours, &copy), right, rows, within, floor, limit);
+        free(copy);
+    }
+}
+
+static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key)
+{
+    struct shadow exact, rounded;
+    int64_t rows[ROWS_MAX];
+    int count = choose_rows(output_rows(e), key, rows);
+    bool room = shadow_open(&exact, t, e, F64);
+    room = shadow_open(&rounded, t, e, F32) && room;
+    e->kernel->run(e->args);
+    bool done = room && recompute(&exact, e->op, rows, count) && recompute(&rounded, e->op, rows, count);
+    if (done)
+        compare(c, t, e, &exact, &rounded, rows, count);
+    shadow_close(&exact);
+    shadow_close(&rounded);
+    return done;
+}
+
+bool check_rows(struct check *c, struct tape *t, uint64_t seed)
+{
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const struct entry *e = tape_entry(t, i);
+        if (!check_entry(c, t, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
+            return false;
+    }
+    return true;
+}

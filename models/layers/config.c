@@ -1,0 +1,96 @@
+/*
+ * Names of a model's parts, and the number of its parameters.
+ *
+ * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has GIN's two Linear(d, d) with a norm; the
+ * four projections of attention with a norm, and then the feed-forward network with its own: 10 d^2 + 15 d
+ * for both with an inner width of 2 d. Where nodes have an encoding, p of the d columns that the input's
+ * Linear(FEATURES, d - p) leaves are the encoder's: a norm of K columns and Linear(K, p) of RWSE, Linear(2, 2
+ * p) and Linear(2 p, p) of LapPE.
+ */
+#include "models/layers/config.h"
+
+static const char *name_at(const char *const *names, int kinds, int kind)
+{
+    return kind >= 0 && kind < kinds ? names[kind] : NULL;
+}
+
+const char *attention_name(int kind)
+{
+    static const char *const names[ATTENTION_KINDS] = {"none", "dense", "sparse", "unfused"};
+    return name_at(names, ATTENTION_KINDS, kind);
+}
+
+const char *mpnn_name(int kind)
+{
+    static const char *const names[MPNN_KINDS] = {"none", "gin"};
+    return name_at(names, MPNN_KINDS, kind);
+}
+
+const char *norm_name(int kind)
+{
+    static const char *const names[NORM_KINDS] = {"layer", "batch", "graph", "none"};
+    return name_at(names, NORM_KINDS, kind);
+}
+
+const char *pool_name(int kind)
+{
+    static const char *const names[POOL_KINDS] = {"mean", "sum", "max"};
+    return name_at(names, POOL_KINDS, kind);
+}
+
+const char *task_name(int kind)
+{
+    static const char *const names[TASK_KINDS] = {"graph", "node"};
+    return name_at(names, TASK_KINDS, kind);
+}
+
+const char *model_refuses(const struct model_config *c)
+{
+    if (!c->attention && !c->mpnn)
+        return "a layer needs attention or message passing";
+    if (encoder_width(c) >= c->hidden)
+        return "the encoding's width must be less than hidden";
+    return c->attention && c->hidden % c->heads ? "heads must divide hidden" : NULL;
+}
+
+int64_t encoder_width(const struct model_config *c)
+{
+    return c->pe.kind ? c->pe.width : 0;
+}
+
+bool model_uses_edges(const struct model_config *c)
+{
+    return c->mpnn || c->attention == ATTENTION_SPARSE;
+}
+
+static int64_t linear_parameters(int64_t inputs, int64_t outputs)
+{
+    return inputs * outputs + outputs;
+}
+
+static int64_t encoder_parameters(const struct encoding_config *pe)
+{
+    int64_t k = pe->k, p = pe->width;
+    switch (pe->kind) {
+    case ENCODING_RWSE:
+        return 2 * k + linear_parameters(k, p);
+    case ENCODING_LAP:
+    case ENCODING_LAP_PYG:
+        return linear_parameters(2, 2 * p) + linear_parameters(2 * p, p);
+    default:
+        return 0;
+    }
+}
+
+int64_t model_parameters(const struct model_config *c)
+{
+    int64_t d = c->hidden, norm = c->norm == NORM_NONE ? 0 : 2 * d, layer = 0;
+    if (c->mpnn)
+        layer += 2 * linear_parameters(d, d) + norm;
+    if (c->attention)
+        layer += 4 * linear_parameters(d, d) + norm + linear_parameters(d, c->ffn) +
+                 linear_parameters(c->ffn, d) + norm;
+    int64_t outputs = c->task == TASK_NODE ? CLASSES : TARGETS;
+    return linear_parameters(FEATURES, d - encoder_width(c)) + encoder_parameters(&c->pe) +
+           c->layers * layer + linear_parameters(d, outputs);
+}

@@ -1,0 +1,56 @@
+/*
+ * What a model is made of. Every model of the suite is a stack of GPS layers (Rampasek et al., "Recipe for a
+ * general, powerful, scalable graph transformer", 2022) with some of their parts left out.
+ */
+#ifndef GTMARK_MODELS_CONFIG_H
+#define GTMARK_MODELS_CONFIG_H
+
+#include "models/encodings/encoding.h"
+
+/* Columns of the node features; of the targets, one row per graph; labels that a node can have. */
+enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
+
+/* `unfused` is dense attention that keeps its scores, as an eager framework runs it. */
+enum attention_kind { ATTENTION_NONE, ATTENTION_DENSE, ATTENTION_SPARSE, ATTENTION_UNFUSED, ATTENTION_KINDS };
+
+enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_KINDS };
+
+enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
+
+/* How the nodes of a graph become one row. */
+enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_KINDS };
+
+/* `graph`: regression of a target per graph, mean squared error. `node`: a label per node, cross-entropy. */
+enum task_kind { TASK_GRAPH, TASK_NODE, TASK_KINDS };
+
+/* Null where there is no such kind. */
+const char *attention_name(int kind);
+const char *mpnn_name(int kind);
+const char *norm_name(int kind);
+const char *pool_name(int kind);
+const char *task_name(int kind);
+
+struct model_config {
+    int64_t layers, hidden, heads, ffn; /* ffn: width of the hidden layer of the feed-forward network */
+    enum activation act;
+    enum attention_kind attention;
+    enum mpnn_kind mpnn;
+    enum norm_kind norm;
+    enum pool_kind pool;
+    enum task_kind task;
+    struct encoding_config pe; /* of the nodes: pe.width of the hidden columns that the layers begin with */
+};
+
+/* Why these cannot be combined ("heads must divide hidden"), or null. */
+const char *model_refuses(const struct model_config *c);
+
+/* How many columns of the layers' input the encoder fills: 0 without an encoding. */
+int64_t encoder_width(const struct model_config *c);
+
+/* Whether the model works on the edges of its graphs. */
+bool model_uses_edges(const struct model_config *c);
+
+/* Parameters by the closed formula, which every recording must agree with. */
+int64_t model_parameters(const struct model_config *c);
+
+#endif

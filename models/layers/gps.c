@@ -1,0 +1,54 @@
+/*
+ * The GPS layer (Rampasek et al., "Recipe for a general, powerful, scalable graph transformer", 2022) and the
+ * batch it works on.
+ *
+ *     l = Norm(x + GIN(x)),  a = Norm(x + attention(x)),  h = l + a,  y = Norm(h + FFN(h))
+ *
+ * Graph transformers are h = a; GIN alone is y = l.
+ */
+#include "models/layers/layers.h"
+
+static struct mat input_rows(struct tape *t, const char *name, int64_t nodes, const int64_t *from)
+{
+    return input_copy(t, name, I64, nodes + 1, 1, from);
+}
+
+static struct edges input_edges(struct tape *t, const struct batch *b)
+{
+    const struct csr *in = &b->adj, *out = &b->out;
+    struct edges e = {.row = input_rows(t, "adjacency.row", in->nodes, in->row_ptr),
+                      .col = input_copy(t, "adjacency.col", I32, in->edges, 1, in->col)};
+    if (b->symmetric) {
+        e.out_row = e.row;
+        e.out_col = e.col;
+    } else if (tape_config(t)->training) {
+        e.out_row = input_rows(t, "adjacency.out_row", out->nodes, out->row_ptr);
+        e.out_col = input_copy(t, "adjacency.out_col", I32, out->edges, 1, out->col);
+    }
+    return e;
+}
+
+struct structure tape_structure(struct tape *t, const struct batch *b, bool edges)
+{
+    struct structure s = {.graphs = {.at = input_rows(t, "graphs", b->graphs, b->offset), .pairs = b->pairs}};
+    if (edges)
+        s.adj = input_edges(t, b);
+    return s;
+}
+
+struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
+                     const struct model_config *c)
+{
+    struct mat h = {0};
+    span_enter(t, name);
+    if (c->mpnn == MPNN_GIN)
+        h = add_norm(t, "norm_local", c->norm, x, gin(t, "gin", x, &s->adj, c->act), s);
+    if (c->attention) {
+        struct mat a = attention(t, "attention", c->attention, x, s, (int)c->heads);
+        a = add_norm(t, "norm_attention", c->norm, x, a, s);
+        h = mat_present(h) ? op(t, add, .a = h, .b = a)->y : a;
+        h = add_norm(t, "norm_out", c->norm, h, mlp(t, "ffn", h, c->ffn, c->hidden, c->act), s);
+    }
+    span_leave(t);
+    return h;
+}

@@ -1,0 +1,151 @@
+/* The layers, each about as long as its equations. */
+#include "models/layers/layers.h"
+
+static const double norm_eps = 1e-5;
+
+/* y may be absent: it is made. */
+static struct mat linear_as(struct tape *t, const char *name, struct mat y, struct mat x, int64_t width,
+                            enum activation act)
+{
+    span_enter(t, name);
+    struct mat w = param(t, "weight", width, x.cols, x.cols);
+    struct mat b = param(t, "bias", 1, width, x.cols);
+    y = op(t, linear, .y = y, .x = x, .w = w, .b = b, .act = act)->y;
+    span_leave(t);
+    return y;
+}
+
+struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act)
+{
+    return linear_as(t, name, (struct mat){0}, x, width, act);
+}
+
+void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enum activation act)
+{
+    linear_as(t, name, y, x, y.cols, act);
+}
+
+void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width)
+{
+    span_enter(t, name);
+    param(t, "weight", width, inputs, inputs);
+    param(t, "bias", 1, width, inputs);
+    span_leave(t);
+}
+
+struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
+               enum activation act)
+{
+    span_enter(t, name);
+    struct mat h = linear(t, "up", x, hidden, act);
+    struct mat y = linear(t, "down", h, width, ACT_NONE);
+    span_leave(t);
+    return y;
+}
+
+static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qkv, const struct structure *s,
+                         int heads)
+{
+    int64_t d = qkv.cols / 3;
+    struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
+    if (kind == ATTENTION_SPARSE)
+        return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
+    if (kind == ATTENTION_DENSE)
+        return op(t, attention, .q = q, .k = k, .v = v, .graphs = s->graphs, .heads = heads)->y;
+    struct mat scores = op(t, attention_scores, .q = q, .k = k, .graphs = s->graphs, .heads = heads)->s;
+    struct mat p = op(t, attention_softmax, .s = scores, .graphs = s->graphs)->p;
+    return op(t, attention_values, .p = p, .v = v, .graphs = s->graphs, .heads = heads)->y;
+}
+
+struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
+                     const struct structure *s, int heads)
+{
+    span_enter(t, name);
+    struct mat qkv = linear(t, "qkv", x, 3 * x.cols, ACT_NONE);
+    struct mat y = linear(t, "out", attend(t, kind, qkv, s, heads), x.cols, ACT_NONE);
+    span_leave(t);
+    return y;
+}
+
+struct mat gin(struct tape *t, const char *name, struct mat x, const struct edges *adj, enum activation act)
+{
+    span_enter(t, name);
+    struct mat sum = op(t, spmm, .x = x, .adj = *adj, .self = 1)->y;
+    struct mat h = linear(t, "up", sum, x.cols, act);
+    struct mat y = linear(t, "down", h, x.cols, ACT_NONE);
+    span_leave(t);
+    return y;
+}
+
+static struct mat normalise_batch(struct tape *t, struct mat x, struct mat gain, struct mat bias)
+{
+    struct mat mean = state(t, "running_mean", 1, x.cols, 0), var = state(t, "running_var", 1, x.cols, 1);
+    if (tape_config(t)->training)
+        return op(t, batch_norm, .x = x, .gain = gain, .bias = bias, .running_mean = mean, .running_var = var,
+                  .eps = norm_eps, .momentum = 0.1)
+            ->y;
+    return op(t, batch_norm_inference, .x = x, .gain = gain, .bias = bias, .running_mean = mean,
+              .running_var = var, .eps = norm_eps)
+        ->y;
+}
+
+struct mat batch_norm(struct tape *t, const char *name, struct mat x)
+{
+    span_enter(t, name);
+    struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
+    struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
+    struct mat y = normalise_batch(t, x, gain, bias);
+    span_leave(t);
+    return y;
+}
+
+static struct mat add_and_norm(struct tape *t, enum norm_kind kind, struct mat x, struct mat branch,
+                               const struct structure *s)
+{
+    if (kind == NORM_NONE)
+        return op(t, add, .a = x, .b = branch)->y;
+    struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
+    struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
+    if (kind == NORM_LAYER)
+        return op(t, add_layer_norm, .a = x, .b = branch, .gain = gain, .bias = bias, .eps = norm_eps)->y;
+    struct mat h = op(t, add, .a = x, .b = branch)->y;
+    if (kind == NORM_BATCH)
+        return normalise_batch(t, h, gain, bias);
+    return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = norm_eps)->y;
+}
+
+struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struct mat x, struct mat branch,
+                    const struct structure *s)
+{
+    span_enter(t, name);
+    struct mat y = add_and_norm(t, kind, x, branch, s);
+    span_leave(t);
+    return y;
+}
+
+struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
+                const struct offsets *graphs)
+{
+    span_enter(t, name);
+    struct mat y = kind == POOL_MEAN  ? op(t, mean_pool, .x = x, .graphs = *graphs)->y
+                   : kind == POOL_SUM ? op(t, sum_pool, .x = x, .graphs = *graphs)->y
+                                      : op(t, max_pool, .x = x, .graphs = *graphs)->y;
+    span_leave(t);
+    return y;
+}
+
+struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target)
+{
+    span_enter(t, name);
+    struct mat loss = op(t, mse, .y = y, .target = target)->loss;
+    span_leave(t);
+    return loss;
+}
+
+struct mat cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label)
+{
+    span_enter(t, name);
+    struct mat loss = op(t, cross_entropy, .y = y, .label = label)->loss;
+    span_leave(t);
+    return loss;
+}

@@ -1,0 +1,85 @@
+/* The registry of models, and how a model becomes a program. */
+#include "models/layers/model.h"
+
+#include <stdio.h>
+
+#include "models/layers/encoder.h"
+#include "models/tape/tape_internal.h"
+
+const struct model models[] = {
+    {"gps", "GIN and dense attention side by side in each layer, then a feed-forward network",
+     ATTENTION_DENSE, MPNN_GIN},
+    {"gps_sparse", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_GIN},
+    {"graph_transformer", "dense attention and a feed-forward network in each layer", ATTENTION_DENSE,
+     MPNN_NONE},
+    {"sparse_transformer", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_NONE},
+    {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN},
+    {0},
+};
+
+const char *program_name(enum program_kind p)
+{
+    static const char *const names[PROGRAMS] = {"forward", "step", "kernel"};
+    return names[p];
+}
+
+static const struct adamw default_adamw = {
+    .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
+
+/* [Linear(features) | encoder(encoding)], side by side in one matrix. */
+static struct mat record_input(struct tape *t, const struct model_config *c, struct mat features,
+                               const struct batch *batch, const struct encoding *encoding)
+{
+    int64_t p = encoder_width(c), d = c->hidden - p;
+    if (p == 0)
+        return linear(t, "input", features, d, ACT_NONE);
+    struct mat x = tape_matrix(t, features.rows, c->hidden);
+    linear_to(t, "input", mat_cols(x, 0, d), features, ACT_NONE);
+    encoder(t, "encoder", mat_cols(x, d, p), &c->pe, batch, encoding);
+    return x;
+}
+
+static struct mat record_model(struct tape *t, const struct model_config *c, const struct structure *s,
+                               struct mat x)
+{
+    for (int64_t l = 1; l <= c->layers; l++) {
+        char name[32];
+        snprintf(name, sizeof name, "layer%lld", (long long)l);
+        x = gps_layer(t, name, x, s, c);
+    }
+    if (c->task == TASK_NODE)
+        return linear(t, "head", x, CLASSES, ACT_NONE);
+    struct mat pooled = pool(t, "pool", c->pool, x, &s->graphs);
+    tape_keep(t, pooled); /* what outputs are judged by */
+    return linear(t, "head", pooled, TARGETS, ACT_NONE);
+}
+
+static struct mat record_loss(struct tape *t, const struct model_config *c, struct mat y)
+{
+    if (c->task == TASK_NODE)
+        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, CLASSES));
+    return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, TARGETS));
+}
+
+struct recording record_program(enum program_kind kind, const struct model_config *c,
+                                const struct batch *batch, const struct encoding *encoding,
+                                struct tape_config tape)
+{
+    tape.training = kind == PROGRAM_STEP;
+    struct tape *t = tape_new(&tape);
+    struct recording r = {.tape = t};
+    struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
+    struct structure s = tape_structure(t, batch, model_uses_edges(c));
+    r.output = record_model(t, c, &s, record_input(t, c, features, batch, encoding));
+    if (tape_parameter_elements(t) != model_parameters(c))
+        tape_contract("the model has %lld parameters, but its formula says %lld",
+                      (long long)tape_parameter_elements(t), (long long)model_parameters(c));
+    if (kind == PROGRAM_STEP) {
+        r.loss = record_loss(t, c, r.output);
+        tape_keep(t, r.loss);
+        tape_backward(t, r.loss);
+        tape_adamw(t, &default_adamw);
+    }
+    tape_keep(t, r.output);
+    return r;
+}

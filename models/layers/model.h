@@ -1,0 +1,51 @@
+/*
+ * Models by name, and the two programs that are timed: `forward` (inference: nothing saved) and `step`
+ * (forward, loss, backward, AdamW).
+ *
+ * All models are one: features through Linear(FEATURES, d), or Linear(FEATURES, d - p) beside p columns of
+ * the encoder (models/layers/encoder.h), a stack of GPS layers, then the task's head,
+ * which is Linear(d, TARGETS) of the pooled rows of each graph or Linear(d, CLASSES) of each node. A model is
+ * the choice of the layers' branches.
+ */
+#ifndef GTMARK_MODELS_MODEL_H
+#define GTMARK_MODELS_MODEL_H
+
+#include "models/layers/layers.h"
+
+struct model {
+    const char *name, *doc;
+    enum attention_kind attention;
+    enum mpnn_kind mpnn;
+};
+
+/* The models in order of --list-models; the last has no name. */
+extern const struct model models[];
+
+/* The programs of a model, and an op alone (single.h). */
+enum program_kind {
+    PROGRAM_FORWARD,
+    PROGRAM_STEP,
+    MODEL_PROGRAMS,
+    PROGRAM_KERNEL = MODEL_PROGRAMS,
+    PROGRAMS
+};
+
+const char *program_name(enum program_kind p);
+
+/* A recorded program. `loss` is absent in `forward`; both are kept to the end of a replay. */
+struct recording {
+    struct tape *tape;
+    struct mat output, loss;
+};
+
+/*
+ * Records a program of a model over a batch, with uniform features and targets or labels. `tape.training` is
+ * set here. The encoding is that of c->pe, and null where that is none or where the tape is never laid out:
+ * it has the shapes of the batch then. Batch and encoding must live until the tape's layout was initialised.
+ * Free the tape with tape_free.
+ */
+struct recording record_program(enum program_kind kind, const struct model_config *c,
+                                const struct batch *batch, const struct encoding *encoding,
+                                struct tape_config tape);
+
+#endif

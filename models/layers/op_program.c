@@ -1,0 +1,242 @@
+/*
+ * Operands are made from the op's metadata, by role and name. Operands of one name are one matrix, in an op
+ * and in the forward op before it.
+ */
+#include "models/layers/op_program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "models/tape/tape_internal.h"
+
+enum { NAMES = 32 };
+
+struct single {
+    struct tape *t;
+    enum op op; /* that is timed */
+    int64_t dims[DIMS];
+    const struct model_config *config;
+    struct structure structure;
+    struct {
+        const char *name;
+        struct mat m;
+    } made[NAMES];
+    int count;
+};
+
+/* The op whose gradient this computes, or OPS. */
+static enum op forward_of(enum op op)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", op_info(op)->name);
+    char *suffix = strstr(name, "_backward");
+    if (!suffix)
+        return OPS;
+    *suffix = '\0';
+    return op_named(name);
+}
+
+static const struct operand *operand_of(enum op op, const char *name)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (strcmp(info->operands[i].name, name) == 0)
+            return &info->operands[i];
+    return NULL;
+}
+
+static bool in_structure(const struct operand *o)
+{
+    return o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX;
+}
+
+/* --- attributes */
+
+/* As in a model; where none has it, 1. */
+static double real_attribute(const char *name)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } values[] = {{"eps", 1e-5}, {"momentum", 0.1}, {"beta1", 0.9}, {"beta2", 0.999}, {"decay", 0.01}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(name, values[i].name) == 0)
+            return values[i].value;
+    return 1;
+}
+
+static bool attribute_known(const struct operand *o)
+{
+    return o->role == ROLE_SIZE || strcmp(o->name, "act") == 0 || strcmp(o->name, "limit") == 0 ||
+           strcmp(o->name, "key") == 0 || strcmp(o->type, "double") == 0;
+}
+
+static void set_attribute(const struct single *s, const struct operand *o, void *args)
+{
+    char *at = (char *)args + o->at;
+    if (o->role == ROLE_SIZE)
+        *(int *)at = (int)s->dims[o->rows];
+    else if (strcmp(o->name, "act") == 0)
+        *(int *)at = (int)s->config->act;
+    else if (strcmp(o->name, "limit") == 0)
+        *(int *)at = CLASSES;
+    else if (strcmp(o->name, "key") == 0)
+        *(uint64_t *)at = rng_key(s->t->config.seed, "key");
+    else
+        *(double *)at = real_attribute(o->name);
+}
+
+/* --- matrices */
+
+static struct mat remember(struct single *s, const char *name, struct mat m)
+{
+    if (s->count == NAMES)
+        tape_contract("%s has more than %d operands", op_info(s->op)->name, NAMES);
+    s->made[s->count].name = name;
+    return s->made[s->count++].m = m;
+}
+
+/* [step, learning rate], as after a few steps: the first would divide by 1 - beta^0. */
+static struct mat schedule(struct single *s)
+{
+    static const double start[2] = {3, 1e-3};
+    return input_copy(s->t, "schedule", F64, 1, 2, start);
+}
+
+/* What the op reads. A variance is positive. */
+static struct mat input_of(struct single *s, const struct operand *o)
+{
+    int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
+    for (int i = 0; i < s->count; i++)
+        if (strcmp(s->made[i].name, o->name) == 0)
+            return s->made[i].m;
+    bool variance = strcmp(o->name, "running_var") == 0 || (s->op == OP_adamw && strcmp(o->name, "v") == 0);
+    return remember(s, o->name,
+                    o->dtype == F64   ? schedule(s)
+                    : o->dtype == I64 ? input_index(s->t, o->name, rows, cols, (int)s->dims[DIM_M])
+                    : variance        ? state(s->t, o->name, rows, cols, 1)
+                                      : input_uniform(s->t, o->name, rows, cols));
+}
+
+static struct mat output_of(struct single *s, const struct operand *o, enum category category)
+{
+    enum dtype dtype = o->dtype == DTYPE_NONE ? s->t->config.dtype : o->dtype;
+    return tape_storage(s->t, category, dtype, s->dims[o->rows], s->dims[o->cols], o->name);
+}
+
+static void set_structure(const struct single *s, const struct operand *o, struct mat *m)
+{
+    const struct edges *adj = &s->structure.adj;
+    bool out = strstr(o->name, "out") != NULL;
+    if (o->role == ROLE_OFFSETS)
+        *(struct offsets *)(void *)m = s->structure.graphs;
+    else if (o->role == ROLE_ROW_PTR)
+        *m = out ? adj->out_row : adj->row;
+    else
+        *m = out ? adj->out_col : adj->col;
+}
+
+/* Completes the arguments of an op. Of what it writes, `kept` says what another op reads. */
+static void complete(struct single *s, enum op op, void *args, bool (*kept)(enum op reader, const char *name))
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++) /* attributes first: they say what is saved */
+        if (!operand_is_mat(&info->operands[i]))
+            set_attribute(s, &info->operands[i], args);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        struct mat *m = operand_is_mat(o) ? operand_mat(o, args) : NULL;
+        if (!m)
+            continue;
+        bool saved = o->role == ROLE_SAVE, read = kept && kept(s->op, o->name);
+        if (in_structure(o))
+            set_structure(s, o, m);
+        else if (operand_reads(o, m))
+            *m = input_of(s, o);
+        else if (read && (!saved || operand_saved(o, args)))
+            *m = remember(s, o->name, output_of(s, o, MEMORY_GRAPH));
+        else if (!read && (!saved || (!kept && operand_saved(o, args))))
+            *m = output_of(s, o, MEMORY_ACTIVATIONS);
+    }
+}
+
+static bool reads(enum op reader, const char *name)
+{
+    const struct operand *o = operand_of(reader, name);
+    return o && !operand_writes(o);
+}
+
+/* An operand of a backward op that its forward op computes. */
+static bool needs_forward(enum op op, enum op forward)
+{
+    const struct op_info *info = op_info(forward);
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i]) &&
+            reads(op, info->operands[i].name))
+            return true;
+    return false;
+}
+
+/* --- the program */
+
+static void set_sizes(struct single *s, const struct model_config *c, const struct batch *b)
+{
+    const char *name = op_info(s->op)->name;
+    int64_t dims[DIMS] = {
+        [DIM_1] = 1,         [DIM_2] = 2,        [DIM_N] = b->adj.nodes, [DIM_M] = c->hidden,
+        [DIM_D] = c->hidden, [DIM_H] = c->heads, [DIM_B] = b->graphs,    [DIM_E] = b->adj.edges,
+        [DIM_P] = b->pairs};
+    if (strstr(name, "linear") == name)
+        dims[DIM_M] = c->ffn;
+    if (strstr(name, "cross_entropy") == name)
+        dims[DIM_M] = CLASSES;
+    if (s->op == OP_adamw) {
+        dims[DIM_N] = 1;
+        dims[DIM_M] = model_parameters(c);
+    }
+    memcpy(s->dims, dims, sizeof dims);
+}
+
+static bool uses(enum op op, enum role role)
+{
+    for (int i = 0; i < op_info(op)->operand_count; i++)
+        if (op_info(op)->operands[i].role == role)
+            return true;
+    return false;
+}
+
+const char *op_program_refuses(enum op op)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o) && !attribute_known(o))
+            return "nothing says what value an attribute of it has in a model";
+        if (operand_is_mat(o) && !in_structure(o) && o->dtype == I32)
+            return "nothing says what indices it has in a model";
+    }
+    return NULL;
+}
+
+struct recording record_op_program(enum op op, const struct model_config *c, const struct batch *batch,
+                                   struct tape_config tape)
+{
+    tape.training = true;
+    struct tape *t = tape_new(&tape);
+    struct single s = {.t = t, .op = op, .config = c};
+    enum op forward = forward_of(op);
+    union any_args args = {0}, before = {0};
+    set_sizes(&s, c, batch);
+    span_enter(t, "kernel");
+    if (uses(op, ROLE_OFFSETS) || uses(op, ROLE_ROW_PTR))
+        s.structure = tape_structure(t, batch, uses(op, ROLE_ROW_PTR));
+    if (forward < OPS && needs_forward(op, forward)) {
+        complete(&s, forward, &before, reads);
+        tape_record_in(t, &t->init, forward, &before);
+    }
+    complete(&s, op, &args, NULL);
+    tape_record(t, op, &args);
+    span_leave(t);
+    return (struct recording){.tape = t};
+}

@@ -1,0 +1,72 @@
+/* A list of blocks, each filled from its start. */
+#include "models/tape/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 16, ALIGN = 16 };
+
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ALIGN) char bytes[];
+};
+
+struct arena {
+    struct block *blocks;
+};
+
+static void *zeroed(size_t size)
+{
+    void *p = calloc(1, size);
+    if (!p) {
+        fprintf(stderr, "out of memory: %zu bytes\n", size);
+        abort();
+    }
+    return p;
+}
+
+struct arena *arena_new(void)
+{
+    return zeroed(sizeof(struct arena));
+}
+
+void arena_free(struct arena *p)
+{
+    if (!p)
+        return;
+    for (struct block *b = p->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(p);
+}
+
+void *arena_take(struct arena *p, size_t size)
+{
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (!p->blocks || p->blocks->used + size > p->blocks->size) {
+        size_t room = size > BLOCK ? size : BLOCK;
+        struct block *b = zeroed(sizeof *b + room);
+        b->next = p->blocks;
+        b->size = room;
+        p->blocks = b;
+    }
+    void *taken = p->blocks->bytes + p->blocks->used;
+    p->blocks->used += size;
+    return taken;
+}
+
+const char *arena_format(struct arena *p, const char *format, ...)
+{
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
+    char *text = arena_take(p, size);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    va_end(list);
+    return text;
+}

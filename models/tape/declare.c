@@ -1,0 +1,162 @@
+/*
+ * Parameters and inputs: storages with a name, and the op of the init program that fills them.
+ *
+ * Each is keyed by its own full name, so that its values depend on nothing else that the model declares.
+ */
+#include <math.h>
+
+#include "kernels/rng.h"
+#include "models/tape/tape_internal.h"
+
+static struct mat declare(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                          int64_t rows, int64_t cols)
+{
+    const char *full = arena_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
+    return tape_storage(t, category, dtype, rows, cols, full);
+}
+
+/* The random stream of a declared matrix. */
+static uint64_t key_of(const struct tape *t, struct mat m)
+{
+    return rng_key(t->config.seed, t->storages[m.storage].name);
+}
+
+static struct mat declare_uniform(struct tape *t, enum category category, const char *name, int64_t rows,
+                                  int64_t cols, double bound)
+{
+    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
+    struct uniform_args uniform = {.y = m, .key = key_of(t, m), .bound = bound};
+    tape_record_in(t, &t->init, OP_uniform, &uniform);
+    return m;
+}
+
+struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in)
+{
+    return declare_uniform(t, MEMORY_PARAMETERS, name, rows, cols, 1 / sqrt((double)fan_in));
+}
+
+static struct mat declare_constant(struct tape *t, enum category category, const char *name, int64_t rows,
+                                   int64_t cols, double value)
+{
+    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
+    tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m, .value = value});
+    return m;
+}
+
+struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+{
+    return declare_constant(t, MEMORY_PARAMETERS, name, rows, cols, value);
+}
+
+struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
+{
+    return declare_constant(t, MEMORY_STATE, name, rows, cols, value);
+}
+
+struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols)
+{
+    return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
+}
+
+struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit)
+{
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, cols);
+    struct uniform_index_args uniform = {.y = m, .key = key_of(t, m), .limit = limit};
+    tape_record_in(t, &t->init, OP_uniform_index, &uniform);
+    return m;
+}
+
+static struct mat declare_copy(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                               int64_t rows, int64_t cols, const void *from)
+{
+    struct mat m = tape_storage(t, category, dtype, rows, cols, arena_format(t->pool, "%s", name));
+    t->storages[m.storage].from = from;
+    return m;
+}
+
+struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
+                      const void *from)
+{
+    return declare_copy(t, MEMORY_GRAPH, name, dtype, rows, cols, from);
+}
+
+struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from)
+{
+    struct mat m = declare_copy(t, MEMORY_ENCODINGS, name, t->config.dtype, rows, cols, from);
+    t->storages[m.storage].widened = m.dtype == F64;
+    return m;
+}
+
+struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from)
+{
+    return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows + 1, 1, from);
+}
+
+struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
+{
+    return tape_storage(t, MEMORY_ACTIVATIONS, t->config.dtype, rows, cols, NULL);
+}
+
+void tape_keep(struct tape *t, struct mat m)
+{
+    t->storages[m.storage].keep = true;
+}
+
+static bool declared_in(const struct storage *s, enum category category)
+{
+    return s->category == category && !s->alias;
+}
+
+static int count_of(const struct tape *t, enum category category)
+{
+    int count = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        count += declared_in(&t->storages[i], category);
+    return count;
+}
+
+/* The storage at an index among those of a category, in order of declaration. */
+static struct mat nth(const struct tape *t, enum category category, int index, const char **name)
+{
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (!declared_in(s, category) || index-- > 0)
+            continue;
+        if (name)
+            *name = s->name;
+        struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
+        return tape_view(t, m);
+    }
+    tape_contract("the tape has fewer %s", category_name(category));
+}
+
+int tape_parameter_count(const struct tape *t)
+{
+    return count_of(t, MEMORY_PARAMETERS);
+}
+
+struct mat tape_parameter(const struct tape *t, int index, const char **name)
+{
+    return nth(t, MEMORY_PARAMETERS, index, name);
+}
+
+int tape_input_count(const struct tape *t)
+{
+    return count_of(t, MEMORY_GRAPH) + count_of(t, MEMORY_ENCODINGS);
+}
+
+struct mat tape_input(const struct tape *t, int index, const char **name)
+{
+    int before = count_of(t, MEMORY_GRAPH);
+    return index < before ? nth(t, MEMORY_GRAPH, index, name)
+                          : nth(t, MEMORY_ENCODINGS, index - before, name);
+}
+
+int64_t tape_parameter_elements(const struct tape *t)
+{
+    int64_t elements = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        if (declared_in(&t->storages[i], MEMORY_PARAMETERS))
+            elements += t->storages[i].rows * t->storages[i].cols;
+    return elements;
+}

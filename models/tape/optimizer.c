@@ -1,0 +1,29 @@
+/*
+ * AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) over all parameters as one
+ * vector: parameters and gradients are laid out densely in the same order. The step count and the learning
+ * rate stand in a matrix, so that a replay needs nothing from outside.
+ */
+#include "models/tape/tape_internal.h"
+
+static struct mat zeros(struct tape *t, int64_t elements, const char *name)
+{
+    struct mat m = tape_storage(t, MEMORY_OPTIMIZER, t->config.dtype, 1, elements, name);
+    tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m});
+    return m;
+}
+
+void tape_adamw(struct tape *t, const struct adamw *c)
+{
+    t->phase = PHASE_OPTIMIZER;
+    span_enter(t, "adamw");
+    struct mat p = tape_whole(t, MEMORY_PARAMETERS), g = tape_whole(t, MEMORY_GRADIENTS);
+    struct mat m = zeros(t, p.cols, "adamw.m"), v = zeros(t, p.cols, "adamw.v");
+    double *start = arena_take(t->pool, 2 * sizeof *start);
+    start[1] = c->lr;
+    struct mat schedule = tape_storage(t, MEMORY_OPTIMIZER, F64, 1, 2, "adamw.schedule");
+    t->storages[schedule.storage].from = start;
+    op(t, advance, .schedule = schedule);
+    op(t, adamw, .p = p, .m = m, .v = v, .g = g, .schedule = schedule, .beta1 = c->beta1, .beta2 = c->beta2,
+       .eps = c->eps, .decay = c->decay);
+    span_leave(t);
+}

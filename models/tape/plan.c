@@ -1,0 +1,197 @@
+/*
+ * The plan: lifetimes become offsets in one arena.
+ *
+ * What lives as long as the tape comes first, category by category, parameters and gradients without gaps so
+ * that the optimizer sees each as one vector. The rest is placed greedily by size: the largest storage first,
+ * each into the smallest gap that is free for all of its lifetime (Pisarchyk and Lee, "Efficient memory
+ * management for deep neural net inference", 2020, algorithm "greedy by size").
+ *
+ * What the initialisation alone works on (scratch, results that nobody reads) stands where the rest will
+ * stand afterwards.
+ */
+#include "models/tape/tape_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_ALIGN = 64 };
+
+static int64_t aligned(const struct tape *t, int64_t bytes)
+{
+    const struct device *device = t->config.backend->device;
+    int64_t unit = device ? device->alignment : HOST_ALIGN;
+    return bytes > BYTES_MOST - unit ? BYTES_MOST : (bytes + unit - 1) / unit * unit;
+}
+
+/* A dynamic storage with the entries between which it is alive, both included. */
+struct life {
+    int storage, first, last;
+    int64_t bytes, offset;
+};
+
+static void use(struct life *lives, const struct tape *t, struct mat m, int entry)
+{
+    struct life *l = &lives[m.storage];
+    if (!mat_present(m) || category_persistent(t->storages[m.storage].category))
+        return;
+    if (l->first < 0)
+        l->first = entry;
+    l->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
+}
+
+/* Lifetimes by storage; first = -1 for those that the program never touches. */
+static struct life *lifetimes(const struct tape *t)
+{
+    struct life *lives = arena_take(t->pool, (size_t)t->storage_count * sizeof *lives);
+    for (int i = 0; i < t->storage_count; i++)
+        lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t, t->storages[i].bytes)};
+    for (int e = 0; e < t->main.count; e++) {
+        const struct entry *entry = &t->main.entries[e];
+        const struct op_info *info = op_info(entry->op);
+        for (int i = 0; i < info->operand_count; i++)
+            if (operand_is_mat(&info->operands[i]))
+                use(lives, t, *operand_mat(&info->operands[i], entry->args), e);
+        use(lives, t, entry->scratch, e);
+    }
+    return lives;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct life *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->storage - y->storage;
+}
+
+/* Where the smallest sufficient gap begins among those placed (ordered by offset) that live at the same time.
+ */
+static int64_t smallest_gap(const struct life *l, struct life *const *placed, int count, bool reuse)
+{
+    int64_t end = 0, best = -1, best_size = INT64_MAX;
+    for (int i = 0; i < count; i++) {
+        const struct life *p = placed[i];
+        if (reuse && (p->last < l->first || l->last < p->first))
+            continue;
+        int64_t gap = p->offset - end;
+        if (gap >= l->bytes && gap < best_size)
+            best = end, best_size = gap;
+        if (add_bytes(p->offset, p->bytes) > end)
+            end = add_bytes(p->offset, p->bytes);
+    }
+    return best >= 0 ? best : end;
+}
+
+/* Places the dynamic storages from `base` on and returns the end of the arena. */
+static int64_t place(struct tape *t, const struct life *lives, int64_t base)
+{
+    struct life *order = arena_take(t->pool, (size_t)t->storage_count * sizeof *order);
+    struct life **placed = arena_take(t->pool, (size_t)t->storage_count * sizeof *placed);
+    int count = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        if (lives[i].first >= 0)
+            order[count++] = lives[i];
+    qsort(order, (size_t)count, sizeof *order, larger_first);
+
+    int64_t end = 0;
+    for (int n = 0; n < count; n++) {
+        struct life *l = &order[n];
+        l->offset = smallest_gap(l, placed, n, !t->config.no_reuse);
+        t->storages[l->storage].offset = add_bytes(base, l->offset);
+        int at = n;
+        for (; at > 0 && placed[at - 1]->offset > l->offset; at--)
+            placed[at] = placed[at - 1];
+        placed[at] = l;
+        if (add_bytes(l->offset, l->bytes) > end)
+            end = add_bytes(l->offset, l->bytes);
+    }
+    return add_bytes(base, end);
+}
+
+/* Places the dynamic storages that the program never touches, one after the other, and returns their end. */
+static int64_t place_initial(struct tape *t, const struct life *lives, int64_t base)
+{
+    int64_t end = base;
+    for (int i = 1; i < t->storage_count; i++)
+        if (lives[i].first < 0 && !category_persistent(t->storages[i].category)) {
+            t->storages[i].offset = end;
+            end = add_bytes(end, lives[i].bytes);
+        }
+    return end;
+}
+
+/* Lays out one persistent category from `offset` on and returns its end. */
+static int64_t place_category(struct tape *t, enum category c, int64_t offset)
+{
+    bool dense = c == MEMORY_PARAMETERS || c == MEMORY_GRADIENTS;
+    int64_t start = offset;
+    for (int i = 1; i < t->storage_count; i++) {
+        struct storage *s = &t->storages[i];
+        if (s->category != c)
+            continue;
+        s->offset = s->alias ? start : offset;
+        if (!s->alias)
+            offset = add_bytes(offset, dense ? s->bytes : aligned(t, s->bytes));
+    }
+    return aligned(t, offset);
+}
+
+/* Bytes of each category alive at each entry, and where they are most. */
+static void measure(struct tape *t, const struct life *lives)
+{
+    struct plan *p = &t->plan;
+    int64_t persistent[MEMORY_CATEGORIES] = {0};
+    t->live = arena_take(t->pool, (size_t)(t->main.count + 1) * sizeof *t->live);
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (category_persistent(s->category) && !s->alias) {
+            persistent[s->category] = add_bytes(persistent[s->category], s->bytes);
+            p->peak = add_bytes(p->peak, s->bytes);
+        }
+        for (int e = lives[i].first; lives[i].first >= 0 && e <= lives[i].last; e++)
+            t->live[e][s->category] = add_bytes(t->live[e][s->category], s->bytes);
+    }
+    p->peak_entry = -1;
+    memcpy(p->at_peak, persistent, sizeof persistent);
+    for (int e = 0; e < t->main.count; e++) {
+        for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+            t->live[e][c] = add_bytes(t->live[e][c], persistent[c]);
+        if (p->peak_entry >= 0 && tape_live_bytes(t, e) <= p->peak)
+            continue;
+        p->peak = tape_live_bytes(t, e);
+        p->peak_entry = e;
+        memcpy(p->at_peak, t->live[e], sizeof t->live[e]);
+    }
+}
+
+const struct plan *tape_plan(struct tape *t)
+{
+    t->plan = (struct plan){0};
+    int64_t end = 0;
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        if (category_persistent(c))
+            end = place_category(t, c, end);
+    const struct life *lives = lifetimes(t);
+    int64_t initial = place_initial(t, lives, end), running = place(t, lives, end);
+    t->plan.arena = initial > running ? initial : running;
+    measure(t, lives);
+    return &t->plan;
+}
+
+const struct plan *tape_planned(const struct tape *t)
+{
+    return &t->plan;
+}
+
+int64_t tape_live_bytes(const struct tape *t, int entry)
+{
+    int64_t bytes = 0;
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        bytes = add_bytes(bytes, t->live[entry][c]);
+    return bytes;
+}
+
+int64_t tape_live_of(const struct tape *t, int entry, enum category c)
+{
+    return t->live[entry][c];
+}

@@ -1,0 +1,241 @@
+/*
+ * Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. Where the
+ * backend has a device the arena is the device's, and a call launches. A captured graph has no ranges: they
+ * would name the capture, not the replays.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "models/tape/ranges.h"
+#include "models/tape/tape_internal.h"
+
+struct mat tape_view(const struct tape *t, struct mat m)
+{
+    if (t->arena && mat_present(m))
+        m.data = (char *)t->arena + t->storages[m.storage].offset + m.offset;
+    return m;
+}
+
+static void point_entry(struct tape *t, struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (operand_is_mat(&info->operands[i])) {
+            struct mat *m = operand_mat(&info->operands[i], e->args);
+            *m = tape_view(t, *m);
+        }
+    e->scratch = tape_view(t, e->scratch);
+    ((struct call *)e->args)->scratch = e->scratch.data;
+    ((struct call *)e->args)->context = t->config.context;
+}
+
+static const struct device *device_of(const struct tape *t)
+{
+    return t->config.backend->device;
+}
+
+/* Null where there is not so much. */
+static void *take_arena(const struct tape *t, int64_t bytes)
+{
+    if (device_of(t)) {
+        if (!t->config.context)
+            tape_contract("a tape of %s was recorded without a context", t->config.backend->name);
+        return device_of(t)->allocate(t->config.context, bytes);
+    }
+    void *arena = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return arena == MAP_FAILED ? NULL : arena;
+}
+
+void tape_release(struct tape *t)
+{
+    if (t->graph)
+        device_of(t)->graph_free(t->graph);
+    if (t->arena && device_of(t))
+        device_of(t)->release(t->config.context, t->arena);
+    else if (t->arena)
+        munmap(t->arena, (size_t)t->plan.arena);
+}
+
+bool tape_layout(struct tape *t)
+{
+    if (!tape_plan(t)->arena)
+        return true;
+    t->arena = take_arena(t, t->plan.arena);
+    if (!t->arena)
+        return false;
+    t->traced = device_of(t) && device_of(t)->traced(t->config.context);
+    for (int i = 0; i < t->init.count; i++)
+        point_entry(t, &t->init.entries[i]);
+    for (int i = 0; i < t->main.count; i++)
+        point_entry(t, &t->main.entries[i]);
+    return true;
+}
+
+void *tape_arena(const struct tape *t)
+{
+    return t->arena;
+}
+
+struct mat tape_read(const struct tape *t, struct mat m, void **copy)
+{
+    m = tape_view(t, m);
+    *copy = NULL;
+    if (!device_of(t) || !m.data)
+        return m;
+    int64_t bytes = ((m.rows - 1) * m.ld + m.cols) * (int64_t)dtype_size(m.dtype);
+    *copy = malloc((size_t)bytes);
+    if (!*copy) {
+        fprintf(stderr, "out of memory: %lld bytes\n", (long long)bytes);
+        abort();
+    }
+    device_of(t)->read(t->config.context, *copy, m.data, bytes);
+    m.data = *copy;
+    return m;
+}
+
+void tape_wait(const struct tape *t)
+{
+    if (device_of(t))
+        device_of(t)->wait(t->config.context);
+}
+
+/* Tapes in double are on the host. */
+static void widen(double *to, const float *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (double)from[i];
+}
+
+static void upload(struct tape *t, const struct storage *s)
+{
+    void *to = (char *)t->arena + s->offset;
+    if (s->widened)
+        widen(to, s->from, s->rows * s->cols);
+    else if (device_of(t))
+        device_of(t)->write(t->config.context, to, s->from, s->bytes);
+    else
+        memcpy(to, s->from, (size_t)s->bytes);
+}
+
+void tape_init(struct tape *t)
+{
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].from && t->storages[i].bytes > 0)
+            upload(t, &t->storages[i]);
+    for (int i = 0; i < t->init.count; i++)
+        t->init.entries[i].kernel->run(t->init.entries[i].args);
+}
+
+struct cancel tape_cancel_when(struct tape *t, struct cancel h)
+{
+    struct cancel before = t->cancel;
+    t->cancel = h;
+    return before;
+}
+
+static bool cancelled(const struct tape *t)
+{
+    return !device_of(t) && is_cancelled(t->cancel);
+}
+
+static void run_entries(const struct tape *t)
+{
+    const struct entry *end = t->main.entries + t->main.count;
+    for (const struct entry *e = t->main.entries; e < end && !cancelled(t); e++)
+        e->kernel->run(e->args);
+}
+
+/* The same within ranges; mark may be null. */
+static void run_traced(const struct tape *t, void (*mark)(void *context, int entry), void *context)
+{
+    struct ranges r = {.device = device_of(t), .context = t->config.context};
+    for (int i = 0; i < t->main.count && !cancelled(t); i++) {
+        const struct entry *e = &t->main.entries[i];
+        ranges_move(&r, phase_name(e->phase), e->span);
+        e->kernel->run(e->args);
+        if (mark)
+            mark(context, i);
+    }
+    ranges_leave(&r);
+}
+
+void tape_run(struct tape *t)
+{
+    if (t->graph)
+        device_of(t)->launch(t->config.context, t->graph);
+    else if (t->traced)
+        run_traced(t, NULL, NULL);
+    else
+        run_entries(t);
+}
+
+void tape_capture(struct tape *t)
+{
+    device_of(t)->capture_begin(t->config.context);
+    run_entries(t);
+    t->graph = device_of(t)->capture_end(t->config.context);
+}
+
+bool tape_captured(const struct tape *t)
+{
+    return t->graph != NULL;
+}
+
+void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context)
+{
+    if (t->traced) {
+        run_traced(t, mark, context);
+        return;
+    }
+    for (int i = 0; i < t->main.count && !cancelled(t); i++) {
+        t->main.entries[i].kernel->run(t->main.entries[i].args);
+        mark(context, i);
+    }
+}
+
+int tape_entry_count(const struct tape *t)
+{
+    return t->main.count;
+}
+
+const struct entry *tape_entry(const struct tape *t, int index)
+{
+    return &t->main.entries[index];
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t total;
+    return a < 0 || b < 0 || __builtin_add_overflow(a, b, &total) ? -1 : total;
+}
+
+struct cost cost_add(struct cost a, struct cost b)
+{
+    return (struct cost){.flops = sum(a.flops, b.flops),
+                         .bytes = sum(a.bytes, b.bytes),
+                         .no_reuse = sum(a.no_reuse, b.no_reuse)};
+}
+
+struct cost entry_cost(const struct entry *e)
+{
+    return (struct cost){.flops = e->flops, .bytes = e->bytes, .no_reuse = e->no_reuse};
+}
+
+struct cost tape_cost(const struct tape *t, enum phase phase)
+{
+    struct cost cost = {0};
+    for (int i = 0; i < t->main.count; i++)
+        if (t->main.entries[i].phase == phase)
+            cost = cost_add(cost, entry_cost(&t->main.entries[i]));
+    return cost;
+}
+
+struct cost tape_total(const struct tape *t)
+{
+    struct cost cost = {0};
+    for (enum phase p = 0; p < PHASES; p++)
+        cost = cost_add(cost, tape_cost(t, p));
+    return cost;
+}

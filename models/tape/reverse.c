@@ -1,0 +1,192 @@
+/*
+ * The reverse: walks the forward entries backwards and lets each op's rule record what it contributes to the
+ * gradients of its operands. This file keeps the books of those gradients:
+ *
+ * - Accumulation is tracked per column range, since query, key and value are ranges of one projection: the
+ * first contribution to a range is written, later ones are added; a range of which only a part was written is
+ * first filled with zeros.
+ * - A gradient that flows through unchanged (both operands of a residual add) is shared, not copied: several
+ * storages then name the same gradient storage. Before one of them adds to it, it takes a copy, unless all
+ * the others have been read already, that is unless their producers lie behind the walk.
+ * - Gradients of parameters live in a category of their own, in the order of the parameters, and are never
+ * shared.
+ */
+#include "models/tape/tape_internal.h"
+
+static struct storage *of(struct tape *t, struct mat m)
+{
+    return &t->storages[m.storage];
+}
+
+static struct mat whole_view(const struct storage *s, int id)
+{
+    return (struct mat){.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
+}
+
+static int64_t first_column(const struct storage *s, struct mat m)
+{
+    return m.offset / (int64_t)dtype_size(s->dtype);
+}
+
+/* The part of a storage's gradient that belongs to a view of the storage. */
+static struct mat part(const struct storage *s, struct mat view)
+{
+    return mat_cols(s->grad, first_column(s, view), view.cols);
+}
+
+static struct run columns_of(const struct storage *s, struct mat view)
+{
+    int64_t first = first_column(s, view);
+    return (struct run){first, first + view.cols};
+}
+
+static int64_t written_columns(const struct storage *s, struct mat view)
+{
+    return runs_common(&s->written, columns_of(s, view));
+}
+
+static void mark_written(struct tape *t, struct mat view)
+{
+    runs_add(&of(t, view)->written, t->pool, columns_of(of(t, view), view));
+}
+
+/* Zeros in the columns of a view that nothing has contributed to, one fill for each run of them. */
+static void fill_unwritten(struct tape *t, struct mat view)
+{
+    struct run all = columns_of(of(t, view), view), gap;
+    while (gap = runs_gap(&of(t, view)->written, all), gap.first < gap.end) {
+        struct mat run = mat_cols(view, gap.first - all.first, gap.end - gap.first);
+        op(t, fill, .y = part(of(t, view), run));
+        mark_written(t, run);
+    }
+}
+
+/* Makes room for the gradient of a storage, with nothing in it. */
+static void open_gradient(struct tape *t, int id)
+{
+    struct storage s = t->storages[id];
+    struct mat grad = tape_storage(t, s.category == MEMORY_PARAMETERS ? MEMORY_GRADIENTS : MEMORY_ACTIVATIONS,
+                                   s.dtype, s.rows, s.cols, s.name);
+    t->storages[id].grad = grad;
+    t->storages[id].written = (struct runs){0};
+}
+
+/* Whether some other storage still needs what the gradient of storage `id` holds. */
+static bool shared(const struct tape *t, int id)
+{
+    for (int i = 1; i < t->storage_count; i++)
+        if (i != id && t->storages[i].grad.storage == t->storages[id].grad.storage &&
+            t->storages[i].producer <= t->reversing)
+            return true;
+    return false;
+}
+
+static void unshare(struct tape *t, int id)
+{
+    struct mat old = t->storages[id].grad;
+    open_gradient(t, id);
+    op(t, copy, .y = t->storages[id].grad, .x = old);
+    mark_written(t, whole_view(&t->storages[id], id));
+}
+
+struct mat grad_from(struct tape *t, struct mat output)
+{
+    fill_unwritten(t, output);
+    return part(of(t, output), output);
+}
+
+struct mat grad_into(struct tape *t, struct mat operand)
+{
+    if (!mat_present(operand) || !of(t, operand)->needs_grad)
+        return (struct mat){0};
+    if (!mat_present(of(t, operand)->grad))
+        open_gradient(t, operand.storage);
+    int64_t written = written_columns(of(t, operand), operand);
+    if (written > 0) {
+        fill_unwritten(t, operand);
+        if (shared(t, operand.storage))
+            unshare(t, operand.storage);
+    }
+    mark_written(t, operand);
+    struct mat grad = part(of(t, operand), operand);
+    grad.acc = written > 0;
+    return grad;
+}
+
+/* Sharing hands over whole storages; a parameter's gradient stays in its own place. */
+static bool can_share(struct tape *t, struct mat operand, struct mat dy)
+{
+    const struct storage *s = of(t, operand), *g = of(t, dy);
+    return s->category != MEMORY_PARAMETERS && !mat_present(s->grad) && operand.cols == s->cols &&
+           dy.cols == g->cols;
+}
+
+void grad_pass(struct tape *t, struct mat operand, struct mat dy)
+{
+    if (!of(t, operand)->needs_grad)
+        return;
+    if (can_share(t, operand, dy)) {
+        struct storage *s = of(t, operand);
+        s->grad = dy;
+        s->written = (struct runs){0};
+        mark_written(t, operand);
+    } else {
+        op(t, copy, .y = grad_into(t, operand), .x = dy);
+    }
+}
+
+/* Every forward storage learns which entry writes it, of several the first, until which its gradient is
+ * needed; parameters get their gradients in order. */
+static void prepare(struct tape *t)
+{
+    for (int e = t->main.count - 1; e >= 0; e--) {
+        const struct op_info *info = op_info(t->main.entries[e].op);
+        for (int i = 0; i < info->operand_count; i++)
+            if (info->operands[i].role == ROLE_OUT || info->operands[i].role == ROLE_SAVE)
+                of(t, *operand_mat(&info->operands[i], t->main.entries[e].args))->producer = e;
+    }
+    for (int i = 1, n = t->storage_count; i < n; i++)
+        if (t->storages[i].category == MEMORY_PARAMETERS)
+            open_gradient(t, i);
+}
+
+/* Whether some output of the entry has a gradient to pass on, and someone to pass it to. */
+static bool reached(struct tape *t, const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    if (!depends_on_parameter(t, info, e->args))
+        return false;
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].role == ROLE_OUT &&
+            mat_present(of(t, *operand_mat(&info->operands[i], e->args))->grad))
+            return true;
+    return false;
+}
+
+void tape_backward(struct tape *t, struct mat loss)
+{
+    if (mat_size(loss) != 1 || !of(t, loss)->needs_grad)
+        tape_contract("backward: the loss must be a scalar that depends on a parameter of a training tape");
+    const char *span = t->span;
+    int forward = t->main.count;
+    prepare(t);
+    t->phase = PHASE_BACKWARD;
+    t->span = t->main.entries[of(t, loss)->producer].span;
+    op(t, fill, .y = grad_into(t, loss), .value = 1);
+    for (t->reversing = forward - 1; t->reversing >= 0; t->reversing--) {
+        struct entry e = t->main.entries[t->reversing];
+        t->span = e.span;
+        if (reached(t, &e))
+            rule_apply(t, e.op, e.args);
+    }
+    for (int i = 1, n = t->storage_count; i < n; i++)
+        if (t->storages[i].category == MEMORY_PARAMETERS)
+            fill_unwritten(t, whole_view(&t->storages[i], i));
+    t->span = span;
+}
+
+struct mat tape_gradient(const struct tape *t, struct mat m)
+{
+    const struct storage *s = &t->storages[m.storage];
+    return mat_present(s->grad) ? tape_view(t, part(s, m)) : (struct mat){0};
+}

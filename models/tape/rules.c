@@ -1,0 +1,145 @@
+/*
+ * The gradient rule of each op: which backward op it needs, reading grad_from its output and writing
+ * grad_into its operands. The mathematics of the backward ops stands in kernels/ops.def.
+ */
+#include "models/tape/tape_internal.h"
+
+#define RULE(name) static void rule_##name(struct tape *t, const struct name##_args *a)
+
+RULE(linear)
+{
+    op(t, linear_backward, .dx = grad_into(t, a->x), .dw = grad_into(t, a->w), .db = grad_into(t, a->b),
+       .dy = grad_from(t, a->y), .x = a->x, .w = a->w, .pre = a->pre, .act = a->act);
+}
+
+RULE(layer_norm)
+{
+    op(t, layer_norm_backward, .dx = grad_into(t, a->x), .dgain = grad_into(t, a->gain),
+       .dbias = grad_into(t, a->bias), .dy = grad_from(t, a->y), .x = a->x, .gain = a->gain,
+       .stats = a->stats);
+}
+
+RULE(add_layer_norm)
+{
+    op(t, layer_norm_backward, .dx = grad_into(t, a->sum), .dgain = grad_into(t, a->gain),
+       .dbias = grad_into(t, a->bias), .dy = grad_from(t, a->y), .x = a->sum, .gain = a->gain,
+       .stats = a->stats);
+    struct mat dsum = grad_from(t, a->sum);
+    grad_pass(t, a->a, dsum);
+    grad_pass(t, a->b, dsum);
+}
+
+RULE(batch_norm)
+{
+    op(t, batch_norm_backward, .dx = grad_into(t, a->x), .dgain = grad_into(t, a->gain),
+       .dbias = grad_into(t, a->bias), .dy = grad_from(t, a->y), .x = a->x, .gain = a->gain,
+       .stats = a->stats);
+}
+
+RULE(graph_norm)
+{
+    op(t, graph_norm_backward, .dx = grad_into(t, a->x), .dgain = grad_into(t, a->gain),
+       .dbias = grad_into(t, a->bias), .dy = grad_from(t, a->y), .x = a->x, .gain = a->gain,
+       .stats = a->stats, .graphs = a->graphs);
+}
+
+RULE(attention)
+{
+    op(t, attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k), .dv = grad_into(t, a->v),
+       .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v, .lse = a->lse,
+       .graphs = a->graphs, .heads = a->heads);
+}
+
+RULE(attention_scores)
+{
+    op(t, attention_scores_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
+       .ds = grad_from(t, a->s), .q = a->q, .k = a->k, .graphs = a->graphs, .heads = a->heads);
+}
+
+RULE(attention_softmax)
+{
+    op(t, attention_softmax_backward, .ds = grad_into(t, a->s), .dp = grad_from(t, a->p), .p = a->p,
+       .graphs = a->graphs);
+}
+
+RULE(attention_values)
+{
+    op(t, attention_values_backward, .dp = grad_into(t, a->p), .dv = grad_into(t, a->v),
+       .dy = grad_from(t, a->y), .p = a->p, .v = a->v, .graphs = a->graphs, .heads = a->heads);
+}
+
+RULE(sparse_attention)
+{
+    op(t, sparse_attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
+       .dv = grad_into(t, a->v), .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v,
+       .lse = a->lse, .adj = a->adj, .heads = a->heads);
+}
+
+RULE(spmm)
+{
+    op(t, spmm_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .adj = a->adj, .self = a->self);
+}
+
+RULE(add)
+{
+    struct mat dy = grad_from(t, a->y);
+    grad_pass(t, a->a, dy);
+    grad_pass(t, a->b, dy);
+}
+
+RULE(mean_pool)
+{
+    op(t, mean_pool_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .graphs = a->graphs);
+}
+
+RULE(sum_pool)
+{
+    op(t, sum_pool_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .graphs = a->graphs);
+}
+
+RULE(max_pool)
+{
+    op(t, max_pool_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .x = a->x, .y = a->y,
+       .graphs = a->graphs);
+}
+
+RULE(cross_entropy)
+{
+    op(t, cross_entropy_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
+       .lse = a->lse, .label = a->label);
+}
+
+RULE(mse)
+{
+    op(t, mse_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
+       .target = a->target);
+}
+
+void rule_apply(struct tape *t, enum op op, const void *args)
+{
+    switch (op) {
+#define APPLY(name)                                                                                          \
+    case OP_##name:                                                                                          \
+        rule_##name(t, args);                                                                                \
+        break;
+        APPLY(linear)
+        APPLY(layer_norm)
+        APPLY(add_layer_norm)
+        APPLY(batch_norm)
+        APPLY(graph_norm)
+        APPLY(attention)
+        APPLY(attention_scores)
+        APPLY(attention_softmax)
+        APPLY(attention_values)
+        APPLY(sparse_attention)
+        APPLY(spmm)
+        APPLY(add)
+        APPLY(mean_pool)
+        APPLY(sum_pool)
+        APPLY(max_pool)
+        APPLY(cross_entropy)
+        APPLY(mse)
+    default:
+        tape_contract("%s has no gradient rule", op_info(op)->name);
+    }
+}

@@ -1,0 +1,57 @@
+/* Lists are short, and searched from the start. */
+#include "models/tape/runs.h"
+
+#include <string.h>
+
+/* A list with room for one more; the old one stays in the pool. */
+static void grow(struct runs *s, struct arena *pool)
+{
+    if (s->count < s->capacity)
+        return;
+    s->capacity = s->capacity ? 2 * s->capacity : 4;
+    struct run *list = arena_take(pool, (size_t)s->capacity * sizeof *list);
+    if (s->count)
+        memcpy(list, s->list, (size_t)s->count * sizeof *list);
+    s->list = list;
+}
+
+void runs_add(struct runs *s, struct arena *pool, struct run r)
+{
+    int from = 0;
+    grow(s, pool);
+    while (from < s->count && s->list[from].end < r.first)
+        from++;
+    int to = from; /* those in between become one with r */
+    for (; to < s->count && s->list[to].first <= r.end; to++) {
+        r.first = s->list[to].first < r.first ? s->list[to].first : r.first;
+        r.end = s->list[to].end > r.end ? s->list[to].end : r.end;
+    }
+    memmove(s->list + from + 1, s->list + to, (size_t)(s->count - to) * sizeof *s->list);
+    s->list[from] = r;
+    s->count += 1 - (to - from);
+}
+
+int64_t runs_common(const struct runs *s, struct run r)
+{
+    int64_t count = 0;
+    for (int i = 0; i < s->count; i++) {
+        int64_t first = s->list[i].first > r.first ? s->list[i].first : r.first;
+        int64_t end = s->list[i].end < r.end ? s->list[i].end : r.end;
+        count += end > first ? end - first : 0;
+    }
+    return count;
+}
+
+struct run runs_gap(const struct runs *s, struct run r)
+{
+    for (int i = 0; i < s->count && r.first < r.end; i++) {
+        if (s->list[i].end <= r.first)
+            continue;
+        if (s->list[i].first > r.first) {
+            r.end = s->list[i].first < r.end ? s->list[i].first : r.end;
+            break;
+        }
+        r.first = s->list[i].end < r.end ? s->list[i].end : r.end;
+    }
+    return r;
+}

@@ -1,0 +1,197 @@
+/*
+ * Recording: an op's operands are bound, its missing outputs become storages, and an entry joins the program.
+ *
+ * Two programs stand on a tape. `init` fills what lives as long as the tape; `main` is what is measured.
+ */
+#include "models/tape/tape_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Noreturn void tape_contract(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "contract: ");
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    abort();
+}
+
+const char *category_name(enum category c)
+{
+    static const char *const names[MEMORY_CATEGORIES] = {
+        "parameters", "gradients", "optimizer", "graph", "encodings", "state", "activations", "workspace"};
+    return names[c];
+}
+
+const char *phase_name(enum phase p)
+{
+    static const char *const names[PHASES] = {"forward", "backward", "optimizer"};
+    return names[p];
+}
+
+/* A list with room for one more. */
+static void *grown(void *list, int count, int *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    list = realloc(list, (size_t)*capacity * size);
+    if (!list)
+        tape_contract("out of memory for %d entries", *capacity);
+    return list;
+}
+
+struct tape *tape_new(const struct tape_config *config)
+{
+    struct arena *pool = arena_new();
+    struct tape *t = arena_take(pool, sizeof *t);
+    t->pool = pool;
+    t->config = *config;
+    t->span = "";
+    t->storages = grown(NULL, 0, &t->storage_capacity, sizeof *t->storages);
+    t->storages[t->storage_count++] = (struct storage){0};
+    return t;
+}
+
+void tape_free(struct tape *t)
+{
+    if (!t)
+        return;
+    tape_release(t);
+    free(t->storages);
+    free(t->init.entries);
+    free(t->main.entries);
+    arena_free(t->pool);
+}
+
+const struct tape_config *tape_config(const struct tape *t)
+{
+    return &t->config;
+}
+
+struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype, int64_t rows, int64_t cols,
+                        const char *name)
+{
+    t->storages = grown(t->storages, t->storage_count, &t->storage_capacity, sizeof *t->storages);
+    struct storage *s = &t->storages[t->storage_count];
+    *s = (struct storage){.name = name, .category = category, .dtype = dtype, .rows = rows, .cols = cols};
+    if (__builtin_mul_overflow(rows, cols, &s->bytes) ||
+        __builtin_mul_overflow(s->bytes, (int64_t)dtype_size(dtype), &s->bytes))
+        s->bytes = BYTES_MOST;
+    s->needs_grad = category == MEMORY_PARAMETERS;
+    return (struct mat){
+        .rows = rows, .cols = cols, .ld = cols, .dtype = dtype, .storage = t->storage_count++};
+}
+
+struct mat tape_whole(struct tape *t, enum category category)
+{
+    int64_t elements = 0;
+    for (int i = 1; i < t->storage_count; i++)
+        if (t->storages[i].category == category && !t->storages[i].alias)
+            elements += t->storages[i].rows * t->storages[i].cols;
+    struct mat m = tape_storage(t, category, t->config.dtype, 1, elements, NULL);
+    t->storages[m.storage].alias = true;
+    return m;
+}
+
+void span_enter(struct tape *t, const char *name)
+{
+    t->span = arena_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
+}
+
+void span_leave(struct tape *t)
+{
+    const char *dot = strrchr(t->span, '.');
+    t->span = dot ? arena_format(t->pool, "%.*s", (int)(dot - t->span), t->span) : "";
+}
+
+bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args)
+{
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o) || operand_writes(o))
+            continue;
+        if (t->storages[operand_mat(o, args)->storage].needs_grad)
+            return true;
+    }
+    return false;
+}
+
+static struct mat made(struct tape *t, const struct op_info *info, const struct operand *o,
+                       const int64_t dims[DIMS])
+{
+    int64_t rows = dims[o->rows], cols = dims[o->cols];
+    if (rows < 1 || cols < 1)
+        tape_contract("%s: %s was left out, and nothing says how large it is", info->name, o->name);
+    return tape_storage(t, MEMORY_ACTIVATIONS, o->dtype == DTYPE_NONE ? t->config.dtype : o->dtype, rows,
+                        cols, NULL);
+}
+
+static void make_outputs(struct tape *t, const struct op_info *info, void *args, const int64_t dims[DIMS])
+{
+    bool flows = t->phase == PHASE_FORWARD && t->config.training && depends_on_parameter(t, info, args);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o) || !operand_writes(o))
+            continue;
+        struct mat *m = operand_mat(o, args);
+        if (!mat_present(*m) && (o->role == ROLE_OUT || (flows && operand_saved(o, args))))
+            *m = made(t, info, o, dims);
+        if ((o->role == ROLE_OUT || o->role == ROLE_SAVE) && flows)
+            t->storages[m->storage].needs_grad = true;
+    }
+}
+
+static const struct kernel *kernel_for(const struct tape *t, enum op op)
+{
+    const char *variant = t->config.variant[op];
+    const struct kernel *k = backend_kernel(t->config.backend, op, t->config.dtype, variant);
+    if (!k)
+        tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name, op_info(op)->name,
+                      variant ? ", variant " : "", variant ? variant : "", dtype_name(t->config.dtype));
+    return k;
+}
+
+/* Scratch is a storage like any other, alive for one entry; the call header says how large it must be. */
+static void add_scratch(struct tape *t, struct entry *e)
+{
+    struct call *call = e->args;
+    call->context = t->config.context; /* libraries say what space they need */
+    int64_t bytes = e->kernel->scratch ? e->kernel->scratch(e->args) : 0;
+    if (bytes > 0)
+        e->scratch = tape_storage(t, MEMORY_WORKSPACE, F64, 1, (bytes + 7) / 8, NULL);
+    call->scratch = NULL;
+}
+
+void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args)
+{
+    const struct op_info *info = op_info(op);
+    char error[256];
+    int64_t dims[DIMS];
+    void *copy = arena_take(t->pool, info->args_size);
+    memcpy(copy, args, info->args_size);
+    if (!op_bind(op, copy, dims, error, sizeof error))
+        tape_contract("%s: %s", *t->span ? t->span : "(no span)", error);
+    make_outputs(t, info, copy, dims);
+    ((struct call *)copy)->threads = t->config.threads;
+
+    program->entries = grown(program->entries, program->count, &program->capacity, sizeof *program->entries);
+    struct entry *e = &program->entries[program->count++];
+    *e = (struct entry){
+        .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op), .args = copy};
+    e->flops = op_flops(op, copy);
+    e->bytes = op_bytes(op, copy);
+    e->no_reuse = op_bytes_no_reuse(op, copy);
+    add_scratch(t, e);
+    return copy;
+}
+
+void *tape_record(struct tape *t, enum op op, const void *args)
+{
+    return tape_record_in(t, &t->main, op, args);
+}

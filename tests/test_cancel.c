@@ -1,0 +1,119 @@
+/* Encodings that are cancelled: at whatever moment, there is a line, nothing is left, and nothing more runs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/encodings/encoding.h"
+#include "tests/graphs.h"
+
+/* How often it may still be asked before it halts; of one thread. */
+struct countdown {
+    int *left;
+};
+
+static bool is_spent(const void *context)
+{
+    const struct countdown *c = context;
+    return (*c->left)-- <= 0;
+}
+
+static struct cancel halting_by(const struct countdown *c)
+{
+    return (struct cancel){is_spent, c};
+}
+
+/* Asked before an op and after it: what was cancelled is not charged, and what comes then does not run. */
+static void test_ops(void **state)
+{
+    (void)state;
+    for (int asks = 0; asks <= 4; asks++) {
+        int left = asks;
+        struct countdown c = {&left};
+        struct eager e;
+        eager_start(&e, backend_cpu(), 1, halting_by(&c));
+        struct mat x = eager_matrix(&e, F32, 5, 3);
+        run_op(&e, fill, .y = x, .value = 1.5);
+        run_op(&e, fill, .y = x, .value = 2);
+        assert_int_equal(e.cost.bytes, asks / 2 * 60);
+        assert_int_equal(eager_good(&e), asks == 4);
+        assert_int_equal(e.cancelled, asks < 4);
+        assert_string_equal(e.reason, asks < 4 ? "stopped" : "");
+        if (asks > 0)
+            assert_true(((float *)x.data)[14] == (asks < 3 ? 1.5F : 2.0F));
+        eager_release(&e, &x);
+        eager_end(&e);
+    }
+}
+
+/* Computes with so many asks; returns how many were made, and whether it was done. */
+static int compute(const struct encoding_config *c, const struct batch *b, int asks, bool *done)
+{
+    int left = asks;
+    struct countdown count = {&left};
+    struct computing with = {.threads = 1, .cancel = halting_by(&count)};
+    struct encoding e;
+    char error[256] = "", want[256];
+    *done = encoding_compute(c, b, &with, &e, error, sizeof error);
+    snprintf(want, sizeof want, "%s:%d of %d nodes: stopped", encoding_name((int)c->kind), (int)c->k,
+             (int)b->adj.nodes);
+    assert_string_equal(error, *done ? "" : want);
+    assert_int_equal(e.cancelled, !*done);
+    assert_int_equal(mat_present(e.values), *done);
+    encoding_free(&e);
+    return asks - left;
+}
+
+/* The first halts, the last, and some between; it is asked at least so often. */
+static void check(enum encoding_kind kind, enum eigensolver solver, const char *family, int64_t graphs,
+                  int least)
+{
+    struct encoding_config c = {.kind = kind, .k = 7, .solver = solver};
+    struct batch b = graph_drawn(family, 300 / graphs, 5, graphs, 1);
+    bool done;
+    int all = compute(&c, &b, 1000000, &done);
+    assert_true(done);
+    assert_true(all >= least);
+    for (int asks = 0; asks < all; asks += asks < 40 || asks > all - 10 ? 1 : all / 17 + 1) {
+        compute(&c, &b, asks, &done);
+        if (done)
+            fail_msg("%s by %s: done, though cancelled at ask %d of %d", encoding_name((int)kind),
+                     eigensolver_name((int)solver), asks + 1, all);
+    }
+    compute(&c, &b, all, &done);
+    assert_true(done);
+    batch_free(&b);
+}
+
+static void test_walks(void **state)
+{
+    (void)state;
+    check(ENCODING_RWSE, SOLVER_AUTO, "er", 1, 300 / 16);
+}
+
+static void test_solvers(void **state)
+{
+    (void)state;
+    for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
+        if (eigensolver_missing_library((enum eigensolver)s))
+            continue;
+        check(ENCODING_LAP, (enum eigensolver)s, "grid", 1, 1);
+        check(ENCODING_LAP_PYG, (enum eigensolver)s, "ba", 20, 20);
+    }
+    check(ENCODING_LAP, SOLVER_ITERATIVE, "er:giant", 1, 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_solvers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/*
+ * Programs of one op, for every op and variant: results against the reference in double, on a batch of
+ * directed graphs; inputs that are not zero, and those that a forward op computes, as it computes them.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/layers/check.h"
+#include "models/layers/op_program.h"
+#include "models/tape/count.h"
+#include "tests/batches.h"
+
+static const struct model_config config = {
+    .layers = 1, .hidden = 12, .heads = 3, .ffn = 20, .act = ACT_GELU, .attention = ATTENTION_DENSE};
+
+static struct tape *ready(enum op op, const struct batch *b, const char *variant)
+{
+    struct tape_config t = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
+    t.variant[op] = variant;
+    struct tape *tape = record_op_program(op, &config, b, t).tape;
+    assert_int_equal(tape_entry_count(tape), 1);
+    assert_true(tape_layout(tape));
+    tape_init(tape);
+    return tape;
+}
+
+static bool is_zero(struct mat m)
+{
+    for (int64_t i = 0; i < mat_size(m); i++)
+        if (m.dtype == F32 ? ((float *)m.data)[i] != 0 : ((unsigned char *)m.data)[i] != 0)
+            return false;
+    return true;
+}
+
+static void check_variant(enum op op, const struct batch *b, const char *variant)
+{
+    struct tape *t = ready(op, b, variant);
+    const struct entry *e = tape_entry(t, 0);
+    const struct op_info *info = op_info(op);
+    assert_int_equal(e->op, op);
+    assert_string_equal(e->kernel->variant, variant);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        struct mat *m = operand_is_mat(o) ? operand_mat(o, e->args) : NULL;
+        if (!m || o->carried)
+            continue;
+        if (!mat_present(*m) || (operand_reads(o, m) && m->dtype == F32 && is_zero(*m)))
+            fail_msg("%s: %s is %s", info->name, o->name, mat_present(*m) ? "zero" : "absent");
+    }
+    struct check c = {0};
+    assert_true(check_rows(&c, t, 1));
+    if (c.tensors == 0 || !(c.excess <= 1))
+        fail_msg("%s, %s: %s has %g times the allowed error", info->name, variant, c.tensor, c.excess);
+    tape_learn(t);
+    assert_true(tape_count(t, INT64_MAX) == tape_total(t).flops);
+    tape_free(t);
+}
+
+static void test_op(void **state)
+{
+    enum op op = *(const enum op *)*state;
+    assert_null(op_program_refuses(op));
+    struct batch awkward = batch_awkward(), er = batch_er(30, 1);
+    int variants = 0;
+    for (const struct backend *from = backend_cpu(); from; from = from->base)
+        for (int i = 0; i < from->count; i++)
+            if (from->kernels[i].op == op && from->kernels[i].dtype == F32) {
+                check_variant(op, &awkward, from->kernels[i].variant);
+                check_variant(op, &er, from->kernels[i].variant);
+                variants++;
+            }
+    assert_true(variants > 0);
+    batch_free(&awkward);
+    batch_free(&er);
+}
+
+/* attention_backward reads what attention writes, and again after other runs and another initialisation. */
+static void test_inputs_of_a_forward_op(void **state)
+{
+    (void)state;
+    struct batch b = batch_awkward();
+    struct tape *forward = ready(OP_attention, &b, NULL), *backward = ready(OP_attention_backward, &b, NULL);
+    tape_run(forward);
+    const struct attention_args *f = tape_entry(forward, 0)->args;
+    const struct attention_backward_args *a = tape_entry(backward, 0)->args;
+    for (int round = 0; round < 2; round++) {
+        assert_memory_equal(f->q.data, a->q.data, (size_t)mat_bytes(a->q));
+        assert_memory_equal(f->y.data, a->y.data, (size_t)mat_bytes(a->y));
+        assert_memory_equal(f->lse.data, a->lse.data, (size_t)mat_bytes(a->lse));
+        tape_run(backward);
+        tape_init(backward);
+    }
+    tape_free(forward);
+    tape_free(backward);
+    batch_free(&b);
+}
+
+/* The step count of adamw does not move, and advance moves it by one. */
+static void test_states(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(5, 1);
+    struct tape *t = ready(OP_advance, &b, NULL);
+    const double *schedule = ((const struct advance_args *)tape_entry(t, 0)->args)->schedule.data;
+    double before = schedule[0];
+    tape_run(t);
+    assert_true(before > 0 && schedule[0] == before + 1);
+    tape_free(t);
+    t = ready(OP_adamw, &b, NULL);
+    assert_int_equal(((const struct adamw_args *)tape_entry(t, 0)->args)->p.cols, model_parameters(&config));
+    tape_free(t);
+    batch_free(&b);
+}
+
+int main(void)
+{
+    static enum op ops[OPS];
+    struct CMUnitTest tests[OPS + 2] = {cmocka_unit_test(test_inputs_of_a_forward_op),
+                                        cmocka_unit_test(test_states)};
+    for (enum op op = 0; op < OPS; op++) {
+        ops[op] = op;
+        tests[2 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
