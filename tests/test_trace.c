@@ -1,9 +1,5 @@
-/*
- * Traces: that the events nest, add up, carry what the tape says, and that the threads' lanes lie within the
- * ops that they belong to.
- */
+/* Traces: the events nest, add up and carry what the tape says. */
 #include <math.h>
-#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +10,11 @@
 
 #include <cmocka.h>
 
-#include "bench/show/lanes.h"
 #include "bench/show/trace.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
 
-enum { THREADS = 2, LANE_PHASES = 1, LANE_PROGRAM = 2, LANE_THREADS = 3, DEPTH_MAX = 16 };
+enum { LANE_PHASES = 1, LANE_PROGRAM = 2, DEPTH_MAX = 16 };
 
 struct program {
     struct batch batch;
@@ -39,7 +34,7 @@ static int program_setup(void **state)
                              .act = ACT_GELU,
                              .attention = ATTENTION_DENSE,
                              .mpnn = MPNN_GIN};
-    struct tape_config t = {.backend = backend_cpu(), .dtype = F32, .threads = THREADS, .seed = 1};
+    struct tape_config t = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 1};
     char error[256];
     assert_true(batch_generate(&p.batch, &g, error, sizeof error));
     p.recording = record_program(PROGRAM_STEP, &c, &p.batch, NULL, t);
@@ -101,6 +96,7 @@ static bool lasting(const json_t *trace, size_t i, struct event *e)
                         .process = whole_in(json, "pid"),
                         .lane = whole_in(json, "tid"),
                         .begin = nanoseconds(json_object_get(json, "ts"))};
+    assert_true(e->lane == LANE_PHASES || e->lane == LANE_PROGRAM);
     e->end = e->begin + nanoseconds(json_object_get(json, "dur"));
     assert_true(e->begin >= 0 && e->end >= e->begin);
     return true;
@@ -125,7 +121,7 @@ static void path_of(const struct event *open, int depth, char path[256])
 static void test_events_nest(void **state)
 {
     const struct program *p = *state;
-    for (int lane = LANE_PHASES; lane < LANE_THREADS + THREADS; lane++) {
+    for (int lane = LANE_PHASES; lane <= LANE_PROGRAM; lane++) {
         struct event open[DEPTH_MAX], e;
         int depth = 0, deepest = 0;
         for (size_t i = 0; i < event_count(p->trace); i++) {
@@ -147,7 +143,7 @@ static void test_events_nest(void **state)
             open[depth++] = e;
             deepest = depth > deepest ? depth : deepest;
         }
-        assert_true(deepest >= (lane == LANE_PROGRAM ? 4 : lane == LANE_PHASES || lanes_available()));
+        assert_true(deepest >= (lane == LANE_PROGRAM ? 4 : 1));
     }
 }
 
@@ -216,69 +212,6 @@ static void test_live_memory(void **state)
     assert_int_equal(entry, tape_entry_count(t) + 1);
 }
 
-/* When each entry ran, by its index; to be freed. */
-static struct event *entries_of(const struct program *p)
-{
-    struct event e, *entries = calloc((size_t)tape_entry_count(p->recording.tape), sizeof *entries);
-    assert_non_null(entries);
-    for (size_t i = 0; i < event_count(p->trace); i++)
-        if (lasting(p->trace, i, &e) && e.lane == LANE_PROGRAM && e.args)
-            entries[whole_in(e.args, "entry")] = e;
-    return entries;
-}
-
-/* Each thread works in most ops, and never outside the one that its event names. */
-static void test_threads(void **state)
-{
-    const struct program *p = *state;
-    if (!lanes_available())
-        skip();
-    int regions[THREADS] = {0};
-    struct event e, *entries = entries_of(p);
-    for (size_t i = 0; i < event_count(p->trace); i++) {
-        if (!lasting(p->trace, i, &e) || e.lane < LANE_THREADS)
-            continue;
-        const struct event *op = &entries[whole_in(e.args, "entry")];
-        assert_true(e.lane < LANE_THREADS + THREADS);
-        assert_string_equal(e.name, op->name);
-        assert_true(e.begin >= op->begin && e.end <= op->end);
-        regions[e.lane - LANE_THREADS]++;
-    }
-    for (int t = 0; t < THREADS; t++)
-        assert_true(regions[t] >= tape_entry_count(p->recording.tape) / 2);
-    free(entries);
-}
-
-static void burn(double seconds)
-{
-    for (double end = omp_get_wtime() + seconds; omp_get_wtime() < end;)
-        continue;
-}
-
-/* A planted imbalance: thread 1 works ten times as long as thread 0, and only it shows that. */
-static void test_imbalance_shows(void **state)
-{
-    (void)state;
-    if (!lanes_available())
-        skip();
-    struct lanes l = lanes_open(2, 4);
-    lanes_start(&l);
-    for (int i = 0; i < 5; i++) {
-#pragma omp parallel num_threads(2)
-        burn(omp_get_thread_num() ? .02 : .002);
-    }
-    lanes_stop();
-#pragma omp parallel num_threads(2)
-    burn(1e-6);
-    for (int t = 0; t < 2; t++) {
-        assert_int_equal(l.lane[t].count, 4);
-        assert_int_equal(l.lane[t].lost, 1);
-        for (int i = 0; i < 4; i++)
-            assert_true(l.lane[t].spans[i].end - l.lane[t].spans[i].begin >= (t ? .02 : .002));
-    }
-    lanes_close(&l);
-}
-
 static void test_in_a_binary(void **state)
 {
     (void)state;
@@ -311,10 +244,8 @@ static void test_in_a_binary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_nest), cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_phases),      cmocka_unit_test(test_live_memory),
-        cmocka_unit_test(test_threads),     cmocka_unit_test(test_imbalance_shows),
-        cmocka_unit_test(test_in_a_binary),
+        cmocka_unit_test(test_events_nest), cmocka_unit_test(test_entries),     cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_live_memory), cmocka_unit_test(test_in_a_binary),
     };
     return cmocka_run_group_tests(tests, program_setup, program_teardown);
 }

@@ -113,7 +113,7 @@ static const struct flag flags[] = {
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; bench_pe_scaling: step)",
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "where the time goes: per op, per layer, per phase", ON(profile)},
-    {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops, threads, memory",
+    {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops and memory",
      PATH(trace, "a file")},
     {WHAT, "count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
      CHOICE(count, count_modes)},

@@ -6,14 +6,13 @@
 #include "bench/show/trace.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bench/show/lanes.h"
 #include "bench/time/stopwatch.h"
 #include "models/tape/listing.h"
 
-enum { LANE_PHASES = 1, LANE_PROGRAM = 2, LANE_THREADS = 3 };
+enum { LANE_PHASES = 1, LANE_PROGRAM = 2 };
 
 /* A replay that is written down. */
 struct replay {
@@ -21,8 +20,6 @@ struct replay {
     struct tape *tape;
     int process, entries;
     struct stopwatch watch; /* mark 0 is the start, mark e + 1 the end of entry e */
-    struct lanes lanes;     /* no threads: none are kept */
-    int *regions;           /* of thread t up to the end of entry e: [e x threads + t] */
 };
 
 static int64_t nanoseconds(const struct replay *r, double at)
@@ -132,50 +129,19 @@ static void add_phases(struct replay *r)
     }
 }
 
-static void add_threads(struct replay *r)
-{
-    for (int t = 0; t < r->lanes.threads; t++) {
-        const struct lane *lane = &r->lanes.lane[t];
-        char name[32];
-        snprintf(name, sizeof name, "thread %d", t);
-        add_name(r, "thread_name", LANE_THREADS + t, name);
-        for (int i = 0, e = 0; i < lane->count; i++) {
-            while (e + 1 < r->entries && i >= r->regions[e * r->lanes.threads + t])
-                e++;
-            add_event(r, op_info(tape_entry(r->tape, e)->op)->name, LANE_THREADS + t,
-                      nanoseconds(r, lane->spans[i].begin), nanoseconds(r, lane->spans[i].end),
-                      json_pack("{s:i}", "entry", e));
-        }
-        if (lane->lost)
-            fprintf(stderr, "note: --trace: thread %d entered %d regions more than were kept\n", t,
-                    lane->lost);
-    }
-}
-
 static void mark(void *context, int entry)
 {
     struct replay *r = context;
     stopwatch_mark(&r->watch, entry + 1);
-    for (int t = 0; t < r->lanes.threads; t++)
-        r->regions[entry * r->lanes.threads + t] = r->lanes.lane[t].count;
 }
 
 static void run(struct replay *r)
 {
     tape_run(r->tape);
     tape_wait(r->tape);
-    if (r->lanes.threads)
-        lanes_start(&r->lanes);
     stopwatch_mark(&r->watch, 0);
     tape_run_marked(r->tape, mark, r);
-    lanes_stop();
     stopwatch_resolve(&r->watch, r->entries + 1);
-}
-
-/* On a device the host's threads only launch. */
-static int threads_of(const struct tape *t)
-{
-    return tape_config(t)->backend->device || !lanes_available() ? 0 : tape_config(t)->threads;
 }
 
 static void describe(struct replay *r, const char *title)
@@ -188,34 +154,24 @@ static void describe(struct replay *r, const char *title)
     add_event(r, title, LANE_PROGRAM, 0, begin_of(r, r->entries), NULL);
     add_spans(r, 0, r->entries, 0);
     add_live(r, begin_of(r, r->entries), 0);
-    add_threads(r);
 }
 
 void trace_add(json_t *trace, const char *title, struct tape *t)
 {
-    enum { REGIONS = 16 }; /* of an entry, on average: none has as many */
     json_t *count = json_object_get(json_object_get(trace, "otherData"), "processes");
     struct replay r = {.events = json_object_get(trace, "traceEvents"),
                        .tape = t,
                        .process = (int)json_integer_value(count) + 1,
                        .entries = tape_entry_count(t)};
     r.watch = stopwatch_open(t, r.entries + 1);
-    r.lanes = lanes_open(threads_of(t), REGIONS * r.entries);
-    r.regions = calloc((size_t)r.entries * (size_t)r.lanes.threads + 1, sizeof *r.regions);
-    if (!r.regions)
-        abort();
     json_integer_set(count, r.process);
     run(&r);
     describe(&r, title);
-    free(r.regions);
-    lanes_close(&r.lanes);
     stopwatch_close(&r.watch);
 }
 
 json_t *trace_new(const char *benchmark)
 {
-    return json_pack("{s:[], s:s, s:{s:s, s:i, s:s}}", "traceEvents", "displayTimeUnit", "ns", "otherData",
-                     "benchmark", benchmark, "processes", 0, "threads",
-                     lanes_available() ? "in parallel regions"
-                                       : "not shown: the OpenMP runtime is not GCC's");
+    return json_pack("{s:[], s:s, s:{s:s, s:i}}", "traceEvents", "displayTimeUnit", "ns", "otherData",
+                     "benchmark", benchmark, "processes", 0);
 }

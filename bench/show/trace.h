@@ -1,15 +1,14 @@
 /*
- * Traces: one replay of a program as events that Perfetto and Chrome's tracing show (Duan, Google, "Trace
- * Event Format", 2016).
+ * Traces: one replay of a program as events for Perfetto or chrome://tracing (Duan, Google, "Trace Event
+ * Format", 2016).
  *
- * A program is a process with lanes:
+ * A program is a process with two lanes:
  *
  *     phases      forward, backward, optimizer
- *     program     the replay; in it the spans by their names; in those the ops, each with its variant, FLOPs,
- *                 minimum bytes, rates and shapes as arguments; on a GPU the stream, by its own events
- *     thread i    on the host: when the thread was inside a parallel region of an op (lanes.h)
+ *     program     the replay, which contains the spans, which contain the ops; an op's arguments are its
+ *                 variant, FLOPs, minimum bytes, rates and shapes. On a GPU: the stream, timed by its events
  *
- * and a counter, the bytes live while each entry runs, by the plan.
+ * and a counter of the planned bytes that are live while each entry runs.
  */
 #ifndef GTMARK_BENCH_TRACE_H
 #define GTMARK_BENCH_TRACE_H
