@@ -1,7 +1,7 @@
 /*
- * The generated sections of METRICS.md, as Markdown: ops, fields and axes as the program knows them.
+ * The generated sections of FIELDS.md and OPS.md, as Markdown.
  *
- * A section stands in the page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
+ * A section is what stands in its page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
  */
 #ifndef GTMARK_TESTS_METRICS_H
 #define GTMARK_TESTS_METRICS_H
@@ -11,11 +11,12 @@
 #include "kernels/ops.h"
 
 struct section {
+    const char *page; /* file in the root of the repository */
     const char *name;
     void (*write)(FILE *out);
 };
 
-/* All sections; ends with a row without a name. */
+/* All sections; ends with a row without a page. */
 extern const struct section metrics_sections[];
 
 /*

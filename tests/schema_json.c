@@ -120,12 +120,12 @@ static json_t *of_fields(json_t *properties, const char *required)
 
 json_t *schema_json(void)
 {
-    json_t *schema =
-        json_pack("{s:s, s:s, s:s, s:[{s:s}], s:{s:{s:s, s:{s:s}}, s:{s:{s:s}}}, s:[s]}", "$schema",
-                  "https://json-schema.org/draft/2020-12/schema", "title", "gtmark result file",
-                  "description", "Made from analysis/record/schema.def; METRICS.md explains the fields.",
-                  "allOf", "$ref", "#/$defs/head", "properties", "rows", "type", "array", "items", "$ref",
-                  "#/$defs/row", "fits", "items", "$ref", "#/$defs/fit", "required", "rows");
+    json_t *schema = json_pack(
+        "{s:s, s:s, s:s, s:[{s:s}], s:{s:{s:s, s:{s:s}}, s:{s:{s:s}}}, s:[s]}", "$schema",
+        "https://json-schema.org/draft/2020-12/schema", "title", "gtmark result file", "description",
+        "Made from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.",
+        "allOf", "$ref", "#/$defs/head", "properties", "rows", "type", "array", "items", "$ref",
+        "#/$defs/row", "fits", "items", "$ref", "#/$defs/fit", "required", "rows");
     json_t *line = json_pack("{s:{s:s}}", "record", "$ref", "#/$defs/head");
     json_t *defs = json_pack("{s:o, s:o, s:o, s:o, s:o}", "head", head_schema(), "row",
                              of_fields(json_object(), NULL), "line", of_fields(line, "record"), "fields",

@@ -1,6 +1,7 @@
 /*
- * METRICS.md says what the program does: its generated sections are compared with what ops, schema and axes
- * say now, its byte formulas with the bytes that the ops count, and what it promises of the axes is tried.
+ * FIELDS.md and OPS.md say what the program does: their generated sections are compared with what ops, schema
+ * and axes say now, their byte formulas with the bytes that the ops count, and every axis must set a field of
+ * the rows and change the work hash.
  *
  * GTMARK_UPDATE=1 writes the sections instead. Run from the root of the repository, as `make test` does.
  */
@@ -18,15 +19,15 @@
 
 #include <cmocka.h>
 
-static const char page_path[] = "METRICS.md", end_marker[] = "<!-- end -->\n";
+static const char end_marker[] = "<!-- end -->\n";
 
-static char *read_page(void)
+static char *read_page(const char *path)
 {
-    FILE *in = fopen(page_path, "r");
+    FILE *in = fopen(path, "r");
     char *text = NULL;
     size_t capacity = 0;
     if (!in || getdelim(&text, &capacity, '\0', in) <= 0)
-        fail_msg("%s cannot be read: run the tests from the root of the repository", page_path);
+        fail_msg("%s cannot be read: run the tests from the root of the repository", path);
     fclose(in);
     return text;
 }
@@ -73,11 +74,11 @@ static int lines_before(const char *page, const char *at)
     return lines;
 }
 
-static void rewrite(const char *page, const char *start, const char *end, const char *text)
+static void rewrite(const char *path, const char *page, const char *start, const char *end, const char *text)
 {
-    FILE *out = fopen(page_path, "w");
+    FILE *out = fopen(path, "w");
     if (!out)
-        fail_msg("%s cannot be written", page_path);
+        fail_msg("%s cannot be written", path);
     fprintf(out, "%.*s%s%s", (int)(start - page), page, text, end);
     fclose(out);
 }
@@ -85,35 +86,42 @@ static void rewrite(const char *page, const char *start, const char *end, const 
 static void test_section(void **state)
 {
     const struct section *s = *state;
-    char *page = read_page(), *end, *start = section_in(page, s->name, &end), *text = generated(s);
+    char *page = read_page(s->page), *end, *start = section_in(page, s->name, &end), *text = generated(s);
     if (!start)
-        fail_msg("%s has no lines \"<!-- generated: %s -->\" and \"<!-- end -->\"", page_path, s->name);
+        fail_msg("%s has no lines \"<!-- generated: %s -->\" and \"<!-- end -->\"", s->page, s->name);
     long at = first_difference(start, (size_t)(end - start), text);
     if (at >= 0 && env_set("GTMARK_UPDATE"))
-        rewrite(page, start, end, text);
+        rewrite(s->page, page, start, end, text);
     else if (at >= 0)
         fail_msg(
             "%s:%d is\n    %.*s\nbut the program says\n    %.*s\nGTMARK_UPDATE=1 build/tests/test_metrics "
             "writes it",
-            page_path, lines_before(page, start + at) + 1, (int)strcspn(start + at, "\n"), start + at,
+            s->page, lines_before(page, start + at) + 1, (int)strcspn(start + at, "\n"), start + at,
             (int)strcspn(text + at, "\n"), text + at);
     free(page);
     free(text);
 }
 
-/* A marker that names no section would be a table that nobody keeps. */
+static int markers_in(const char *path)
+{
+    static const char opening[] = "<!-- generated: ";
+    char *page = read_page(path);
+    int markers = 0;
+    for (const char *at = page; (at = strstr(at, opening)) != NULL; markers++)
+        at += strlen(opening);
+    free(page);
+    return markers;
+}
+
+/* A marker that names no section would be a table that nothing keeps up to date. */
 static void test_every_marker_is_a_section(void **state)
 {
     (void)state;
-    static const char opening[] = "<!-- generated: ";
-    char *page = read_page();
     int markers = 0, sections = 0;
-    for (const char *at = page; (at = strstr(at, opening)) != NULL; markers++)
-        at += strlen(opening);
-    while (metrics_sections[sections].name)
-        sections++;
+    for (const struct section *s = metrics_sections; s->page; s++, sections++)
+        if (sections == 0 || strcmp(s[-1].page, s->page) != 0)
+            markers += markers_in(s->page);
     assert_int_equal(markers, sections);
-    free(page);
 }
 
 static void test_differences_are_found(void **state)
@@ -234,7 +242,7 @@ int main(void)
         cmocka_unit_test(test_every_axis_is_a_field_and_work),
     };
     static struct section sections[SECTIONS_MAX];
-    for (int i = 0; metrics_sections[i].name; i++) {
+    for (int i = 0; metrics_sections[i].page; i++) {
         sections[i] = metrics_sections[i];
         tests[FIXED_TESTS + i] =
             (struct CMUnitTest){sections[i].name, test_section, NULL, NULL, &sections[i]};

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Every relative link of the committed Markdown pages leads to a file that exists, and to a heading of it.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+
+# The anchors of page $1, by the rule of GitHub: lower case, punctuation removed, blanks as hyphens.
+anchors()
+{
+    awk '/^```/ { fence = !fence } !fence && sub(/^#+ +/, "")' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'
+}
+
+# The links of page $1 that lead nowhere. Lines indented by four blanks are code.
+broken()
+{
+    grep -v '^    ' "$1" | grep -oE '\]\([^)]*\)' | sed 's/^](//; s/)$//' | sort -u | while read -r link; do
+        case $link in
+        *://*) continue ;;
+        '#'*) page=$1 anchor=${link#?} ;;
+        *'#'*) page=$(dirname "$1")/${link%%#*} anchor=${link#*#} ;;
+        *) page=$(dirname "$1")/$link anchor= ;;
+        esac
+        if [ ! -e "$page" ]; then
+            echo "$1: $link: no such file"
+        elif [ "$anchor" ] && ! anchors "$page" | grep -qx -e "$anchor"; then
+            echo "$1: $link: no such heading"
+        fi
+    done
+}
+
+for page in *.md results/*.md results/[!l]*/*.md tests/golden/README.md; do
+    check "links of $page" "$(broken "$page")" ''
+done
+
+planted=$(mktemp -d) || exit 1
+trap 'rm -rf "$planted"' EXIT
+printf '# What `a_b` is, and why\n\n[x](#what-a_b-is-and-why) [y](#what) [z](none.md) [w](page.md#what)\n' >"$planted/page.md"
+check 'links that lead nowhere are found' "$(broken "$planted/page.md" | sed 's/^[^:]*: //')" '#what: no such heading
+none.md: no such file
+page.md#what: no such heading'
+tap_end
