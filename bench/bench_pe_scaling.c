@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         .name = "bench_pe_scaling",
         .doc = "time, memory and storage of encodings, and the model with and without them",
         .axis = AXIS_PE,
-        .values = "none,lap:16,rwse:16",
+        .values = eigensolver_missing_library(SOLVER_AUTO) ? "none,rwse:16" : "none,lap:16,rwse:16",
         .also = {[AXIS_NODES] = "500,2000,10000",
                  [AXIS_GRAPH] = "er,grid,ba",
                  [AXIS_SOLVER] = eigensolver_missing_library(SOLVER_ARPACK) ? NULL : "auto,arpack"},

@@ -1,9 +1,15 @@
 #include "tests/encodings.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "kernels/rng.h"
 #include "models/encodings/lappe.h"
@@ -65,7 +71,13 @@ struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to)
 
 bool eigensolver_there(enum eigensolver s)
 {
-    return (s != SOLVER_LAPACK || dense_available()) && (s != SOLVER_ARPACK || arpack_available());
+    return !eigensolver_missing_library(s);
+}
+
+void needs_lapack(void)
+{
+    if (!dense_available())
+        skip();
 }
 
 struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s,

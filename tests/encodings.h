@@ -17,6 +17,9 @@ struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to)
 /* Whether this build has the solver. */
 bool eigensolver_there(enum eigensolver s);
 
+/* Skips the test in a build without Laplacian encodings. */
+void needs_lapack(void);
+
 /* The Laplacian encoding of a batch; without one, the process ends with a line. Free it with encoding_free.
  */
 struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s,

@@ -21,7 +21,7 @@ jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
 zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
 pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are looked for in the usual places only
 cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by our own loops, many times slower
-lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|eigenvectors by our own solvers alone
+lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
 arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigen-solver to compare with
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
 cuda|CUDA toolkit|optional||||no CUDA

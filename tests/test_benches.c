@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernels/backend.h"
+#include "tests/encodings.h"
 #include "tests/records.h"
 
 #define SMALL "--hidden 16 --heads 2 --runs 2 --warmup 1 --output x.json "
@@ -172,6 +173,7 @@ static void check_first_answer(const json_t *row, bool encoded)
 /* Everything about a configuration: each part is measured, and each table and chart is there. */
 static void test_model(void **state)
 {
+    needs_lapack();
     static const char *const texts[] = {"profile of forward at 8 nodes",
                                         "profile of step at 8 nodes",
                                         "entry, the slowest 10",

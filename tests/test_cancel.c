@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "models/encodings/encoding.h"
+#include "tests/encodings.h"
 #include "tests/graphs.h"
 
 /* How often it may still be asked before it halts; of one thread. */
@@ -99,6 +100,7 @@ static void test_walks(void **state)
 static void test_solvers(void **state)
 {
     (void)state;
+    needs_lapack();
     for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
         if (eigensolver_missing_library((enum eigensolver)s))
             continue;

@@ -23,6 +23,7 @@
 #include "bench/flops/executed.h"
 #include "bench/row/harness.h"
 #include "models/tape/tape.h"
+#include "tests/encodings.h"
 #include "tests/sanitized.h"
 #if HAVE_CBLAS
 #include <cblas.h>
@@ -300,6 +301,7 @@ static void check_child(const struct bench *b, const struct options *o, int64_t 
 static void test_words_of_rows(void **state)
 {
     (void)state;
+    needs_lapack();
     static char *words[] = {"test",
                             "--pe=none,lap:4,rwse:4",
                             "--solver=auto,iterative",

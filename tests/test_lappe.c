@@ -57,6 +57,7 @@ static bool resolves(enum eigensolver s, const struct known_graph *g)
 static void test_closed_forms(void **state)
 {
     (void)state;
+    needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (enum eigensolver s = 0; s < SOLVER_KINDS; s++)
             for (int normalised = 0; normalised <= g->both && resolves(s, g); normalised++) {
@@ -71,6 +72,7 @@ static void test_closed_forms(void **state)
 static void test_coarser_graphs(void **state)
 {
     (void)state;
+    needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (int64_t n = 420; g->smooth && n <= 3000; n += 395)
             check_known(g, n, 7 + n % 12, ENCODING_LAP, SOLVER_ITERATIVE);
@@ -80,6 +82,7 @@ static void test_coarser_graphs(void **state)
 static void test_large_grid(void **state)
 {
     (void)state;
+    needs_lapack();
     if (!env_set("GTMARK_SOAK"))
         skip();
     const struct known_graph *grid = known_graphs;
@@ -116,6 +119,7 @@ static const enum eigensolver solvers[] = {SOLVER_AUTO, SOLVER_LAPACK, SOLVER_IT
 static void test_no_eigenvalue_is_left_out(void **state)
 {
     (void)state;
+    needs_lapack();
     static const char *const families[] = {"er", "er:giant", "grid", "ba", "rmat"};
     uint64_t seeds = env_set("GTMARK_SMALL") ? 1 : 3;
     for (size_t f = 0; f < 5; f++)
@@ -135,6 +139,7 @@ static void test_no_eigenvalue_is_left_out(void **state)
 static void test_batches(void **state)
 {
     (void)state;
+    needs_lapack();
     struct batch molecules = graph_drawn("er", 23, 2, 12, 9), sparse = graph_drawn("er", 150, 0.6, 3, 4),
                  nothing = graph_drawn("er", 30, 0, 2, 4);
     for (int s = 0; s < 3; s++)
@@ -153,6 +158,7 @@ static void test_batches(void **state)
 static void test_residuals(void **state)
 {
     (void)state;
+    needs_lapack();
     static const char *const families[] = {"er", "er:giant", "grid", "ba", "rmat"};
     int64_t most = env_set("GTMARK_SMALL") ? 700 : 10000;
     for (size_t f = 0; f < 5; f++)

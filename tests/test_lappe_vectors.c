@@ -18,6 +18,7 @@
 static void test_null_space(void **state)
 {
     (void)state;
+    needs_lapack();
     struct drawing d = {0};
     drawing_graph(&d, 9); /* components {0, 4, 8}, {1}, {2, 3}, {5, 6, 7} */
     drawing_edge(&d, 0, 8);
@@ -75,6 +76,7 @@ static void check_canonical(const struct encoding *e, const struct batch *b)
 static void test_vectors(void **state)
 {
     (void)state;
+    needs_lapack();
     static const struct {
         const char *family;
         int64_t nodes, graphs;
@@ -110,8 +112,7 @@ static void test_vectors(void **state)
 static void test_clusters(void **state)
 {
     (void)state;
-    if (!dense_available())
-        skip();
+    needs_lapack();
     struct batch b = graph_drawn("grid", 400, 0, 1, 1);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 9, SOLVER_LAPACK, 1),
                     f = lappe_of(&b, ENCODING_LAP, 9, SOLVER_ITERATIVE, 1);

@@ -19,6 +19,7 @@
 #include "bench/machine/calibration.h"
 #include "kernels/backend.h"
 #include "kernels/peak.h"
+#include "tests/encodings.h"
 #include "tests/records.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
@@ -231,6 +232,7 @@ static void test_timeout_within_a_run(void **state)
 /* Encodings that take a minute are ended between two steps, and so is the row. */
 static void test_timeout_within_an_encoding(void **state)
 {
+    needs_lapack();
     struct ended e = run_words(*state,
                                "--pe rwse:16,lap:64 --solver iterative --graph er:giant --nodes 600k "
                                "--phase none --timeout 3 --output x.json",

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "models/encodings/encoding.h"
+#include "tests/encodings.h"
 #include "tests/records.h"
 
 #define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --no-charts --output x.json "
@@ -22,6 +23,7 @@ static int setup(void **state)
 
 static void test_rows(void **state)
 {
+    needs_lapack();
     json_t *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
     assert_int_equal(row_count(r), 4);
     const json_t *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
@@ -55,6 +57,7 @@ static void test_rows(void **state)
 /* Solvers multiply only what there is to solve, and do the same work. */
 static void test_solvers(void **state)
 {
+    needs_lapack();
     json_t *r = run_json(
         *state, TINY "--phase none --nodes 400 --graph grid --pe none,lap:3,rwse:3 --solver auto,iterative",
         0);
@@ -71,6 +74,7 @@ static void test_solvers(void **state)
 /* By default the sizes are such that ARPACK can be compared with; whoever has others asks for it. */
 static void test_default_solvers(void **state)
 {
+    needs_lapack();
     size_t wanted = eigensolver_missing_library(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
     json_t *r = run_json(*state, "--device meta", 0);
     assert_int_equal(row_count(r), 3 * 3 * 3 + wanted);
@@ -88,6 +92,7 @@ static void test_default_solvers(void **state)
  */
 static void test_model_once(void **state)
 {
+    needs_lapack();
     json_t *r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3,rwse:3 --solver iterative,auto", 0);
     assert_int_equal(row_count(r), 3);
     assert_true(real_at(row_at(r, 0), "step.time.median") > 0);
@@ -119,6 +124,7 @@ static void test_sizes(void **state)
 /* A directed graph has random walks, but no Laplacian of ours; the row says what makes it undirected. */
 static void test_directed(void **state)
 {
+    needs_lapack();
     const struct house *h = *state;
     char path[160];
     snprintf(path, sizeof path, "%s/directed", h->work);

@@ -169,14 +169,17 @@ static void test_flags(void **state)
     refuses_all(*state, list, sizeof list / sizeof *list);
 }
 
-/* Solvers that a build has not; what every build has is no mistake. */
+/* Encodings and solvers for which the build lacks a library. */
 static void test_solvers_of_the_build(void **state)
 {
-    static const struct bad list[] = {{"--solver", "lapack", "this build has no LAPACK; auto and iterative"},
-                                      {"--solver", "arpack", "this build has no ARPACK; auto and iterative"}};
+    static const struct bad no_arpack[] = {{"--solver", "arpack", "no ARPACK; auto and iterative need none"}};
+    static const struct bad no_lapack[] = {{"--pe", "lap:4", "no LAPACK; rwse:K needs none"},
+                                           {"--pe", "lap-pyg:4", "no LAPACK; rwse:K needs none"},
+                                           {"--solver", "lapack", "no LAPACK; auto with --pe rwse:K"},
+                                           {"--solver", "iterative", "no LAPACK; auto with --pe rwse:K"}};
     if (HAVE_LAPACK && HAVE_ARPACK)
         skip();
-    refuses_all(*state, list + HAVE_LAPACK, 2 - HAVE_LAPACK - HAVE_ARPACK);
+    refuses_all(*state, HAVE_LAPACK ? no_arpack : no_lapack, HAVE_LAPACK ? 1 : 4);
 }
 
 static void test_unwritable_output(void **state)
@@ -198,8 +201,8 @@ static void test_combinations(void **state)
                   "--heads 7 --hidden 256: ", "must divide");
     refuses_after(*state, BARE, MORE("--heads", "2,3", "--hidden", "16"),
                   "--heads 3 --hidden 16: ", "must divide");
-    refuses_after(*state, BARE, MORE("--hidden", "16", "--heads", "2", "--pe", "none,lap:4"),
-                  "--hidden 16 --pe lap:4:16: ", "width must be less than hidden");
+    refuses_after(*state, BARE, MORE("--hidden", "16", "--heads", "2", "--pe", "none,rwse:4"),
+                  "--hidden 16 --pe rwse:4:16: ", "width must be less than hidden");
     refuses_after(*state, BARE, MORE("--nodes", "1-1000+1", "--layers", "1-1000+1"), "combinations",
                   "100000");
 }

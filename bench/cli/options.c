@@ -145,16 +145,25 @@ static bool check_trace(const struct options *o, struct message *error)
     return record_can_save(o->trace, why) || complain(error, "--trace %s", why);
 }
 
-/* Where nothing runs, nothing is solved. */
+/* The libraries that encodings need, unless nothing is to be solved. */
 static bool check_solvers(const struct options *o, struct message *error)
 {
-    const struct axis_values *solvers = &o->axes[AXIS_SOLVER];
-    for (int i = 0; i < solvers->count && o->action == ACTION_RUN && !o->device.meta; i++) {
+    const struct axis_values *solvers = &o->axes[AXIS_SOLVER], *encodings = &o->axes[AXIS_PE];
+    const char *missing = eigensolver_missing_library(SOLVER_AUTO);
+    if (o->action != ACTION_RUN || o->device.meta)
+        return true;
+    for (int i = 0; i < encodings->count && missing; i++) {
+        const char *text = axis_text(encodings, encodings->values[i]);
+        struct encoding_config c;
+        if (encoding_parse(text, &c) && (c.kind == ENCODING_LAP || c.kind == ENCODING_LAP_PYG))
+            return complain(error, "--pe %s: this build has no %s; rwse:K needs none", text, missing);
+    }
+    for (int i = 0; i < solvers->count; i++) {
         enum eigensolver s = (enum eigensolver)solvers->values[i];
-        const char *lack = eigensolver_missing_library(s);
-        if (lack)
-            return complain(error, "--solver %s: this build has no %s; auto and iterative need none",
-                            eigensolver_name(s), lack);
+        const char *library = eigensolver_missing_library(s);
+        if (library && s != SOLVER_AUTO)
+            return complain(error, "--solver %s: this build has no %s; auto%s", eigensolver_name(s), library,
+                            missing ? " with --pe rwse:K needs none" : " and iterative need none");
     }
     return true;
 }

@@ -119,5 +119,7 @@ void machine_version(const char *program, FILE *out)
     for (int s = 0; eigensolver_name(s); s++)
         if (!eigensolver_missing_library((enum eigensolver)s))
             fprintf(out, " %s", eigensolver_name(s));
+    if (eigensolver_missing_library(SOLVER_AUTO))
+        fprintf(out, " none");
     fprintf(out, "\ncpu backend: %s\nCUDA %s\n", backend_cpu()->doc, HAVE_CUDA ? "built" : "left out");
 }

@@ -32,8 +32,7 @@ struct eigenpairs {
 /* The residual that a pair may have: |L v - lambda v| / |v| of the symmetric matrix. */
 double eigen_allowed(double value, double norm);
 
-/* Whether the dense solver is LAPACK; the nodes that its indices reach; its nominal FLOPs for `count` pairs.
- */
+/* Whether the build has LAPACK; the most nodes its indices allow; its nominal FLOPs for `count` pairs. */
 bool dense_available(void);
 int64_t dense_most(void);
 int64_t dense_flops(int64_t n, int64_t count);
@@ -44,8 +43,7 @@ int64_t dense_work(int64_t n);
 /*
  * The pairs first + 1 .. first + count in ascending order of a symmetric n x n matrix, of which the lower
  * triangle is read and all is overwritten: values, and vectors as rows of `vectors`, count x n. `work` holds
- * dense_work(n) doubles. Returns 0, or where the algorithm failed what it says: LAPACK's info, or the
- * sweeps after which Jacobi's method gave up.
+ * dense_work(n) doubles. Returns LAPACK's info: 0 for success. Fails in a build without LAPACK.
  */
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work);

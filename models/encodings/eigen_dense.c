@@ -1,23 +1,21 @@
 /*
- * Dense symmetric eigenproblems by LAPACK, or by Jacobi's rotations in a build without it.
+ * Dense symmetric eigenproblems by LAPACK. A build without it has no Laplacian encodings: small components
+ * and the projected problem of the iterative solver are dense problems.
  *
  * dsyevr reduces to a tridiagonal matrix in 4 n^3 / 3 FLOPs and finds only the pairs asked for, whose vectors
  * cost 2 n^2 each to transform back: the nominal count of dense_flops. Of few nodes all pairs by dsyevd cost
  * less than some by dsyevr, which bisects for each: 5 instead of 12 us for 8 nodes, 41 instead of 51 for 24
- * and 8 pairs (Xeon with AVX-512, OpenBLAS); from about 50 nodes on it is the other way round. Jacobi's
- * method is for the small problems that the iterative solver has inside; a sweep takes 6 n^3, and about eight
- * are needed (Golub and Van Loan, "Matrix Computations", 4th edition, 8.5).
+ * and 8 pairs (Xeon with AVX-512, OpenBLAS); from about 50 nodes on it is the other way round.
  */
 #include "models/encodings/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-#if !HAVE_LAPACK
-enum { SWEEPS = 50 };
-#endif
+/* Nodes up to which all pairs are found where some are wanted. */
+enum { ALL_UP_TO = 40 };
 
-/* Whose indices, of n^2 entries, are ints in LAPACK. */
+/* LAPACK indexes the n^2 entries by ints. */
 int64_t dense_most(void)
 {
     return 46340;
@@ -28,21 +26,9 @@ int64_t dense_flops(int64_t n, int64_t count)
     return 4 * n * n * n / 3 + 2 * n * n * count;
 }
 
-#if HAVE_LAPACK
-void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
-             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m,
-             double *w, double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork,
-             const int *liwork, int *info);
-
-void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-             double *work, const int *lwork, int *iwork, const int *liwork, int *info);
-
-/* Nodes up to which all pairs are found where some are wanted. */
-enum { ALL_UP_TO = 40 };
-
 bool dense_available(void)
 {
-    return true;
+    return HAVE_LAPACK;
 }
 
 /* dsyevr: values of all n, 58 n of work, 10 n + 2 n ints; dsyevd: n, 1 + 6 n + 2 n^2, and 3 + 5 n ints. */
@@ -51,6 +37,15 @@ int64_t dense_work(int64_t n)
     int64_t some = n + 58 * n + 6 * n + 16, all = n + 6 * n + 2 * n * n + 3 * n + 16;
     return n <= ALL_UP_TO && all > some ? all : some;
 }
+
+#if HAVE_LAPACK
+void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
+             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m,
+             double *w, double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork,
+             const int *liwork, int *info);
+
+void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
 static int find_all(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work)
@@ -84,80 +79,11 @@ int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *
 
 #else
 
-bool dense_available(void)
-{
-    return false;
-}
-
-int64_t dense_work(int64_t n)
-{
-    return n * n + n;
-}
-
-/* Makes a_pq vanish by a rotation of rows and columns p and q; v collects them in its rows. */
-static void rotate(int64_t n, double *a, double *v, int64_t p, int64_t q)
-{
-    double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
-    double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
-    double c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int64_t k = 0; k < n; k++) {
-        double x = a[p * n + k], y = a[q * n + k];
-        a[p * n + k] = c * x - s * y;
-        a[q * n + k] = s * x + c * y;
-    }
-    for (int64_t k = 0; k < n; k++) {
-        double x = a[k * n + p], y = a[k * n + q];
-        a[k * n + p] = c * x - s * y;
-        a[k * n + q] = s * x + c * y;
-        x = v[p * n + k], y = v[q * n + k];
-        v[p * n + k] = c * x - s * y;
-        v[q * n + k] = s * x + c * y;
-    }
-}
-
-static bool diagonal(int64_t n, const double *a)
-{
-    double off = 0, on = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            *(i == j ? &on : &off) += a[i * n + j] * a[i * n + j];
-    return off <= 1e-30 * on;
-}
-
-/* Of a the lower triangle counts, as in LAPACK: what is not quite symmetric has no rotations that end. */
-static bool jacobi(int64_t n, double *a, double *v)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i + 1; j < n; j++)
-            a[i * n + j] = a[j * n + i];
-    for (int64_t i = 0; i < n * n; i++)
-        v[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < SWEEPS && !diagonal(n, a); sweep++)
-        for (int64_t p = 0; p < n; p++)
-            for (int64_t q = p + 1; q < n; q++)
-                if (a[p * n + q] != 0)
-                    rotate(n, a, v, p, q);
-    return diagonal(n, a);
-}
-
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work)
 {
-    double *v = work, *left = work + n * n;
-    int failed = jacobi(n, a, v) ? 0 : SWEEPS;
-    for (int64_t i = 0; i < n; i++)
-        left[i] = a[i * n + i];
-    for (int64_t i = 0; i < first + count; i++) {
-        int64_t least = 0;
-        for (int64_t k = 1; k < n; k++)
-            least = left[k] < left[least] ? k : least;
-        if (i >= first) {
-            values[i - first] = left[least];
-            memcpy(vectors + (i - first) * n, v + least * n, (size_t)n * sizeof *v);
-        }
-        left[least] = INFINITY;
-    }
-    return failed;
+    (void)n, (void)a, (void)first, (void)count, (void)values, (void)vectors, (void)work;
+    return -1;
 }
 #endif
 

@@ -22,7 +22,7 @@ const char *eigensolver_name(int solver)
 
 const char *eigensolver_missing_library(enum eigensolver solver)
 {
-    if (solver == SOLVER_LAPACK && !dense_available())
+    if (!dense_available())
         return "LAPACK";
     return solver == SOLVER_ARPACK && !arpack_available() ? "ARPACK" : NULL;
 }

@@ -19,14 +19,15 @@
 
 enum encoding_kind { ENCODING_NONE, ENCODING_LAP, ENCODING_LAP_PYG, ENCODING_RWSE, ENCODING_KINDS };
 
-/* Who solves for eigenvectors; `auto` takes LAPACK for small graphs and the iterative solver beyond. */
+/* Who solves for eigenvectors; `auto` takes LAPACK for small graphs and the iterative solver beyond. All
+ * leave small dense problems to LAPACK. */
 enum eigensolver { SOLVER_AUTO, SOLVER_LAPACK, SOLVER_ITERATIVE, SOLVER_ARPACK, SOLVER_KINDS };
 
 /* Null where there is no such kind. */
 const char *encoding_name(int kind);
 const char *eigensolver_name(int solver);
 
-/* What a build has not that the solver needs; null where it can solve. */
+/* The library that the solver needs and this build lacks; null where there is none. */
 const char *eigensolver_missing_library(enum eigensolver solver);
 
 enum { ENCODING_K_MAX = 4096, ENCODING_WIDTH = 16 };

@@ -21,23 +21,17 @@
 #include "models/encodings/lappe_internal.h"
 
 enum {
-    LAPACK_UP_TO = 192, /* nodes of a component that is solved densely unless something else is asked for */
-    JACOBI_UP_TO = 40,  /* the same without LAPACK */
-    PRODUCTS = 100000   /* of the Laplacian with a block, after which a solver gives up */
+    DENSE_ALWAYS = 40, /* nodes of a component up to which every solver leaves it to LAPACK */
+    DENSE_UP_TO = 192, /* the same for `auto` */
+    PRODUCTS = 100000  /* of the Laplacian with a block, after which a solver gives up */
 };
 
 enum { USED_DENSE = 1, USED_ITERATIVE = 2, USED_ARPACK = 4 };
 
-#if HAVE_LAPACK
-#define DENSE "lapack"
-#else
-#define DENSE "jacobi"
-#endif
-
 static const char *method_name(int used)
 {
-    static const char *const names[] = {"indicators",           DENSE,    "iterative",
-                                        DENSE " and iterative", "arpack", DENSE " and arpack"};
+    static const char *const names[] = {"indicators",           "lapack", "iterative",
+                                        "lapack and iterative", "arpack", "lapack and arpack"};
     return names[used];
 }
 
@@ -45,9 +39,9 @@ static const char *method_name(int used)
 static bool is_dense(const struct lappe *l, int64_t c)
 {
     int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c];
-    if (l->c->solver == SOLVER_LAPACK || n <= JACOBI_UP_TO || n <= 2 * (wanted + 16))
+    if (l->c->solver == SOLVER_LAPACK || n <= DENSE_ALWAYS || n <= 2 * (wanted + 16))
         return true;
-    return l->c->solver == SOLVER_AUTO && dense_available() && n <= LAPACK_UP_TO;
+    return l->c->solver == SOLVER_AUTO && n <= DENSE_UP_TO;
 }
 
 static struct mat vectors_of(const struct lappe *l, int64_t c)
@@ -68,7 +62,7 @@ static bool solve_dense(struct lappe *l)
         if (s->wanted[c] && is_dense(l, c)) {
             int64_t n = component_size(&s->parts, c), room = eigen_dense_work(n, s->wanted[c]);
             if (n > dense_most())
-                return eager_fail(&l->e, DENSE " solves up to %lld nodes, and a component has %lld",
+                return eager_fail(&l->e, "lapack solves up to %lld nodes, and a component has %lld",
                                   (long long)dense_most(), (long long)n);
             most = room > most ? room : most;
             eager_charge(&l->e, dense_flops(n, s->wanted[c]), 8 * n * (n + s->wanted[c]));
@@ -88,7 +82,7 @@ static bool solve_dense(struct lappe *l)
         failed = abs(info) > failed ? abs(info) : failed;
     }
     eager_free(&l->e, work, threads * most * 8);
-    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, DENSE " failed, info %d", failed));
+    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, "lapack failed, info %d", failed));
 }
 
 /* The larger components one after the other, each by all threads. */
