@@ -216,7 +216,7 @@ static void test_every_axis_is_a_field_and_work(void **state)
         assert_true(options_parse(&bench, argv[3] ? 4 : 3, argv, &o, &error));
         for (int i = 0; i < 2; i++) {
             struct config c = config_at(&o, i);
-            facts_config(rows[i], &c, &o);
+            fields_config(rows[i], &c, &o);
             config_work(&c, o.seed, work[i]);
         }
         const json_t *first = row_get(rows[0], field->path);

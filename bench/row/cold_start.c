@@ -6,102 +6,103 @@
 #include "analysis/statistics/statistics.h"
 #include "analysis/tables/units.h"
 #include "bench/base/clock.h"
-#include "bench/row/measure.h"
+#include "bench/row/workload.h"
 #include "bench/time/sample.h"
 
 enum { TIMES = 5 };
 
-/* After so many seconds the way is not begun again. */
+/* No further cold start begins after so many seconds. */
 static const double patience = 10;
 
-/* The parts of the way. */
-enum part { GRAPH, ENCODING, RECORD, UPLOAD, FORWARD, TOTAL, PARTS };
+static const char *const fields[COLD_START_STEPS] = {"first_answer.graph",   "first_answer.encoding",
+                                                     "first_answer.record",  "first_answer.upload",
+                                                     "first_answer.forward", "first_answer.total"};
 
-static const char *const fields[PARTS] = {"first_answer.graph",   "first_answer.encoding",
-                                          "first_answer.record",  "first_answer.upload",
-                                          "first_answer.forward", "first_answer.total"};
-
-/* The encoding of a new graph, as the program gets it. False with a line in error. */
-static bool encode_anew(struct config *c, const struct batch *b, struct encoding *e, char *error, size_t size)
+/* The encoding of a new graph, as the program gets it. False with a message. */
+static bool encode_anew(struct workload *w, struct encoding *e, struct message *error)
 {
-    static const struct sampling never_late = {0};
-    struct computing with = {.threads = c->threads, .cancel = {sampling_cancelled, &never_late}};
-    c->encoding = c->parts.pe.kind == ENCODING_NONE ? NULL : e;
-    return !c->encoding || encoding_compute(&c->parts.pe, b, &with, e, error, size);
+    static const struct sampling no_deadline = {0};
+    struct computing with = {.threads = w->config.threads, .cancel = {sampling_cancelled, &no_deadline}};
+    if (w->config.parts.pe.kind == ENCODING_NONE)
+        return true;
+    w->config.encoding = e;
+    return encoding_compute(&w->config.parts.pe, &w->batch, &with, e, error->text, sizeof error->text);
 }
 
-/* From the encoded graph on; the clock after each part into at[RECORD + 1] and so on. False without memory.
- */
-static bool answer(const struct options *o, const struct config *c, const struct batch *b, double limit,
-                   double *at)
+/* From the encoded graph on; the clock after each step into at[COLD_START_UPLOAD] and so on. */
+static bool answer(const struct workload *w, double limit, double *at, struct message *error)
 {
-    struct recording r = config_record(c, o, b, PROGRAM_FORWARD, o->device.backend, F32);
+    struct recording r = workload_record(w, PROGRAM_FORWARD);
     bool fits = (double)tape_plan(r.tape)->arena <= limit;
-    at[UPLOAD] = clock_now();
+    at[COLD_START_UPLOAD] = clock_now();
     bool room = fits && tape_layout(r.tape);
     if (room) {
         tape_init(r.tape);
         tape_wait(r.tape);
-        at[FORWARD] = clock_now();
+        at[COLD_START_FORWARD] = clock_now();
         tape_run(r.tape);
         tape_wait(r.tape);
-        at[TOTAL] = clock_now();
+        at[COLD_START_TOTAL] = clock_now();
     }
     tape_free(r.tape);
-    return room;
+    return room || complain(error, "no memory for it");
 }
 
-/* Goes the way once; the seconds of part p into seconds[p][n]. False with a line in error. */
-static bool go(const struct options *o, struct config c, double seconds[PARTS][TIMES], int n, char *error,
-               size_t size)
+/* One cold start; the seconds of step s into seconds[s][n]. False with a message. */
+static bool start(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS][TIMES],
+                  int n, struct message *error)
 {
-    struct batch b;
+    struct workload w;
     struct encoding e = {0};
-    double limit = program_limit(o), at[PARTS] = {clock_now()};
-    if (!batch_generate(&b, &c.graph, error, size))
+    double limit = workload_limit(o), at[COLD_START_STEPS] = {clock_now()};
+    if (!workload_generate(&w, o, c, error))
         return false;
-    at[ENCODING] = clock_now();
-    bool encoded = encode_anew(&c, &b, &e, error, size);
-    at[RECORD] = clock_now();
-    bool answered = encoded && answer(o, &c, &b, limit, at);
-    if (encoded && !answered)
-        snprintf(error, size, "no memory for it");
-    for (int p = GRAPH; p < TOTAL && answered; p++)
-        seconds[p][n] = at[p + 1] - at[p];
-    seconds[TOTAL][n] = at[TOTAL] - at[GRAPH];
+    at[COLD_START_ENCODING] = clock_now();
+    bool encoded = encode_anew(&w, &e, error);
+    at[COLD_START_RECORD] = clock_now();
+    bool answered = encoded && answer(&w, limit, at, error);
+    for (int s = 0; s < COLD_START_TOTAL && answered; s++)
+        seconds[s][n] = at[s + 1] - at[s];
+    seconds[COLD_START_TOTAL][n] = at[COLD_START_TOTAL] - at[0];
     encoding_free(&e);
-    batch_free(&b);
+    workload_close(&w);
     return answered;
 }
 
-void cold_start_measure(json_t *row, const struct options *o, const struct config *c)
+struct cold_start cold_start_measure(const struct options *o, const struct config *c)
 {
-    double seconds[PARTS][TIMES], start = clock_now();
-    char error[MESSAGE_SIZE];
+    struct cold_start s = {.done = true, .encoded = c->parts.pe.kind != ENCODING_NONE};
+    double seconds[COLD_START_STEPS][TIMES], begin = clock_now();
     int n = 0;
-    for (; n == 0 || (n < TIMES && clock_now() - start < patience); n++)
-        if (!go(o, *c, seconds, n, error, sizeof error)) {
-            row_set_null(row, "first_answer", error);
-            return;
-        }
-    for (int p = 0; p < PARTS; p++)
-        if (p == ENCODING && c->parts.pe.kind == ENCODING_NONE)
-            row_set_null(row, fields[p], "none asked for (--pe)");
-        else
-            row_set_real(row, fields[p], summarize(seconds[p], (size_t)n).median);
+    for (; s.done && (n == 0 || (n < TIMES && clock_now() - begin < patience)); n++)
+        s.done = start(o, c, seconds, n, &s.missing);
+    for (int i = 0; i < COLD_START_STEPS && s.done; i++)
+        s.seconds[i] = summarize(seconds[i], (size_t)n).median;
+    return s;
 }
 
-void cold_start_print(const json_t *row, FILE *out)
+void cold_start_write(json_t *row, const struct cold_start *s)
 {
-    double seconds, total;
-    if (!row_get_real(row, fields[TOTAL], &total))
+    if (*s->missing.text)
+        row_set_null(row, "first_answer", s->missing.text);
+    for (int i = 0; i < COLD_START_STEPS && s->done; i++)
+        if (i == COLD_START_ENCODING && !s->encoded)
+            row_set_null(row, fields[i], "none asked for (--pe)");
+        else
+            row_set_real(row, fields[i], s->seconds[i]);
+}
+
+void cold_start_print(const struct cold_start *s, FILE *out)
+{
+    if (!s->done)
         return;
     fprintf(out, "\n  %-40s %12s %8s\n", "from nothing to the first answer", "time", "share");
-    for (int p = 0; p < PARTS; p++) {
+    for (int i = 0; i < COLD_START_STEPS; i++) {
         char text[UNITS_TEXT];
-        if (!row_get_real(row, fields[p], &seconds))
+        if (i == COLD_START_ENCODING && !s->encoded)
             continue;
-        units_format(text, seconds, UNITS_SI, "s");
-        fprintf(out, "  %-40s %12s %6.1f %%\n", strchr(fields[p], '.') + 1, text, 100 * seconds / total);
+        units_format(text, s->seconds[i], UNITS_SI, "s");
+        fprintf(out, "  %-40s %12s %6.1f %%\n", strchr(fields[i], '.') + 1, text,
+                100 * s->seconds[i] / s->seconds[COLD_START_TOTAL]);
     }
 }

@@ -1,20 +1,35 @@
-/* The way from nothing to the first answer: what a service pays for a graph that it has not seen. */
-#ifndef GTMARK_BENCH_FIRST_ANSWER_H
-#define GTMARK_BENCH_FIRST_ANSWER_H
+/* The cold start: what a service pays for the first answer about a graph that it has not seen. */
+#ifndef GTMARK_BENCH_COLD_START_H
+#define GTMARK_BENCH_COLD_START_H
 
 #include <jansson.h>
 
 #include "bench/cli/config.h"
 
-/*
- * Runs the way a few times, alone, and writes its medians into the row's group "first_answer": the graph is
- * drawn or read and its structure built; its encoding, if there is one, is computed; `forward` is recorded
- * and planned; memory is taken, parameters and inputs are made and uploaded; it runs once. Null where it does
- * not fit. Where the way is long it is gone fewer times, at least once.
- */
-void cold_start_measure(json_t *row, const struct options *o, const struct config *c);
+/* The steps of a cold start, and all of them together. */
+enum cold_start_step {
+    COLD_START_GRAPH,    /* generated or read, and its structure built */
+    COLD_START_ENCODING, /* computed, if there is one */
+    COLD_START_RECORD,   /* `forward` recorded and planned */
+    COLD_START_UPLOAD,   /* memory taken, parameters and inputs made and uploaded */
+    COLD_START_FORWARD,  /* one run */
+    COLD_START_TOTAL,
+    COLD_START_STEPS
+};
 
-/* Prints what the row says of it, as lines of a table. */
-void cold_start_print(const json_t *row, FILE *out);
+struct cold_start {
+    bool done, encoded;
+    double seconds[COLD_START_STEPS]; /* medians */
+    struct message missing;           /* why there are none; empty: not reached */
+};
+
+/* Measures a few cold starts, fewer where one takes long. */
+struct cold_start cold_start_measure(const struct options *o, const struct config *c);
+
+/* Writes the row's group "first_answer". */
+void cold_start_write(json_t *row, const struct cold_start *s);
+
+/* Prints it as lines of a table, if it was measured. */
+void cold_start_print(const struct cold_start *s, FILE *out);
 
 #endif

@@ -49,7 +49,7 @@ static void compare(struct encoded *e, const struct config *c, const struct batc
     struct encoding other;
     struct encoding_config pe = c->parts.pe;
     struct computing with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
-    e->displaced = -1;
+    e->missed = -1;
     if (pe.solver != SOLVER_ARPACK || !mat_present(e->encoding.eigenvalues)) {
         complain(&e->not_compared, "only ARPACK may leave out pairs");
         return;
@@ -57,7 +57,7 @@ static void compare(struct encoded *e, const struct config *c, const struct batc
     pe.solver = SOLVER_ITERATIVE;
     if (!encoding_compute(&pe, b, &with, &other, e->not_compared.text, sizeof e->not_compared.text))
         return;
-    e->displaced = encoding_missed(&e->encoding, &other);
+    e->missed = encoding_missed(&e->encoding, &other);
     encoding_free(&other);
 }
 

@@ -11,7 +11,7 @@ struct encoded {
     struct encoding encoding; /* of the last sample; empty where there is none, as the error says */
     struct samples samples;
     struct message error;
-    int64_t displaced; /* see encoding_missed; -1: not known, as the message says */
+    int64_t missed; /* see encoding_missed; -1: not known, as the message says */
     struct message not_compared;
 };
 

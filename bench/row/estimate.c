@@ -12,6 +12,7 @@
 #include "bench/machine/machine.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
+#include "bench/row/workload.h"
 #include "bench/time/sample.h"
 
 int estimate_runs(const struct options *o)
@@ -23,14 +24,14 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
                              const struct calibration *c)
 {
     struct estimate e = {0};
-    struct batch b;
-    char error[MESSAGE_SIZE];
-    e.known = batch_shape(&b, &config->graph, error, sizeof error);
+    struct workload w;
+    struct message error;
+    e.known = workload_plan(&w, o, config, &error);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
         if (!config_runs(o, config, p))
             continue;
-        struct recording r = config_record(config, o, &b, p, o->device.backend, F32);
+        struct recording r = workload_record(&w, p);
         struct cost total = tape_total(r.tape);
         const struct plan *plan = tape_plan(r.tape);
         e.program[p].flops = total.flops;
@@ -40,7 +41,9 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
             e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->peak).percent / 100;
         tape_free(r.tape);
     }
-    batch_free(&b);
+    if (e.known)
+        e.batch = workload_batch_bytes(&w);
+    workload_close(&w);
     return e;
 }
 
@@ -55,7 +58,7 @@ static void describe(const struct options *o, const struct config *c, char text[
             axes[n++] = schema_find(axis_field((enum axis)a));
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
-    facts_config(row, c, o);
+    fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
     json_decref(row);
 }

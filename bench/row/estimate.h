@@ -9,7 +9,8 @@
 #include "bench/machine/ceilings.h"
 
 struct estimate {
-    bool known; /* false: the graph cannot be had before it is read */
+    bool known;    /* false: the graph cannot be had before it is read */
+    int64_t batch; /* bytes of the host to generate it */
     struct {
         int64_t flops, bytes; /* negative: beyond 63 bits */
         int64_t arena;        /* bytes that the plan lays out */

@@ -1,8 +1,10 @@
 /* What is known of an encoding, as fields of a row. */
+#include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "bench/row/fields.h"
+#include "bench/row/program_fields.h"
 
-static void facts_eigenpairs(json_t *row, const struct encoded *encoded)
+static void fields_eigenpairs(json_t *row, const struct encoded *encoded)
 {
     const struct encoding *e = &encoded->encoding;
     row_set_count(row, "encoding.nullity", e->nullity);
@@ -10,24 +12,29 @@ static void facts_eigenpairs(json_t *row, const struct encoded *encoded)
     row_set_count(row, "encoding.iterations", e->iterations);
     row_set_real(row, "encoding.residual", e->residual);
     row_set_real(row, "encoding.excess", e->excess);
-    if (encoded->displaced >= 0)
-        row_set_count(row, "encoding.displaced", encoded->displaced);
+    if (encoded->missed >= 0)
+        row_set_count(row, "encoding.displaced", encoded->missed);
     else
         row_set_null(row, "encoding.displaced", encoded->not_compared.text);
 }
 
-void facts_encoding(json_t *row, const struct encoded *encoded, const struct config *c, bool uploaded)
+void fields_encoding(json_t *row, const struct encoded *encoded, const struct config *c,
+                     const struct batch *b, bool uploaded)
 {
+    if (c->parts.pe.kind != ENCODING_NONE)
+        row_set_count(row, "encoding.storage", encoding_storage(&c->parts.pe, b));
+    if (!encoded)
+        return;
     const struct encoding *e = &encoded->encoding;
     row_set_samples(row, "encoding.time", encoded->samples.seconds, (size_t)encoded->samples.n);
     row_set_text(row, "encoding.where", uploaded ? "host, then uploaded" : "host");
     row_set_text(row, "encoding.method", e->method);
     row_set_count(row, "encoding.peak", e->peak);
-    facts_count(row, "encoding.flops", e->cost.flops);
-    facts_count(row, "encoding.bytes", e->cost.bytes);
+    row_set_count_or_null(row, "encoding.flops", e->cost.flops);
+    row_set_count_or_null(row, "encoding.bytes", e->cost.bytes);
     row_set_text(row, "encoding.flops_label", e->flops_label);
     if (c->parts.pe.kind != ENCODING_RWSE)
-        return facts_eigenpairs(row, encoded);
+        return fields_eigenpairs(row, encoded);
     static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
                                            "residual", "excess",   "displaced"};
     for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
@@ -37,7 +44,7 @@ void facts_encoding(json_t *row, const struct encoded *encoded, const struct con
     }
 }
 
-void facts_break_even(json_t *row)
+void fields_break_even(json_t *row)
 {
     double once, each;
     if (!row_get_real(row, "encoding.time.median", &once))

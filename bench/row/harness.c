@@ -19,9 +19,10 @@
 #include "bench/row/against.h"
 #include "bench/row/baseline.h"
 #include "bench/row/estimate.h"
-#include "bench/row/measure.h"
 #include "bench/row/report.h"
 #include "bench/row/sweep.h"
+#include "bench/row/workload.h"
+#include "models/tape/listing.h"
 
 enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
 
@@ -249,6 +250,24 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
+/* Prints the tape of each program asked for (--list-tape). False with a message. */
+static bool list_tapes(const struct options *o, const struct config *c, struct message *error)
+{
+    struct workload w;
+    if (!workload_plan(&w, o, c, error))
+        return false;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        if (!o->programs[p])
+            continue;
+        struct recording r = workload_record(&w, p);
+        printf("%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)w.batch.adj.nodes);
+        tape_list(r.tape, stdout);
+        tape_free(r.tape);
+    }
+    workload_close(&w);
+    return true;
+}
+
 static int list_all_tapes(const struct bench *b, const struct options *o)
 {
     struct message error;
@@ -256,7 +275,7 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
         return fail(b, &error, EXIT_USAGE);
     for (int64_t i = 0; i < config_count(o); i++) {
         struct config c = config_at(o, i);
-        if (!list_tapes(o, &c, stdout, &error))
+        if (!list_tapes(o, &c, &error))
             return fail(b, &error, EXIT_MISSED);
     }
     return EXIT_GOOD;

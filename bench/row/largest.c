@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "analysis/record/axes.h"
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/quantity.h"
 #include "bench/row/estimate.h"
 #include "bench/row/fields.h"
-#include "bench/row/measure.h"
+#include "bench/row/sampling.h"
+#include "bench/row/workload.h"
 
 /* The first size that is tried; probes of time are medians of so many runs. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5 };
@@ -68,54 +71,48 @@ static double need_memory(const struct search *s, const struct config *c)
 {
     const struct options *o = s->options;
     struct estimate e = estimate_row(o, c, NULL);
-    struct batch b;
-    char reason[MESSAGE_SIZE];
-    double most = e.known ? 0 : INFINITY;
+    bool on_host = !o->device.meta && !o->device.context;
+    double most = !e.known ? INFINITY : on_host ? (double)e.batch : 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         most = fmax(most, (double)e.program[p].arena);
-    if (!o->device.meta && e.known && batch_shape(&b, &c->graph, reason, sizeof reason)) {
-        if (!o->device.context)
-            most = fmax(most, (double)(csr_bytes(&b.adj) + batch_scratch(&b)));
-        batch_free(&b);
-    }
     return most;
 }
 
-/* The slowest of the programs asked for. */
-static double slowest(const json_t *row, const struct options *o)
+/* The median time of a program; INFINITY where it cannot be had by the deadline. */
+static double time_program(const struct workload *w, enum program_kind kind, double deadline)
 {
-    double most = 0, median;
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s.time.median", program_name(p));
-        if (o->programs[p])
-            most = fmax(most, row_get_real(row, path, &median) ? median : INFINITY);
+    struct sampling rule = {.warmup = 1, .runs = PROBE_RUNS, .deadline = deadline};
+    struct recording r = workload_record(w, kind);
+    struct outcome outcome;
+    double median = INFINITY;
+    if (workload_load(w, kind, &r, &outcome)) {
+        sampling_reset(w->options, r.tape);
+        struct samples s = sample_tape(r.tape, &rule);
+        if (s.n == PROBE_RUNS)
+            median = summarize(s.seconds, PROBE_RUNS).median;
+        samples_free(&s);
     }
-    return most;
+    tape_free(r.tape);
+    return median;
 }
 
+/* The slowest of the programs asked for. What takes eight times as long as is allowed is not waited for. */
 static double need_time(const struct search *s, const struct config *c)
 {
-    struct options o = *s->options;
-    struct ceilings ceilings = {.missing = "a probe"};
+    const struct options *o = s->options;
+    double patience = 8 * (PROBE_RUNS + 1) * s->limit, most = INFINITY;
     struct encoded encoded = {0};
-    struct progress progress;
-    o.runs = PROBE_RUNS;
-    o.warmup = 1;
-    o.timeout = 4 * PROGRAMS * (PROBE_RUNS + 1) * s->limit; /* what takes longer does not fit */
-    progress_start(&progress, 1);
-    struct job job = {.options = &o,
-                      .row = 1, /* the first warns */
-                      .probe = true,
-                      .config = *c,
-                      .no_counters = "a probe",
-                      .ceilings = &ceilings,
-                      .encoded = &encoded,
-                      .share_encoding = s->limit,
-                      .progress = &progress};
-    json_t *row = measure(&job);
-    double most = row ? slowest(row, &o) : INFINITY;
-    json_decref(row);
+    struct outcome outcome;
+    struct workload w;
+    if (!workload_open(&w, o, c, &outcome))
+        return INFINITY;
+    if (workload_encode(&w, &encoded, s->limit, clock_now() + PROGRAMS * patience, &outcome)) {
+        most = 0;
+        for (enum program_kind p = 0; p < PROGRAMS && most < INFINITY && !interrupt_signal(); p++)
+            if (config_runs(o, c, p))
+                most = fmax(most, time_program(&w, p, clock_now() + patience));
+    }
+    workload_close(&w);
     encoded_free(&encoded);
     return most;
 }
@@ -139,7 +136,7 @@ static void print_axes(const struct options *o, const struct config *c)
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
     json_t *row = json_object();
-    facts_config(row, c, o);
+    fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
     json_decref(row);
     if (*text)
@@ -194,7 +191,7 @@ static double limit_of(const struct options *o)
 {
     if (o->largest.kind == LARGEST_LATENCY)
         return o->largest.limit;
-    double free = o->mem_limit > 0 ? o->mem_limit : 0.9 * program_limit(o);
+    double free = o->mem_limit > 0 ? o->mem_limit : 0.9 * workload_limit(o);
     bool asked = o->largest.limit > 0;
     return asked && o->mem_limit > 0 ? fmin(o->largest.limit, free) : asked ? o->largest.limit : free;
 }

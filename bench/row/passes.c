@@ -1,127 +1,332 @@
+/* Each pass: when it is not wanted, what it does, and how its result is written. */
 #include "bench/row/passes.h"
 
 #include <math.h>
 
+#include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
-#include "bench/row/fields.h"
+#include "bench/machine/throttle.h"
+#include "bench/row/program_fields.h"
+#include "bench/row/result.h"
+#include "bench/row/sampling.h"
+#include "bench/show/dump.h"
 #include "bench/show/model_report.h"
 #include "bench/show/profile.h"
 #include "bench/show/trace.h"
-#include "bench/time/cold.h"
-#include "bench/time/energy.h"
+#include "models/tape/count.h"
 
-void pass_prepare(const struct options *o, struct tape *t)
+/* An op whose loops do more FLOPs than this is not counted: it would take seconds. */
+static const int64_t count_limit = 1000000000;
+
+static bool on_device(const struct target *t)
 {
-    tape_init(t);
-    if (!o->cuda_graph || tape_captured(t))
+    return t->job->options->device.backend->device != NULL;
+}
+
+static const struct calibration *ceilings_of(const struct target *t)
+{
+    return ceilings_for(t->job->ceilings, t->job->config.threads);
+}
+
+/* --- time with emptied caches */
+
+static int cold_runs(const struct target *t)
+{
+    int asked = t->job->options->cold;
+    return asked >= 0 ? asked : on_device(t) || t->kind == PROGRAM_KERNEL ? COLD_DEFAULT : 0;
+}
+
+static const char *cold_unwanted(const struct target *t)
+{
+    return cold_runs(t) == 0 ? "not asked for (--cold)" : NULL;
+}
+
+static bool cold_run(struct target *t, struct message *missing)
+{
+    const struct job *job = t->job;
+    double seconds = job->options->cold >= 0 ? INFINITY : job->share[t->kind] / 10;
+    if (!flush_ready(job->flush, &job->options->device, job->config.threads, missing))
+        return false;
+    t->result->cold = cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds);
+    return true;
+}
+
+static void cold_write(json_t *row, enum program_kind kind, const struct program_result *p)
+{
+    program_set_count(row, kind, "cold.n", p->cold.n);
+    program_set_real(row, kind, "cold.median", p->cold.median);
+    program_set_real(row, kind, "cold.min", p->cold.min);
+    program_set_count(row, kind, "cold.flushed", p->cold.flushed);
+}
+
+/* --- the host's part of a replay on a device */
+
+static const char *launching_unwanted(const struct target *t)
+{
+    return on_device(t) ? NULL : "nothing is launched: the host computes";
+}
+
+static bool launching_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    t->result->launching = launching_measure(t->recording->tape);
+    return true;
+}
+
+static void launching_write(json_t *row, enum program_kind kind, const struct program_result *p)
+{
+    const struct launching *l = &p->launching;
+    program_set_count(row, kind, "launch.n", l->n);
+    program_set_count(row, kind, "launch.entries", l->entries);
+    program_set_real(row, kind, "launch.median", l->median);
+    program_set_real(row, kind, "launch.per_entry", l->median / l->entries);
+}
+
+/* --- a GPU's clocks while it was sampled, and its energy */
+
+static const char *gpu_unwanted(const struct target *t)
+{
+    const struct device_choice *d = &t->job->options->device;
+    return d->nvml ? NULL : d->context ? d->no_nvml : "not on a GPU";
+}
+
+static bool gpu_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    sampling_reset(t->job->options, t->recording->tape);
+    t->result->energy = energy_measure(t->recording->tape, t->job->options->device.nvml, ENERGY_SECONDS);
+    t->result->energy.joules /= (double)t->work->batch.graphs;
+    return true;
+}
+
+/* A value, or null where there is a reason or it is not a number. */
+static void set_gpu(json_t *row, enum program_kind kind, const char *field, double value, const char *missing)
+{
+    if (missing || isnan(value))
+        program_set_null(row, kind, field, missing ? missing : "the GPU does not tell");
+    else
+        program_set_real(row, kind, field, value);
+}
+
+static void write_throttle(json_t *row, enum program_kind kind, const struct seen *seen)
+{
+    static const char untold[] = "the GPU does not tell why its clocks are low";
+    char text[THROTTLE_TEXT];
+    if (!seen->told) {
+        program_set_null(row, kind, "time.discarded", untold);
+        program_set_null(row, kind, "gpu.throttled", untold);
+        program_set_null(row, kind, "gpu.throttle", untold);
         return;
-    tape_run(t);
-    tape_capture(t);
-    tape_init(t);
-}
-
-static void print_profile(const struct pass *m, struct tape *t, int samples)
-{
-    const struct job *job = m->job;
-    char title[128];
-    snprintf(title, sizeof title, "%s at %lld nodes", program_name(m->kind),
-             (long long)job->config.graph.nodes);
-    profile_print(t, samples < 10 ? samples : 10, title, ceilings_for(job->ceilings, job->config.threads),
-                  job->profile);
-    if (job->options->bench->whole)
-        model_report(t, m->kind, job->profile);
-}
-
-static void sample_cold(const struct pass *m, struct tape *t)
-{
-    const struct options *o = m->job->options;
-    bool usual = o->device.backend->device || m->kind == PROGRAM_KERNEL;
-    int runs = o->cold >= 0 ? o->cold : usual ? COLD_DEFAULT : 0;
-    double seconds = o->cold >= 0 ? INFINITY : m->job->share[m->kind] / 10;
-    struct flush *flush = m->job->flush;
-    struct message why;
-    if (runs == 0) {
-        facts_cold(m->row, m->kind, NULL, "not asked for (--cold)");
-    } else if (!flush_ready(flush, &o->device, m->job->config.threads, &why)) {
-        facts_cold(m->row, m->kind, NULL, why.text);
-    } else {
-        struct cold cold = cold_measure(t, flush, runs, seconds);
-        facts_cold(m->row, m->kind, &cold, NULL);
     }
-    facts_cold_roofline(m->row, m->kind, ceilings_for(m->job->ceilings, m->job->config.threads),
-                        m->job->ceilings->missing);
+    throttle_text(seen->reasons, text);
+    program_set_count(row, kind, "time.discarded", seen->discarded);
+    program_set_count(row, kind, "gpu.throttled", seen->throttled);
+    program_set_text(row, kind, "gpu.throttle", text);
 }
 
-void pass_time_otherwise(const struct pass *m, struct tape *t, bool taken)
+/* Of the clocks at all samples; NAN if one of them is not known. */
+static struct summary summarize_clocks(const struct samples *s)
 {
-    const struct options *o = m->job->options;
-    if (taken) {
-        pass_prepare(o, t);
-        tape_run(t);
-    }
-    sample_cold(m, t);
-    struct launching launching = {0};
-    if (o->device.backend->device)
-        launching = launching_measure(t);
-    facts_launching(m->row, m->kind, &launching);
+    for (int i = 0; i < s->n; i++)
+        if (isnan(s->clock[i]))
+            return (struct summary){.median = NAN, .min = NAN};
+    return summarize(s->clock, (size_t)s->n);
 }
 
-static void add_trace(const struct pass *m, struct tape *t)
+static void gpu_write(json_t *row, enum program_kind kind, const struct program_result *p)
 {
-    const struct job *job = m->job;
+    const struct energy *e = &p->energy;
+    struct summary clock = summarize_clocks(p->samples);
+    write_throttle(row, kind, &p->samples->seen);
+    set_gpu(row, kind, "gpu.clock", clock.median, NULL);
+    set_gpu(row, kind, "gpu.clock_min", clock.min, NULL);
+    set_gpu(row, kind, "gpu.temperature", p->samples->seen.temperature, NULL);
+    set_gpu(row, kind, "gpu.energy_per_graph", e->joules, e->missing);
+    set_gpu(row, kind, "gpu.power", e->watts, e->missing);
+    set_gpu(row, kind, "gpu.energy_span", e->seconds, e->missing);
+    set_gpu(row, kind, "gpu.busy", e->busy, e->busy_missing);
+    set_gpu(row, kind, "gpu.memory_busy", e->memory_busy, e->busy_missing);
+}
+
+/* --- resident memory */
+
+static const char *always(const struct target *t)
+{
+    (void)t;
+    return NULL;
+}
+
+static bool resident_run(struct target *t, struct message *missing)
+{
+    struct resident *r = &t->result->resident;
+    const char *reason = "";
+    if (!memory_measure(t->recording->tape, r, &reason))
+        return complain(missing, "%s", reason);
+    t->result->resident_missing = r->program < 0 ? reason : NULL;
+    /* Something allocates behind the plan's back. */
+    if (r->program >= 0 && (double)r->program > 1.05 * (double)t->result->plan.arena + 4 * 0x1p20)
+        outcome_set(&t->row->outcome, "wrong", "a run makes more memory resident than was planned");
+    return true;
+}
+
+static void resident_write(json_t *row, enum program_kind kind, const struct program_result *p)
+{
+    program_set_count(row, kind, "memory.libraries", p->resident.libraries);
+    if (p->resident_missing)
+        program_set_null(row, kind, "memory.resident", p->resident_missing);
+    else
+        program_set_count(row, kind, "memory.resident", p->resident.program);
+}
+
+/* --- what is shown beside the row: their reasons are in no field */
+
+static const char *profile_unwanted(const struct target *t)
+{
+    return t->job->profile ? NULL : "not asked for (--profile)";
+}
+
+static bool profile_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    int samples = t->result->samples->n;
     char title[128];
-    snprintf(title, sizeof title, "row %lld: %s at %lld nodes", (long long)job->row + 1,
-             program_name(m->kind), (long long)job->config.graph.nodes);
-    trace_add(job->trace, title, t);
+    snprintf(title, sizeof title, "%s at %lld nodes", program_name(t->kind),
+             (long long)t->job->config.graph.nodes);
+    profile_print(t->recording->tape, samples < 10 ? samples : 10, title, ceilings_of(t), t->job->profile);
+    if (t->job->options->bench->whole)
+        model_report(t->recording->tape, t->kind, t->job->profile);
+    return true;
 }
 
-void pass_count_executed(const struct pass *m, struct tape *t)
+static const char *trace_unwanted(const struct target *t)
 {
-    const struct job *job = m->job;
+    return t->job->trace ? NULL : "not asked for (--trace)";
+}
+
+static bool trace_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    char title[128];
+    snprintf(title, sizeof title, "row %lld: %s at %lld nodes", (long long)t->job->row + 1,
+             program_name(t->kind), (long long)t->job->config.graph.nodes);
+    trace_add(t->job->trace, title, t->recording->tape);
+    return true;
+}
+
+static const char *timeline_unwanted(const struct target *t)
+{
+    return t->job->timeline ? NULL : "drawn by bench_model";
+}
+
+static bool timeline_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    char message[MESSAGE_SIZE];
+    model_timeline(t->recording->tape, t->kind, t->job->timeline, message);
+    fprintf(stderr, "%s\n", message);
+    return true;
+}
+
+/* --- FLOPs counted in the reference's loops */
+
+static bool count_run(struct target *t, struct message *missing)
+{
+    int64_t analytic = result_cost(t->result).flops;
+    t->result->counted = tape_count(t->recording->tape, count_limit);
+    if (t->result->counted < 0)
+        return complain(missing, "the loops of an op exceed 1e9 FLOPs");
+    if (analytic >= 0 && analytic != t->result->counted)
+        outcome_set(&t->row->outcome, "wrong", "the FLOPs counted are not those of the formulas");
+    return true;
+}
+
+static void count_write(json_t *row, enum program_kind kind, const struct program_result *p)
+{
+    program_set_count(row, kind, "flops.counted", p->counted);
+}
+
+/* --- FLOPs executed */
+
+static const char *executed_unwanted(const struct target *t)
+{
+    return on_device(t)                          ? "not measured on GPUs"
+           : t->job->options->count == COUNT_OFF ? "not asked for (--count)"
+                                                 : NULL;
+}
+
+static bool executed_run(struct target *t, struct message *missing)
+{
+    const struct job *job = t->job;
     struct executed_request request = {.mode = job->options->count,
                                        .counters = job->counters,
                                        .no_counters = job->no_counters,
-                                       .tape = t,
+                                       .tape = t->recording->tape,
                                        .threads = job->config.threads,
-                                       .analytic = tape_total(t).flops,
+                                       .analytic = tape_total(t->recording->tape).flops,
                                        .options = job->options,
                                        .row = job->row,
-                                       .program = program_name(m->kind)};
-    struct executed executed;
-    struct message error;
-    if (job->options->device.backend->device)
-        facts_not_executed(m->row, m->kind, "not measured on GPUs");
-    else if (job->options->count == COUNT_OFF)
-        facts_not_executed(m->row, m->kind, "not asked for (--count)");
-    else if (executed_measure(&request, &executed, &error))
-        facts_executed(m->row, m->kind, &executed);
-    else
-        facts_not_executed(m->row, m->kind, error.text);
+                                       .program = program_name(t->kind)};
+    return executed_measure(&request, &t->result->executed, missing);
 }
 
-void pass_look_at_gpu(const struct pass *m, struct tape *t, const struct samples *s)
+static void executed_write(json_t *row, enum program_kind kind, const struct program_result *p)
 {
-    const struct device_choice *d = &m->job->options->device;
-    if (!d->nvml) {
-        facts_no_gpu(m->row, m->kind, d->context ? d->no_nvml : "not on a GPU");
-        return;
+    program_set_count(row, kind, "flops.executed", p->executed.flops);
+    program_set_text(row, kind, "flops.source", p->executed.source);
+}
+
+/* --- correctness */
+
+static bool check_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    verify(&t->row->checked, t->work, t->kind, t->recording);
+    return true;
+}
+
+static const char *dump_unwanted(const struct target *t)
+{
+    return t->job->options->dump && t->kind == PROGRAM_STEP ? NULL : "not asked for (--dump)";
+}
+
+static bool dump_run(struct target *t, struct message *missing)
+{
+    return dump_write(t->job->options, &t->work->config, &t->work->batch, t->recording, missing) ||
+           outcome_set(&t->row->outcome, "failed", "%s", missing->text);
+}
+
+static const struct pass passes[PASSES] = {
+    {{"cold"}, cold_unwanted, cold_run, cold_write},
+    {{"launch"}, launching_unwanted, launching_run, launching_write},
+    {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, gpu_write},
+    {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
+    {{NULL}, profile_unwanted, profile_run, NULL},
+    {{NULL}, trace_unwanted, trace_run, NULL},
+    {{NULL}, timeline_unwanted, timeline_run, NULL},
+    {{"flops.counted"}, always, count_run, count_write},
+    {{"flops.executed", "flops.source"}, executed_unwanted, executed_run, executed_write},
+    {{NULL}, always, check_run, NULL},
+    {{NULL}, dump_unwanted, dump_run, NULL},
+};
+
+void passes_run(struct target *t)
+{
+    for (int i = 0; i < PASSES && !interrupt_signal(); i++) {
+        struct message *missing = &t->result->missing[i];
+        const char *unwanted = passes[i].unwanted(t);
+        if (unwanted)
+            complain(missing, "%s", unwanted);
+        else
+            t->result->done[i] = passes[i].run(t, missing);
     }
-    facts_gpu(m->row, m->kind, s);
-    pass_prepare(m->job->options, t);
-    struct energy e = energy_measure(t, d->nvml, ENERGY_SECONDS);
-    facts_energy(m->row, m->kind, &e, m->batch);
 }
 
-void pass_pictures(const struct pass *m, struct tape *t, int samples)
+void passes_write(json_t *row, enum program_kind kind, const struct program_result *p)
 {
-    const struct job *job = m->job;
-    if (job->profile)
-        print_profile(m, t, samples);
-    if (job->trace && !interrupt_signal())
-        add_trace(m, t);
-    if (job->timeline && !interrupt_signal()) {
-        char message[MESSAGE_SIZE];
-        model_timeline(t, m->kind, job->timeline, message);
-        fprintf(stderr, "%s\n", message);
+    for (int i = 0; i < PASSES; i++) {
+        if (p->done[i] && passes[i].write)
+            passes[i].write(row, kind, p);
+        for (int f = 0; f < 2 && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
+            program_set_null(row, kind, passes[i].fields[f], p->missing[i].text);
     }
 }

@@ -1,34 +1,45 @@
 /*
- * What is measured of a program after its samples, in passes of its own, since each would have disturbed
- * them. The program is laid out; each pass leaves it so, in a state that pass_prepare ends.
+ * What is measured of a program after its samples, in passes of its own, since each would disturb them: the
+ * table of passes, in the order in which they run.
  */
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
 
-#include "bench/row/measure.h"
+#include <jansson.h>
 
-/* Of which row and program. */
-struct pass {
+#include "bench/base/message.h"
+#include "models/layers/model.h"
+
+enum { PASSES = 11 };
+
+struct job;
+struct workload;
+struct result;
+struct program_result;
+
+/* A program in memory, while it is measured. */
+struct target {
     const struct job *job;
-    json_t *row;
-    const struct batch *batch;
+    const struct workload *work;
     enum program_kind kind;
+    struct recording *recording;
+    struct result *row;
+    struct program_result *result; /* the row's, of this program */
 };
 
-/* To the initial state; a program that is to be one graph runs once before it becomes one. */
-void pass_prepare(const struct options *o, struct tape *t);
+struct pass {
+    const char
+        *fields[2]; /* below the program's: groups or fields that are null where the pass has no result */
+    const char *(*unwanted)(const struct target *t);        /* the reason; null: it is wanted */
+    bool (*run)(struct target *t, struct message *missing); /* false with the reason: no result */
+    void (*write)(json_t *row, enum program_kind kind, const struct program_result *p); /* may be null */
+};
 
-/* Time with emptied caches, and of launching. Programs that were sampled in turns (`taken`) are in memory
- * anew. */
-void pass_time_otherwise(const struct pass *m, struct tape *t, bool taken);
+/* Runs every pass that is wanted, until a signal. The program was sampled, and has run since it was loaded.
+ */
+void passes_run(struct target *t);
 
-/* What the GPU said while it was sampled; and its energy. */
-void pass_look_at_gpu(const struct pass *m, struct tape *t, const struct samples *s);
-
-/* FLOPs as they were executed. */
-void pass_count_executed(const struct pass *m, struct tape *t);
-
-/* What --profile, --trace and bench_model show beside the row. */
-void pass_pictures(const struct pass *m, struct tape *t, int samples);
+/* Writes the results of all passes into the row. */
+void passes_write(json_t *row, enum program_kind kind, const struct program_result *p);
 
 #endif

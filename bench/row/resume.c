@@ -107,7 +107,7 @@ static json_t *take(json_t *rows, const struct options *o, const struct config *
     json_t *wanted = json_object(), *row;
     char name[DEVICE_NAME];
     size_t i;
-    facts_config(wanted, c, o);
+    fields_config(wanted, c, o);
     device_name(&o->device, device, name);
     row_set_text(wanted, "device", name);
     json_array_foreach(rows, i, row)

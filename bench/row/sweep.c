@@ -9,10 +9,11 @@
 #include <stdlib.h>
 
 #include "analysis/record/record.h"
+#include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
 #include "bench/row/estimate.h"
-#include "bench/row/measure.h"
+#include "bench/row/row.h"
 #include "bench/show/trace.h"
 #include "kernels/rng.h"
 
@@ -32,7 +33,7 @@ struct work {
     struct job job;
     bool kept; /* an earlier run left the row */
     double cost[PROGRAMS];
-    struct samples taken[PROGRAMS];
+    struct samples samples[PROGRAMS];
     struct encoded encoded;
 };
 
@@ -82,6 +83,7 @@ static struct work *plan_work(const struct job *common, const enum row_state *st
     }
     for (int64_t i = 0; work && i < rows; i++) {
         work[i].job.encoded = &work[i].encoded;
+        work[i].job.samples = work[i].samples;
         work[i].job.share_encoding = share_of(o, 0, 0, missing);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             if (o->programs[p] && !work[i].kept)
@@ -120,11 +122,8 @@ static bool interleave(const struct options *o, struct work *work, int64_t rows,
             struct work *w = &work[order[i]];
             if (w->kept)
                 continue;
-            w->job.taken = w->taken;
             show(progress, w, order[i], 1.0 / TURNS);
-            for (enum program_kind p = 0; p < PROGRAMS; p++)
-                if (o->programs[p])
-                    take_turn(&w->job, p, TURNS);
+            row_take_turn(&w->job, TURNS);
         }
         free(order);
     }
@@ -140,18 +139,16 @@ static struct pace pace_start(const struct ceilings *c)
     return pace;
 }
 
-static void pace_learn(struct pace *pace, const struct work *w, const json_t *row)
+static void pace_learn(struct pace *pace, const struct work *w)
 {
-    double median;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s.time.median", program_name(p));
-        if (!row || !(w->cost[p] > 0) || !row_get_real(row, path, &median))
+        const struct samples *s = &w->samples[p];
+        if (!(w->cost[p] > 0) || s->n == 0)
             continue;
-        double ratio = median / w->cost[p];
+        double ratio = summarize(s->seconds, (size_t)s->n).median / w->cost[p];
         pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
     }
-    pace->measured = pace->measured || row;
+    pace->measured = true;
 }
 
 /* Whether the row would take longer than --timeout; then says so. */
@@ -195,9 +192,9 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     if (job->options->profile)
         job->profile = open_memstream(&profile, &size);
     bool skipped = nothing_fits(w, reason) || too_long(pace, w, reason);
-    json_t *row = skipped ? skip_row(job, reason) : measure(job);
+    json_t *row = skipped ? row_skip(job, reason) : row_measure(job);
     if (!skipped)
-        pace_learn(pace, w, row);
+        pace_learn(pace, w);
     bool made = row != NULL;
     *good = made && row_is_ok(row);
     bool saved = !made || (report_row(r, job->progress->before + job->row, row, error) &&
@@ -236,7 +233,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     }
     for (int64_t i = 0; work && i < rows; i++) {
         for (int p = 0; p < PROGRAMS; p++)
-            samples_free(&work[i].taken[p]);
+            samples_free(&work[i].samples[p]);
         encoded_free(&work[i].encoded);
     }
     free(work);

@@ -14,15 +14,15 @@ static void append(char *text, size_t size, const char *program, const char *wha
     snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", program, what);
 }
 
-/* The program recorded in double and planned; its tape is null where it would take too long or too much
+/* The program recorded in double and laid out; its tape is null where it would take too long or too much
  * memory. */
-static struct recording affordable_oracle(const struct options *o, const struct config *c,
-                                          const struct batch *b, enum program_kind kind)
+static struct recording affordable_oracle(const struct workload *w, enum program_kind kind)
 {
-    struct recording oracle = config_record(c, o, b, kind, &backend_oracle, F64);
+    struct recording oracle = workload_record_oracle(w, kind);
     double flops = (double)tape_total(oracle.tape).flops;
+    double most = w->options->check_budget * oracle_flops_per_second * w->config.threads;
     bool fits = tape_plan(oracle.tape)->arena <= machine_memory_free();
-    if (fits && flops <= o->check_budget * oracle_flops_per_second * c->threads && tape_layout(oracle.tape))
+    if (fits && flops <= most && tape_layout(oracle.tape))
         return oracle;
     tape_free(oracle.tape);
     return (struct recording){0};
@@ -37,27 +37,26 @@ static bool in_tf32(const struct tape *t)
     return e < tape_entry_count(t);
 }
 
-void verify(struct verdict *v, const struct options *o, const struct config *c, const struct batch *b,
-            enum program_kind kind, struct recording *r)
+void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
-    if (!o->check)
+    if (!w->options->check)
         return append(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
     /*
      * Batch norm by the batch's own statistics: what it subtracts has a gradient of exactly zero, and with
      * one graph even the pooled output does not depend on the input. There are only rounding errors to
      * compare then. Nor is there more where TF32 has rounded and an output is a small difference.
      */
-    bool whole = kind == PROGRAM_FORWARD || (kind == PROGRAM_STEP && c->parts.norm != NORM_BATCH);
+    bool whole = kind == PROGRAM_FORWARD || (kind == PROGRAM_STEP && w->config.parts.norm != NORM_BATCH);
     whole = whole && !in_tf32(r->tape);
     tape_init(r->tape);
-    struct recording oracle = whole ? affordable_oracle(o, c, b, kind) : (struct recording){0};
+    struct recording oracle = whole ? affordable_oracle(w, kind) : (struct recording){0};
     if (oracle.tape) {
         tape_init(oracle.tape);
         check_whole(&v->check, r, &oracle);
         append(v->how, sizeof v->how, program_name(kind),
                kind == PROGRAM_STEP ? "output, loss and all gradients in double" : "output in double");
         tape_free(oracle.tape);
-    } else if (check_rows(&v->check, r->tape, o->seed)) {
+    } else if (check_rows(&v->check, r->tape, w->options->seed)) {
         append(v->how, sizeof v->how, program_name(kind), "up to 66 rows of every op's outputs in double");
     } else {
         append(v->missing, sizeof v->missing, program_name(kind), "no memory for the check");

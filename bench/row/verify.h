@@ -2,10 +2,10 @@
 #ifndef GTMARK_BENCH_VERIFY_H
 #define GTMARK_BENCH_VERIFY_H
 
-#include "bench/cli/config.h"
+#include "bench/row/workload.h"
 #include "models/layers/check.h"
 
-struct verdict {
+struct checked {
     struct check check; /* over all programs of the row */
     char how[256];      /* what was compared, and how */
     char missing[128];  /* why some program was not checked; empty if all were */
@@ -16,7 +16,6 @@ struct verdict {
  * take at most the seconds of --check-budget and fits the memory, else by rows of every op. The recording is
  * laid out; its state is the initial one afterwards.
  */
-void verify(struct verdict *v, const struct options *o, const struct config *c, const struct batch *b,
-            enum program_kind kind, struct recording *r);
+void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
 
 #endif

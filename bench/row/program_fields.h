@@ -1,0 +1,23 @@
+/* Setting the fields of a program's group in a row: "time.cpu" of a step is the row's "step.time.cpu". */
+#ifndef GTMARK_BENCH_PROGRAM_FIELDS_H
+#define GTMARK_BENCH_PROGRAM_FIELDS_H
+
+#include <jansson.h>
+
+#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+#include "models/layers/model.h"
+
+/* The path of the field; returns `text`. */
+const char *program_path(char text[SCHEMA_PATH], enum program_kind kind, const char *field);
+
+/* A negative count is one beyond 63 bits, which becomes null. */
+void program_set_count(json_t *row, enum program_kind kind, const char *field, int64_t value);
+void program_set_real(json_t *row, enum program_kind kind, const char *field, double value);
+void program_set_text(json_t *row, enum program_kind kind, const char *field, const char *value);
+void program_set_null(json_t *row, enum program_kind kind, const char *field, const char *reason);
+
+/* The same of the row's own fields. */
+void row_set_count_or_null(json_t *row, const char *field, int64_t value);
+
+#endif

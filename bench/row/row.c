@@ -1,0 +1,188 @@
+#include "bench/row/row.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
+#include "bench/row/sampling.h"
+
+/* Why a program is not measured; null: it is. */
+static const char *why_not(const struct job *job, enum program_kind p)
+{
+    const struct options *o = job->options;
+    return config_runs(o, &job->config, p) ? NULL
+           : o->programs[p]                ? job->config.graph.nodes > o->model_nodes
+                                                 ? "a graph of this size is only encoded, unless --phase asks for more"
+                                                 : "the same by whatever solver, so measured with the first alone, unless "
+                                                   "--phase asks for more"
+           : p == PROGRAM_KERNEL           ? "programs of a model"
+           : job->config.kernel            ? "an op alone"
+                                           : "not asked for (--phase)";
+}
+
+/* One visit to a row. */
+struct visit {
+    const struct job *job;
+    int turns;   /* takes one of so many parts of the samples */
+    bool passes; /* and runs what comes after the samples */
+    double deadline;
+    int programs; /* still to be sampled until then */
+    struct workload work;
+    struct result result;
+};
+
+/* Samples that --timeout ended too early make the row a skipped one. */
+static void judge_samples(struct visit *v, enum program_kind kind)
+{
+    const struct options *o = v->job->options;
+    int n = v->job->samples[kind].n, needed = o->runs > 0 ? o->runs : SAMPLES_MIN;
+    if (n < needed && outcome_is_ok(&v->result.outcome))
+        outcome_set(&v->result.outcome, "skipped", "%s: %d of %d samples in its part of --timeout, %g s",
+                    program_name(kind), n, needed, o->timeout);
+}
+
+/* What the samples say, and what would have disturbed them. resumed: they were taken in an earlier visit. */
+static void finish_program(struct visit *v, enum program_kind kind, struct recording *r, bool resumed)
+{
+    const struct samples *s = &v->job->samples[kind];
+    struct program_result *p = &v->result.program[kind];
+    struct target t = {v->job, &v->work, kind, r, &v->result, p};
+    if (s->n == 0 || interrupt_signal())
+        return;
+    if (resumed) { /* the program is in memory anew */
+        sampling_reset(v->job->options, r->tape);
+        tape_run(r->tape);
+    }
+    if (tape_learn(r->tape))
+        result_plan(p, r->tape);
+    p->samples = s;
+    sampling_warn(s, program_name(kind));
+    passes_run(&t);
+}
+
+static void measure_program(struct visit *v, enum program_kind kind)
+{
+    struct recording r = workload_record(&v->work, kind);
+    result_plan(&v->result.program[kind], r.tape);
+    bool meta = v->job->options->device.meta;
+    if (!meta && workload_load(&v->work, kind, &r, &v->result.outcome)) {
+        double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
+        bool resumed = v->passes && v->job->samples[kind].n > 0;
+        if (!resumed)
+            sampling_turn(v->job, kind, &r, v->turns, until);
+        if (v->passes) {
+            finish_program(v, kind, &r, resumed);
+            judge_samples(v, kind);
+        }
+    }
+    tape_free(r.tape);
+}
+
+/* A result beyond the limits makes the row wrong, whatever else it is. */
+static void judge_check(struct visit *v)
+{
+    const struct check *c = &v->result.checked.check;
+    if (c->excess > 1)
+        outcome_set(&v->result.outcome, "wrong", "%s: %.3g times the error allowed", c->tensor, c->excess);
+}
+
+/* The machine just before the row, for a tenth of its part of the budget, so that short rows mostly measure.
+ */
+static void look_at_machine(struct visit *v)
+{
+    const struct job *job = v->job;
+    double seconds = job->share_encoding;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        seconds += job->share[p];
+    v->result.noise = noise_probe(job->config.threads, fmin(0.05, seconds / 10));
+    v->result.probed = true;
+    if (job->row == 0)
+        noise_warn(&v->result.noise, stderr);
+}
+
+static void note_clamped(const struct visit *v)
+{
+    const struct graph_config *g = &v->job->config.graph;
+    if (v->work.batch.clamped)
+        fprintf(stderr,
+                "note: %lld nodes cannot have a mean degree of %g: there are as many edges as can be\n",
+                (long long)g->nodes, g->degree);
+}
+
+/* What bench_model adds. */
+static void measure_cold_start(struct visit *v)
+{
+    const struct options *o = v->job->options;
+    struct cold_start *s = &v->result.cold_start;
+    if (!o->bench->whole || o->device.meta)
+        complain(&s->missing, o->device.meta ? "planned only (--device meta)" : "measured by bench_model");
+    else
+        *s = cold_start_measure(o, &v->job->config);
+    if (v->job->profile)
+        cold_start_print(s, v->job->profile);
+}
+
+/* Once the workload is open. */
+static void measure_work(struct visit *v)
+{
+    const struct job *job = v->job;
+    bool passes = v->passes;
+    if (passes)
+        note_clamped(v);
+    if (passes && !job->options->device.meta)
+        look_at_machine(v);
+    bool encoded =
+        workload_encode(&v->work, job->encoded, job->share_encoding, v->deadline, &v->result.outcome);
+    v->result.encoded = job->encoded->samples.n > 0 ? job->encoded : NULL;
+    for (enum program_kind p = 0; p < PROGRAMS && encoded && !interrupt_signal(); p++) {
+        v->result.program[p].unwanted = why_not(job, p);
+        if (!v->result.program[p].unwanted)
+            measure_program(v, p);
+    }
+    if (passes && encoded)
+        measure_cold_start(v);
+    judge_check(v);
+}
+
+static void visit(struct visit *v)
+{
+    const struct job *job = v->job;
+    double timeout = job->options->timeout;
+    v->deadline = timeout > 0 ? clock_now() + timeout / v->turns : INFINITY;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        v->programs += !why_not(job, p);
+    if (workload_open(&v->work, job->options, &job->config, &v->result.outcome)) {
+        v->result.work = &v->work;
+        measure_work(v);
+    }
+}
+
+static struct visit start(const struct job *job, int turns, bool passes)
+{
+    return (struct visit){
+        .job = job, .turns = turns, .passes = passes, .result = {.job = job, .outcome.status = "ok"}};
+}
+
+void row_take_turn(const struct job *job, int turns)
+{
+    struct visit v = start(job, turns, false);
+    visit(&v);
+    workload_close(&v.work);
+}
+
+json_t *row_measure(const struct job *job)
+{
+    struct visit v = start(job, 1, true);
+    visit(&v);
+    json_t *row = interrupt_signal() ? NULL : result_row(&v.result);
+    workload_close(&v.work);
+    return row;
+}
+
+json_t *row_skip(const struct job *job, const char *reason)
+{
+    struct visit v = start(job, 1, false);
+    outcome_set(&v.result.outcome, "skipped", "%s", reason);
+    return result_row(&v.result);
+}

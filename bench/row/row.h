@@ -1,0 +1,23 @@
+/*
+ * The life of a row. A sweep visits each row once, or, with --interleave, in several turns that only take
+ * samples and a last visit for everything else.
+ */
+#ifndef GTMARK_BENCH_ROW_H
+#define GTMARK_BENCH_ROW_H
+
+#include "bench/row/job.h"
+#include "bench/row/result.h"
+
+/* Takes one of `turns` parts of the samples of every program into job->samples. */
+void row_take_turn(const struct job *job, int turns);
+
+/*
+ * Takes the samples that no turn took, runs the passes and writes the row: complete by the schema, whatever
+ * happened. Null after a signal.
+ */
+json_t *row_measure(const struct job *job);
+
+/* The row of a configuration that is not attempted. */
+json_t *row_skip(const struct job *job, const char *reason);
+
+#endif

@@ -1,0 +1,162 @@
+#include "bench/row/workload.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/tables/units.h"
+#include "bench/base/interrupt.h"
+#include "bench/machine/machine.h"
+#include "models/layers/op_program.h"
+
+bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    o->status = status;
+    vsnprintf(o->reason.text, sizeof o->reason.text, format, values);
+    va_end(values);
+    return false;
+}
+
+bool outcome_is_ok(const struct outcome *o)
+{
+    return strcmp(o->status, "ok") == 0;
+}
+
+double workload_limit(const struct options *o)
+{
+    const struct device_choice *d = &o->device;
+    return o->mem_limit > 0 ? o->mem_limit
+           : d->context     ? (double)d->backend->device->available(d->context)
+                            : (double)machine_memory_free();
+}
+
+/* Whether so much memory may be taken; if not, the outcome says what needs it. */
+static bool fits(const struct options *o, const char *what, int64_t bytes, double limit,
+                 struct outcome *outcome)
+{
+    if ((double)bytes <= limit)
+        return true;
+    char need[UNITS_TEXT], have[UNITS_TEXT];
+    units_format(need, (double)bytes, UNITS_BINARY, "B");
+    units_format(have, limit, UNITS_BINARY, "B");
+    return outcome_set(outcome, "oom", "%s needs %s (%lld bytes), %s %s", what, need, (long long)bytes,
+                       o->mem_limit > 0 ? "--mem-limit is" : "free are", have);
+}
+
+bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
+{
+    *w = (struct workload){.options = o, .config = *c};
+    return batch_shape(&w->batch, &c->graph, error->text, sizeof error->text);
+}
+
+bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
+                       struct message *error)
+{
+    *w = (struct workload){.options = o, .config = *c};
+    return batch_generate(&w->batch, &c->graph, error->text, sizeof error->text);
+}
+
+int64_t workload_batch_bytes(const struct workload *w)
+{
+    return csr_bytes(&w->batch.adj) + batch_scratch(&w->batch);
+}
+
+/* A file says how large its graph is only when it is read. */
+static bool batch_fits(const struct options *o, const struct config *c, struct outcome *outcome)
+{
+    struct workload planned;
+    struct message error;
+    if (graph_is_file(c->graph.family))
+        return true;
+    if (!workload_plan(&planned, o, c, &error))
+        return outcome_set(outcome, "failed", "%s", error.text);
+    double limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
+    bool room = fits(o, "generating the graph", workload_batch_bytes(&planned), limit, outcome);
+    workload_close(&planned);
+    return room;
+}
+
+bool workload_open(struct workload *w, const struct options *o, const struct config *c,
+                   struct outcome *outcome)
+{
+    struct message error;
+    bool meta = o->device.meta;
+    if (!meta && !batch_fits(o, c, outcome))
+        return false;
+    return (meta ? workload_plan(w, o, c, &error) : workload_generate(w, o, c, &error)) ||
+           outcome_set(outcome, "failed", "%s", error.text);
+}
+
+/* Whether the encoding is right. */
+static bool is_right(const struct encoded *encoded, struct outcome *outcome)
+{
+    const struct encoding *e = &encoded->encoding;
+    if (e->excess > 1)
+        return outcome_set(outcome, "failed",
+                           "%s did not converge: the largest residual, %.3g, is %.3g times what is allowed",
+                           e->method, e->residual, e->excess);
+    return encoded->missed <= 0 ||
+           outcome_set(
+               outcome, "wrong",
+               "%s left out copies of eigenvalues: in the place of %lld of %lld pairs belong smaller ones",
+               e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
+}
+
+bool workload_encode(struct workload *w, struct encoded *e, double share, double deadline,
+                     struct outcome *outcome)
+{
+    if (w->config.parts.pe.kind == ENCODING_NONE || w->options->device.meta)
+        return true;
+    if (!encode(e, w->options, &w->config, &w->batch, share, deadline))
+        return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
+    w->config.encoding = &e->encoding;
+    return is_right(e, outcome);
+}
+
+static bool is_interrupted(const void *context)
+{
+    (void)context;
+    return interrupt_signal() != 0;
+}
+
+static struct recording record_tape(const struct workload *w, enum program_kind kind, struct tape_config tape)
+{
+    const struct config *c = &w->config;
+    bool alone = kind == PROGRAM_KERNEL;
+    tape.threads = c->threads;
+    tape.seed = w->options->seed;
+    if (alone)
+        tape.variant[c->kernel->op] = c->kernel->variant;
+    struct recording r = alone ? record_op_program(c->kernel->op, &c->parts, &w->batch, tape)
+                               : record_program(kind, &c->parts, &w->batch, c->encoding, tape);
+    tape_cancel_when(r.tape, (struct cancel){is_interrupted, NULL});
+    return r;
+}
+
+struct recording workload_record(const struct workload *w, enum program_kind kind)
+{
+    const struct options *o = w->options;
+    struct tape_config tape = {.backend = o->device.backend, .dtype = F32, .context = o->device.context};
+    memcpy(tape.variant, o->variant, sizeof tape.variant);
+    return record_tape(w, kind, tape);
+}
+
+struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
+{
+    return record_tape(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
+}
+
+bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
+                   struct outcome *outcome)
+{
+    const struct options *o = w->options;
+    return fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
+           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the system refused the arena"));
+}
+
+void workload_close(struct workload *w)
+{
+    batch_free(&w->batch);
+}
