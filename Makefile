@@ -92,8 +92,8 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-$(OBJ)/bench/machine/machine.o:  way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
-$(OBJ)/bench/machine/machine.o:  $(BUILD)/commit
+$(OBJ)/bench/base/build.o: way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
+$(OBJ)/bench/base/build.o: $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
 $(foreach path,bench/% analysis/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)

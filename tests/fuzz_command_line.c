@@ -22,16 +22,19 @@ static void require(bool holds, const char *what)
     abort();
 }
 
-/* The name of a flag or an axis; null beyond them. */
+static const struct bench bench = {.name = "fuzz", .doc = "", .axis = AXIS_NODES, .values = "8"};
+static const struct bench kernels = {
+    .name = "fuzz", .doc = "", .axis = AXIS_NODES, .values = "8", .kernels = true};
+
+/* The name of a flag; null beyond them. */
 static const char *name_of(int index)
 {
-    int flags = 0;
-    while (flag_at(flags))
-        flags++;
-    return index < 0              ? NULL
-           : index < flags        ? flag_at(index)->name
-           : index < flags + AXES ? axis_info((enum axis)(index - flags))->name
-                                  : NULL;
+    struct flag flags[FLAGS_MAX];
+    int count = 0;
+    flags_all(&bench, flags);
+    while (flags[count].name)
+        count++;
+    return index >= 0 && index < count ? flags[index].name : NULL;
 }
 
 /* To be freed. */
@@ -90,9 +93,6 @@ static void check_configurations(const struct options *o)
 
 static void check_line(int argc, char **argv)
 {
-    static const struct bench bench = {.name = "fuzz", .doc = "", .axis = AXIS_NODES, .values = "8"};
-    static const struct bench kernels = {
-        .name = "fuzz", .doc = "", .axis = AXIS_NODES, .values = "8", .kernels = true};
     for (int i = 0; i < 2; i++) {
         struct options o;
         struct message error = {""};

@@ -21,6 +21,8 @@
 
 enum { TEXT_SIZE = 80 };
 
+static const struct bench bench = {.name = "bench", .doc = "", .axis = AXIS_NODES, .values = "8"};
+
 /* What is tried of every flag, axes among them. */
 struct target {
     const char *name;
@@ -115,7 +117,7 @@ static void try_flag(struct counter *c, const struct target *t)
 
 static struct target target_of_flag(const struct flag *f)
 {
-    bool number = f->kind == FLAG_WHOLE || f->kind == FLAG_NUMBER || f->kind == FLAG_SECONDS;
+    bool number = f->kind == FLAG_WHOLE || f->kind == FLAG_SHARE || f->kind == FLAG_SECONDS;
     struct target t = {.name = f->name,
                        .takes_value = f->argument,
                        .repeats = f->repeats,
@@ -149,13 +151,14 @@ static struct target target_of_axis(const struct axis_info *a)
 static void test_lines_from_the_table(void **state)
 {
     struct counter c = {*state, house_list(*state), 0};
-    for (int i = 0; flag_at(i); i++) {
-        struct target t = target_of_flag(flag_at(i));
+    struct flag flags[FLAGS_MAX];
+    flags_all(&bench, flags);
+    for (const struct flag *f = flags; f->name; f++) {
+        bool axis = f->group == AXES_LISTED;
+        struct target t = axis ? target_of_axis(axis_info((enum axis)f->value)) : target_of_flag(f);
         try_flag(&c, &t);
-    }
-    for (enum axis a = 0; a < AXES; a++) {
-        struct target t = target_of_axis(axis_info(a));
-        try_flag(&c, &t);
+        if (!axis)
+            continue;
         char twice[2 * TEXT_SIZE];
         snprintf(twice, sizeof twice, "%s,%s", t.good, t.good);
         refuses_value(&c, &t, twice);
@@ -166,20 +169,21 @@ static void test_lines_from_the_table(void **state)
     free(c.before);
 }
 
-/* The table itself: no name twice, not even as an axis; what takes a value says what it is. */
+/* The table itself: no name twice; what takes a value says what it is. */
 static void test_table(void **state)
 {
     (void)state;
-    for (int i = 0; flag_at(i); i++) {
-        const struct flag *f = flag_at(i);
-        bool alone = f->kind == FLAG_ON || f->kind == FLAG_OFF || f->kind == FLAG_ACTION;
+    struct flag flags[FLAGS_MAX];
+    flags_all(&bench, flags);
+    for (const struct flag *f = flags; f->name; f++) {
+        bool alone = f->kind == FLAG_ON || f->kind == FLAG_OFF || f->kind == FLAG_SET;
+        bool reader = f->kind == FLAG_LIST || f->kind == FLAG_OTHER;
+        assert_true(f->group >= 0 && f->group < FLAG_GROUPS);
         assert_true(!alone || !f->argument);
         assert_true(alone || f->kind == FLAG_OTHER || f->argument);
-        assert_true(f->kind != FLAG_OTHER || f->read);
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(flag_at(j)->name, f->name);
-        for (enum axis a = 0; a < AXES; a++)
-            assert_string_not_equal(axis_info(a)->name, f->name);
+        assert_true(!reader || f->read);
+        for (const struct flag *other = flags; other < f; other++)
+            assert_string_not_equal(other->name, f->name);
     }
 }
 

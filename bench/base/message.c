@@ -1,5 +1,6 @@
 #include "bench/base/message.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,4 +11,20 @@ bool complain(struct message *m, const char *format, ...)
     vsnprintf(m->text, sizeof m->text, format, list);
     va_end(list);
     return false;
+}
+
+/* A message quotes what it was given, which must neither break the line nor drive the terminal. */
+int message_fail(const char *program, const struct message *m, int status)
+{
+    fprintf(stderr, "%s: ", program);
+    for (const char *c = m->text; *c; c++)
+        putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    putc('\n', stderr);
+    return status;
+}
+
+int message_flush(const char *program, int status)
+{
+    struct message error = {"stdout: cannot be written"};
+    return status == EXIT_GOOD && fflush(stdout) != 0 ? message_fail(program, &error, EXIT_MISSED) : status;
 }

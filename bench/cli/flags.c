@@ -1,5 +1,4 @@
-/* The table of flags and the readers of their values. A message names the flag, the value and what is
- * allowed. */
+/* The table of the benchmarks' flags, and the readers of values that are none of the common kinds. */
 #include "bench/cli/flags.h"
 
 #include <stdlib.h>
@@ -11,36 +10,47 @@
 #include "bench/cli/kernels.h"
 #include "bench/time/cold.h"
 
-static bool read_device(struct options *o, const char *value, struct message *error)
+static bool read_axis(const struct argument *a, struct message *error)
 {
-    return device_parse(value, &o->device, error);
+    struct options *o = a->options;
+    enum axis axis = (enum axis)a->flag->value;
+    o->given[axis] = true;
+    return axis_parse(axis, a->value, &o->axes[axis], error);
 }
 
-static bool read_impl(struct options *o, const char *value, struct message *error)
+static bool read_device(const struct argument *a, struct message *error)
 {
-    size_t length = strcspn(value, "=");
-    struct suggestion s = {value, length, NULL, 0};
+    struct options *o = a->options;
+    return device_parse(a->value, &o->device, error);
+}
+
+static bool read_impl(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    size_t length = strcspn(a->value, "=");
+    struct suggestion s = {a->value, length, NULL, 0};
     char nearest[SUGGESTION_TEXT];
     enum op op = 0;
-    while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, value, length)))
+    while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, a->value, length)))
         suggest_offer(&s, op_info(op++)->name);
-    if (op == OPS || !value[length])
-        return complain(error, "--impl %.200s: OP=VARIANT, as in --list-ops%s", value,
+    if (op == OPS || !a->value[length])
+        return complain(error, "--impl %.200s: OP=VARIANT, as in --list-ops%s", a->value,
                         op == OPS ? suggest_text(&s, "", nearest) : "");
     if (o->variant[op])
-        return complain(error, "--impl %.200s: %s is given twice", value, op_info(op)->name);
-    o->variant[op] = value + length + 1;
+        return complain(error, "--impl %.200s: %s is given twice", a->value, op_info(op)->name);
+    o->variant[op] = a->value + length + 1;
     return true;
 }
 
-static bool read_phase(struct options *o, const char *value, struct message *error)
+static bool read_phase(const struct argument *a, struct message *error)
 {
+    struct options *o = a->options;
     memset(o->programs, 0, sizeof o->programs);
     o->model_nodes = 0;
-    if (strcmp(value, "none") == 0)
+    if (strcmp(a->value, "none") == 0)
         return true;
-    char *copy = strdup(value), *next = copy;
-    bool good = copy && *value;
+    char *copy = strdup(a->value), *next = copy;
+    bool good = copy && *a->value;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         good = false;
         for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++)
@@ -48,39 +58,44 @@ static bool read_phase(struct options *o, const char *value, struct message *err
                 good = o->programs[p] = true;
     }
     free(copy);
-    return good || complain(error, "--phase %.200s: forward, step, forward,step or none", value);
+    return good || complain(error, "--phase %.200s: forward, step, forward,step or none", a->value);
 }
 
-static bool read_calibrate(struct options *o, const char *value, struct message *error)
+static bool read_calibrate(const struct argument *a, struct message *error)
 {
-    (void)value, (void)error;
+    (void)error;
+    struct options *o = a->options;
     return o->calibrate = o->roofline = true;
 }
 
-static bool read_threshold(struct options *o, const char *value, struct message *error)
+static bool read_threshold(const struct argument *a, struct message *error)
 {
-    return gates_parse(value, &o->gates, error);
+    struct options *o = a->options;
+    return gates_parse(a->value, &o->gates, error);
 }
 
-static bool read_baseline(struct options *o, const char *value, struct message *error)
+static bool read_baseline(const struct argument *a, struct message *error)
 {
+    struct options *o = a->options;
     char why[MESSAGE_SIZE];
     json_decref(o->baseline); /* of a flag given twice, which is refused then */
-    o->baseline = record_load_any(value, why);
+    o->baseline = record_load_any(a->value, why);
     o->interleave = true; /* so that the drift of the machine shows */
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
-static bool read_largest(struct options *o, const char *value, struct message *error)
+static bool read_largest(const struct argument *a, struct message *error)
 {
-    return largest_parse(value, &o->largest, error);
+    struct options *o = a->options;
+    return largest_parse(a->value, &o->largest, error);
 }
 
-static bool read_seed(struct options *o, const char *value, struct message *error)
+static bool read_seed(const struct argument *a, struct message *error)
 {
+    struct options *o = a->options;
     double seed;
-    if (!parse_number(value, true, 0, 0x1p53 - 1, &seed))
-        return complain(error, "--seed %.200s: a whole number from 0 to 2^53 - 1", value);
+    if (!parse_number(a->value, true, 0, 0x1p53 - 1, &seed))
+        return complain(error, "--seed %.200s: a whole number from 0 to 2^53 - 1", a->value);
     o->seed = (uint64_t)seed;
     return true;
 }
@@ -93,13 +108,13 @@ static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NUL
 #define OFF(name)   .kind = FLAG_OFF, FIELD(name)
 #define WHOLE(name, low, high)                                                                               \
     .kind = FLAG_WHOLE, FIELD(name), .min = low, .max = high, .what = "a whole number"
-#define NUMBER(name, high, noun) .kind = FLAG_NUMBER, FIELD(name), .max = high, .what = noun
-#define SECONDS(name)            .kind = FLAG_SECONDS, FIELD(name), .max = 1e6
-#define SIZE(name)               .kind = FLAG_SIZE, FIELD(name)
-#define CHOICE(name, list)       .kind = FLAG_CHOICE, FIELD(name), .choices = list
-#define PATH(name, noun)         .kind = FLAG_PATH, FIELD(name), .what = noun
-#define ACT(name)                .kind = FLAG_ACTION, .action = ACTION_##name
-#define OTHER(reader)            .kind = FLAG_OTHER, .read = reader
+#define SHARE(name, noun)  .kind = FLAG_SHARE, FIELD(name), .max = 1, .what = noun
+#define SECONDS(name)      .kind = FLAG_SECONDS, FIELD(name), .max = 1e6
+#define SIZE(name)         .kind = FLAG_SIZE, FIELD(name)
+#define CHOICE(name, list) .kind = FLAG_CHOICE, FIELD(name), .choices = list
+#define PATH(name, noun)   .kind = FLAG_PATH, FIELD(name), .what = "the name of " noun
+#define ACT(name)          .kind = FLAG_SET, FIELD(action), .value = ACTION_##name
+#define OTHER(reader)      .kind = FLAG_OTHER, .read = reader
 
 static const struct flag flags[] = {
     {WHERE, "device", "NAME",
@@ -113,8 +128,7 @@ static const struct flag flags[] = {
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; bench_pe_scaling: step)",
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "where the time goes: per op, per layer, per phase", ON(profile)},
-    {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops and memory",
-     PATH(trace, "a file")},
+    {WHAT, "trace", "FILE", "a replay of each program for Perfetto: ops and memory", PATH(trace, "a file")},
     {WHAT, "count", "HOW", "executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP) or off (default)",
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
@@ -129,7 +143,7 @@ static const struct flag flags[] = {
     {SAMPLES, "budget", "SECONDS",
      "time for the sweep, shared by its rows (default 60; kernels 30, encodings 20)", SECONDS(budget)},
     {SAMPLES, "max-noise", "SHARE", "enough when the median's interval is this narrow (default 0.02)",
-     NUMBER(max_noise, 1, "a share of the median,")},
+     SHARE(max_noise, "a share of the median,")},
     {SAMPLES, "min-samples", "N", "fewest samples before noise can end sampling (default 10)",
      WHOLE(min_samples, 1, 1e6)},
     {SAMPLES, "cold", "N", "samples with emptied caches beside the others (default: 5 on a GPU, else none)",
@@ -174,97 +188,19 @@ static const struct flag flags[] = {
     {ABOUT, "help", NULL, "this text", ACT(HELP)},
 };
 
-const struct flag *flag_at(int index)
-{
-    return index < (int)(sizeof flags / sizeof *flags) ? &flags[index] : NULL;
-}
+_Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "room for all flags");
 
-/* The field of the options that a flag sets. */
-static void set(const struct flag *f, struct options *o, const void *value, size_t size)
+void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
-    memcpy((char *)o + f->field, value, size);
-}
-
-static bool read_number(const struct flag *f, struct options *o, const char *value, struct message *error)
-{
-    double number;
-    if (!parse_number(value, f->kind == FLAG_WHOLE, f->min, f->max, &number))
-        return complain(error, "--%s %.200s: %s from %.0f to %.0f", f->name, value, f->what, f->min, f->max);
-    int whole = (int)number;
-    if (f->kind == FLAG_WHOLE)
-        set(f, o, &whole, sizeof whole);
-    else
-        set(f, o, &number, sizeof number);
-    return true;
-}
-
-/* A bare number is seconds; it has no suffix, since the million of "1m" would be taken for a minute. */
-static bool read_seconds(const struct flag *f, struct options *o, const char *value, struct message *error)
-{
-    double seconds;
-    bool bare =
-        !value[strspn(value, "0123456789.eE+-")] && parse_number(value, false, f->min, f->max, &seconds);
-    if (!bare && !(quantity_parse(value, QUANTITY_SECONDS, &seconds) && seconds <= f->max))
-        return complain(error, "--%s %.200s: seconds, from %.0f to %.0f, or %s", f->name, value, f->min,
-                        f->max, quantity_allowed(QUANTITY_SECONDS));
-    set(f, o, &seconds, sizeof seconds);
-    return true;
-}
-
-static bool read_size(const struct flag *f, struct options *o, const char *value, struct message *error)
-{
-    double size;
-    if (!quantity_parse(value, QUANTITY_BYTES, &size))
-        return complain(error, "--%s %.200s: %s", f->name, value, quantity_allowed(QUANTITY_BYTES));
-    set(f, o, &size, sizeof size);
-    return true;
-}
-
-static bool read_choice(const struct flag *f, struct options *o, const char *value, struct message *error)
-{
-    struct suggestion s = {value, strlen(value), NULL, 0};
-    char names[256] = "", nearest[SUGGESTION_TEXT];
-    for (int i = 0; f->choices[i]; i++) {
-        size_t used = strlen(names);
-        if (strcmp(value, f->choices[i]) == 0) {
-            set(f, o, &i, sizeof i);
-            return true;
-        }
-        suggest_offer(&s, f->choices[i]);
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 !i                  ? ""
-                 : f->choices[i + 1] ? ", "
-                                     : " or ",
-                 f->choices[i]);
-    }
-    return complain(error, "--%s %.200s: %s%s", f->name, value, names, suggest_text(&s, "", nearest));
-}
-
-bool flag_read(const struct flag *f, struct options *o, const char *value, struct message *error)
-{
-    bool on = f->kind == FLAG_ON;
-    switch (f->kind) {
-    case FLAG_ON:
-    case FLAG_OFF:
-        set(f, o, &on, sizeof on);
-        return true;
-    case FLAG_ACTION:
-        o->action = f->action;
-        return true;
-    case FLAG_WHOLE:
-    case FLAG_NUMBER:
-        return read_number(f, o, value, error);
-    case FLAG_SECONDS:
-        return read_seconds(f, o, value, error);
-    case FLAG_SIZE:
-        return read_size(f, o, value, error);
-    case FLAG_CHOICE:
-        return read_choice(f, o, value, error);
-    case FLAG_PATH:
-        set(f, o, &value, sizeof value);
-        return *value || complain(error, "--%s: needs the name of %s", f->name, f->what);
-    case FLAG_OTHER:
-        break;
-    }
-    return f->read(o, value, error);
+    int n = 0;
+    for (int a = AXES - 1; a >= 0; a--)
+        all[n++] = (struct flag){.group = AXES_LISTED,
+                                 .name = axis_info((enum axis)a)->name,
+                                 .argument = "LIST",
+                                 .help = axis_info((enum axis)a)->help,
+                                 .standard = bench_values(b, (enum axis)a),
+                                 .value = a,
+                                 OTHER(read_axis)};
+    memcpy(all + n, flags, sizeof flags);
+    all[n + (int)(sizeof flags / sizeof *flags)] = (struct flag){.name = NULL};
 }

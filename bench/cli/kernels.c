@@ -6,9 +6,10 @@
 #include "bench/base/suggest.h"
 #include "models/layers/op_program.h"
 
-bool kernels_read(struct options *o, const char *value, struct message *error)
+bool kernels_read(const struct argument *a, struct message *error)
 {
-    char *copy = strdup(value), *next = copy, nearest[SUGGESTION_TEXT] = "";
+    struct options *o = a->options;
+    char *copy = strdup(a->value), *next = copy, nearest[SUGGESTION_TEXT] = "";
     bool good = copy;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         struct suggestion s = {item, strlen(item), NULL, 0};
@@ -21,8 +22,8 @@ bool kernels_read(struct options *o, const char *value, struct message *error)
             o->ops[op] = true;
     }
     free(copy);
-    return good ||
-           complain(error, "--op %.200s: one or more of the ops of --list-ops, each once%s", value, nearest);
+    return good || complain(error, "--op %.200s: one or more of the ops of --list-ops, each once%s", a->value,
+                            nearest);
 }
 
 /* Whether a backend between `top` and `from` has this row too, which then stands above it. */

@@ -3,9 +3,10 @@
 #define GTMARK_BENCH_KERNELS_H
 
 #include "bench/cli/options.h"
+#include "bench/cli/syntax.h"
 
 /* Reads a comma list of ops (--op). */
-bool kernels_read(struct options *o, const char *value, struct message *error);
+bool kernels_read(const struct argument *a, struct message *error);
 
 /*
  * Fills o->kernels where the benchmark is of ops: those of --op, or all, in the order of ops.def; of each the

@@ -1,6 +1,7 @@
 /* Reading the arguments, what one flag makes of another's default, and which do not go together. */
 #include "bench/cli/options.h"
 
+#include <errno.h> /* program_invocation_name */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,82 +11,20 @@
 #include "bench/cli/kernels.h"
 #include "bench/show/dump.h"
 
-enum { FLAGS_MAX = 128 };
-
-/* The arguments while they are read. */
-struct reading {
-    char **next; /* null past the last */
-    bool given[FLAGS_MAX];
-};
-
-static bool is_name(const char *name, const char *text, size_t length)
+/* `all` is to live as long. */
+static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])
 {
-    return strlen(name) == length && strncmp(name, text, length) == 0;
-}
-
-/* The index of a flag in its table; -1 for none. */
-static int flag_named(const char *name, size_t length)
-{
-    for (int i = 0; flag_at(i); i++)
-        if (is_name(flag_at(i)->name, name, length))
-            return i;
-    return -1;
-}
-
-static enum axis axis_named(const char *name, size_t length)
-{
-    enum axis a = 0;
-    while (a < AXES && !is_name(axis_info(a)->name, name, length))
-        a++;
-    return a;
-}
-
-static bool say_unknown(const char *name, size_t length, struct message *error)
-{
-    struct suggestion s = {name, length, NULL, 0};
-    char nearest[SUGGESTION_TEXT];
-    for (int i = 0; flag_at(i); i++)
-        suggest_offer(&s, flag_at(i)->name);
-    for (enum axis a = 0; a < AXES; a++)
-        suggest_offer(&s, axis_info(a)->name);
-    return complain(error, "--%.*s: no such flag; see --help%s", length < 200 ? (int)length : 200, name,
-                    suggest_text(&s, "--", nearest));
-}
-
-/* Whether a flag is given for the first time, or may be given again. */
-static bool first_time(bool *given, const char *name, bool repeats, struct message *error)
-{
-    if (*given && !repeats)
-        return complain(error, "--%s: given twice", name);
-    return *given = true;
-}
-
-/* Reads one flag, whose value follows an equals sign or is the next argument. */
-static bool read_flag(struct reading *r, struct options *o, struct message *error)
-{
-    const char *text = *r->next++;
-    if (strcmp(text, "-h") == 0)
-        text = "--help";
-    if (strncmp(text, "--", 2) != 0)
-        return complain(error, "%.300s: not a flag; see --help", text);
-    const char *name = text + 2, *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    int index = flag_named(name, length);
-    const struct flag *flag = index >= 0 ? flag_at(index) : NULL;
-    enum axis axis = axis_named(name, length);
-    if (!flag && axis == AXES)
-        return say_unknown(name, length, error);
-    bool alone = flag && !flag->argument;
-    if (alone && equals)
-        return complain(error, "--%s: takes no value", flag->name);
-    const char *value = alone ? NULL : equals ? equals + 1 : *r->next ? *r->next++ : NULL;
-    if (!alone && !value)
-        return complain(error, "--%s: needs a value; see --help", name);
-    if (flag)
-        return flag_read(flag, o, value, error) &&
-               first_time(&r->given[index], flag->name, flag->repeats, error);
-    return axis_parse(axis, value, &o->axes[axis], error) &&
-           first_time(&o->given[axis], axis_info(axis)->name, false, error);
+    static const char *const headings[FLAG_GROUPS + 1] = {
+        "Axes: comma lists of values and ranges (100,500  1k-16k*2  2-16+2); every combination is a row.",
+        "Where:",
+        "What:",
+        "Samples:",
+        "Output:",
+        "Limits:",
+        "Gates:",
+        "About:"};
+    flags_all(b, all);
+    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
 }
 
 /* The graphs of a batch are small unless their size is given. */
@@ -223,14 +162,28 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
             return false;
-    struct reading r = {.next = argv + (argc > 0)};
-    while (*r.next)
-        if (!read_flag(&r, o, error))
-            return false;
-    return default_nodes(o, error) && default_solver(o, error) && largest_possible(o, error) &&
-           file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
-           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           dump_possible(o, error) && open_device(o, error);
+    struct flag all[FLAGS_MAX];
+    struct syntax s = syntax_of(b, all);
+    return syntax_read(&s, o, argc, argv, error) >= 0 && default_nodes(o, error) &&
+           default_solver(o, error) && largest_possible(o, error) && file_nodes(o, error) &&
+           check_variants(o, error) && kernels_choose(o, error) && check_graph(o, error) &&
+           check_trace(o, error) && check_solvers(o, error) && dump_possible(o, error) &&
+           open_device(o, error);
+}
+
+void options_help(const struct bench *b, FILE *out)
+{
+    struct flag all[FLAGS_MAX];
+    struct syntax s = syntax_of(b, all);
+    syntax_help(&s, out);
+    fprintf(out,
+            "Examples: the default sweep; some sizes, closely; FLOPs and memory of any size, nothing runs\n"
+            "  %1$s\n"
+            "  %1$s --nodes '1k-4k*2' %2$s\n"
+            "  %1$s --device meta --nodes '100-1M*10'\n"
+            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+            "130 or 143 after SIGINT or SIGTERM.\n",
+            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
 }
 
 void options_free(struct options *o)

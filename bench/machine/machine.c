@@ -7,21 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bench/base/build.h"
 #include "kernels/backend.h"
 #include "models/encodings/encoding.h"
-
-#ifndef BUILD_FLAGS
-#define BUILD_FLAGS "unknown"
-#endif
-#ifndef BUILD_COMMIT
-#define BUILD_COMMIT "unknown"
-#endif
-
-#ifdef __clang__
-#define COMPILER __VERSION__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
 
 /* OpenBLAS tells what it is, and which kernels it chose; in other BLAS libraries this is null. */
 extern char *openblas_get_config(void) __attribute__((weak));
@@ -108,14 +96,14 @@ json_t *machine_context(json_t *devices, uint64_t seed)
     struct utsname u;
     uname(&u);
     return json_pack("{so so s{ss ss} ss ss ss sI}", "host", host(), "devices", devices, "libraries", "blas",
-                     blas_name(), "kernel", u.release, "compiler", COMPILER, "flags", BUILD_FLAGS, "commit",
-                     BUILD_COMMIT, "seed", (json_int_t)seed);
+                     blas_name(), "kernel", u.release, "compiler", build_compiler(), "flags", build_flags(),
+                     "commit", build_commit(), "seed", (json_int_t)seed);
 }
 
 void machine_version(const char *program, FILE *out)
 {
-    fprintf(out, "%s of gtmark, commit %s\ncompiler %s\nflags %s\nBLAS %s\nsolvers", program, BUILD_COMMIT,
-            COMPILER, BUILD_FLAGS, blas_name());
+    build_version(program, out);
+    fprintf(out, "BLAS %s\nsolvers", blas_name());
     for (int s = 0; eigensolver_name(s); s++)
         if (!eigensolver_missing_library((enum eigensolver)s))
             fprintf(out, " %s", eigensolver_name(s));

@@ -4,12 +4,10 @@
  */
 #include "bench/row/harness.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "analysis/charts/chart.h"
-#include "analysis/charts/kernel_chart.h"
+#include "analysis/charts/charts.h"
 #include "analysis/record/record.h"
 #include "bench/base/command.h"
 #include "bench/base/interrupt.h"
@@ -23,8 +21,6 @@
 #include "bench/row/sweep.h"
 #include "bench/row/workload.h"
 #include "models/tape/listing.h"
-
-enum { EXIT_GOOD, EXIT_MISSED, EXIT_USAGE };
 
 static void list_models(void)
 {
@@ -98,26 +94,8 @@ static void draw(const struct report *r)
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    chart_draw(r->record, swept ? schema_find(axis_field(own)) : NULL, NULL, prefix, message);
-    fprintf(stderr, "%s\n", message);
-}
-
-static void draw_kernels(const struct report *r)
-{
-    char prefix[PATH_MAX], message[MESSAGE_SIZE];
-    paths_prefix(r->path, prefix);
-    kernel_chart_draw(r->record, NULL, prefix, message);
-    fprintf(stderr, "%s\n", message);
-}
-
-/* A message quotes what it was given, which must neither break the line nor drive the terminal. */
-static int fail(const struct bench *b, const struct message *error, int status)
-{
-    fprintf(stderr, "%s: ", b->name);
-    for (const char *c = error->text; *c; c++)
-        putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
-    putc('\n', stderr);
-    return status;
+    if (!charts_draw(r->record, swept ? schema_find(axis_field(own)) : NULL, prefix, stderr, message))
+        fprintf(stderr, "%s\n", message);
 }
 
 /* Where the results go: null where they go nowhere. False with a message. */
@@ -175,11 +153,11 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
     if (o->largest.kind == LARGEST_NONE)
         return EXIT_GOOD;
     if (!check_path(path, &error))
-        return fail(b, &error, EXIT_USAGE);
+        return message_fail(b->name, &error, EXIT_USAGE);
     if (largest_find(o, &error))
         return EXIT_GOOD;
     return interrupt_signal() ? say_interrupted(b, "before the sizes were found")
-                              : fail(b, &error, EXIT_MISSED);
+                              : message_fail(b->name, &error, EXIT_MISSED);
 }
 
 /* The sweep over a record, whose rows are printed and saved as they come. */
@@ -192,13 +170,10 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     bool done = report_start(&report, o, record, resume, path, &error) &&
                 sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
     if (!done)
-        return fail(b, &error, EXIT_MISSED);
+        return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    bool charts = path && o->charts;
-    if (charts && o->kernels)
-        draw_kernels(&report);
-    if (charts && config_count(o) > (o->kernels ? o->kernel_count : 1))
+    if (path && o->charts && (o->kernels || config_count(o) > 1))
         draw(&report);
     json_t *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
@@ -215,7 +190,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     const char *path;
     if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error) ||
         !check_apart(o, path, &error))
-        return fail(b, &error, EXIT_USAGE);
+        return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     int status = find_sizes(b, o, path);
     if (status != EXIT_GOOD)
@@ -231,7 +206,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         status = run_rows(b, o, &ceilings, &resume, record, path);
         ceilings_free(&ceilings);
     } else {
-        fail(b, &error, status);
+        message_fail(b->name, &error, status);
     }
     resume_close(&resume);
     json_decref(record);
@@ -243,10 +218,11 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     struct message error;
     int missed = 0;
     if (!config_check_all(o, &error) || !against_possible(o, &error))
-        return fail(b, &error, EXIT_USAGE);
+        return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     if (!against(o, argc, argv, &missed, &error))
-        return interrupt_signal() ? say_interrupted(b, "before the verdicts") : fail(b, &error, EXIT_MISSED);
+        return interrupt_signal() ? say_interrupted(b, "before the verdicts")
+                                  : message_fail(b->name, &error, EXIT_MISSED);
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
@@ -272,11 +248,11 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
 {
     struct message error;
     if (!config_check_all(o, &error))
-        return fail(b, &error, EXIT_USAGE);
+        return message_fail(b->name, &error, EXIT_USAGE);
     for (int64_t i = 0; i < config_count(o); i++) {
         struct config c = config_at(o, i);
         if (!list_tapes(o, &c, &error))
-            return fail(b, &error, EXIT_MISSED);
+            return message_fail(b->name, &error, EXIT_MISSED);
     }
     return EXIT_GOOD;
 }
@@ -284,7 +260,7 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
 static int dry_run(const struct bench *b, const struct options *o)
 {
     struct message error;
-    return estimate_print(o, stdout, &error) ? EXIT_GOOD : fail(b, &error, EXIT_USAGE);
+    return estimate_print(o, stdout, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_USAGE);
 }
 
 static int act(const struct bench *b, struct options *o, int argc, char **argv)
@@ -321,12 +297,8 @@ int bench_main(const struct bench *b, int argc, char **argv)
 {
     struct options o;
     struct message error;
-    int status =
-        options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv) : fail(b, &error, EXIT_USAGE);
-    if (status == EXIT_GOOD && fflush(stdout) != 0) { /* a full disk shows only now */
-        complain(&error, "stdout: cannot be written");
-        status = fail(b, &error, EXIT_MISSED);
-    }
+    int status = options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv)
+                                                          : message_fail(b->name, &error, EXIT_USAGE);
     options_free(&o);
-    return status;
+    return message_flush(b->name, status);
 }

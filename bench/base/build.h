@@ -1,0 +1,14 @@
+/* How this build was made. */
+#ifndef GTMARK_BENCH_BUILD_H
+#define GTMARK_BENCH_BUILD_H
+
+#include <stdio.h>
+
+const char *build_commit(void);
+const char *build_compiler(void);
+const char *build_flags(void);
+
+/* What --version prints of every program: its name, and the three above. */
+void build_version(const char *program, FILE *out);
+
+#endif

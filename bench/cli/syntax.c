@@ -1,0 +1,200 @@
+/* Reading the arguments, and the values of flags by their kinds. */
+#include "bench/cli/syntax.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/quantity.h"
+#include "bench/base/suggest.h"
+#include "bench/cli/axes.h" /* parse_number */
+
+static void set(const struct argument *a, const void *value, size_t size)
+{
+    memcpy((char *)a->options + a->flag->field, value, size);
+}
+
+static bool read_whole(const struct argument *a, struct message *error)
+{
+    const struct flag *f = a->flag;
+    double number;
+    if (!parse_number(a->value, true, f->min, f->max, &number))
+        return complain(error, "--%s %.200s: %s from %.0f to %.0f", f->name, a->value, f->what, f->min,
+                        f->max);
+    int whole = (int)number;
+    set(a, &whole, sizeof whole);
+    return true;
+}
+
+static bool read_share(const struct argument *a, struct message *error)
+{
+    char number[32] = "";
+    size_t length = strlen(a->value);
+    bool percent = length > 0 && a->value[length - 1] == '%';
+    double share;
+    if (length < sizeof number)
+        memcpy(number, a->value, length - percent);
+    if (!parse_number(number, false, 0, percent ? 100 : 1, &share))
+        return complain(error, "--%s %.200s: %s from 0 to 1, or from 0%% to 100%%", a->flag->name, a->value,
+                        a->flag->what);
+    share /= percent ? 100 : 1;
+    set(a, &share, sizeof share);
+    return true;
+}
+
+/* A bare number is seconds; it has no suffix, since the million of "1m" would be taken for a minute. */
+static bool read_seconds(const struct argument *a, struct message *error)
+{
+    const struct flag *f = a->flag;
+    double seconds;
+    bool bare = !a->value[strspn(a->value, "0123456789.eE+-")] &&
+                parse_number(a->value, false, f->min, f->max, &seconds);
+    if (!bare && !(quantity_parse(a->value, QUANTITY_SECONDS, &seconds) && seconds <= f->max))
+        return complain(error, "--%s %.200s: seconds, from %.0f to %.0f, or %s", f->name, a->value, f->min,
+                        f->max, quantity_allowed(QUANTITY_SECONDS));
+    set(a, &seconds, sizeof seconds);
+    return true;
+}
+
+static bool read_size(const struct argument *a, struct message *error)
+{
+    double size;
+    if (!quantity_parse(a->value, QUANTITY_BYTES, &size))
+        return complain(error, "--%s %.200s: %s", a->flag->name, a->value, quantity_allowed(QUANTITY_BYTES));
+    set(a, &size, sizeof size);
+    return true;
+}
+
+static bool read_choice(const struct argument *a, struct message *error)
+{
+    const char *const *choices = a->flag->choices;
+    struct suggestion s = {a->value, strlen(a->value), NULL, 0};
+    char names[256] = "", nearest[SUGGESTION_TEXT];
+    for (int i = 0; choices[i]; i++) {
+        size_t used = strlen(names);
+        if (strcmp(a->value, choices[i]) == 0) {
+            set(a, &i, sizeof i);
+            return true;
+        }
+        suggest_offer(&s, choices[i]);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 !i               ? ""
+                 : choices[i + 1] ? ", "
+                                  : " or ",
+                 choices[i]);
+    }
+    return complain(error, "--%s %.200s: %s%s", a->flag->name, a->value, names,
+                    suggest_text(&s, "", nearest));
+}
+
+static bool read_list(const struct argument *a, struct message *error)
+{
+    char *copy = strdup(a->value), *next = copy;
+    bool good = copy != NULL;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;)
+        good = a->flag->read(&(struct argument){a->flag, a->options, item}, error);
+    free(copy);
+    return good;
+}
+
+static bool read_value(const struct argument *a, struct message *error)
+{
+    bool on = a->flag->kind == FLAG_ON;
+    switch (a->flag->kind) {
+    case FLAG_ON:
+    case FLAG_OFF:
+        set(a, &on, sizeof on);
+        return true;
+    case FLAG_SET:
+        set(a, &a->flag->value, sizeof a->flag->value);
+        return true;
+    case FLAG_WHOLE:
+        return read_whole(a, error);
+    case FLAG_SHARE:
+        return read_share(a, error);
+    case FLAG_SECONDS:
+        return read_seconds(a, error);
+    case FLAG_SIZE:
+        return read_size(a, error);
+    case FLAG_CHOICE:
+        return read_choice(a, error);
+    case FLAG_PATH:
+        set(a, &a->value, sizeof a->value);
+        return *a->value || complain(error, "--%s: needs %s", a->flag->name, a->flag->what);
+    case FLAG_LIST:
+        return read_list(a, error);
+    case FLAG_OTHER:
+        break;
+    }
+    return a->flag->read(a, error);
+}
+
+static const struct flag *flag_named(const struct syntax *s, const char *name, size_t length)
+{
+    for (const struct flag *f = s->flags; f->name; f++)
+        if (strlen(f->name) == length && strncmp(f->name, name, length) == 0)
+            return f;
+    return NULL;
+}
+
+static bool say_unknown(const struct syntax *s, const char *text, size_t length, struct message *error)
+{
+    size_t dashes = strspn(text, "-");
+    struct suggestion near = {text + dashes, length - dashes, NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (const struct flag *f = s->flags; f->name; f++)
+        suggest_offer(&near, f->name);
+    return complain(error, "%.*s: no such flag; see --help%s", length < 200 ? (int)length : 200, text,
+                    suggest_text(&near, "--", nearest));
+}
+
+/* The arguments while they are read. */
+struct reading {
+    const struct syntax *syntax;
+    void *options;
+    char **next, **end;
+    bool given[FLAGS_MAX];
+};
+
+/* Reads the flag at the front, whose value follows an equals sign or is the next argument. */
+static bool read_flag(struct reading *r, struct message *error)
+{
+    const char *text = *r->next++;
+    if (strcmp(text, "-h") == 0)
+        text = "--help";
+    size_t length = strcspn(text, "=");
+    const struct flag *f = strncmp(text, "--", 2) == 0 ? flag_named(r->syntax, text + 2, length - 2) : NULL;
+    if (!f)
+        return say_unknown(r->syntax, text, length, error);
+    struct argument a = {.flag = f, .options = r->options};
+    bool *given = &r->given[f - r->syntax->flags];
+    if (text[length] && !f->argument)
+        return complain(error, "--%s: takes no value", f->name);
+    if (f->argument && !text[length] && r->next == r->end)
+        return complain(error, "--%s: needs a value; see --help", f->name);
+    if (f->argument)
+        a.value = text[length] ? text + length + 1 : *r->next++;
+    if (!read_value(&a, error))
+        return false;
+    if (*given && !f->repeats)
+        return complain(error, "--%s: given twice", f->name);
+    return *given = true;
+}
+
+int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error)
+{
+    struct reading r = {.syntax = s, .options = options, .next = argv + (argc > 0), .end = argv + argc};
+    int operands = 0;
+    while (r.next < r.end) {
+        if (**r.next == '-') {
+            if (!read_flag(&r, error))
+                return -1;
+            continue;
+        }
+        if (operands == s->most) {
+            complain(error, "%.300s: %s", *r.next, s->operands ? s->limit : "not a flag; see --help");
+            return -1;
+        }
+        argv[++operands] = *r.next++;
+    }
+    return operands;
+}

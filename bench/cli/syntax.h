@@ -1,0 +1,74 @@
+/*
+ * The command line of every program, read and explained by one table of flags. A flag is a row: where its
+ * value goes in the program's options, and what is allowed.
+ */
+#ifndef GTMARK_BENCH_SYNTAX_H
+#define GTMARK_BENCH_SYNTAX_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bench/base/message.h"
+
+enum { FLAGS_MAX = 128 };
+
+enum flag_kind {
+    FLAG_ON, /* bool, without a value: true */
+    FLAG_OFF,
+    FLAG_SET,     /* int or enum, without a value: `value` */
+    FLAG_WHOLE,   /* int in [min, max] */
+    FLAG_SHARE,   /* double in [0, 1]: "0.02" or "2%" */
+    FLAG_SECONDS, /* double in [min, max]: a time with its unit, or a bare number of seconds */
+    FLAG_SIZE,    /* double: bytes */
+    FLAG_CHOICE,  /* enum: index among the choices */
+    FLAG_PATH,    /* const char *: not empty */
+    FLAG_LIST,    /* by `read`, which gets every item of a comma list */
+    FLAG_OTHER    /* by `read` */
+};
+
+struct argument;
+
+struct flag {
+    int group;                   /* of the help: index among the headings */
+    const char *name, *argument; /* argument null: the flag stands alone */
+    const char *help;
+    enum flag_kind kind;
+    size_t field; /* offset in the options */
+    double min, max;
+    const char *what;           /* what a value is: "a whole number", "the name of a file" */
+    const char *const *choices; /* null past the last */
+    int value;
+    bool repeats;         /* may be given more than once */
+    const char *standard; /* shown by the help as the default; null: the help text says it */
+    bool (*read)(const struct argument *a, struct message *error);
+};
+
+/* What `read` gets: a flag, the options, and the value (null where the flag stands alone). */
+struct argument {
+    const struct flag *flag;
+    void *options;
+    const char *value;
+};
+
+/* What the command line of a program may say. */
+struct syntax {
+    const char *name, *doc;
+    const char *operands; /* arguments that are not flags: "FILE.json [PREFIX]"; null: there are none */
+    const char *needs;    /* in words: "two result files at least" */
+    const char *limit;    /* likewise: "at most 16 files" */
+    int fewest, most;
+    const char *const *headings; /* of groups, null past the last; null: there are no groups */
+    const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
+    const char *notes;           /* what the help ends with; null: nothing */
+};
+
+/*
+ * Reads the arguments after the first into the options. Returns the number of operands, which are moved to
+ * argv[1] and on; -1 with a message that names the flag, the value and what is allowed.
+ */
+int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
+
+/* What --help prints. */
+void syntax_help(const struct syntax *s, FILE *out);
+
+#endif

@@ -1,0 +1,22 @@
+#include "bench/cli/tool.h"
+
+#include "bench/base/build.h"
+
+int tool_main(const struct syntax *s, struct tool_options *o, tool_run *run, int argc, char **argv)
+{
+    struct message error;
+    int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
+    if (count < 0) {
+        status = EXIT_USAGE;
+    } else if (o->help) {
+        syntax_help(s, stdout);
+    } else if (o->version) {
+        build_version(s->name, stdout);
+    } else if (count >= s->fewest) {
+        status = run(o, count, argv + 1, &error);
+    } else {
+        complain(&error, "needs %s; usage: %s [FLAGS] %s; see --help", s->needs, s->name, s->operands);
+        status = EXIT_USAGE;
+    }
+    return status == EXIT_GOOD ? message_flush(s->name, status) : message_fail(s->name, &error, status);
+}
