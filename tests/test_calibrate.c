@@ -3,7 +3,7 @@
  * where the conditions agree; the roofline on constructed numbers. No rate is compared with another: the
  * machine may be busy.
  */
-#include "bench/machine/calibrate.h"
+#include "bench/machine/calibration.h"
 #include "bench/machine/roofline.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A command line as text: as a shell reads it. */
-#include "bench/base/command.h"
+#include "bench/base/child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 #include "analysis/record/row.h"
 #include "bench/machine/caches.h"
 #include "bench/machine/machine.h"
-#include "bench/machine/transfer.h"
+#include "bench/machine/device.h"
 #include "bench/time/cold.h"
 #include "bench/time/launching.h"
 #include "models/layers/model.h"

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -114,4 +115,43 @@ bool child_explain(const char *log, struct message *error)
         fclose(in);
     struct message what = *error;
     return *last ? complain(error, "%.200s: %s", what.text, last) : false;
+}
+
+/* Nothing in it is special to a shell. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,.:/@%";
+    return *word && !word[strspn(word, plain)];
+}
+
+static void put_word(const char *word, FILE *out)
+{
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    putc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*word, out);
+    putc('\'', out);
+}
+
+char *command_text(int argc, char *const *argv)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    for (int i = 0; i < argc; i++) {
+        if (i)
+            putc(' ', out);
+        put_word(argv[i], out);
+    }
+    if (fclose(out) != 0)
+        abort();
+    return text;
 }

@@ -32,4 +32,8 @@ bool child_succeeded(const char *name, int status, struct message *error);
 /* Adds the last line of its errors, from the file `log`, to the message. Always false. */
 bool child_explain(const char *log, struct message *error);
 
+/* The command line as a shell takes it: the words with a space between them, those that a shell would take
+ * apart or replace in single quotes (POSIX, Shell Command Language, 2.2). To be freed. */
+char *command_text(int argc, char *const *argv);
+
 #endif

@@ -6,17 +6,17 @@
 
 static volatile sig_atomic_t caught;
 
-static void note(int number);
+static void note_signal(int number);
 
 /* From now on the signal ends the program, unless it was ignored all along. */
 static void release(int number)
 {
     struct sigaction now;
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == note)
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == note_signal)
         signal(number, SIG_DFL);
 }
 
-static void note(int number)
+static void note_signal(int number)
 {
     caught = number;
     release(SIGINT);
@@ -25,7 +25,7 @@ static void note(int number)
 
 static void watch(int number)
 {
-    struct sigaction old, ours = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(number, &ours, NULL);
 }

@@ -17,7 +17,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static bool same(char a, char b)
+static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
@@ -32,8 +32,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = min(d[i - 1][j - 1] + !same(a[i - 1], b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+            d[i][j] =
+                min(d[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
                 d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];

@@ -59,7 +59,7 @@ static bool read_object(struct executions *e, const char *text, int *object)
     return e->objects[id] != NULL;
 }
 
-static bool append(struct reader *r, int64_t count)
+static bool append_execution(struct reader *r, int64_t count)
 {
     struct executions *e = r->out;
     if (e->count == r->capacity) {
@@ -107,7 +107,7 @@ static bool read_cost(struct reader *r, const char *line)
     if (inclusive || count == 0)
         return true;
     r->sum += count;
-    return append(r, count);
+    return append_execution(r, count);
 }
 
 static bool read_positions(struct reader *r, const char *text)

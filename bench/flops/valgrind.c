@@ -47,8 +47,8 @@ static bool copy_program(const char *to, struct message *error)
            child_succeeded("strip", child_wait(child), error);
 }
 
-static bool start(pid_t *child, const struct valgrind_run *run, const struct places *places,
-                  struct message *error)
+static bool start_child(pid_t *child, const struct valgrind_run *run, const struct places *places,
+                        struct message *error)
 {
     char out[PATH_MAX + 32], toggle[256], dump[256];
     snprintf(out, sizeof out, "--callgrind-out-file=%s", places->out);
@@ -134,5 +134,5 @@ bool valgrind_executions(const struct valgrind_run *run, struct executions *out,
     struct places places;
     pid_t child;
     return find_places(run->directory, &places, error) && copy_program(places.program, error) &&
-           start(&child, run, &places, error) && await(child, run, &places, out, error);
+           start_child(&child, run, &places, error) && await(child, run, &places, out, error);
 }

@@ -21,7 +21,7 @@ struct cache {
 };
 
 /* The first line of a file; false if it cannot be read. */
-static bool read_line(const char *root, int cpu, int index, const char *name, char line[LINE_SIZE])
+static bool read_cache_file(const char *root, int cpu, int index, const char *name, char line[LINE_SIZE])
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/%s", root, cpu, index, name);
@@ -61,15 +61,15 @@ static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *gr
 {
     char line[LINE_SIZE];
     *cache = (struct cache){0};
-    if (!read_line(root, cpu, index, "type", line))
+    if (!read_cache_file(root, cpu, index, "type", line))
         return false;
     if (strncmp(line, "Instruction", strlen("Instruction")) == 0)
         return true;
-    if (read_line(root, cpu, index, "level", line))
+    if (read_cache_file(root, cpu, index, "level", line))
         cache->level = atoi(line);
-    if (read_line(root, cpu, index, "size", line))
+    if (read_cache_file(root, cpu, index, "size", line))
         cache->size = size_of(line);
-    if (read_line(root, cpu, index, "shared_cpu_list", line))
+    if (read_cache_file(root, cpu, index, "shared_cpu_list", line))
         cache->sharers = count_shared(line, granted);
     return true;
 }

@@ -8,7 +8,7 @@
  * DRAM 8 times the last-level cache (STREAM asks for 4, but caches that do not evict the oldest line first
  * then still serve a sixth; a cache above 256 MiB gets 4, for time), at least 64 MiB.
  */
-#include "bench/machine/calibrate.h"
+#include "bench/machine/calibration.h"
 
 #include "bench/base/affinity.h"
 

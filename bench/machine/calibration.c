@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "analysis/record/record.h"
-#include "bench/machine/calibrate.h"
 
 const char *memory_level_name(enum memory_level level)
 {
@@ -62,7 +61,7 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
     return c;
 }
 
-static bool agree(const struct calibration *a, const struct calibration *b)
+static bool same_conditions(const struct calibration *a, const struct calibration *b)
 {
     return strcmp(a->cpu, b->cpu) == 0 && strcmp(a->isa, b->isa) == 0 && a->threads == b->threads &&
            a->memory == b->memory;
@@ -142,7 +141,7 @@ static json_t *load_all(const char *path)
 static int find(const json_t *all, const struct calibration *conditions, struct calibration *found)
 {
     for (size_t i = 0; i < json_array_size(all); i++)
-        if (calibration_read(json_array_get(all, i), found) && agree(found, conditions))
+        if (calibration_read(json_array_get(all, i), found) && same_conditions(found, conditions))
             return (int)i;
     return -1;
 }

@@ -4,7 +4,7 @@
 
 #include "bench/base/paths.h"
 #include "bench/cli/config.h"
-#include "bench/machine/calibrate.h"
+#include "bench/machine/calibration.h"
 
 /* Where the next calibration goes. */
 static struct calibration *next(struct ceilings *c)

@@ -24,7 +24,7 @@ static int gpu_index(const char *value)
     return count > 0 && count <= 3 && !digits[count] ? atoi(digits) : -1;
 }
 
-static bool say_unknown(const char *value, struct message *error)
+static bool say_no_device(const char *value, struct message *error)
 {
     struct suggestion s = {value, strlen(value), NULL, 0};
     char nearest[SUGGESTION_TEXT];
@@ -39,7 +39,7 @@ static bool parse_gpu(const char *value, struct device_choice *d, struct message
     d->all = strcmp(value, "cuda:all") == 0;
     d->index = d->all ? 0 : gpu_index(value);
     if (d->index < 0 || d->index > INDEX_MAX)
-        return say_unknown(value, error);
+        return say_no_device(value, error);
     snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
     d->backend = backend_cuda(why, sizeof why);
     return d->backend || complain(error, "--device %.200s: %s", value, why);

@@ -45,4 +45,11 @@ json_t *device_json(const struct device_choice *d);
 /* What --list-devices prints. */
 void device_list(FILE *out);
 
+/*
+ * How fast data go between host and an open device, by copies alone: {bytes, to_device, from_device}, each
+ * way {pinned, pageable, latency}: GB/s (1e9) of blocks of `bytes` from and to memory that is page-locked and
+ * memory that is not, and seconds for 4 bytes. What could not be had is null, and `missing` says why.
+ */
+json_t *transfer_json(const struct device_choice *d);
+
 #endif

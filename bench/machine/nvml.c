@@ -62,7 +62,7 @@ static bool find_functions(struct nvml *n)
 }
 
 /* Starts an open library and finds the GPU; null, or why that cannot be. */
-static const char *start(struct nvml *n, const char *bus)
+static const char *start_library(struct nvml *n, const char *bus)
 {
     if (!find_functions(n))
         return "this NVML lacks what is needed to ask for a GPU";
@@ -80,7 +80,7 @@ struct nvml *nvml_open(const char *library, const char *bus, const char **why)
     if (!n)
         abort();
     n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    *why = n->library ? start(n, bus) : "there is no NVML (" NVML_LIBRARY ")";
+    *why = n->library ? start_library(n, bus) : "there is no NVML (" NVML_LIBRARY ")";
     if (!*why)
         return n;
     if (n->library)

@@ -3,7 +3,7 @@
  * down. Ways and kinds of memory take turns. A copy is timed on the host from the call to its return, when
  * the data are there.
  */
-#include "bench/machine/transfer.h"
+#include "bench/machine/device.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct fastest {
     double pinned, pageable, little;
 };
 
-static void improve(const struct ends *e, enum way way, struct fastest *f)
+static void keep_fastest(const struct ends *e, enum way way, struct fastest *f)
 {
     f->pageable = fmin(f->pageable, copy_once(e, way, e->pageable, BYTES));
     if (e->pinned)
@@ -56,12 +56,12 @@ static json_t *way_json(const struct fastest *f)
                      f->little);
 }
 
-static json_t *measure(const struct ends *e)
+static json_t *measure_transfer(const struct ends *e)
 {
     struct fastest f[WAYS] = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}};
     for (int round = 0; round < ROUNDS; round++)
         for (enum way way = 0; way < WAYS; way++)
-            improve(e, way, &f[way]);
+            keep_fastest(e, way, &f[way]);
     return json_pack("{si so so}", "bytes", BYTES, "to_device", way_json(&f[TO_DEVICE]), "from_device",
                      way_json(&f[FROM_DEVICE]));
 }
@@ -75,7 +75,8 @@ json_t *transfer_json(const struct device_choice *d)
     bool room = e.there && e.pageable;
     if (e.pageable)
         memset(e.pageable, 1, BYTES); /* else it would have no pages yet */
-    json_t *result = room ? measure(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
+    json_t *result =
+        room ? measure_transfer(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
     const char *missing = !room ? "no room for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
     if (missing)
         json_object_set_new(result, "missing", json_string(missing));

@@ -49,8 +49,8 @@ static bool answer(const struct workload *w, double limit, double *at, struct me
 }
 
 /* One cold start; the seconds of step s into seconds[s][n]. False with a message. */
-static bool start(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS][TIMES],
-                  int n, struct message *error)
+static bool start_once(const struct options *o, const struct config *c,
+                       double seconds[COLD_START_STEPS][TIMES], int n, struct message *error)
 {
     struct workload w;
     struct encoding e = {0};
@@ -75,7 +75,7 @@ struct cold_start cold_start_measure(const struct options *o, const struct confi
     double seconds[COLD_START_STEPS][TIMES], begin = clock_now();
     int n = 0;
     for (; s.done && (n == 0 || (n < TIMES && clock_now() - begin < patience)); n++)
-        s.done = start(o, c, seconds, n, &s.missing);
+        s.done = start_once(o, c, seconds, n, &s.missing);
     for (int i = 0; i < COLD_START_STEPS && s.done; i++)
         s.seconds[i] = summarize(seconds[i], (size_t)n).median;
     return s;

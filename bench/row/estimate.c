@@ -48,7 +48,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 }
 
 /* The axes with more than one value: "500 nodes, 2 layers". */
-static void describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
+static void describe_axes(const struct options *o, const struct config *c, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
     size_t n = 0;
@@ -86,8 +86,8 @@ struct sum {
 };
 
 /* One row's line. */
-static void print_row(const struct options *o, int64_t index, const struct ceilings *ceilings,
-                      struct sum *all, FILE *out)
+static void print_estimate(const struct options *o, int64_t index, const struct ceilings *ceilings,
+                           struct sum *all, FILE *out)
 {
     struct config c = config_at(o, index);
     struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
@@ -96,7 +96,7 @@ static void print_row(const struct options *o, int64_t index, const struct ceili
     int64_t arena = 0;
     bool any = false;
     config_work(&c, o->seed, work);
-    describe(o, &c, axes);
+    describe_axes(o, &c, axes);
     fprintf(out, "%s", work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool runs = config_runs(o, &c, p);
@@ -155,7 +155,7 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
             fprintf(out, "  %-7s >=", program_name(p));
     fprintf(out, "  %-10s  %-10s  %s\n", "row >=", "memory", "axes");
     for (int64_t i = 0; i < config_count(o); i++)
-        print_row(o, i, &ceilings, &all, out);
+        print_estimate(o, i, &ceilings, &all, out);
     print_notes(o, &ceilings, &all, out);
     ceilings_free(&ceilings);
     return true;

@@ -9,11 +9,11 @@
 
 #include "analysis/charts/charts.h"
 #include "analysis/record/record.h"
-#include "bench/base/command.h"
+#include "bench/base/child.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
+#include "bench/machine/device.h"
 #include "bench/machine/machine.h"
-#include "bench/machine/transfer.h"
 #include "bench/row/against.h"
 #include "bench/row/baseline.h"
 #include "bench/row/estimate.h"

@@ -125,7 +125,7 @@ static double need(const struct search *s, const struct config *c, int64_t nodes
 }
 
 /* The axes that vary, and a colon: "2 layers: ". */
-static void print_axes(const struct options *o, const struct config *c)
+static void print_configuration(const struct options *o, const struct config *c)
 {
     const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
@@ -150,7 +150,7 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
     quantity_format(limit, s->limit, q);
     quantity_format(more, needed, q);
-    print_axes(s->options, c);
+    print_configuration(s->options, c);
     if (fits > 0)
         fprintf(stderr, "largest that fits %s: %lld nodes", limit, (long long)fits);
     else

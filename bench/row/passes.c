@@ -10,7 +10,6 @@
 #include "bench/row/result.h"
 #include "bench/row/sampling.h"
 #include "bench/show/dump.h"
-#include "bench/show/model_report.h"
 #include "bench/show/profile.h"
 #include "bench/show/trace.h"
 #include "models/tape/count.h"

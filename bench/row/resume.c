@@ -36,8 +36,8 @@ static json_t *names_of_devices(const json_t *record)
     return names;
 }
 
-static bool agree(const json_t *old, const json_t *new, const char *name, const char *path,
-                  struct message *error)
+static bool agrees(const json_t *old, const json_t *new, const char *name, const char *path,
+                   struct message *error)
 {
     if (old && new &&json_equal(old, new))
         return true;
@@ -58,10 +58,10 @@ static bool heads_agree(const json_t *old, const json_t *new, const char *path, 
         "settings",  "host.cpu",  "host.instruction_set",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!agree(row_get(old, parts[i]), row_get(new, parts[i]), parts[i], path, error))
+        if (!agrees(row_get(old, parts[i]), row_get(new, parts[i]), parts[i], path, error))
             return false;
     json_t *there = names_of_devices(old), *here = names_of_devices(new);
-    bool same = agree(there, here, "devices", path, error);
+    bool same = agrees(there, here, "devices", path, error);
     json_decref(there);
     json_decref(here);
     return same;
@@ -102,7 +102,7 @@ static enum row_state state_of(const json_t *row)
 }
 
 /* The first row of the configuration on this device that no other took, or null; taken from `rows`. */
-static json_t *take(json_t *rows, const struct options *o, const struct config *c, int device)
+static json_t *take_row(json_t *rows, const struct options *o, const struct config *c, int device)
 {
     json_t *wanted = json_object(), *row;
     char name[DEVICE_NAME];
@@ -130,7 +130,7 @@ static void match(struct resume *r, const struct options *o, json_t *record)
     int64_t count = config_count(o);
     for (int64_t i = 0; i < count * o->device.count && json_array_size(rows) > 0; i++) {
         struct config c = config_at(o, i % count);
-        json_t *row = take(rows, o, &c, (int)(i / count));
+        json_t *row = take_row(rows, o, &c, (int)(i / count));
         if (!row)
             continue;
         r->state[i] = state_of(row);
@@ -142,7 +142,7 @@ static void match(struct resume *r, const struct options *o, json_t *record)
 }
 
 /* Notes the command that goes on with the record; returns the note. */
-static json_t *note(json_t *record, const json_t *by)
+static json_t *note_resumed(json_t *record, const json_t *by)
 {
     json_t *list = json_object_get(record, "resumed");
     json_t *entry = json_pack("{sO sO}", "command", json_object_get(by, "command"), "started",
@@ -174,7 +174,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, js
     }
     match(r, o, old);
     json_object_del(old, "fits"); /* of fewer rows */
-    r->run = note(old, *record);
+    r->run = note_resumed(old, *record);
     json_decref(*record);
     *record = old;
     return true;

@@ -158,7 +158,7 @@ static void visit(struct visit *v)
     }
 }
 
-static struct visit start(const struct job *job, int turns, bool passes)
+static struct visit begin_visit(const struct job *job, int turns, bool passes)
 {
     return (struct visit){
         .job = job, .turns = turns, .passes = passes, .result = {.job = job, .outcome.status = "ok"}};
@@ -166,14 +166,14 @@ static struct visit start(const struct job *job, int turns, bool passes)
 
 void row_take_turn(const struct job *job, int turns)
 {
-    struct visit v = start(job, turns, false);
+    struct visit v = begin_visit(job, turns, false);
     visit(&v);
     workload_close(&v.work);
 }
 
 json_t *row_measure(const struct job *job)
 {
-    struct visit v = start(job, 1, true);
+    struct visit v = begin_visit(job, 1, true);
     visit(&v);
     json_t *row = interrupt_signal() ? NULL : result_row(&v.result);
     workload_close(&v.work);
@@ -182,7 +182,7 @@ json_t *row_measure(const struct job *job)
 
 json_t *row_skip(const struct job *job, const char *reason)
 {
-    struct visit v = start(job, 1, false);
+    struct visit v = begin_visit(job, 1, false);
     outcome_set(&v.result.outcome, "skipped", "%s", reason);
     return result_row(&v.result);
 }

@@ -8,7 +8,7 @@
  */
 static const double oracle_flops_per_second = 15e9;
 
-static void append(char *text, size_t size, const char *program, const char *what)
+static void append_program(char *text, size_t size, const char *program, const char *what)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", program, what);
@@ -40,7 +40,7 @@ static bool in_tf32(const struct tape *t)
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
     if (!w->options->check)
-        return append(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
+        return append_program(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
     /*
      * Batch norm by the batch's own statistics: what it subtracts has a gradient of exactly zero, and with
      * one graph even the pooled output does not depend on the input. There are only rounding errors to
@@ -53,13 +53,15 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
     if (oracle.tape) {
         tape_init(oracle.tape);
         check_whole(&v->check, r, &oracle);
-        append(v->how, sizeof v->how, program_name(kind),
-               kind == PROGRAM_STEP ? "output, loss and all gradients in double" : "output in double");
+        append_program(v->how, sizeof v->how, program_name(kind),
+                       kind == PROGRAM_STEP ? "output, loss and all gradients in double"
+                                            : "output in double");
         tape_free(oracle.tape);
     } else if (check_rows(&v->check, r->tape, w->options->seed)) {
-        append(v->how, sizeof v->how, program_name(kind), "up to 66 rows of every op's outputs in double");
+        append_program(v->how, sizeof v->how, program_name(kind),
+                       "up to 66 rows of every op's outputs in double");
     } else {
-        append(v->missing, sizeof v->missing, program_name(kind), "no memory for the check");
+        append_program(v->missing, sizeof v->missing, program_name(kind), "no memory for the check");
     }
     tape_init(r->tape);
 }

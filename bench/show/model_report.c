@@ -1,4 +1,4 @@
-#include "bench/show/model_report.h"
+#include "bench/show/profile.h"
 
 #include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"

@@ -13,7 +13,7 @@
 #include "bench/machine/roofline.h"
 #include "bench/time/stopwatch.h"
 
-static void mark(void *watch, int entry)
+static void mark_entry(void *watch, int entry)
 {
     stopwatch_mark(watch, entry + 1);
 }
@@ -30,7 +30,7 @@ static double *entry_times(struct tape *t, int runs)
     struct stopwatch watch = stopwatch_open(t, entries + 1);
     for (int r = 0; r < runs; r++) {
         stopwatch_mark(&watch, 0);
-        tape_run_marked(t, mark, &watch);
+        tape_run_marked(t, mark_entry, &watch);
         stopwatch_resolve(&watch, entries + 1);
         for (int e = 0; e < entries; e++)
             all[(size_t)r * (size_t)entries + (size_t)e] = watch.at[e + 1] - watch.at[e];
@@ -110,15 +110,6 @@ static struct group *group_of(struct group *groups, int *count, const char *key)
 }
 
 /*
- * What an intensity means on most machines: "compute" above 50 FLOP/B, "memory" below 10, else "balanced".
- * Which it is on this one depends on its ridge.
- */
-static const char *intensity_class(double intensity)
-{
-    return intensity > 50 ? "compute" : intensity < 10 ? "memory" : "balanced";
-}
-
-/*
  * The roofline's percentage and ceiling of a group, whose working set is that of the largest of its entries
  * or less; "-" where there are no ceilings.
  */
@@ -141,15 +132,15 @@ static void print_group(const struct group *g, double total, const struct calibr
     units_format(bytes, (double)g->cost.bytes, UNITS_BINARY, "B");
     units_format(rate, (double)g->cost.flops / g->seconds, UNITS_SI, "FLOP/s");
     units_format(bandwidth, (double)g->cost.bytes / g->seconds, UNITS_SI, "B/s");
-    fprintf(out, "  %-40s %6d %12s %6.1f %% %14s %10s %8.2f %-8s %16s %14s", g->key, g->calls, time,
-            100 * g->seconds / total, flops, bytes, intensity, intensity_class(intensity), rate, bandwidth);
+    fprintf(out, "  %-40s %6d %12s %6.1f %% %14s %10s %8.2f %16s %14s", g->key, g->calls, time,
+            100 * g->seconds / total, flops, bytes, intensity, rate, bandwidth);
     print_roofline(g, c, out);
 }
 
 static void print_heading(const char *heading, FILE *out)
 {
-    fprintf(out, "  %-40s %6s %12s %8s %14s %10s %8s %-8s %16s %14s %8s %8s\n", heading, "calls", "time",
-            "share", "analytic", "min. bytes", "FLOP/B", "class", "rate", "min. bytes/s", "roof", "bound");
+    fprintf(out, "  %-40s %6s %12s %8s %14s %10s %8s %16s %14s %8s %8s\n", heading, "calls", "time", "share",
+            "analytic", "min. bytes", "FLOP/B", "rate", "min. bytes/s", "roof", "bound");
 }
 
 static void print_table(const struct tape *t, const double *seconds, const struct profile_table *table,

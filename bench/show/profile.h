@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/machine/calibration.h"
-#include "models/tape/tape.h"
+#include "models/layers/model.h"
 
 /*
  * Replays the tape `runs` times with a clock reading after each entry, and prints the medians as tables: per
@@ -14,5 +14,14 @@
  */
 void profile_print(struct tape *t, int runs, const char *title, const struct calibration *ceilings,
                    FILE *out);
+
+/* Parameters and their bytes, and memory at the peak by category. The tape is planned. */
+void model_report(const struct tape *t, enum program_kind kind, FILE *out);
+
+/*
+ * Draws PREFIX_timeline_PROGRAM.png and .svg: live bytes over the entries of the tape, category upon
+ * category. message[MESSAGE_SIZE] gets a line for the user, as of chart_draw.
+ */
+void model_timeline(const struct tape *t, enum program_kind kind, const char *prefix, char *message);
 
 #endif

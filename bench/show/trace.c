@@ -135,7 +135,7 @@ static void mark(void *context, int entry)
     stopwatch_mark(&r->watch, entry + 1);
 }
 
-static void run(struct replay *r)
+static void replay(struct replay *r)
 {
     tape_run(r->tape);
     tape_wait(r->tape);
@@ -144,7 +144,7 @@ static void run(struct replay *r)
     stopwatch_resolve(&r->watch, r->entries + 1);
 }
 
-static void describe(struct replay *r, const char *title)
+static void name_process(struct replay *r, const char *title)
 {
     bool device = tape_config(r->tape)->backend->device;
     add_name(r, "process_name", 0, title);
@@ -165,8 +165,8 @@ void trace_add(json_t *trace, const char *title, struct tape *t)
                        .entries = tape_entry_count(t)};
     r.watch = stopwatch_open(t, r.entries + 1);
     json_integer_set(count, r.process);
-    run(&r);
-    describe(&r, title);
+    replay(&r);
+    name_process(&r, title);
     stopwatch_close(&r.watch);
 }
 

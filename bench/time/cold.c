@@ -4,7 +4,7 @@
 #include "bench/base/clock.h"
 #include "bench/time/stopwatch.h"
 
-static double run_once(struct tape *t, struct stopwatch *w)
+static double time_run(struct tape *t, struct stopwatch *w)
 {
     stopwatch_mark(w, 0);
     tape_run(t);
@@ -20,7 +20,7 @@ struct cold cold_measure(struct tape *t, const struct flush *f, int runs, double
     int n = 0;
     while (n < runs && n < COLD_MAX && (n < COLD_MIN || clock_now() - start < seconds)) {
         flush_run(f);
-        samples[n++] = run_once(t, &watch);
+        samples[n++] = time_run(t, &watch);
     }
     stopwatch_close(&watch);
     struct summary s = summarize(samples, (size_t)n);

@@ -22,7 +22,7 @@ static int64_t cache_bytes(const struct device_choice *d, int threads)
     return caches.l2 + caches.llc;
 }
 
-static char *take(const struct flush *f)
+static char *take_buffer(const struct flush *f)
 {
     if (f->device)
         return f->device->allocate(f->context, f->bytes);
@@ -43,7 +43,7 @@ bool flush_open(struct flush *f, const struct device_choice *d, int threads, str
                         .threads = threads};
     if (f->bytes <= 0)
         return complain(error, "the size of the caches is not known");
-    f->buffer = take(f);
+    f->buffer = take_buffer(f);
     if (!f->buffer)
         return complain(error, "no room for the %lld bytes that empty the caches", (long long)f->bytes);
     flush_run(f); /* the pages exist from now on */

@@ -189,7 +189,7 @@ void samples_free(struct samples *s)
     *s = (struct samples){0};
 }
 
-static void append(double *to, int at, const double *from, int count)
+static void copy_values(double *to, int at, const double *from, int count)
 {
     memcpy(to + at, from, (size_t)count * sizeof *to);
 }
@@ -205,13 +205,13 @@ void samples_join(struct samples *into, struct samples *turn)
         both.used = usage_sum(&into->used, &turn->used);
         both.seen = seen_join(&into->seen, &turn->seen);
         samples_allocate(&both, (size_t)both.n);
-        append(both.seconds, 0, into->seconds, into->n);
-        append(both.seconds, into->n, turn->seconds, turn->n);
-        append(both.clock, 0, into->clock, into->n);
-        append(both.clock, into->n, turn->clock, turn->n);
+        copy_values(both.seconds, 0, into->seconds, into->n);
+        copy_values(both.seconds, into->n, turn->seconds, turn->n);
+        copy_values(both.clock, 0, into->clock, into->n);
+        copy_values(both.clock, into->n, turn->clock, turn->n);
         for (int p = 0; p < PHASES; p++) {
-            append(both.phase[p], 0, into->phase[p], into->n);
-            append(both.phase[p], into->n, turn->phase[p], turn->n);
+            copy_values(both.phase[p], 0, into->phase[p], into->n);
+            copy_values(both.phase[p], into->n, turn->phase[p], turn->n);
         }
         samples_free(turn);
     }
