@@ -14,6 +14,7 @@
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/time/sample.h"
+#include "models/tape/listing.h"
 
 int estimate_runs(const struct options *o)
 {
@@ -159,4 +160,32 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     print_notes(o, &ceilings, &all, out);
     ceilings_free(&ceilings);
     return true;
+}
+
+/* The tape of each program of a row. */
+static bool list_tapes(const struct options *o, const struct config *c, struct message *error)
+{
+    struct workload w;
+    if (!workload_plan(&w, o, c, error))
+        return false;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        if (!o->programs[p])
+            continue;
+        struct recording r = workload_record(&w, p);
+        printf("%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)w.batch.adj.nodes);
+        tape_list(r.tape, stdout);
+        tape_free(r.tape);
+    }
+    workload_close(&w);
+    return true;
+}
+
+bool estimate_list_tapes(const struct options *o, struct message *error)
+{
+    bool good = true;
+    for (int64_t i = 0; good && i < config_count(o); i++) {
+        struct config c = config_at(o, i);
+        good = list_tapes(o, &c, error);
+    }
+    return good;
 }

@@ -31,4 +31,7 @@ int estimate_runs(const struct options *o);
  */
 bool estimate_print(const struct options *o, FILE *out, struct message *error);
 
+/* --list-tape: prints the tape of every program of every row, which make sense. False with a message. */
+bool estimate_list_tapes(const struct options *o, struct message *error);
+
 #endif

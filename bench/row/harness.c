@@ -12,6 +12,7 @@
 #include "bench/base/child.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
+#include "bench/cli/lists.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
 #include "bench/row/against.h"
@@ -19,36 +20,6 @@
 #include "bench/row/estimate.h"
 #include "bench/row/report.h"
 #include "bench/row/sweep.h"
-#include "bench/row/workload.h"
-#include "models/tape/listing.h"
-
-static void list_models(void)
-{
-    for (const struct model *m = models; m->name; m++)
-        printf("%-20s %s\n", m->name, m->doc);
-}
-
-static void list_graphs(void)
-{
-    for (const struct graph_family *f = graph_families; f->name; f++)
-        printf("%-20s %s\n", f->name, f->doc);
-    printf("%-20s the largest component of one of these\n", "NAME:giant");
-    printf("%-20s read from a file of edges, one direction a line\n", "file:PATH");
-    printf("%-20s the same, both directions\n", "undirected:PATH");
-}
-
-static void list_ops(const struct backend *b)
-{
-    for (enum op op = 0; op < OPS; op++) {
-        const struct op_info *info = op_info(op);
-        printf("%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
-        for (const struct backend *from = b; from; from = from->base)
-            for (int i = 0; i < from->count; i++)
-                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
-                    printf(" %s", from->kernels[i].variant);
-        putchar('\n');
-    }
-}
 
 /* The devices, what can be measured of each while it is in use, and at last the first. */
 static json_t *described(struct device_choice *d)
@@ -226,35 +197,12 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
-/* Prints the tape of each program asked for (--list-tape). False with a message. */
-static bool list_tapes(const struct options *o, const struct config *c, struct message *error)
-{
-    struct workload w;
-    if (!workload_plan(&w, o, c, error))
-        return false;
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        if (!o->programs[p])
-            continue;
-        struct recording r = workload_record(&w, p);
-        printf("%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)w.batch.adj.nodes);
-        tape_list(r.tape, stdout);
-        tape_free(r.tape);
-    }
-    workload_close(&w);
-    return true;
-}
-
 static int list_all_tapes(const struct bench *b, const struct options *o)
 {
     struct message error;
     if (!config_check_all(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
-    for (int64_t i = 0; i < config_count(o); i++) {
-        struct config c = config_at(o, i);
-        if (!list_tapes(o, &c, &error))
-            return message_fail(b->name, &error, EXIT_MISSED);
-    }
-    return EXIT_GOOD;
+    return estimate_list_tapes(o, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_MISSED);
 }
 
 static int dry_run(const struct bench *b, const struct options *o)

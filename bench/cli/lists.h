@@ -1,0 +1,13 @@
+/* What --list-models, --list-graphs and --list-ops print. */
+#ifndef GTMARK_BENCH_LISTS_H
+#define GTMARK_BENCH_LISTS_H
+
+#include "kernels/backend.h"
+
+void list_models(void);
+void list_graphs(void);
+
+/* Ops with their mathematics, FLOPs and the variants of the backend. */
+void list_ops(const struct backend *b);
+
+#endif
