@@ -1,12 +1,13 @@
 /*
- * An encoding is a cost paid once, so there is no warm-up: the first run counts as it would for a user, and
- * whether it is slow is told by time.slow_start.
+ * An encoding is computed once per graph, so there is no warm-up: the first run counts, as it does for a
+ * user. time.slow_start shows whether it was slower than the others.
  */
 #include "bench/row/encode.h"
 
 #include "bench/base/clock.h"
 
-/* One more computation, in place of the last. False where it failed, with a message, or was cancelled. */
+/* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
+ */
 static bool compute(struct encoded *e, const struct config *c, const struct batch *b,
                     const struct sampling *rule)
 {
@@ -23,7 +24,7 @@ static bool compute(struct encoded *e, const struct config *c, const struct batc
     return true;
 }
 
-/* Computes until the rule has enough or it is cancelled. False where it failed, with a message. */
+/* Computes until there are enough samples or it is cancelled. False if it failed, with a message. */
 static bool sample(struct encoded *e, const struct config *c, const struct batch *b,
                    const struct sampling *rule)
 {
@@ -40,8 +41,8 @@ static bool sample(struct encoded *e, const struct config *c, const struct batch
 }
 
 /*
- * A single-vector Lanczos method may leave out copies of an eigenvalue: the iterative solver, whose block
- * does not, tells. Not timed.
+ * A single-vector Lanczos method can miss copies of a multiple eigenvalue. The block method of the iterative
+ * solver does not, so its eigenvalues are compared. Not timed.
  */
 static void compare(struct encoded *e, const struct config *c, const struct batch *b,
                     const struct sampling *rule)
@@ -51,7 +52,7 @@ static void compare(struct encoded *e, const struct config *c, const struct batc
     struct computing with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
     e->missed = -1;
     if (pe.solver != SOLVER_ARPACK || !mat_present(e->encoding.eigenvalues)) {
-        complain(&e->not_compared, "only ARPACK may leave out pairs");
+        complain(&e->not_compared, "only ARPACK can miss eigenvalues");
         return;
     }
     pe.solver = SOLVER_ITERATIVE;

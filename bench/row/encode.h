@@ -7,19 +7,19 @@
 
 struct encoded {
     bool tried;
-    bool cancelled; /* by a signal or the deadline: then that is why there are no more samples, or none */
-    struct encoding encoding; /* of the last sample; empty where there is none, as the error says */
+    bool cancelled;           /* by a signal or the deadline, which ended sampling early */
+    struct encoding encoding; /* the last one computed; empty if none was, for the reason in error */
     struct samples samples;
     struct message error;
-    int64_t missed; /* see encoding_missed; -1: not known, as the message says */
+    int64_t missed; /* eigenvalues (encoding_missed); -1: not known, for the reason in not_compared */
     struct message not_compared;
 };
 
 /*
- * Computes the encoding of the configuration's batch unless that was tried before. It is computed again by
- * the rule of `sampling_enough`, until the deadline, of the clock; where no number of samples is asked for
- * also no longer than three times the seconds, since SAMPLES_MIN of a slow one may be long. True where there
- * is an encoding, from as many samples as are asked for, or none is asked for.
+ * Computes and samples the encoding of the configuration's batch, unless an earlier call did. It is computed
+ * repeatedly until sampling_enough or the deadline (clock time); without --runs also for at most three times
+ * `seconds`, since SAMPLES_MIN samples of a slow one can take long. True if the encoding is there, sampled
+ * as often as --runs asks for, or if the configuration has none.
  */
 bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
             double seconds, double deadline);

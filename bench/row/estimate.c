@@ -64,7 +64,7 @@ static void describe_axes(const struct options *o, const struct config *c, char 
     json_decref(row);
 }
 
-/* Long times as people say them. */
+/* Seconds, minutes, hours or days. */
 static void format_seconds(char text[UNITS_TEXT], double seconds)
 {
     static const double minute = 60, hour = 3600, day = 86400;
@@ -80,13 +80,13 @@ static void format_seconds(char text[UNITS_TEXT], double seconds)
         snprintf(text, UNITS_TEXT, "%.3g days", seconds / day);
 }
 
-/* What all rows come to. */
+/* The sum over all rows. */
 struct sum {
     double seconds; /* NAN: not known */
     bool encodes;
 };
 
-/* One row's line. */
+/* The line of a row. */
 static void print_estimate(const struct options *o, int64_t index, const struct ceilings *ceilings,
                            struct sum *all, FILE *out)
 {
@@ -121,7 +121,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
             timed && (double)arena > limit ? "; oom" : "", timed && slow ? "; skipped by --timeout" : "");
 }
 
-/* What is true of all rows. */
+/* The lines below the table. */
 static void print_notes(const struct options *o, const struct ceilings *ceilings, const struct sum *all,
                         FILE *out)
 {

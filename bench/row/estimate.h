@@ -1,6 +1,6 @@
 /*
- * What a row will need, before anything runs: its work and memory by the tapes, and from them the least time
- * of a run.
+ * What a row needs, before anything runs: work and memory from its tapes, and from these a lower bound of the
+ * time of a run.
  */
 #ifndef GTMARK_BENCH_ESTIMATE_H
 #define GTMARK_BENCH_ESTIMATE_H
@@ -9,25 +9,25 @@
 #include "bench/machine/ceilings.h"
 
 struct estimate {
-    bool known;    /* false: the graph cannot be had before it is read */
+    bool known;    /* false: the graph cannot be planned */
     int64_t batch; /* bytes of the host to generate it */
     struct {
         int64_t flops, bytes; /* negative: beyond 63 bits */
-        int64_t arena;        /* bytes that the plan lays out */
-        double seconds;       /* of one run under the roofline of the calibration; without one, NAN */
-    } program[PROGRAMS];      /* 0 where it is not asked for */
+        int64_t arena;        /* bytes of the planned arena */
+        double seconds;       /* lower bound for one run, from the roofline; NAN without a calibration */
+    } program[PROGRAMS];      /* all zero for programs that are not run */
 };
 
-/* c: null where there is no calibration for the row's threads. */
+/* c: null without a calibration for the row's number of threads. */
 struct estimate estimate_row(const struct options *o, const struct config *config,
                              const struct calibration *c);
 
-/* How many runs of a program a row needs at least, warm-up and samples. */
+/* The fewest runs of a program that a row needs, warm-up and samples. */
 int estimate_runs(const struct options *o);
 
 /*
- * --dry-run: prints the rows that would run, with what each needs, and where the figures come from. Writes
- * nothing else. False with a message.
+ * --dry-run: prints the rows that would run, what each needs, and where the figures come from; writes
+ * nothing. False with a message.
  */
 bool estimate_print(const struct options *o, FILE *out, struct message *error);
 

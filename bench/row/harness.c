@@ -21,7 +21,8 @@
 #include "bench/row/report.h"
 #include "bench/row/sweep.h"
 
-/* The devices, what can be measured of each while it is in use, and at last the first. */
+/* The devices and their transfer rates, which are measured with each device in use; the first is in use at
+ * the end. */
 static json_t *described(struct device_choice *d)
 {
     json_t *devices = device_json(d);
@@ -58,7 +59,7 @@ static void print_context(const struct bench *b, const struct options *o, const 
         fprintf(stderr, "results: %s\n", path);
 }
 
-/* Over the benchmark's own axis where that is swept, else over the first that is. */
+/* Over the benchmark's own axis if it is swept, otherwise over the first that is. */
 static void draw(const struct report *r)
 {
     char prefix[PATH_MAX], message[MESSAGE_SIZE];
@@ -69,7 +70,7 @@ static void draw(const struct report *r)
         fprintf(stderr, "%s\n", message);
 }
 
-/* Where the results go: null where they go nowhere. False with a message. */
+/* The path of the result file; null: none. False with a message. */
 static bool choose_path(const struct bench *b, const struct options *o, char place[PATH_MAX],
                         const char **path, struct message *error)
 {
@@ -84,7 +85,7 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     return true;
 }
 
-/* A trace replaces its file after every row. */
+/* The trace file is rewritten after every row, as the result file is. */
 static bool check_apart(const struct options *o, const char *path, struct message *error)
 {
     return !path || !o->trace || !paths_same(path, o->trace) ||
@@ -97,7 +98,7 @@ static bool check_path(const char *path, struct message *error)
     return !path || record_can_save(path, why) || complain(error, "--output %s", why);
 }
 
-/* After a signal: says when it came, and returns the exit status. */
+/* Reports the signal and returns the exit status. */
 static int say_interrupted(const struct bench *b, const char *when)
 {
     int number = interrupt_signal();
@@ -105,7 +106,7 @@ static int say_interrupted(const struct bench *b, const char *when)
     return 128 + number;
 }
 
-/* What there is, and how to have the rest. */
+/* After a signal: how many rows there are, and how to continue. */
 static int leave_rows(const struct bench *b, const struct options *o, const struct report *r)
 {
     size_t rows = json_array_size(json_object_get(r->record, "rows")) - r->resume->others;
@@ -116,8 +117,8 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/* --find-max-nodes, before the sweep. Returns the exit status where that ends here; a search can take
- * minutes, after which it is too late to say that its rows have no place. */
+/* --find-max-nodes, before the sweep. The search can take minutes, so the result file is tested before it.
+ * Returns EXIT_GOOD to go on. */
 static int find_sizes(const struct bench *b, struct options *o, const char *path)
 {
     struct message error;
@@ -131,7 +132,7 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
                               : message_fail(b->name, &error, EXIT_MISSED);
 }
 
-/* The sweep over a record, whose rows are printed and saved as they come. */
+/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. */
 static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
                     const struct resume *resume, json_t *record, const char *path)
 {

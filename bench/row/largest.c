@@ -14,7 +14,7 @@
 #include "bench/row/sampling.h"
 #include "bench/row/workload.h"
 
-/* The first size that is tried; probes of time are medians of so many runs. */
+/* The first size tried, and the runs whose median is a measured latency. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5 };
 
 bool largest_parse(const char *text, struct largest *l, struct message *error)
@@ -60,7 +60,7 @@ bool largest_possible(struct options *o, struct message *error)
                : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
-/* What a size needs: bytes or seconds; INFINITY where it cannot be had. */
+/* What a size needs, in bytes or seconds; INFINITY if it cannot be made or run. */
 struct search {
     const struct options *options;
     double limit;
@@ -78,7 +78,7 @@ static double need_memory(const struct search *s, const struct config *c)
     return most;
 }
 
-/* The median time of a program; INFINITY where it cannot be had by the deadline. */
+/* The median time of a program; INFINITY if it does not fit or does not end by the deadline. */
 static double time_program(const struct workload *w, enum program_kind kind, double deadline)
 {
     struct sampling rule = {.warmup = 1, .runs = PROBE_RUNS, .deadline = deadline};
@@ -96,7 +96,8 @@ static double time_program(const struct workload *w, enum program_kind kind, dou
     return median;
 }
 
-/* The slowest of the programs asked for. What takes eight times as long as is allowed is not waited for. */
+/* The slowest of the programs asked for. Measuring ends where it takes eight times as long as the limit
+ * allows. */
 static double need_time(const struct search *s, const struct config *c)
 {
     const struct options *o = s->options;
@@ -124,7 +125,7 @@ static double need(const struct search *s, const struct config *c, int64_t nodes
     return s->need(s, &sized);
 }
 
-/* The axes that vary, and a colon: "2 layers: ". */
+/* The values of the axes that vary, and a colon: "2 layers: ". */
 static void print_configuration(const struct options *o, const struct config *c)
 {
     const struct field *axes[AXES_MAX];

@@ -1,7 +1,7 @@
 /*
  * --find-max-nodes: for each combination of the other axes, the largest graph that fits a limit of memory or
- * of time, by doubling and bisection. What fits by memory is planned, to the node; what fits by latency is
- * measured in short rows, to one percent, and only as sure as they are.
+ * of latency, by doubling and bisection. Memory is planned, so the size is exact to the node. Latency is
+ * measured with a few runs, so the size is within one percent and as reliable as these measurements.
  */
 #ifndef GTMARK_BENCH_LARGEST_H
 #define GTMARK_BENCH_LARGEST_H

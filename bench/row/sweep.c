@@ -1,7 +1,8 @@
 /*
- * Row after row; or with --interleave in TURNS rounds, each of which takes a part of every row's samples in a
- * random order, so that what drifts in the machine lies on all rows alike (google/benchmark's random
- * interleaving). Of several devices each has its turns for itself.
+ * Rows are measured one after the other, or with --interleave first sampled in TURNS rounds: each takes a
+ * part of every row's samples, in random order, so that drifts of the machine affect all rows alike
+ * (google/benchmark's random interleaving). Several devices are measured one after the other, each with its
+ * own rounds.
  */
 #include "bench/row/sweep.h"
 
@@ -20,26 +21,27 @@
 enum { TURNS = 5 };
 
 /*
- * How long runs take beside their cost, which is a lower bound where there is a calibration: the least ratio
- * of the rows so far, since small rows have more overhead.
+ * Measured time over predicted cost: the smallest ratio of the rows so far, since small rows have more
+ * overhead.
  */
 struct pace {
-    double ratio[PROGRAMS]; /* NAN: unknown; the row takes longer than the others say */
+    double ratio[PROGRAMS]; /* NAN: unknown */
     bool measured;
 };
 
-/* A row of the plan of work. */
+/* A row of the sweep. */
 struct work {
     struct job job;
-    bool kept; /* an earlier run left the row */
+    bool kept; /* from an earlier run (--resume) */
     double cost[PROGRAMS];
     struct samples samples[PROGRAMS];
     struct encoded encoded;
 };
 
 /*
- * The share of a program or an encoding in the budget: half of the budget in equal parts, since the short
- * ones are the noisy ones, and half in proportion to the predicted cost, which for encodings nobody knows.
+ * The share of a program or an encoding in the budget: half of the budget is divided equally, since short
+ * programs are the noisy ones, and half in proportion to the predicted cost, which is 0 for encodings because
+ * it cannot be predicted.
  */
 static double share_of(const struct options *o, double cost, double total, int64_t rows)
 {
@@ -50,11 +52,11 @@ static double share_of(const struct options *o, double cost, double total, int64
            (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
-/* Costs of the programs asked for: seconds under the roofline, or without one the larger of the FLOPs and so
- * many FLOPs for each byte; 0 where the graph cannot be had. */
+/* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
+ * and an equivalent of the bytes; 0 if the graph cannot be planned. */
 static void find_costs(struct work *w)
 {
-    static const double flops_per_byte = 10; /* where a CPU's time turns from memory to arithmetic, roughly */
+    static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
     const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
     struct estimate e = estimate_row(w->job.options, &w->job.config, c);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
@@ -100,7 +102,7 @@ static void show(struct progress *p, const struct work *w, int64_t row, double p
         p->remaining -= w->job.share[k] * part;
 }
 
-/* A seeded random order (Fisher and Yates); to be freed. */
+/* A seeded random order (Fisher and Yates). To be freed. */
 static int64_t *shuffled(int64_t count, uint64_t key)
 {
     int64_t *order = malloc((size_t)count * sizeof *order);
@@ -151,7 +153,7 @@ static void pace_learn(struct pace *pace, const struct work *w)
     pace->measured = true;
 }
 
-/* Whether the row would take longer than --timeout; then says so. */
+/* Whether the row would take longer than --timeout, and the reason. */
 static bool too_long(const struct pace *pace, const struct work *w, char reason[256])
 {
     const struct options *o = w->job.options;
@@ -167,8 +169,8 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     return true;
 }
 
-/* Whether --find-max-nodes found no size that fits the limit it was given; then says so. Of what is free the
- * row says itself what it needs. */
+/* Whether --find-max-nodes found no size that fits the given limit, and the reason. Without a given limit the
+ * row itself runs and says what it needs. */
 static bool nothing_fits(const struct work *w, char reason[256])
 {
     const struct largest *l = &w->job.options->largest;
@@ -178,8 +180,7 @@ static bool nothing_fits(const struct work *w, char reason[256])
     return none;
 }
 
-/* Measures one configuration and hands its row, if it was finished, to the report; a profile is printed after
- * the row that it explains. */
+/* Measures one configuration and reports its row, if it was finished. A profile is printed after its row. */
 static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *good, struct message *error)
 {
     struct job *job = &w->job;
@@ -207,7 +208,7 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     return saved;
 }
 
-/* The sweep on one device; `common` holds what all jobs share. */
+/* The sweep on one device. */
 static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
 {
     const struct options *o = common->options;

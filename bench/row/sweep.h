@@ -1,5 +1,4 @@
-/* A sweep: every configuration that the options ask for, on each of their devices, within one budget of time.
- */
+/* A sweep: every configuration of the command line, on each of its devices, within one time budget. */
 #ifndef GTMARK_BENCH_SWEEP_H
 #define GTMARK_BENCH_SWEEP_H
 

@@ -4,8 +4,7 @@
 
 #include "bench/machine/machine.h"
 
-/* What the oracle does on one core, roughly: BLAS in double, with exponentials and error functions from libm.
- */
+/* Approximate speed of the oracle on one core: BLAS in double; exp and erf from libm. */
 static const double oracle_flops_per_second = 15e9;
 
 static void append_program(char *text, size_t size, const char *program, const char *what)
@@ -28,7 +27,7 @@ static struct recording affordable_oracle(const struct workload *w, enum program
     return (struct recording){0};
 }
 
-/* Whether some products are in TF32. */
+/* Whether some products are computed in TF32. */
 static bool in_tf32(const struct tape *t)
 {
     int e = 0;
@@ -42,9 +41,9 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
     if (!w->options->check)
         return append_program(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
     /*
-     * Batch norm by the batch's own statistics: what it subtracts has a gradient of exactly zero, and with
-     * one graph even the pooled output does not depend on the input. There are only rounding errors to
-     * compare then. Nor is there more where TF32 has rounded and an output is a small difference.
+     * Batch norm with the batch's own statistics: the gradient of anything it subtracts is exactly zero, and
+     * with one graph even the pooled output does not depend on the input, so only rounding errors could be
+     * compared. The same holds for small differences of values rounded to TF32.
      */
     bool whole = kind == PROGRAM_FORWARD || (kind == PROGRAM_STEP && w->config.parts.norm != NORM_BATCH);
     whole = whole && !in_tf32(r->tape);

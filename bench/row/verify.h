@@ -1,4 +1,4 @@
-/* The check of a row: was what was timed also right? */
+/* The numerical check of a row. */
 #ifndef GTMARK_BENCH_VERIFY_H
 #define GTMARK_BENCH_VERIFY_H
 
@@ -8,13 +8,13 @@
 struct checked {
     struct check check; /* over all programs of the row */
     char how[256];      /* what was compared, and how */
-    char missing[128];  /* why some program was not checked; empty if all were */
+    char missing[128];  /* which programs were not checked, and why; empty if all were */
 };
 
 /*
- * Checks one program after its timing: as a whole against the oracle in double where that is predicted to
- * take at most the seconds of --check-budget and fits the memory, else by rows of every op. The recording is
- * laid out; its state is the initial one afterwards.
+ * Checks one program after its timing: the whole program against the oracle in double, if that is predicted
+ * to take at most --check-budget seconds and fits the memory; otherwise some rows of every op. The program is
+ * loaded, and in its initial state afterwards.
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
 
