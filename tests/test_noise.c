@@ -161,16 +161,17 @@ static void test_warnings(void **state)
     (void)state;
     struct noise n = quiet;
     n.cores = n.threads = 2, n.load = 3.2, n.runnable = 3;
-    expect_warnings(&n, 1, "warning: load average 3.2 on 2 cores", "stop other work");
+    expect_warnings(&n, 1, "warning: load average 3.2 on 2 cores", "stop other programs");
     n = quiet, n.lost = 0.029, n.largest_gap = 2.4e-3;
-    expect_warnings(&n, 1, "2.9 % of the time is lost in gaps of up to 2.40 ms, and no program here",
+    expect_warnings(&n, 1,
+                    "2.9 % of the time is lost in gaps of up to 2.40 ms, and no program on this machine",
                     "not shared");
     n.preemptions = 7;
-    expect_warnings(&n, 1, "7 times another program", "stop other work");
+    expect_warnings(&n, 1, "another program took a core 7 times", "stop other programs");
     n = quiet, strcpy(n.governor, "powersave");
     expect_warnings(&n, 1, "governor powersave", "cpupower frequency-set -g performance");
     n = quiet, n.frequency = 1.2e9;
-    expect_warnings(&n, 1, "1.20 GHz of 3.50 GHz", "let the machine cool");
+    expect_warnings(&n, 1, "1.20 GHz, its maximum is 3.50 GHz", "let the machine cool");
     n.lost = 0.5, n.largest_gap = 1;
     strcpy(n.governor, "powersave");
     n.load = 8, n.runnable = 8;
@@ -186,10 +187,10 @@ static void test_usage_warnings(void **state)
     sink_expect(&s, noise_warn_usage(&calm, 10, 1, "step", s.out), 0, NULL, NULL);
     const struct usage wild = {.minor_faults = 50000, .major_faults = 3, .involuntary = 400};
     sink_open(&s);
-    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "step: 5000 page faults a run",
+    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "step: 5000 page faults per run",
                 "(--warmup)");
     sink_open(&s);
-    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "200 times a second",
+    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "preempted 200 times per second",
                 "3 pages were read from");
 }
 
@@ -203,7 +204,7 @@ static void test_sample_warnings(void **state)
     sink_expect(&s, noise_warn_samples(&none, &fast, "forward", s.out), 0, NULL, NULL);
     sink_open(&s);
     sink_expect(&s, noise_warn_samples(&up, &slow, "forward", s.out), 2,
-                "forward: the samples drift by +6.2 %", "slow start, 2 samples, the first 1.80 times");
+                "forward: the samples drift by +6.2 %", "slow start: 2 samples, the first 1.80 times");
     sink_open(&s);
     sink_expect(&s, noise_warn_samples(&down, &fast, "forward", s.out), 1, "-5.0 %",
                 "warm up longer (--warmup)");
@@ -219,9 +220,9 @@ static void test_throttle_warnings(void **state)
     sink_expect(&s, noise_warn_throttle(&capped, "step", s.out), 0, NULL, NULL);
     sink_open(&s);
     sink_expect(&s, noise_warn_throttle(&hot, "step", s.out), 1, "the GPU throttled (power cap, thermal)",
-                "12 samples were discarded, and 0 kept");
+                "12 samples were discarded, 0 were kept");
     sink_open(&s);
-    sink_expect(&s, noise_warn_throttle(&always, "step", s.out), 1, "power brake", "and 3 kept");
+    sink_expect(&s, noise_warn_throttle(&always, "step", s.out), 1, "power brake", "3 were kept");
 }
 
 int main(void)

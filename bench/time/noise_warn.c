@@ -1,6 +1,6 @@
 /*
- * When noise is worth a line: where a median of ten samples may move by a percent or so, and whoever reads
- * the line can do something about it.
+ * Warnings about noise. The thresholds are where the median of ten samples may move by about a percent; each
+ * warning ends with a remedy.
  */
 #include "bench/time/noise.h"
 
@@ -14,10 +14,10 @@
 static const double least_lost = 0.01; /* share */
 static const double least_gap = 1e-3;  /* seconds */
 static const double least_frequency =
-    0.7; /* of the highest; with all cores busy some processors keep to 0.8 */
+    0.7; /* of the maximum; some processors run at 0.8 of it when all cores are busy */
 static const double faults_a_run = 100, switches_a_second = 50;
 
-/* Writes one line, and counts it. */
+/* Writes one line; returns 1. */
 __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *format, ...)
 {
     va_list list;
@@ -29,14 +29,15 @@ __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *for
     return 1;
 }
 
-/* A load average that our own past runs made is no reason: someone else must be ready to run. */
+/* The load average includes our own earlier runs, so another program must also be ready to run. */
 static int warn_load(const struct noise *n, FILE *out)
 {
     if (!(n->load + n->threads > n->cores + 0.5) || n->runnable == 0)
         return 0;
     return warn(
         out,
-        "load average %.1f on %d cores, of which we use %d: stop other work, or take more samples (--budget)",
+        "load average %.1f on %d cores, of which this run uses %d: stop other programs, or take more samples "
+        "(--budget)",
         n->load, n->cores, n->threads);
 }
 
@@ -49,13 +50,13 @@ static int warn_lost(const struct noise *n, FILE *out)
     if (n->preemptions > 0)
         return warn(
             out,
-            "%.1f %% of the time is lost in gaps of up to %s, and %lld times another program took the core: "
-            "stop other work, or take more samples (--budget)",
+            "%.1f %% of the time is lost in gaps of up to %s, and another program took a core %lld times: "
+            "stop other programs, or take more samples (--budget)",
             100 * n->lost, gap, (long long)n->preemptions);
     return warn(
         out,
-        "%.1f %% of the time is lost in gaps of up to %s, and no program here took it: use a machine whose "
-        "cores are not shared, or take more samples (--budget)",
+        "%.1f %% of the time is lost in gaps of up to %s, and no program on this machine took it: use a "
+        "machine whose cores are not shared, or take more samples (--budget)",
         100 * n->lost, gap);
 }
 
@@ -63,7 +64,7 @@ static int warn_governor(const struct noise *n, FILE *out)
 {
     if (!*n->governor || strcmp(n->governor, "performance") == 0)
         return 0;
-    return warn(out, "governor %s, which lets the frequency vary: sudo cpupower frequency-set -g performance",
+    return warn(out, "governor %s lets the clock frequency vary: sudo cpupower frequency-set -g performance",
                 n->governor);
 }
 
@@ -74,8 +75,9 @@ static int warn_frequency(const struct noise *n, FILE *out)
     char now[UNITS_TEXT], highest[UNITS_TEXT];
     units_format(now, n->frequency, UNITS_SI, "Hz");
     units_format(highest, n->frequency_max, UNITS_SI, "Hz");
-    return warn(out, "a busy core runs at %s of %s: let the machine cool, or lift its power limit", now,
-                highest);
+    return warn(
+        out, "a busy core runs at %s, its maximum is %s: let the machine cool down, or raise its power limit",
+        now, highest);
 }
 
 int noise_warn(const struct noise *n, FILE *out)
@@ -88,17 +90,15 @@ int noise_warn_usage(const struct usage *u, int64_t runs, double seconds, const 
     int warnings = 0;
     if (u->major_faults > 0)
         warnings += warn(
-            out,
-            "%s: %lld pages were read from a disk while it was timed: free memory, or use a smaller size",
+            out, "%s: %lld pages were read from disk while it was timed: free memory, or use a smaller size",
             program, (long long)u->major_faults);
     if ((double)u->minor_faults > faults_a_run * (double)runs)
-        warnings +=
-            warn(out, "%s: %.0f page faults a run, memory is still being mapped: warm up longer (--warmup)",
-                 program, (double)u->minor_faults / (double)runs);
+        warnings += warn(
+            out, "%s: %.0f page faults per run, so memory is still being mapped: warm up longer (--warmup)",
+            program, (double)u->minor_faults / (double)runs);
     if (u->involuntary > 10 && (double)u->involuntary > switches_a_second * seconds)
         warnings += warn(
-            out,
-            "%s: taken off a core %.0f times a second: stop other work, or use fewer threads (--threads)",
+            out, "%s: preempted %.0f times per second: stop other programs, or use fewer threads (--threads)",
             program, (double)u->involuntary / seconds);
     return warnings;
 }
@@ -108,13 +108,13 @@ int noise_warn_samples(const struct drift *d, const struct slow_start *s, const 
     int warnings = 0;
     if (s->runs > 0)
         warnings += warn(out,
-                         "%s: slow start, %zu sample%s, the first %.2f times the median of the later ones: "
+                         "%s: slow start: %zu sample%s, the first %.2f times the median of the later ones: "
                          "warm up longer (--warmup)",
                          program, s->runs, s->runs == 1 ? "" : "s", s->ratio);
     if (d->found)
         warnings +=
             warn(out, "%s: the samples drift by %+.1f %% from first to last: %s", program, 100 * d->change,
-                 d->change > 0 ? "let the machine cool, and take the rows in turns (--interleave)"
+                 d->change > 0 ? "let the machine cool down, and take the rows in turns (--interleave)"
                                : "warm up longer (--warmup)");
     return warnings;
 }
@@ -125,9 +125,9 @@ int noise_warn_throttle(const struct seen *s, const char *program, FILE *out)
         return 0;
     char reasons[THROTTLE_TEXT];
     throttle_text(s->reasons, reasons);
-    return warn(
-        out,
-        "%s: the GPU throttled (%s): %lld samples were discarded, and %lld kept all the same: let it cool, "
-        "and look after its power and air",
-        program, reasons, (long long)s->discarded, (long long)s->throttled);
+    return warn(out,
+                "%s: the GPU throttled (%s): %lld samples were discarded, %lld were kept: let it cool down, "
+                "and check "
+                "its power supply and airflow",
+                program, reasons, (long long)s->discarded, (long long)s->throttled);
 }
