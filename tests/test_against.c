@@ -127,18 +127,10 @@ static void test_bad_rows(void **state)
     ended_free(&e);
 }
 
-static void test_refusals(void **state)
+/* A program that is no benchmark. */
+static void test_other_program(void **state)
 {
-    static const char *const bad[] = {"--against ./nothing", "--against /bin/true --output x.json",
-                                      "--against /bin/true --threshold latency:1s", "--against ..",
-                                      "--against /bin/true --format csv"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ended e = run_words(*state, bad[i], 2);
-        assert_non_null(strstr(e.err, "--against"));
-        assert_string_equal(e.out, "");
-        ended_free(&e);
-    }
-    struct ended e = run_words(*state, TINY "--against /bin/false", 1); /* a program that is no benchmark */
+    struct ended e = run_words(*state, TINY "--against /bin/false", 1);
     assert_non_null(strstr(e.err, "/bin/false"));
     ended_free(&e);
 }
@@ -206,8 +198,9 @@ static void test_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs),     cmocka_unit_test(test_not_again),   cmocka_unit_test(test_bad_rows),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_failing_old), cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_runs),        cmocka_unit_test(test_not_again),
+        cmocka_unit_test(test_bad_rows),    cmocka_unit_test(test_other_program),
+        cmocka_unit_test(test_failing_old), cmocka_unit_test(test_signal),
         cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

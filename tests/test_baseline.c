@@ -185,9 +185,6 @@ static void test_runs(void **state)
     assert_non_null(strstr(e.err, "unclear: planned only"));
     assert_null(strstr(e.err, "nan"));
     ended_free(&e);
-    e = run_words(*state, TINY "--output y.json --baseline nothing.json", 2);
-    assert_non_null(strstr(e.err, "--baseline nothing.json"));
-    ended_free(&e);
 }
 
 int main(void)

@@ -203,30 +203,12 @@ static void test_model(void **state)
     house_teardown(state);
 }
 
-/* What fits one benchmark only is refused in the others. */
-static void test_flags_of_others(void **state)
-{
-    static const char *const cases[][3] = {{"bench_node_scaling", "--op linear", "bench_kernels times ops"},
-                                           {"bench_kernels", "--phase step", "times ops and no programs"},
-                                           {"bench_kernels", "--op lineal", "--op lineal"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        void *h;
-        house_of(&h, cases[i][0]);
-        struct ended e = run_words(h, cases[i][1], 2);
-        assert_non_null(strstr(e.err, cases[i][2]));
-        assert_string_equal(e.out, "");
-        ended_free(&e);
-        *state = h;
-        house_teardown(state);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layer_scaling), cmocka_unit_test(test_batch_scaling),
         cmocka_unit_test(test_kernels),       cmocka_unit_test(test_chosen_kernels),
-        cmocka_unit_test(test_model),         cmocka_unit_test(test_flags_of_others),
+        cmocka_unit_test(test_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

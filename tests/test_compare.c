@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "tests/program.h"
+#include "tests/refusals.h"
 #include "tests/synthetic.h"
 #include "tests/test_analysis_rows.h"
 
@@ -336,14 +336,6 @@ static void test_charts(void **state)
     free(compare(h, "a.json b.json --chart /nonexistent/x", 1));
 }
 
-static void assert_refused(const struct house *h, const char *words, const char *message)
-{
-    struct ended e = program_run(h, words, NULL);
-    if (e.status != 2 || *e.out || times(e.err, "\n") != 1 || !strstr(e.err, message))
-        fail_msg("%s: status %d, stdout '%s', stderr '%s', not '%s'", words, e.status, e.out, e.err, message);
-    ended_free(&e);
-}
-
 static void test_refused(void **state)
 {
     static const char *const lines[][2] = {
@@ -382,11 +374,11 @@ static void test_refused(void **state)
     assert_non_null(text);
     assert_true(fputs("nodes,time\n", text) >= 0 && fclose(text) == 0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        assert_refused(h, lines[i][0], lines[i][1]);
+        refuses(h, lines[i][0], NULL, lines[i][1], NULL);
     char many[256] = "";
     for (int i = 0; i < 17; i++)
         strcat(many, "a.json ");
-    assert_refused(h, many, "a.json: at most 16 files");
+    refuses(h, many, NULL, "a.json: ", "at most 16 files");
 }
 
 static void test_help_and_full_disk(void **state)

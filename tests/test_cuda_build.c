@@ -17,7 +17,7 @@
 #include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/operands.h"
-#include "tests/program.h"
+#include "tests/refusals.h"
 
 /* Null in a build without CUDA; any other reason fails the test. */
 static const struct backend *cuda(void)
@@ -128,16 +128,6 @@ static int gpus(void)
     return b ? b->device->count(why, sizeof why) : 0;
 }
 
-/* Exit 2, one line that says so, nothing else. */
-static void refuses(const struct house *h, const char *words, const char *says)
-{
-    struct ended e = program_run(h, words, NULL);
-    size_t length = strlen(e.err);
-    if (e.status != 2 || *e.out || !strstr(e.err, says) || strchr(e.err, '\n') != e.err + length - 1)
-        fail_msg("%s: status %d, stdout '%s', stderr '%s'", words, e.status, e.out, e.err);
-    ended_free(&e);
-}
-
 static void test_no_gpu_is_one_line(void **state)
 {
     if (gpus() > 0)
@@ -145,12 +135,11 @@ static void test_no_gpu_is_one_line(void **state)
     const char *why = HAVE_CUDA ? "no NVIDIA GPU found (driver says: " : "this build has no CUDA";
     char says[100];
     snprintf(says, sizeof says, "--device cuda: %s", why);
-    refuses(*state, "--device cuda --nodes 8 --output x.json", says);
+    refuses(*state, "--device cuda --nodes 8 --output x.json", NULL, says, NULL);
     snprintf(says, sizeof says, "--device cuda:3: %s", why);
-    refuses(*state, "--device cuda:3 --nodes 8 --output x.json", says);
+    refuses(*state, "--device cuda:3 --nodes 8 --output x.json", NULL, says, NULL);
     snprintf(says, sizeof says, "--device cuda:all: %s", why);
-    refuses(*state, "--device cuda:all --nodes 8 --output x.json", says);
-    refuses(*state, "--cuda-graph --nodes 8 --output x.json", "--cuda-graph: not with --device cpu");
+    refuses(*state, "--device cuda:all --nodes 8 --output x.json", NULL, says, NULL);
 }
 
 static void test_devices_are_listed(void **state)
@@ -173,7 +162,8 @@ static void test_wide_heads_are_one_line(void **state)
         skip();
     static const char *const good[] = {EIGHT "--hidden 512", EIGHT "--hidden 516 --attention unfused",
                                        EIGHT "--hidden 516 --attention sparse"};
-    refuses(*state, EIGHT "--hidden 516", "--device cuda --hidden 516 --heads 4: heads of 129 columns");
+    refuses(*state, EIGHT "--hidden 516", NULL, "--device cuda --hidden 516 --heads 4: heads of 129 columns",
+            NULL);
     for (int i = 0; i < 3; i++) {
         struct ended e = program_run(*state, good[i], NULL);
         assert_int_equal(e.status, 0);

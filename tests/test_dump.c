@@ -20,7 +20,7 @@
 #include "bench/cli/config.h"
 #include "bench/show/npy.h"
 #include "tests/npy.h"
-#include "tests/program.h"
+#include "tests/refusals.h"
 
 #define SIZES                                                                                                \
     "--nodes 37 --degree 3 --hidden 12 --heads 3 --layers 2 --ffn 10 --act relu --seed 5 --threads 1 "
@@ -173,32 +173,19 @@ static void test_config(void **state)
     twin_free(&w);
 }
 
-/* Exit 2, one line that says it, and everything as it was. */
-static void refuses(const struct house *h, const char *words, const char *directory, const char *says)
-{
-    char *before = house_list(h);
-    struct ended e = program_run(h, words, MORE("--dump", directory));
-    char *after = house_list(h), *newline = strchr(e.err, '\n');
-    if (e.status != 2 || *e.out || !newline || newline[1] || !strstr(e.err, says) ||
-        !strstr(e.err, "--dump") || strcmp(before, after) != 0)
-        fail_msg("%s: status %d, '%s', '%s'", words, e.status, e.out, e.err);
-    free(before);
-    free(after);
-    ended_free(&e);
-}
-
 static void test_refused(void **state)
 {
     const struct house *h = *state;
     char full[PATH_MAX];
     snprintf(full, sizeof full, "%s/build", h->root);
-    refuses(h, QUICK "--nodes 8,9", "new", "one configuration, but the axes make 2");
-    refuses(h, QUICK "--nodes 8 --device meta", "new", "a step that runs");
-    refuses(h, QUICK "--nodes 8 --phase forward", "new", "a step that runs");
-    refuses(h, QUICK "--nodes 8", full, "not empty");
-    refuses(h, QUICK "--nodes 8", "no/such/place", strerror(ENOENT));
-    refuses(h, QUICK "--nodes 8", "/dev/null", strerror(ENOTDIR));
-    refuses(h, QUICK "--nodes 8", "", "name of a directory");
+    refuses(h, QUICK "--nodes 8,9", MORE("--dump", "new"), "--dump",
+            "one configuration, but the axes make 2");
+    refuses(h, QUICK "--nodes 8 --device meta", MORE("--dump", "new"), "--dump", "a step that runs");
+    refuses(h, QUICK "--nodes 8 --phase forward", MORE("--dump", "new"), "--dump", "a step that runs");
+    refuses(h, QUICK "--nodes 8", MORE("--dump", full), "--dump", "not empty");
+    refuses(h, QUICK "--nodes 8", MORE("--dump", "no/such/place"), "--dump", strerror(ENOENT));
+    refuses(h, QUICK "--nodes 8", MORE("--dump", "/dev/null"), "--dump", strerror(ENOTDIR));
+    refuses(h, QUICK "--nodes 8", MORE("--dump", ""), "--dump", "name of a directory");
 }
 
 static void test_empty_directory(void **state)

@@ -103,40 +103,12 @@ static void test_real_rows(void **state)
     }
 }
 
-static void test_refusals(void **state)
-{
-    static const char *const lines[] = {"memory --nodes 8",  "memory --graph file:/dev/null",
-                                        "memory --resume",   "latency:1s --device meta",
-                                        "memory --dry-run",  "memory:4",
-                                        "latency:4GiB",      "latency",
-                                        "memory --against x"};
-    char *before = house_list(*state);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char words[128];
-        snprintf(words, sizeof words, "--find-max-nodes %s", lines[i]);
-        struct ended e = run_words(*state, words, 2);
-        assert_non_null(strstr(e.err, "--find-max-nodes"));
-        assert_string_equal(e.out, "");
-        ended_free(&e);
-    }
-    /* found out before anything is searched for */
-    struct ended e = run_words(*state, "--device meta --find-max-nodes memory:1MiB --output no/x.json", 2);
-    assert_non_null(strstr(e.err, ": --output no/x.json: cannot be written: "));
-    assert_null(strstr(e.err, "fits"));
-    ended_free(&e);
-    char *after = house_list(*state);
-    assert_string_equal(before, after);
-    free(before);
-    free(after);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_exactly),
         cmocka_unit_test(test_nothing_fits),
         cmocka_unit_test(test_real_rows),
-        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -1,4 +1,4 @@
-/* Encodings on the command line: the rows they make, what they hold, and what is refused. */
+/* Encodings on the command line: the rows they make, and what they hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -185,22 +185,6 @@ static void test_copies(void **state)
     json_decref(r);
 }
 
-static void test_refused(void **state)
-{
-    static const char *const bad[] = {"--pe lap",
-                                      "--pe rwse:0",
-                                      "--pe lap:8:0",
-                                      "--pe laplacian:8",
-                                      "--solver eigen",
-                                      "--pe lap:8,lap:8",
-                                      "--hidden 16 --heads 2 --pe rwse:4"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ended e = run_words(*state, bad[i], 2);
-        assert_string_equal(e.out, "");
-        ended_free(&e);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,7 +195,6 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_directed),
         cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

@@ -21,6 +21,7 @@
 #include "kernels/rng.h"
 #include "models/encodings/encoding.h"
 #include "tests/records.h"
+#include "tests/refusals.h"
 
 #define TINY  "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --output x.json "
 #define SWEEP TINY "--nodes 8-23+1 "
@@ -322,19 +323,6 @@ static void test_same_twice(void **state)
     free(before);
 }
 
-static void refuses(const struct house *h, const char *words, const char *says)
-{
-    char *before = house_list(h);
-    struct ended e = run_words(h, words, 2);
-    char *after = house_list(h);
-    assert_string_equal(before, after);
-    if (!strstr(e.err, says) || strchr(e.err, '\n') != e.err + strlen(e.err) - 1)
-        fail_msg("%s: '%s', not '%s'", words, e.err, says);
-    ended_free(&e);
-    free(before);
-    free(after);
-}
-
 /* A file of another run is left alone, and the difference is named. */
 static void test_heads_that_disagree(void **state)
 {
@@ -344,26 +332,26 @@ static void test_heads_that_disagree(void **state)
     remove_files(*state);
     struct ended e = run_words(*state, TINY "--nodes 8", 0);
     ended_free(&e);
-    refuses(*state, TINY "--nodes 8 --resume --seed 7", "differs in its seed: 42 there, 7 here");
-    refuses(*state, TINY "--nodes 8 --resume --phase step", "differs in its settings: ");
-    refuses(*state, TINY "--nodes 8 --resume --impl linear=ref", "differs in its settings: ");
-    refuses(*state, TINY "--nodes 8 --resume --device ref",
-            "differs in its devices: [\"cpu\"] there, [\"ref\"] here");
+    refuses(*state, TINY "--nodes 8 --resume --seed 7", NULL, "differs in its seed: 42 there, 7 here", NULL);
+    refuses(*state, TINY "--nodes 8 --resume --phase step", NULL, "differs in its settings: ", NULL);
+    refuses(*state, TINY "--nodes 8 --resume --impl linear=ref", NULL, "differs in its settings: ", NULL);
+    refuses(*state, TINY "--nodes 8 --resume --device ref", NULL,
+            "differs in its devices: [\"cpu\"] there, [\"ref\"] here", NULL);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         json_t *record = record_in(*state, "work/x.json"), *other = json_deep_copy(record);
         json_object_set_new(other, fields[i], json_string("another"));
         assert_true(record_save(other, path, error));
         snprintf(says, sizeof says, "x.json differs in its %s: \"another\" there", fields[i]);
-        refuses(*state, TINY "--nodes 8 --resume", says);
+        refuses(*state, TINY "--nodes 8 --resume", NULL, says, NULL);
         assert_true(record_save(record, path, error));
         json_decref(other);
         json_decref(record);
     }
-    refuses(*state, "--resume --device meta", "--resume: with --device meta");
+    refuses(*state, "--resume --device meta", NULL, "--resume: with --device meta", NULL);
     FILE *file = fopen(path, "w");
     fputs("not a record\n", file);
     fclose(file);
-    refuses(*state, TINY "--nodes 8 --resume", "--resume: x.json: not JSON");
+    refuses(*state, TINY "--nodes 8 --resume", NULL, "--resume: x.json: not JSON", NULL);
 }
 
 /* Without --resume the file begins anew, and what stood there stays as x.json~. */

@@ -232,12 +232,6 @@ static void test_in_a_binary(void **state)
     assert_int_equal(processes, 4); /* two rows of two programs */
     json_decref(trace);
     ended_free(&e);
-    static const char *const refused[] = {"--device meta --trace t.json", "--trace /nonexistent/t.json"};
-    for (int i = 0; i < 2; i++) {
-        e = run_words(house, refused[i], 2);
-        assert_non_null(strstr(e.err, "--trace"));
-        ended_free(&e);
-    }
     house_teardown(&house);
 }
 
