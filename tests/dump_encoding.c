@@ -69,7 +69,8 @@ int main(int argc, char **argv)
     for (int run = 0; run < atoi(argv[9]); run++) {
         encoding_free(&e);
         double start = clock_now();
-        if (!encoding_compute(&c, &b, &(struct computing){.threads = atoi(argv[8])}, &e, error, sizeof error))
+        if (!encoding_compute(&c, &b, &(struct encoding_options){.threads = atoi(argv[8])}, &e, error,
+                              sizeof error))
             fail(error);
         json_array_append_new(seconds, json_real(clock_now() - start));
     }

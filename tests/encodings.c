@@ -86,7 +86,7 @@ struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t
     struct encoding_config c = {.kind = kind, .k = k, .solver = s};
     struct encoding e;
     char error[256];
-    if (!lappe_compute(&c, b, &(struct computing){.threads = threads}, &e, error, sizeof error)) {
+    if (!lappe_compute(&c, b, &(struct encoding_options){.threads = threads}, &e, error, sizeof error)) {
         fprintf(stderr, "%s:%d by %s: %s\n", encoding_name(kind), (int)k, eigensolver_name(s), error);
         exit(1);
     }

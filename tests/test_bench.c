@@ -195,7 +195,7 @@ static int program_setup(void **state)
     struct tape_config t = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
     char error[256];
     assert_true(batch_generate(&p.batch, &g, error, sizeof error));
-    p.recording = record_program(PROGRAM_STEP, &c, &p.batch, NULL, t);
+    p.recording = program_record(PROGRAM_STEP, &c, &p.batch, NULL, t);
     assert_true(tape_layout(p.recording.tape));
     tape_init(p.recording.tape);
     *state = &p;

@@ -57,7 +57,7 @@ static int compute(const struct encoding_config *c, const struct batch *b, int a
 {
     int left = asks;
     struct countdown count = {&left};
-    struct computing with = {.threads = 1, .cancel = halting_by(&count)};
+    struct encoding_options with = {.threads = 1, .cancel = halting_by(&count)};
     struct encoding e;
     char error[256] = "", want[256];
     *done = encoding_compute(c, b, &with, &e, error, sizeof error);

@@ -94,7 +94,7 @@ static void expect_planned(const struct backend *b, const struct batch *batch, c
                              .mpnn = m->mpnn};
     struct tape_config t = {.backend = b, .dtype = F32, .threads = 1, .seed = 1};
     assert_true(encoding_parse(pe, &c.pe));
-    struct recording r = record_program(PROGRAM_STEP, &c, batch, NULL, t);
+    struct recording r = program_record(PROGRAM_STEP, &c, batch, NULL, t);
     const struct plan *p = tape_plan(r.tape);
     assert_true(p->arena > batch->adj.nodes * 256 * 4);
     assert_int_equal(p->arena % b->device->alignment, 0);

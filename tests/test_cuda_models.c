@@ -58,7 +58,7 @@ static struct tape_config on_device(const struct opened *d)
 
 static struct recording ready(const struct model_config *c, const struct batch *b, struct tape_config t)
 {
-    struct recording r = record_program(PROGRAM_STEP, c, b, NULL, t);
+    struct recording r = program_record(PROGRAM_STEP, c, b, NULL, t);
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;

@@ -252,7 +252,7 @@ static struct recording record_model(const struct way *way, const struct whole *
     c.heads = HEADS;
     c.ffn = 192;
     c.act = ACT_GELU;
-    struct recording r = record_program(PROGRAM_STEP, &c, b, NULL, way_config(way));
+    struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, way_config(way));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;

@@ -88,7 +88,7 @@ static struct recording record_step(struct batch *b, const char *linear_variant)
     t.variant[OP_linear] = linear_variant;
     char error[256];
     assert_true(batch_generate(b, &g, error, sizeof error));
-    struct recording r = record_program(PROGRAM_STEP, &c, b, NULL, t);
+    struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, t);
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;

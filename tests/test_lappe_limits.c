@@ -29,7 +29,7 @@ static void test_limit_shows(void **state)
         char error[256];
         if (!eigensolver_there(c.solver))
             continue;
-        assert_true(lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 12}, &e, error,
+        assert_true(lappe_compute(&c, &b, &(struct encoding_options){.threads = 1, .products = 12}, &e, error,
                                   sizeof error));
         assert_true(e.excess > 1 && e.residual > 0);
         encoding_free(&e);
@@ -44,7 +44,8 @@ static void test_refusals(void **state)
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 4};
     struct encoding e;
     char error[256];
-    assert_false(lappe_compute(&c, &directed, &(struct computing){.threads = 1}, &e, error, sizeof error));
+    assert_false(
+        lappe_compute(&c, &directed, &(struct encoding_options){.threads = 1}, &e, error, sizeof error));
     assert_non_null(strstr(error, "the Laplacian needs an undirected graph"));
     batch_free(&directed);
     struct batch b = batch_er(20, 1);
@@ -52,7 +53,8 @@ static void test_refusals(void **state)
         c.solver = (enum eigensolver)s;
         if (eigensolver_there(c.solver))
             continue;
-        assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
+        assert_false(
+            lappe_compute(&c, &b, &(struct encoding_options){.threads = 1}, &e, error, sizeof error));
         assert_non_null(strstr(error, "this build has no "));
     }
     batch_free(&b);
@@ -91,7 +93,7 @@ static void test_refused_memory_is_a_line(void **state)
             little = before;
             little.rlim_cur = address_space() + room;
             assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
-            done = lappe_compute(&c, &b, &(struct computing){.threads = 1, .products = 2}, &e, error,
+            done = lappe_compute(&c, &b, &(struct encoding_options){.threads = 1, .products = 2}, &e, error,
                                  sizeof error);
             assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
             if (done)
@@ -114,7 +116,7 @@ static void test_too_large_for_lapack(void **state)
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
     struct encoding e;
     char error[256] = "";
-    assert_false(lappe_compute(&c, &b, &(struct computing){.threads = 1}, &e, error, sizeof error));
+    assert_false(lappe_compute(&c, &b, &(struct encoding_options){.threads = 1}, &e, error, sizeof error));
     assert_non_null(strstr(error, "lapack solves up to 46340 nodes, and a component has 46341"));
     batch_free(&b);
 }

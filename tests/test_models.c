@@ -77,7 +77,7 @@ static const struct model_config dense = {.attention = ATTENTION_DENSE};
 static struct recording ready_with(enum program_kind kind, const struct model_config *c,
                                    const struct batch *b, const struct encoding *e, struct tape_config t)
 {
-    struct recording r = record_program(kind, c, b, e, t);
+    struct recording r = program_record(kind, c, b, e, t);
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;
@@ -112,7 +112,7 @@ static void test_parameter_oracle(void **state)
     c.task = TASK_NODE;
     assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + CLASSES * (d + 1));
     struct batch b = batch_er(10, 1);
-    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
+    struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
     const char *name;
     struct mat w = tape_parameter(r.tape, 2, &name);
@@ -148,7 +148,7 @@ static void test_parameters_by_the_formula(void **state)
         struct model_config c = sized(*state, sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], ACT_GELU);
         if (c.pe.kind && c.pe.width == 0)
             continue;
-        struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
+        struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
         assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
         tape_free(r.tape);
     }
@@ -390,7 +390,7 @@ static void test_dry_run(void **state)
     assert_true(batch_shape(&b, &g, error, sizeof error));
     struct subject s = {.parts = dense};
     struct model_config c = sized(&s, 1, 256, 8, 512, ACT_GELU);
-    struct recording r = record_program(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
+    struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     int64_t n = 10000000, d = 256, h = 8, f = 512;
     int64_t linear = 2 * n * (FEATURES * d + 4 * d * d + 2 * d * f), bias = n * (d + 4 * d + f + d),
             act = 5 * n * f;
@@ -407,7 +407,7 @@ static void test_listing(void **state)
     struct batch b = batch_er(12, 1);
     struct subject s = {.parts = dense};
     struct model_config c = small_of(&s);
-    struct recording r = record_program(PROGRAM_STEP, &c, &b, NULL, config_of(backend_cpu(), F32));
+    struct recording r = program_record(PROGRAM_STEP, &c, &b, NULL, config_of(backend_cpu(), F32));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

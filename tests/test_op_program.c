@@ -24,7 +24,7 @@ static struct tape *ready(enum op op, const struct batch *b, const char *variant
 {
     struct tape_config t = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
     t.variant[op] = variant;
-    struct tape *tape = record_op_program(op, &config, b, t).tape;
+    struct tape *tape = op_program_record(op, &config, b, t).tape;
     assert_int_equal(tape_entry_count(tape), 1);
     assert_true(tape_layout(tape));
     tape_init(tape);

@@ -27,7 +27,7 @@ static struct recording record_small(enum program_kind kind, struct batch *b, st
     struct graph_config g = {.family = "er", .nodes = nodes, .degree = 3, .graphs = 3, .seed = 1};
     char error[256];
     assert_true(batch_generate(b, &g, error, sizeof error));
-    return record_program(kind, &small, b, NULL, config);
+    return program_record(kind, &small, b, NULL, config);
 }
 
 static struct tape_config on_cpu(bool no_reuse, int threads)

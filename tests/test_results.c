@@ -48,8 +48,8 @@ static void assert_costs_of_the_tape(const json_t *row)
     struct batch b;
     char error[MESSAGE_SIZE];
     assert_true(batch_shape(&b, &g, error, sizeof error));
-    struct recording forward = record_program(PROGRAM_FORWARD, &c, &b, NULL, t);
-    struct recording step = record_program(PROGRAM_STEP, &c, &b, NULL, t);
+    struct recording forward = program_record(PROGRAM_FORWARD, &c, &b, NULL, t);
+    struct recording step = program_record(PROGRAM_STEP, &c, &b, NULL, t);
     assert_int_equal(count_at(row, "forward.flops.analytic"), total_of(forward.tape).flops);
     assert_int_equal(count_at(row, "forward.bytes"), total_of(forward.tape).bytes);
     assert_int_equal(count_at(row, "step.flops.analytic"), total_of(step.tape).flops);

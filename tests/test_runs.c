@@ -40,20 +40,20 @@ static void test_as_marks(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        struct arena *pool = arena_new();
+        struct arena *arena = arena_new();
         struct runs s = {0};
         bool in[NUMBERS] = {false};
         for (uint64_t n = 0; n < ADDED; n++) {
             struct run r = drawn(round, 2 * n), asked = drawn(round, 2 * n + 1);
             r.end = r.end < r.first + 5 ? r.end : r.first + 5;
-            runs_add(&s, pool, r);
+            runs_add(&s, arena, r);
             memset(in + r.first, true, (size_t)(r.end - r.first) * sizeof *in);
             expect_same(&s, in, asked);
             expect_same(&s, in, (struct run){0, NUMBERS});
         }
         for (int i = 1; i < s.count; i++)
             assert_true(s.list[i - 1].end < s.list[i].first);
-        arena_free(pool);
+        arena_free(arena);
     }
 }
 
@@ -73,7 +73,7 @@ static void test_many_pairs_are_planned(void **state)
     struct batch b;
     char error[256];
     assert_true(batch_shape(&b, &g, error, sizeof error));
-    struct recording r = record_program(PROGRAM_STEP, &c, &b, NULL, t);
+    struct recording r = program_record(PROGRAM_STEP, &c, &b, NULL, t);
     int64_t probabilities = b.pairs * c.heads * (int64_t)sizeof(float);
     assert_true(tape_plan(r.tape)->peak > c.layers * probabilities);
     tape_free(r.tape);

@@ -59,7 +59,7 @@ static struct encoding computed(const struct batch *b, int64_t k, int threads)
     struct encoding_config c = walks(k);
     struct encoding e;
     char error[128];
-    assert_true(rwse_compute(&c, b, &(struct computing){.threads = threads}, &e, error, sizeof error));
+    assert_true(rwse_compute(&c, b, &(struct encoding_options){.threads = threads}, &e, error, sizeof error));
     assert_int_equal(e.values.rows, b->adj.nodes);
     assert_int_equal(e.values.cols, k);
     assert_int_equal(e.values.ld, k);

@@ -206,8 +206,8 @@ struct recording config_record(const struct config *c, const struct options *o, 
     bool alone = kind == PROGRAM_KERNEL;
     if (alone)
         t.variant[c->kernel->op] = c->kernel->variant;
-    struct recording r = alone ? record_op_program(c->kernel->op, &c->parts, b, t)
-                               : record_program(kind, &c->parts, b, c->encoding, t);
+    struct recording r = alone ? op_program_record(c->kernel->op, &c->parts, b, t)
+                               : program_record(kind, &c->parts, b, c->encoding, t);
     tape_cancel_when(r.tape, (struct cancel){interrupted, NULL});
     return r;
 }

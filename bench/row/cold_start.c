@@ -22,7 +22,8 @@ static const char *const fields[COLD_START_STEPS] = {"first_answer.graph",   "fi
 static bool encode_anew(struct workload *w, struct encoding *e, struct message *error)
 {
     static const struct sampling no_deadline = {0};
-    struct computing with = {.threads = w->config.threads, .cancel = {sampling_cancelled, &no_deadline}};
+    struct encoding_options with = {.threads = w->config.threads,
+                                    .cancel = {sampling_cancelled, &no_deadline}};
     if (w->config.parts.pe.kind == ENCODING_NONE)
         return true;
     w->config.encoding = e;

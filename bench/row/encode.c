@@ -12,7 +12,7 @@ static bool compute(struct encoded *e, const struct config *c, const struct batc
                     const struct sampling *rule)
 {
     struct encoding next;
-    struct computing with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
+    struct encoding_options with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
     double start = clock_now();
     if (!encoding_compute(&c->parts.pe, b, &with, &next, e->error.text, sizeof e->error.text)) {
         e->cancelled = next.cancelled;
@@ -49,7 +49,7 @@ static void compare(struct encoded *e, const struct config *c, const struct batc
 {
     struct encoding other;
     struct encoding_config pe = c->parts.pe;
-    struct computing with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
+    struct encoding_options with = {.threads = c->threads, .cancel = {sampling_cancelled, rule}};
     e->missed = -1;
     if (pe.solver != SOLVER_ARPACK || !mat_present(e->encoding.eigenvalues)) {
         complain(&e->not_compared, "only ARPACK can miss eigenvalues");

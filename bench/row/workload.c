@@ -129,8 +129,8 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
     tape.seed = w->options->seed;
     if (alone)
         tape.variant[c->kernel->op] = c->kernel->variant;
-    struct recording r = alone ? record_op_program(c->kernel->op, &c->parts, &w->batch, tape)
-                               : record_program(kind, &c->parts, &w->batch, c->encoding, tape);
+    struct recording r = alone ? op_program_record(c->kernel->op, &c->parts, &w->batch, tape)
+                               : program_record(kind, &c->parts, &w->batch, c->encoding, tape);
     tape_cancel_when(r.tape, (struct cancel){is_interrupted, NULL});
     return r;
 }

@@ -22,11 +22,6 @@ void dseupd_(const int *rvec, const char *howmny, const int *select, double *d, 
              const double *tol, double *resid, const int *ncv, double *v, const int *ldv, int *iparam,
              int *ipntr, double *workd, double *workl, const int *lworkl, int *info);
 
-bool arpack_available(void)
-{
-    return true;
-}
-
 /* What both calls share. */
 struct lanczos {
     const struct pencil *p;
@@ -84,7 +79,7 @@ static int64_t work_of(int64_t n, int64_t wanted)
 }
 
 /* Lanczos steps until ARPACK is done or gives up, or the work is cancelled; returns how many products. */
-static int64_t iterate(struct lanczos *l, struct eager *e)
+static int64_t run_lanczos(struct lanczos *l, struct eager *e)
 {
     int ido = 0;
     int64_t products = 0;
@@ -114,16 +109,23 @@ static void extract(struct lanczos *l, double *vectors, double *values, struct e
             ((float *)pairs->x.data)[i * pairs->x.ld + k] = (float)(from[i] / l->half[i]);
     }
 }
+#endif
+
+bool arpack_available(void)
+{
+    return HAVE_ARPACK;
+}
 
 bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
 {
+#if HAVE_ARPACK
     int64_t n = p->n, bytes = work_of(n, pairs->count) * 8;
     double *work = eager_alloc(e, bytes);
     if (!work)
         return false;
     struct lanczos l;
     start(&l, p, pairs->count, most, work);
-    pairs->iterations = iterate(&l, e);
+    pairs->iterations = run_lanczos(&l, e);
     if (l.info < 0)
         eager_fail(e, "ARPACK's dsaupd failed, info %d", l.info);
     if (!eager_good(e)) {
@@ -137,18 +139,8 @@ bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct 
                  pairs->iterations * (4 * p->adj.col.rows + 8 * n * (l.vectors + 4)));
     eager_free(e, work, bytes);
     return true;
-}
-
 #else
-
-bool arpack_available(void)
-{
-    return false;
-}
-
-bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
-{
     (void)p, (void)most, (void)pairs;
     return eager_fail(e, "this build has no ARPACK");
-}
 #endif
+}

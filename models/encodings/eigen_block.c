@@ -31,7 +31,7 @@ void block_swap(struct mat *a, struct mat *b)
     *b = c;
 }
 
-static double *entry(struct mat m, int64_t i, int64_t k)
+static double *element(struct mat m, int64_t i, int64_t k)
 {
     return (double *)m.data + i * m.ld + k;
 }
@@ -45,12 +45,12 @@ static void orthonormalise(struct iteration *s, double *c)
     int64_t n = s->wide;
     memset(c, 0, (size_t)(n * n) * sizeof *c);
     for (int64_t j = 0; j < n; j++) {
-        double own = *entry(s->gram, j, j), left = own;
+        double own = *element(s->gram, j, j), left = own;
         c[j * n + j] = 1;
         for (int64_t i = 0; i < j; i++) {
             double dot = 0;
             for (int64_t k = 0; k <= i; k++)
-                dot += c[k * n + i] * *entry(s->gram, k, j);
+                dot += c[k * n + i] * *element(s->gram, k, j);
             for (int64_t k = 0; k <= i; k++)
                 c[k * n + j] -= dot * c[k * n + i];
             left -= dot * dot;
@@ -69,7 +69,7 @@ static void project(struct iteration *s, const double *c, double *half, double *
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t k = 0; k <= j; k++)
-                sum += *entry(s->energy, i, k) * c[k * n + j];
+                sum += *element(s->energy, i, k) * c[k * n + j];
             half[i * n + j] = sum;
         }
     for (int64_t i = 0; i < n; i++)
@@ -81,25 +81,25 @@ static void project(struct iteration *s, const double *c, double *half, double *
         }
 }
 
-/* turn' = c times the eigenvectors (rows of v), and the shift that takes the constant out. */
-static void set_turn(struct iteration *s, const double *c, const double *v)
+/* transform' = c times the eigenvectors (rows of v), and the shift that takes the constant out. */
+static void set_transform(struct iteration *s, const double *c, const double *v)
 {
     int64_t n = s->wide;
-    float *turn = s->turn.data, *shift = s->shift.data;
+    float *transform = s->transform.data, *shift = s->shift.data;
     for (int64_t j = 0; j < n; j++) {
         double mean = 0;
         for (int64_t i = 0; i < n; i++) {
             double sum = 0;
             for (int64_t k = i; k < n; k++)
                 sum += c[i * n + k] * v[j * n + k];
-            turn[j * n + i] = (float)sum;
-            mean += sum * *entry(s->sums, 0, i) / s->total;
+            transform[j * n + i] = (float)sum;
+            mean += sum * *element(s->sums, 0, i) / s->total;
         }
         shift[j] = (float)-mean;
     }
 }
 
-void block_draw(struct iteration *s, int64_t first)
+void block_randomise(struct iteration *s, int64_t first)
 {
     if (first < s->wide)
         run_op(s->e, uniform, .y = mat_cols(s->x, first, s->wide - first),
@@ -115,11 +115,11 @@ static void inner_products(struct iteration *s)
     run_op(s->e, gram, .g = s->sums, .x = s->p->mass, .y = s->x);
     for (int64_t i = 0; i < s->wide; i++)
         for (int64_t j = 0; j < s->wide; j++)
-            *entry(s->gram, i, j) -= *entry(s->sums, 0, i) * *entry(s->sums, 0, j) / s->total;
+            *element(s->gram, i, j) -= *element(s->sums, 0, i) * *element(s->sums, 0, j) / s->total;
     for (int64_t i = 0; i < s->wide; i++)
         for (int64_t j = 0; j < i; j++)
-            *entry(s->energy, i, j) = *entry(s->energy, j, i) =
-                (*entry(s->energy, i, j) + *entry(s->energy, j, i)) / 2;
+            *element(s->energy, i, j) = *element(s->energy, j, i) =
+                (*element(s->energy, i, j) + *element(s->energy, j, i)) / 2;
 }
 
 /* How far the wanted columns are from orthonormal. */
@@ -128,7 +128,7 @@ static double find_skew(const struct iteration *s)
     double most = 0;
     for (int64_t i = 0; i < s->wanted; i++)
         for (int64_t j = 0; j <= i; j++)
-            most = fmax(most, fabs(*entry(s->gram, i, j) - (i == j)));
+            most = fmax(most, fabs(*element(s->gram, i, j) - (i == j)));
     return most;
 }
 
@@ -141,29 +141,29 @@ static void find_residuals(struct iteration *s)
 {
     inner_products(s);
     s->skew = find_skew(s);
-    memset(s->turn.data, 0, (size_t)mat_bytes(s->turn));
+    memset(s->transform.data, 0, (size_t)mat_bytes(s->transform));
     for (int64_t j = 0; j < s->wide; j++) {
-        s->value[j] = *entry(s->energy, j, j) / *entry(s->gram, j, j);
-        ((float *)s->turn.data)[j * (s->wide + 1)] = (float)-s->value[j];
+        s->value[j] = *element(s->energy, j, j) / *element(s->gram, j, j);
+        ((float *)s->transform.data)[j * (s->wide + 1)] = (float)-s->value[j];
     }
-    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->turn, .act = ACT_NONE);
+    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->transform, .act = ACT_NONE);
     s->z.acc = true;
     run_op(s->e, copy, .y = s->z, .x = s->y);
     s->z.acc = false;
     run_op(s->e, gram, .g = s->square, .x = s->z, .y = s->z, .m = s->p->mass);
     for (int64_t j = 0; j < s->wide; j++)
-        s->residual[j] = sqrt(fmax(0, *entry(s->square, j, j) / *entry(s->gram, j, j)));
+        s->residual[j] = sqrt(fmax(0, *element(s->square, j, j) / *element(s->gram, j, j)));
 }
 
 /*
  * Takes the constant out of the block once more, now that little of it is left: next to much of it, float
  * leaves a part that a filter would raise above all else. The sums are those of the block as it is.
  */
-static void take_out_constant(struct iteration *s)
+static void remove_constant(struct iteration *s)
 {
     float *mean = s->shift.data;
     for (int64_t j = 0; j < s->wide; j++)
-        mean[j] = (float)(*entry(s->sums, 0, j) / s->total);
+        mean[j] = (float)(*element(s->sums, 0, j) / s->total);
     run_op(s->e, batch_norm_inference, .y = s->y, .x = s->x, .gain = s->ones, .bias = s->zeros,
            .running_mean = s->shift, .running_var = s->ones);
     block_swap(&s->x, &s->y);
@@ -183,20 +183,20 @@ bool block_ritz(struct iteration *s)
     int info = dense_symmetric(n, small, 0, n, s->value, v, rest);
     if (info)
         return eager_fail(s->e, "the small problem of %lld columns failed, info %d", (long long)n, info);
-    set_turn(s, c, v);
-    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->turn, .b = s->shift, .act = ACT_NONE);
+    set_transform(s, c, v);
+    run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->transform, .b = s->shift, .act = ACT_NONE);
     eager_charge(s->e, dense_flops(n, n), 0);
     block_swap(&s->x, &s->y);
     int64_t rank = n;
     while (rank > 0 && s->value[rank - 1] > 1.01 * s->p->bound)
         rank--;
-    block_draw(s, rank);
+    block_randomise(s, rank);
     find_residuals(s);
-    take_out_constant(s);
+    remove_constant(s);
     return eager_good(s->e);
 }
 
-bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
+bool block_alloc(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
 {
     int64_t room = (wanted + GUARDS + UNIT - 1) / UNIT * UNIT, n = p->n;
     int64_t wide = room < n - 1 ? room : n - 1;
@@ -208,7 +208,7 @@ bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, in
     s->energy = eager_matrix(e, F64, wide, wide);
     s->square = eager_matrix(e, F64, wide, wide);
     s->sums = eager_matrix(e, F64, 1, wide);
-    s->turn = eager_matrix(e, F32, wide, wide);
+    s->transform = eager_matrix(e, F32, wide, wide);
     s->shift = eager_matrix(e, F32, 1, wide);
     s->ones = eager_matrix(e, F32, 1, wide);
     s->zeros = eager_matrix(e, F32, 1, wide);
@@ -228,10 +228,10 @@ bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, in
     return true;
 }
 
-void block_give(struct iteration *s)
+void block_free(struct iteration *s)
 {
-    struct mat *all[] = {&s->x,    &s->y,    &s->z,     &s->gram, &s->energy, &s->square,
-                         &s->sums, &s->turn, &s->shift, &s->ones, &s->zeros};
+    struct mat *all[] = {&s->x,    &s->y,         &s->z,     &s->gram, &s->energy, &s->square,
+                         &s->sums, &s->transform, &s->shift, &s->ones, &s->zeros};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         eager_release(s->e, all[i]);
     eager_free(s->e, s->value, s->work_size);

@@ -11,7 +11,7 @@ struct iteration {
     struct mat x, y, z;              /* n x wide: the block, and two to work with */
     struct mat gram, energy, square; /* wide x wide, F64: X' M X, X' L X, R' M R of the residuals */
     struct mat sums;                 /* 1 x wide, F64: 1' M X */
-    struct mat turn, shift;          /* wide x wide and 1 x wide: the block becomes x turn' + shift */
+    struct mat transform, shift;     /* wide x wide and 1 x wide: the block becomes x transform' + shift */
     struct mat ones, zeros;          /* 1 x wide */
     double *value, *before;          /* Ritz values, and those of the step before */
     double *residual;                /* of each */
@@ -23,11 +23,11 @@ struct iteration {
 };
 
 /* Room for a block of at least `wanted` columns. False where memory is refused; either way to be given. */
-bool block_take(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted);
-void block_give(struct iteration *s);
+bool block_alloc(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted);
+void block_free(struct iteration *s);
 
 /* Draws the columns from `first` on at random. */
-void block_draw(struct iteration *s, int64_t first);
+void block_randomise(struct iteration *s, int64_t first);
 
 /* y (+)= alpha T x + beta x. */
 void block_product(struct iteration *s, struct mat y, struct mat x, double alpha, double beta);

@@ -174,7 +174,7 @@ static bool smooth(const struct iteration *s)
 }
 
 /* Filters the block until its pairs are as good as they must be. */
-static bool iterate(struct iteration *s, int64_t most)
+static bool iterate_block(struct iteration *s, int64_t most)
 {
     bool done = block_ritz(s);
     double least = INFINITY, now = excess(s);
@@ -199,36 +199,36 @@ static void coarse_start(struct iteration *s, int64_t most)
     struct iteration t = {.e = s->e};
     if (!eigen_coarsen(s->e, s->p, &c))
         return;
-    if (c.p.n <= COARSER * s->p->n && block_take(&t, s->e, &c.p, s->wanted)) {
+    if (c.p.n <= COARSER * s->p->n && block_alloc(&t, s->e, &c.p, s->wanted)) {
         t.loose = LOOSE;
         t.random = c.p.n < COARSEST;
         if (t.random)
-            block_draw(&t, 0);
+            block_randomise(&t, 0);
         else
             coarse_start(&t, most);
-        if (iterate(&t, most))
+        if (iterate_block(&t, most))
             eigen_prolong(s->e, &c, s->x, t.x);
-        block_give(&t);
+        block_free(&t);
     }
     filter(s, HALF * s->p->bound, 3);
     filter(s, smooth_from(s, 0), smooth_degree(0));
-    eigen_coarse_give(s->e, &c);
+    eigen_coarse_free(s->e, &c);
 }
 
 bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
 {
     struct iteration s;
-    bool done = block_take(&s, e, p, pairs->count);
+    bool done = block_alloc(&s, e, p, pairs->count);
     if (done) {
-        block_draw(&s, 0);
+        block_randomise(&s, 0);
         s.random = true;
-        done = iterate(&s, most);
+        done = iterate_block(&s, most);
     }
     if (done) {
         run_op(e, copy, .y = pairs->x, .x = mat_cols(s.x, 0, pairs->count));
         memcpy(pairs->value, s.value, (size_t)pairs->count * sizeof *pairs->value);
         pairs->iterations = s.count;
     }
-    block_give(&s);
+    block_free(&s);
     return done && eager_good(e);
 }

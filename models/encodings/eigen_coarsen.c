@@ -85,7 +85,7 @@ static void add_edges(struct writer *w, const struct pencil *fine, const int32_t
     }
 }
 
-static void fill_rows(struct coarse *c, const struct pencil *fine, const int32_t *child, int32_t *place)
+static void fill_coarse(struct coarse *c, const struct pencil *fine, const int32_t *child, int32_t *place)
 {
     struct writer w = {.col = c->p.adj.col.data, .place = place, .weight = c->p.weight.data};
     int64_t *row = c->p.adj.row.data;
@@ -126,7 +126,7 @@ static double bound_of(const struct pencil *p, float *degree)
 
 bool eigen_coarsen(struct eager *e, const struct pencil *fine, struct coarse *to)
 {
-    *to = (struct coarse){.parent = eager_matrix(e, I32, fine->n, 1), .edges_room = fine->adj.col.rows};
+    *to = (struct coarse){.parent = eager_matrix(e, I32, fine->n, 1), .edge_capacity = fine->adj.col.rows};
     int64_t pair_bytes = 2 * fine->n * 4, place_bytes = 0;
     int32_t *child = eager_alloc(e, pair_bytes), *place = NULL;
     if (eager_good(e)) {
@@ -135,20 +135,20 @@ bool eigen_coarsen(struct eager *e, const struct pencil *fine, struct coarse *to
         p->mass = eager_matrix(e, F32, p->n, 1);
         p->q = eager_matrix(e, F32, p->n, 1);
         p->adj.row = eager_matrix(e, I64, p->n + 1, 1);
-        p->adj.col = eager_matrix(e, I32, to->edges_room, 1);
-        p->weight = eager_matrix(e, F32, to->edges_room, 1);
+        p->adj.col = eager_matrix(e, I32, to->edge_capacity, 1);
+        p->weight = eager_matrix(e, F32, to->edge_capacity, 1);
         place_bytes = p->n * 4;
         place = eager_alloc(e, place_bytes);
     }
     if (eager_good(e)) {
-        fill_rows(to, fine, child, place);
+        fill_coarse(to, fine, child, place);
         to->p.bound = to->p.norm = bound_of(&to->p, (float *)(void *)place);
         eager_charge(e, 2 * fine->adj.col.rows, 16 * fine->adj.col.rows);
     }
     eager_free(e, place, place_bytes);
     eager_free(e, child, pair_bytes);
     if (!eager_good(e))
-        eigen_coarse_give(e, to);
+        eigen_coarse_free(e, to);
     return eager_good(e);
 }
 
@@ -162,9 +162,9 @@ void eigen_prolong(struct eager *e, const struct coarse *c, struct mat fine, str
     eager_charge(e, 0, 8 * mat_size(fine));
 }
 
-void eigen_coarse_give(struct eager *e, struct coarse *c)
+void eigen_coarse_free(struct eager *e, struct coarse *c)
 {
-    c->p.adj.col.rows = c->p.weight.rows = c->edges_room;
+    c->p.adj.col.rows = c->p.weight.rows = c->edge_capacity;
     struct mat *all[] = {&c->parent, &c->p.mass, &c->p.q, &c->p.adj.row, &c->p.adj.col, &c->p.weight};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         eager_release(e, all[i]);

@@ -70,22 +70,18 @@ static int find_some(int64_t n, double *a, int64_t first, int64_t count, double 
     memcpy(values, all, (size_t)count * sizeof *values);
     return info == 0 && found != count ? order + 1 : info;
 }
+#endif
 
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work)
 {
+#if HAVE_LAPACK
     return (n <= ALL_UP_TO && count < n ? find_all : find_some)(n, a, first, count, values, vectors, work);
-}
-
 #else
-
-int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
-                    double *work)
-{
     (void)n, (void)a, (void)first, (void)count, (void)values, (void)vectors, (void)work;
     return -1;
-}
 #endif
+}
 
 static double at(struct mat m, int64_t i)
 {

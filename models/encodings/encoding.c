@@ -73,8 +73,9 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size)
                  (long long)c->width);
 }
 
-bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
-                      struct encoding *out, char *error, size_t error_size)
+bool encoding_compute(const struct encoding_config *c, const struct batch *b,
+                      const struct encoding_options *with, struct encoding *out, char *error,
+                      size_t error_size)
 {
     return c->kind == ENCODING_RWSE ? rwse_compute(c, b, with, out, error, error_size)
                                     : lappe_compute(c, b, with, out, error, error_size);

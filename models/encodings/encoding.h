@@ -70,7 +70,7 @@ struct encoding {
 };
 
 /* With what an encoding is computed, and when that ends before it is done. */
-struct computing {
+struct encoding_options {
     int threads;
     struct cancel cancel;
     int64_t products; /* of the Laplacian of a component, after which a solver gives up; 0: many */
@@ -88,8 +88,9 @@ int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
  * not converge is none: see `excess`. Halting waits for an op, a step of ARPACK, or LAPACK's work on a
  * component.
  */
-bool encoding_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
-                      struct encoding *out, char *error, size_t error_size);
+bool encoding_compute(const struct encoding_config *c, const struct batch *b,
+                      const struct encoding_options *with, struct encoding *out, char *error,
+                      size_t error_size);
 
 /*
  * In how many places of LapPE e has an eigenvalue above that of `other`, of the same batch, by more than

@@ -103,7 +103,7 @@ static bool solve_iterated(struct lappe *l)
     return done;
 }
 
-static bool take_output(struct lappe *l)
+static bool alloc_output(struct lappe *l)
 {
     struct encoding *out = l->out;
     int64_t n = l->b->adj.nodes, graphs = l->b->graphs, k = l->c->k;
@@ -116,18 +116,18 @@ static bool take_output(struct lappe *l)
 /* Whether the solver that was asked for can be had, for this batch. */
 static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
 {
-    const char *lack = eigensolver_missing_library(c->solver);
+    const char *missing = eigensolver_missing_library(c->solver);
     if (!b->symmetric)
         snprintf(error, size,
                  "the Laplacian needs an undirected graph, and some edge has no reverse; a file with each "
                  "edge once is read by undirected:PATH");
-    else if (lack)
-        snprintf(error, size, "this build has no %s", lack);
-    return b->symmetric && !lack;
+    else if (missing)
+        snprintf(error, size, "this build has no %s", missing);
+    return b->symmetric && !missing;
 }
 
-bool lappe_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
-                   struct encoding *out, char *error, size_t error_size)
+bool lappe_compute(const struct encoding_config *c, const struct batch *b,
+                   const struct encoding_options *with, struct encoding *out, char *error, size_t error_size)
 {
     *out = (struct encoding){0};
     if (!possible(c, b, error, error_size))
@@ -135,9 +135,9 @@ bool lappe_compute(const struct encoding_config *c, const struct batch *b, const
     struct lappe l = {.c = c, .b = b, .normalised = c->kind == ENCODING_LAP_PYG, .out = out};
     l.most = with->products > 0 ? with->products : PRODUCTS;
     eager_start(&l.e, backend_cpu(), with->threads, with->cancel);
-    bool done = take_output(&l) && lappe_take_problems(&l) && solve_dense(&l) && solve_iterated(&l) &&
+    bool done = alloc_output(&l) && lappe_problems_alloc(&l) && solve_dense(&l) && solve_iterated(&l) &&
                 lappe_write(&l);
-    lappe_give_problems(&l);
+    lappe_problems_free(&l);
     eager_end(&l.e);
     if (done && !lappe_finish(out, c, b, with->threads))
         done = eager_fail(&l.e, "no memory to check the residuals");

@@ -10,8 +10,8 @@
  * cancelled; then there is nothing to free. A solver that does not converge is no error: out->excess is above
  * 1 then.
  */
-bool lappe_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
-                   struct encoding *out, char *error, size_t error_size);
+bool lappe_compute(const struct encoding_config *c, const struct batch *b,
+                   const struct encoding_options *with, struct encoding *out, char *error, size_t error_size);
 
 /*
  * Makes the vectors' norms 1 and their signs canonical, replaces eigenvalues other than 0 by the Rayleigh

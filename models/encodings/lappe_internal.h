@@ -47,11 +47,11 @@ struct lappe {
 };
 
 /*
- * Fills l->s from the batch. False where memory is refused; either way lappe_give_problems gives back what
+ * Fills l->s from the batch. False where memory is refused; either way lappe_problems_free gives back what
  * was taken.
  */
-bool lappe_take_problems(struct lappe *l);
-void lappe_give_problems(struct lappe *l);
+bool lappe_problems_alloc(struct lappe *l);
+void lappe_problems_free(struct lappe *l);
 
 /* Component c as a problem. */
 struct pencil lappe_pencil(const struct lappe *l, int64_t c);

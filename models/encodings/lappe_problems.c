@@ -91,7 +91,7 @@ static void want(struct lappe *l, int64_t g, int64_t first, int64_t end)
     }
 }
 
-static bool take_components(struct lappe *l)
+static bool components_alloc(struct lappe *l)
 {
     struct components *c = &l->s.parts;
     c->nodes = l->b->adj.nodes;
@@ -104,11 +104,11 @@ static bool take_components(struct lappe *l)
     return taken;
 }
 
-bool lappe_take_problems(struct lappe *l)
+bool lappe_problems_alloc(struct lappe *l)
 {
     struct problems *s = &l->s;
     int64_t n = l->b->adj.nodes;
-    if (!take_components(l))
+    if (!components_alloc(l))
         return false;
     int64_t count = s->parts.count;
     s->edges = l->b->adj.edges;
@@ -145,7 +145,7 @@ bool lappe_take_problems(struct lappe *l)
     return s->x && s->value;
 }
 
-void lappe_give_problems(struct lappe *l)
+void lappe_problems_free(struct lappe *l)
 {
     struct problems *s = &l->s;
     int64_t n = s->parts.nodes, count = s->parts.count;

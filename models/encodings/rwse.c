@@ -17,7 +17,7 @@ static struct edges edges_of(const struct batch *b)
                           .out_col = index_view(out->edges, I32, out->col)};
 }
 
-bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct encoding_options *with,
                   struct encoding *out, char *error, size_t error_size)
 {
     struct eager e;

@@ -14,7 +14,7 @@
  * The same bits for any number of threads. Without memory, or cancelled: false, a line in error, and an empty
  * `out`.
  */
-bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct computing *with,
+bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct encoding_options *with,
                   struct encoding *out, char *error, size_t error_size);
 
 #endif

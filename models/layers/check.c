@@ -8,7 +8,7 @@
 
 #include "models/tape/tape_internal.h"
 
-static double entry(struct mat m, int64_t i, int64_t k)
+static double value_of(struct mat m, int64_t i, int64_t k)
 {
     int64_t at = i * m.ld + k;
     return m.dtype == F64   ? ((const double *)m.data)[at]
@@ -21,7 +21,7 @@ static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *dif
 {
     *difference = *size = 0;
     for (int64_t k = 0; k < ours.cols; k++) {
-        double a = entry(ours, i, k), r = entry(oracle, i, k);
+        double a = value_of(ours, i, k), r = value_of(oracle, i, k);
         *difference += (a - r) * (a - r);
         *size += r * r;
     }
@@ -102,7 +102,7 @@ static double squares(struct mat m)
     double sum = 0;
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++)
-            sum += entry(m, i, k) * entry(m, i, k);
+            sum += value_of(m, i, k) * value_of(m, i, k);
     return sum;
 }
 

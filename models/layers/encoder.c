@@ -21,11 +21,11 @@ struct pair_rows {
     float *pairs;
 };
 
-static struct pair_rows fill_rows(struct tape *t, const struct encoding_config *c, const struct batch *b,
-                                  const struct encoding *e, int64_t rows)
+static struct pair_rows fill_pair_rows(struct tape *t, const struct encoding_config *c, const struct batch *b,
+                                       const struct encoding *e, int64_t rows)
 {
-    struct pair_rows r = {arena_take(t->pool, (size_t)(b->adj.nodes + 1) * sizeof *r.bounds),
-                          arena_take(t->pool, (size_t)(2 * rows) * sizeof *r.pairs)};
+    struct pair_rows r = {arena_alloc(t->metadata, (size_t)(b->adj.nodes + 1) * sizeof *r.bounds),
+                          arena_alloc(t->metadata, (size_t)(2 * rows) * sizeof *r.pairs)};
     float *to = r.pairs;
     for (int64_t g = 0; g < b->graphs; g++) {
         int64_t count = encoding_pairs(c, b->offset[g + 1] - b->offset[g]);
@@ -59,7 +59,7 @@ static void encode_pairs(struct tape *t, struct mat y, const struct encoding_con
         return;
     }
     if (encoding)
-        from = fill_rows(t, c, b, encoding, rows);
+        from = fill_pair_rows(t, c, b, encoding, rows);
     struct offsets of_node = {.at = input_encoding_bounds(t, "encoding.bounds", b->adj.nodes, from.bounds),
                               .pairs = squares};
     struct mat pairs = input_encoding(t, "encoding.pairs", rows, 2, from.pairs);

@@ -27,8 +27,8 @@ static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 
 /* [Linear(features) | encoder(encoding)], side by side in one matrix. */
-static struct mat record_input(struct tape *t, const struct model_config *c, struct mat features,
-                               const struct batch *batch, const struct encoding *encoding)
+static struct mat program_input(struct tape *t, const struct model_config *c, struct mat features,
+                                const struct batch *batch, const struct encoding *encoding)
 {
     int64_t p = encoder_width(c), d = c->hidden - p;
     if (p == 0)
@@ -39,8 +39,8 @@ static struct mat record_input(struct tape *t, const struct model_config *c, str
     return x;
 }
 
-static struct mat record_model(struct tape *t, const struct model_config *c, const struct structure *s,
-                               struct mat x)
+static struct mat program_output(struct tape *t, const struct model_config *c, const struct structure *s,
+                                 struct mat x)
 {
     for (int64_t l = 1; l <= c->layers; l++) {
         char name[32];
@@ -54,14 +54,14 @@ static struct mat record_model(struct tape *t, const struct model_config *c, con
     return linear(t, "head", pooled, TARGETS, ACT_NONE);
 }
 
-static struct mat record_loss(struct tape *t, const struct model_config *c, struct mat y)
+static struct mat program_loss(struct tape *t, const struct model_config *c, struct mat y)
 {
     if (c->task == TASK_NODE)
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, CLASSES));
     return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, TARGETS));
 }
 
-struct recording record_program(enum program_kind kind, const struct model_config *c,
+struct recording program_record(enum program_kind kind, const struct model_config *c,
                                 const struct batch *batch, const struct encoding *encoding,
                                 struct tape_config tape)
 {
@@ -70,12 +70,12 @@ struct recording record_program(enum program_kind kind, const struct model_confi
     struct recording r = {.tape = t};
     struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
     struct structure s = tape_structure(t, batch, model_uses_edges(c));
-    r.output = record_model(t, c, &s, record_input(t, c, features, batch, encoding));
+    r.output = program_output(t, c, &s, program_input(t, c, features, batch, encoding));
     if (tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but its formula says %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
-        r.loss = record_loss(t, c, r.output);
+        r.loss = program_loss(t, c, r.output);
         tape_keep(t, r.loss);
         tape_backward(t, r.loss);
         tape_adamw(t, &default_adamw);

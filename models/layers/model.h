@@ -44,7 +44,7 @@ struct recording {
  * it has the shapes of the batch then. Batch and encoding must live until the tape's layout was initialised.
  * Free the tape with tape_free.
  */
-struct recording record_program(enum program_kind kind, const struct model_config *c,
+struct recording program_record(enum program_kind kind, const struct model_config *c,
                                 const struct batch *batch, const struct encoding *encoding,
                                 struct tape_config tape);
 

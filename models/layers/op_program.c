@@ -219,7 +219,7 @@ const char *op_program_refuses(enum op op)
     return NULL;
 }
 
-struct recording record_op_program(enum op op, const struct model_config *c, const struct batch *batch,
+struct recording op_program_record(enum op op, const struct model_config *c, const struct batch *batch,
                                    struct tape_config tape)
 {
     tape.training = true;

@@ -2,8 +2,8 @@
  * A program of one op: what a kernel is timed by. All other readings of a tape (plan, costs, listing, check,
  * count) are those of any program.
  */
-#ifndef GTMARK_MODELS_SINGLE_H
-#define GTMARK_MODELS_SINGLE_H
+#ifndef GTMARK_MODELS_OP_PROGRAM_H
+#define GTMARK_MODELS_OP_PROGRAM_H
 
 #include "models/layers/model.h"
 
@@ -19,7 +19,7 @@ const char *op_program_refuses(enum op op);
  * Inputs are uniform on [-1, 1). What a backward op reads of its forward op's results is computed by that op
  * when the tape is initialised. The batch must live until then.
  */
-struct recording record_op_program(enum op op, const struct model_config *c, const struct batch *batch,
+struct recording op_program_record(enum op op, const struct model_config *c, const struct batch *batch,
                                    struct tape_config tape);
 
 #endif

@@ -7,14 +7,14 @@
 
 enum { BLOCK = 1 << 16, ALIGN = 16 };
 
-struct block {
-    struct block *next;
+struct arena_block {
+    struct arena_block *next;
     size_t used, size;
     _Alignas(ALIGN) char bytes[];
 };
 
 struct arena {
-    struct block *blocks;
+    struct arena_block *blocks;
 };
 
 static void *zeroed(size_t size)
@@ -36,19 +36,19 @@ void arena_free(struct arena *p)
 {
     if (!p)
         return;
-    for (struct block *b = p->blocks, *next; b; b = next) {
+    for (struct arena_block *b = p->blocks, *next; b; b = next) {
         next = b->next;
         free(b);
     }
     free(p);
 }
 
-void *arena_take(struct arena *p, size_t size)
+void *arena_alloc(struct arena *p, size_t size)
 {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     if (!p->blocks || p->blocks->used + size > p->blocks->size) {
         size_t room = size > BLOCK ? size : BLOCK;
-        struct block *b = zeroed(sizeof *b + room);
+        struct arena_block *b = zeroed(sizeof *b + room);
         b->next = p->blocks;
         b->size = room;
         p->blocks = b;
@@ -64,7 +64,7 @@ const char *arena_format(struct arena *p, const char *format, ...)
     va_start(list, format);
     va_copy(again, list);
     size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
-    char *text = arena_take(p, size);
+    char *text = arena_alloc(p, size);
     vsnprintf(text, size, format, again);
     va_end(again);
     va_end(list);

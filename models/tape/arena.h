@@ -1,6 +1,6 @@
 /* Memory that is only freed as a whole: blocks of it never move, so pointers into it stay valid. */
-#ifndef GTMARK_MODELS_POOL_H
-#define GTMARK_MODELS_POOL_H
+#ifndef GTMARK_MODELS_ARENA_H
+#define GTMARK_MODELS_ARENA_H
 
 #include <stddef.h>
 
@@ -10,7 +10,7 @@ struct arena *arena_new(void);
 void arena_free(struct arena *p);
 
 /* `size` zeroed bytes, aligned for any type. Aborts when the system has no memory left. */
-void *arena_take(struct arena *p, size_t size);
+void *arena_alloc(struct arena *p, size_t size);
 
 /* A printf into the pool. */
 const char *arena_format(struct arena *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -11,7 +11,7 @@
 static struct mat declare(struct tape *t, enum category category, const char *name, enum dtype dtype,
                           int64_t rows, int64_t cols)
 {
-    const char *full = arena_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
+    const char *full = arena_format(t->metadata, "%s%s%s", t->span, *t->span ? "." : "", name);
     return tape_storage(t, category, dtype, rows, cols, full);
 }
 
@@ -69,7 +69,7 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
 static struct mat declare_copy(struct tape *t, enum category category, const char *name, enum dtype dtype,
                                int64_t rows, int64_t cols, const void *from)
 {
-    struct mat m = tape_storage(t, category, dtype, rows, cols, arena_format(t->pool, "%s", name));
+    struct mat m = tape_storage(t, category, dtype, rows, cols, arena_format(t->metadata, "%s", name));
     t->storages[m.storage].from = from;
     return m;
 }

@@ -18,7 +18,7 @@ void tape_adamw(struct tape *t, const struct adamw *c)
     span_enter(t, "adamw");
     struct mat p = tape_whole(t, MEMORY_PARAMETERS), g = tape_whole(t, MEMORY_GRADIENTS);
     struct mat m = zeros(t, p.cols, "adamw.m"), v = zeros(t, p.cols, "adamw.v");
-    double *start = arena_take(t->pool, 2 * sizeof *start);
+    double *start = arena_alloc(t->metadata, 2 * sizeof *start);
     start[1] = c->lr;
     struct mat schedule = tape_storage(t, MEMORY_OPTIMIZER, F64, 1, 2, "adamw.schedule");
     t->storages[schedule.storage].from = start;

@@ -42,7 +42,7 @@ static void use(struct life *lives, const struct tape *t, struct mat m, int entr
 /* Lifetimes by storage; first = -1 for those that the program never touches. */
 static struct life *lifetimes(const struct tape *t)
 {
-    struct life *lives = arena_take(t->pool, (size_t)t->storage_count * sizeof *lives);
+    struct life *lives = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *lives);
     for (int i = 0; i < t->storage_count; i++)
         lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t, t->storages[i].bytes)};
     for (int e = 0; e < t->main.count; e++) {
@@ -85,8 +85,8 @@ static int64_t smallest_gap(const struct life *l, struct life *const *placed, in
 /* Places the dynamic storages from `base` on and returns the end of the arena. */
 static int64_t place(struct tape *t, const struct life *lives, int64_t base)
 {
-    struct life *order = arena_take(t->pool, (size_t)t->storage_count * sizeof *order);
-    struct life **placed = arena_take(t->pool, (size_t)t->storage_count * sizeof *placed);
+    struct life *order = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *order);
+    struct life **placed = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *placed);
     int count = 0;
     for (int i = 1; i < t->storage_count; i++)
         if (lives[i].first >= 0)
@@ -141,7 +141,7 @@ static void measure(struct tape *t, const struct life *lives)
 {
     struct plan *p = &t->plan;
     int64_t persistent[MEMORY_CATEGORIES] = {0};
-    t->live = arena_take(t->pool, (size_t)(t->main.count + 1) * sizeof *t->live);
+    t->live = arena_alloc(t->metadata, (size_t)(t->main.count + 1) * sizeof *t->live);
     for (int i = 1; i < t->storage_count; i++) {
         const struct storage *s = &t->storages[i];
         if (category_persistent(s->category) && !s->alias) {

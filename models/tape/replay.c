@@ -37,7 +37,7 @@ static const struct device *device_of(const struct tape *t)
 }
 
 /* Null where there is not so much. */
-static void *take_arena(const struct tape *t, int64_t bytes)
+static void *alloc_arena(const struct tape *t, int64_t bytes)
 {
     if (device_of(t)) {
         if (!t->config.context)
@@ -62,7 +62,7 @@ bool tape_layout(struct tape *t)
 {
     if (!tape_plan(t)->arena)
         return true;
-    t->arena = take_arena(t, t->plan.arena);
+    t->arena = alloc_arena(t, t->plan.arena);
     if (!t->arena)
         return false;
     t->traced = device_of(t) && device_of(t)->traced(t->config.context);

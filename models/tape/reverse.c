@@ -47,7 +47,7 @@ static int64_t written_columns(const struct storage *s, struct mat view)
 
 static void mark_written(struct tape *t, struct mat view)
 {
-    runs_add(&of(t, view)->written, t->pool, columns_of(of(t, view), view));
+    runs_add(&of(t, view)->written, t->metadata, columns_of(of(t, view), view));
 }
 
 /* Zeros in the columns of a view that nothing has contributed to, one fill for each run of them. */

@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-/* A list with room for one more; the old one stays in the pool. */
-static void grow(struct runs *s, struct arena *pool)
+/* A list with room for one more; the old one stays in the arena. */
+static void grow(struct runs *s, struct arena *arena)
 {
     if (s->count < s->capacity)
         return;
     s->capacity = s->capacity ? 2 * s->capacity : 4;
-    struct run *list = arena_take(pool, (size_t)s->capacity * sizeof *list);
+    struct run *list = arena_alloc(arena, (size_t)s->capacity * sizeof *list);
     if (s->count)
         memcpy(list, s->list, (size_t)s->count * sizeof *list);
     s->list = list;
 }
 
-void runs_add(struct runs *s, struct arena *pool, struct run r)
+void runs_add(struct runs *s, struct arena *arena, struct run r)
 {
     int from = 0;
-    grow(s, pool);
+    grow(s, arena);
     while (from < s->count && s->list[from].end < r.first)
         from++;
     int to = from; /* those in between become one with r */

@@ -18,7 +18,7 @@ struct runs {
 };
 
 /* Adds a run that is not empty. */
-void runs_add(struct runs *s, struct arena *pool, struct run r);
+void runs_add(struct runs *s, struct arena *arena, struct run r);
 
 /* How many numbers of a run are in the set. */
 int64_t runs_common(const struct runs *s, struct run r);

@@ -48,9 +48,9 @@ static void *grown(void *list, int count, int *capacity, size_t size)
 
 struct tape *tape_new(const struct tape_config *config)
 {
-    struct arena *pool = arena_new();
-    struct tape *t = arena_take(pool, sizeof *t);
-    t->pool = pool;
+    struct arena *metadata = arena_new();
+    struct tape *t = arena_alloc(metadata, sizeof *t);
+    t->metadata = metadata;
     t->config = *config;
     t->span = "";
     t->storages = grown(NULL, 0, &t->storage_capacity, sizeof *t->storages);
@@ -66,7 +66,7 @@ void tape_free(struct tape *t)
     free(t->storages);
     free(t->init.entries);
     free(t->main.entries);
-    arena_free(t->pool);
+    arena_free(t->metadata);
 }
 
 const struct tape_config *tape_config(const struct tape *t)
@@ -101,13 +101,13 @@ struct mat tape_whole(struct tape *t, enum category category)
 
 void span_enter(struct tape *t, const char *name)
 {
-    t->span = arena_format(t->pool, "%s%s%s", t->span, *t->span ? "." : "", name);
+    t->span = arena_format(t->metadata, "%s%s%s", t->span, *t->span ? "." : "", name);
 }
 
 void span_leave(struct tape *t)
 {
     const char *dot = strrchr(t->span, '.');
-    t->span = dot ? arena_format(t->pool, "%.*s", (int)(dot - t->span), t->span) : "";
+    t->span = dot ? arena_format(t->metadata, "%.*s", (int)(dot - t->span), t->span) : "";
 }
 
 bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args)
@@ -173,7 +173,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     const struct op_info *info = op_info(op);
     char error[256];
     int64_t dims[DIMS];
-    void *copy = arena_take(t->pool, info->args_size);
+    void *copy = arena_alloc(t->metadata, info->args_size);
     memcpy(copy, args, info->args_size);
     if (!op_bind(op, copy, dims, error, sizeof error))
         tape_contract("%s: %s", *t->span ? t->span : "(no span)", error);

@@ -30,7 +30,7 @@ struct program {
 
 struct tape {
     struct tape_config config;
-    struct arena *pool;
+    struct arena *metadata;
     struct storage *storages; /* storages[0] is none */
     int storage_count, storage_capacity;
     struct program init, main;
