@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/cli/flags.h"
 

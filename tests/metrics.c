@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/schema.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 
 /* --- minimum bytes */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "bench/base/number.h"
 #include "bench/cli/axes.h"
 #include "kernels/rng.h"
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "bench/base/paths.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/time/sample.h"
 
@@ -47,7 +48,7 @@ static void test_seconds(void **state)
                 {"--budget 2min", 120}, {"--budget 0.5", 0.5}, {"--budget 250ms", 0.25}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         struct options o = options_of(list[i].words);
-        assert_true(fabs(o.budget - list[i].budget) <= 1e-12 * list[i].budget);
+        assert_true(fabs(o.sampling.budget - list[i].budget) <= 1e-12 * list[i].budget);
         options_free(&o);
     }
 }

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/show/npy.h"
 #include "tests/npy.h"

@@ -19,6 +19,8 @@
 
 #include "bench/base/child.h"
 #include "bench/base/scratch.h"
+#include "bench/cli/arguments.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/flops/executed.h"
 #include "bench/row/harness.h"
@@ -266,8 +268,7 @@ static void parse(const struct bench *b, char **words, struct options *o)
 /* The options that the child of a row is given, by its command line. */
 static void parse_child(const struct bench *b, const struct options *o, int64_t row, struct options *child)
 {
-    struct executed_request r = {.options = o, .row = row, .program = "forward"};
-    char **words = executed_arguments(&r, "/nowhere"), **all = NULL;
+    char **words = arguments_of(o, row, "forward"), **all = NULL;
     size_t count = 0;
     while (words[count])
         count++;
@@ -275,9 +276,8 @@ static void parse_child(const struct bench *b, const struct options *o, int64_t 
     all[0] = "test";
     memcpy(all + 1, words, count * sizeof *all);
     parse(b, all, child);
-    child->output = NULL; /* whose word does not live as long */
     free(all);
-    executed_arguments_free(words);
+    arguments_free(words);
 }
 
 /* Whatever the axes: the child's only row is the work of the row that it counts for. */
@@ -358,13 +358,15 @@ static bool measure(enum count_mode mode, int64_t analytic, struct executed *e, 
 {
     struct options o;
     tiny_step(&o);
+    char **arguments = arguments_of(&o, 0, "step");
     struct executed_request r = {.mode = mode,
                                  .no_counters = "no hardware counters: switched off for a test",
                                  .threads = 2,
                                  .analytic = analytic,
-                                 .options = &o,
-                                 .program = "step"};
+                                 .backend = o.device.backend,
+                                 .arguments = (const char *const *)arguments};
     bool measured = executed_measure(&r, e, error);
+    arguments_free(arguments);
     options_free(&o);
     return measured;
 }

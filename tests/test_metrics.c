@@ -7,6 +7,7 @@
  */
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
+#include "bench/cli/command_line.h"
 #include "bench/row/fields.h"
 #include "tests/metrics.h"
 #include "tests/operands.h"

@@ -15,7 +15,7 @@ static void test_reading(void **state)
     (void)state;
     static const struct {
         const char *text;
-        enum quantity quantity;
+        enum quantity_kind quantity;
         double value;
     } good[] = {{"8GiB", QUANTITY_BYTES, 8.0 * (1 << 30)},
                 {"1.5KiB", QUANTITY_BYTES, 1536},
@@ -41,7 +41,7 @@ static void test_refusing(void **state)
     static const char *const never[] = {"",   "s",    "B",     "-1s", "0s",   "0B",  "1e999s", "nan",
                                         "ms", "1 ms", "1 GiB", "/s",  "-1/s", "inf", "0x10B",  "1sB"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        for (enum quantity q = 0; q < QUANTITIES; q++) {
+        for (enum quantity_kind q = 0; q < QUANTITIES; q++) {
             double value;
             if (quantity_parse(never[i], q, &value))
                 fail_msg("\"%s\" was read as %s", never[i], quantity_allowed(q));

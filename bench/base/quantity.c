@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/tables/units.h"
-#include "bench/cli/axes.h"
+#include "bench/base/number.h"
 
 /* Longer suffixes stand before those that they end with. */
 struct unit {
@@ -36,7 +36,7 @@ static bool read_with(const char *text, const struct unit *u, double *value)
     return true;
 }
 
-bool quantity_parse(const char *text, enum quantity q, double *value)
+bool quantity_parse(const char *text, enum quantity_kind q, double *value)
 {
     for (const struct unit *u = units[q]; u < units[q] + UNITS_MAX && u->suffix; u++)
         if (read_with(text, u, value))
@@ -44,7 +44,7 @@ bool quantity_parse(const char *text, enum quantity q, double *value)
     return false;
 }
 
-const char *quantity_allowed(enum quantity q)
+const char *quantity_allowed(enum quantity_kind q)
 {
     static const char *const texts[QUANTITIES] = {
         [QUANTITY_BYTES] = "a number with B, KiB, MiB, GiB or TiB, as in 8GiB",
@@ -55,7 +55,7 @@ const char *quantity_allowed(enum quantity q)
     return texts[q];
 }
 
-void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity q)
+void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
     static const char *const names[QUANTITIES] = {"B", "s", "/s", ""};
     if (q == QUANTITY_RATIO)

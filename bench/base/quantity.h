@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-enum quantity { QUANTITY_BYTES, QUANTITY_SECONDS, QUANTITY_PER_SECOND, QUANTITY_RATIO, QUANTITIES };
+enum quantity_kind { QUANTITY_BYTES, QUANTITY_SECONDS, QUANTITY_PER_SECOND, QUANTITY_RATIO, QUANTITIES };
 
 /* Reads a positive number with one of the quantity's units, as bytes, seconds, 1/s or a bare number. */
-bool quantity_parse(const char *text, enum quantity q, double *value);
+bool quantity_parse(const char *text, enum quantity_kind q, double *value);
 
 /* What is allowed: "a number with B, KiB, MiB, GiB or TiB, as in 8GiB". */
-const char *quantity_allowed(enum quantity q);
+const char *quantity_allowed(enum quantity_kind q);
 
 /* The other way, for people: three digits and a unit. */
 enum { QUANTITY_TEXT = 64 };
-void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity q);
+void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q);
 
 #endif

@@ -1,11 +1,11 @@
 /* The table of axes, and the language of their values. */
 #include "bench/cli/axes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/number.h"
 #include "bench/base/suggest.h"
 #include "graphs/graph.h"
 #include "models/encodings/encoding.h"
@@ -114,31 +114,6 @@ const char *axis_text(const struct axis_values *v, double value)
     return v->text + (size_t)value;
 }
 
-/* Reads a number and its suffix; returns what follows, or null. */
-static const char *scan_number(const char *text, double *value)
-{
-    if (!isdigit((unsigned char)*text) || (text[0] == '0' && tolower((unsigned char)text[1]) == 'x'))
-        return NULL;
-    char *end;
-    *value = strtod(text, &end);
-    static const char suffixes[] = "kmg";
-    const char *suffix = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
-    for (int power = suffix ? (int)(suffix - suffixes) : -1; power >= 0; power--)
-        *value *= 1000;
-    return suffix ? end + 1 : end;
-}
-
-static bool in_range(bool whole, double min, double max, double value)
-{
-    return value >= min && value <= max && (!whole || value == floor(value));
-}
-
-bool parse_number(const char *text, bool whole, double min, double max, double *value)
-{
-    const char *end = scan_number(text, value);
-    return end && !*end && in_range(whole, min, max, *value);
-}
-
 static bool append(struct axis_values *v, double value)
 {
     if (v->count == AXIS_VALUES_MAX)
@@ -162,7 +137,7 @@ static bool parse_range(const struct axis_info *axis, double first, const char *
     for (int step = 0; x <= last * (1 + 1e-12); step++) {
         double value = whole ? round(x) : x;
         bool repeated = step > 0 && value == v->values[v->count - 1]; /* 1-8*1.5 rounds to 2 twice */
-        if (step == AXIS_VALUES_MAX || !in_range(whole, axis->min, axis->max, value) ||
+        if (step == AXIS_VALUES_MAX || !number_allowed(whole, axis->min, axis->max, value) ||
             (!repeated && !append(v, value)))
             return false;
         x = *sign == '+' ? x + by : x * by;
@@ -182,7 +157,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
         return axis->allowed(item) && append(v, (double)(item - v->text));
     double value;
     const char *end = scan_number(item, &value);
-    if (!end || !in_range(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
+    if (!end || !number_allowed(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
         return false;
     return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
 }

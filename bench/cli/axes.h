@@ -68,8 +68,4 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
 
 void axis_values_free(struct axis_values *v);
 
-/* A whole number or a number with the suffixes K, M, G; false if `text` is anything else or out of [min,
- * max]. */
-bool parse_number(const char *text, bool whole, double min, double max, double *value);
-
 #endif

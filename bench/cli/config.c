@@ -53,11 +53,6 @@ int64_t config_count(const struct options *o)
     return o->kernels ? count * o->kernel_count : count;
 }
 
-int config_threads(double value)
-{
-    return value > 0 ? (int)value : machine_cores();
-}
-
 /* Returns the index beyond the axes, which is the kernel's. */
 static int64_t values_at(const struct options *o, int64_t index, double value[AXES])
 {
@@ -88,7 +83,7 @@ struct config config_at(const struct options *o, int64_t index)
     pe.solver = (enum eigensolver)value[AXIS_SOLVER];
     const struct model *model = &models[(int)value[AXIS_MODEL]];
     int attention = (int)value[AXIS_ATTENTION], mpnn = (int)value[AXIS_MPNN]; /* 0: the model's own */
-    struct config c = {.model = model, .threads = config_threads(value[AXIS_THREADS])};
+    struct config c = {.model = model, .threads = machine_threads(value[AXIS_THREADS])};
     c.kernel = o->kernels ? o->kernels[kernel] : NULL;
     c.parts = (struct model_config){.layers = (int64_t)value[AXIS_LAYERS],
                                     .hidden = (int64_t)value[AXIS_HIDDEN],

@@ -29,9 +29,6 @@ void config_values(const struct options *o, int64_t index, double value[AXES]);
  * graph beyond that limit, nor with the encoding that the first solver's row has too. */
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);
 
-/* The threads that a value of their axis means: 0 is the cores granted. */
-int config_threads(double value);
-
 /* Whether every configuration makes sense; else a message that names the flags. */
 bool config_check_all(const struct options *o, struct message *error);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/record.h"
-#include "bench/base/quantity.h"
+#include "bench/base/number.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/kernels.h"
 #include "bench/time/cold.h"
@@ -80,7 +80,7 @@ static bool read_baseline(const struct argument *a, struct message *error)
     char why[MESSAGE_SIZE];
     json_decref(o->baseline); /* of a flag given twice, which is refused then */
     o->baseline = record_load_any(a->value, why);
-    o->interleave = true; /* so that the drift of the machine shows */
+    o->sampling.interleave = true; /* so that the drift of the machine shows */
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
@@ -130,48 +130,52 @@ static const struct flag flags[] = {
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "print the time per op, per layer and per phase", ON(profile)},
     {WHAT, "trace", "FILE", "write a replay of each program for Perfetto: ops and memory",
-     PATH(trace, "a file")},
+     PATH(output.trace, "a file")},
     {WHAT, "count", "HOW",
      "count executed FLOPs: auto, counters, valgrind (slow; up to 3 GFLOP), off (default)",
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "seed of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
     {WHAT, "check-budget", "SECONDS",
      "check a program as a whole if that takes at most this long, else by rows (default 5)",
-     SECONDS(check_budget)},
-    {WHAT, "no-check", NULL, "do not check the results", OFF(check)},
+     SECONDS(check.budget)},
+    {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "calibrate", NULL, "measure the machine's ceilings again (default: once, kept in results/local)",
      OTHER(read_calibrate)},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings", OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS",
-     "sampling time of the whole sweep (default 60; bench_kernels 30, bench_pe_scaling 20)", SECONDS(budget)},
+     "sampling time of the whole sweep (default 60; bench_kernels 30, bench_pe_scaling 20)",
+     SECONDS(sampling.budget)},
     {SAMPLES, "max-noise", "SHARE", "stop when the median's interval is this narrow (default 0.02)",
-     SHARE(max_noise, "a share of the median,")},
+     SHARE(sampling.max_noise, "a share of the median,")},
     {SAMPLES, "min-samples", "N", "samples to take before --max-noise can stop sampling (default 10)",
-     WHOLE(min_samples, 1, 1e6)},
+     WHOLE(sampling.min_samples, 1, 1e6)},
     {SAMPLES, "cold", "N",
      "additional runs with emptied caches (default: 5 on a GPU and of kernels, else none)",
-     WHOLE(cold, 0, COLD_MAX)},
-    {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)", WHOLE(runs, 1, 1e6)},
+     WHOLE(sampling.cold, 0, COLD_MAX)},
+    {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)",
+     WHOLE(sampling.runs, 1, 1e6)},
     {SAMPLES, "warmup", "N", "runs before the first sample (default: as many as 0.1 s holds, at least one)",
-     WHOLE(warmup, 0, 1e6)},
+     WHOLE(sampling.warmup, 0, 1e6)},
     {SAMPLES, "interleave", NULL,
-     "sample all rows in turns, in random order, so that drift affects all rows alike", ON(interleave)},
+     "sample all rows in turns, in random order, so that drift affects all rows alike",
+     ON(sampling.interleave)},
 
     {OUTPUT, "format", "NAME", "format of stdout: table, md, csv, json, jsonl (default table)",
-     CHOICE(format, formats)},
+     CHOICE(output.format, formats)},
     {OUTPUT, "output", "FILE",
      "result file, JSON (default results/local/BINARY.json); charts are put beside it",
-     PATH(output, "a file")},
-    {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed", ON(resume)},
+     PATH(output.file, "a file")},
+    {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed",
+     ON(output.resume)},
     {OUTPUT, "dump", "DIR", "write the inputs, parameters, results and gradients of a step there, as .npy",
-     PATH(dump, "a directory")},
-    {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(charts)},
+     PATH(output.dump, "a directory")},
+    {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(output.charts)},
 
     {LIMITS, "mem-limit", "SIZE", "do not run rows that need more memory (default: what is free)",
      SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
-     SECONDS(timeout)},
+     SECONDS(sampling.timeout)},
     {LIMITS, "find-max-nodes", "WHAT",
      "find the largest graph that fits: memory, memory:4GiB or latency:100ms", OTHER(read_largest)},
 

@@ -1,12 +1,13 @@
-/* The command line, the same for every bench binary, read by one table of flags. */
+/* What a command line asks for, the same for every benchmark. */
 #ifndef GTMARK_BENCH_OPTIONS_H
 #define GTMARK_BENCH_OPTIONS_H
 
 #include "bench/cli/axes.h"
+#include "bench/cli/gates_parse.h"
+#include "bench/cli/largest_parse.h"
 #include "bench/flops/executed.h"
+#include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
-#include "bench/row/gates.h"
-#include "bench/row/largest.h"
 #include "models/layers/model.h"
 
 /* A benchmark is a name, a sentence and the axis that it sweeps by default. */
@@ -38,6 +39,31 @@ enum action {
     ACTION_LIST_DEVICES
 };
 
+struct sampling_options {
+    int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
+    int runs;   /* samples; 0: by the sampling rule */
+    int min_samples;
+    int cold;         /* samples with emptied caches; -1: COLD_DEFAULT on a device, none on the host */
+    double budget;    /* seconds for the sweep */
+    double max_noise; /* half-width of the median's interval over the median */
+    double timeout;   /* seconds of sampling for a row; 0: without end */
+    bool interleave;  /* take the samples of all rows in random turns */
+};
+
+struct check_options {
+    bool wanted;   /* check the results, after the timing */
+    double budget; /* seconds of oracle beyond which a program is checked by rows */
+};
+
+struct output_options {
+    enum format format;
+    const char *file;  /* result file; null: the default place */
+    const char *trace; /* file for a replay of every program; null: none */
+    const char *dump;  /* directory for a step's arrays; null: none */
+    bool resume;       /* go on with the result file */
+    bool charts;       /* drawn beside the result file */
+};
+
 struct options {
     const struct bench *bench;
     enum action action;
@@ -51,45 +77,27 @@ struct options {
     bool ops[OPS];                 /* chosen by --op */
     const struct kernel **kernels; /* that are timed alone, in the order of rows; null: programs are timed */
     int kernel_count;
+    uint64_t seed;
     bool profile;
-    int warmup; /* runs before the first sample; -1: for a tenth of a second, at least one */
-    int runs;   /* samples; 0: by the sampling rule */
-    int min_samples;
-    int cold;               /* samples with emptied caches; -1: COLD_DEFAULT on a device, none on the host */
-    double budget;          /* seconds for the sweep */
-    double max_noise;       /* half-width of the median's interval over the median */
-    enum count_mode count;  /* how executed FLOPs are measured */
-    bool roofline;          /* set rates against the machine's ceilings */
-    bool calibrate;         /* and measure these anew */
-    bool interleave;        /* take the samples of all rows in random turns */
-    bool check;             /* the results, after the timing */
-    double check_budget;    /* seconds of oracle beyond which a program is checked by rows */
+    bool roofline;         /* set rates against the machine's ceilings */
+    bool calibrate;        /* and measure these anew */
+    enum count_mode count; /* how executed FLOPs are measured */
+    struct sampling_options sampling;
+    struct check_options check;
     double mem_limit;       /* bytes; 0: what the machine has */
     struct largest largest; /* sizes that are to be found; kind NONE: the axis says them */
     struct gates gates;     /* that every row must pass */
-    double timeout;         /* seconds of sampling for a row; 0: without end */
     json_t *baseline;       /* record of an older run that no row may be slower than; null: none */
     const char *against;    /* an old build to run in turns with this one; null: none */
-    bool charts;            /* drawn beside the result file */
-    uint64_t seed;
-    enum format format;
-    const char *output; /* result file; null: the default place */
-    const char *trace;  /* file for a replay of every program; null: none */
-    bool resume;        /* go on with the result file */
-    const char *dump;   /* directory for a step's arrays; null: none */
+    struct output_options output;
 };
 
 /* What the benchmark sweeps an axis over unless the command line says otherwise. */
 const char *bench_values(const struct bench *b, enum axis a);
 
-/*
- * Fills in the defaults and reads the arguments, which are as main gets them, with a null after the last;
- * false with a message. Free with options_free.
- */
-bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);
-void options_free(struct options *o);
+/* The ceilings that the rows are set against. */
+struct ceilings_request options_ceilings(const struct options *o);
 
-/* What --help prints. */
-void options_help(const struct bench *b, FILE *out);
+void options_free(struct options *o);
 
 #endif

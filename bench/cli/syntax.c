@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/number.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/axes.h" /* parse_number */
 
 static void set(const struct argument *a, const void *value, size_t size)
 {

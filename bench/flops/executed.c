@@ -5,90 +5,15 @@
 #include "bench/flops/executed.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/scratch.h"
-#include "bench/cli/config.h"
 #include "bench/flops/valgrind.h"
 #include "models/tape/tape.h"
 
 /* What a replay of the tape is called, where programs are timed (sample.c). */
 static const char replay[] = "tape_run_marked";
-
-/* Words, up to a null. */
-struct arguments {
-    char **list;
-    int count;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct arguments *a, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    a->list = realloc(a->list, ((size_t)a->count + 2) * sizeof *a->list);
-    if (!a->list || vasprintf(&a->list[a->count], format, values) < 0)
-        abort();
-    a->list[++a->count] = NULL;
-    va_end(values);
-}
-
-/* What a graph that is read from a file does not leave open. */
-static bool fixed_by_file(const struct options *o, const double value[AXES], enum axis axis)
-{
-    return graph_is_file(axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH])) &&
-           (axis == AXIS_NODES || axis == AXIS_DEGREE || axis == AXIS_BATCH);
-}
-
-static void add_axes(struct arguments *a, const struct options *o, int64_t row)
-{
-    double value[AXES];
-    config_values(o, row, value);
-    for (enum axis i = 0; i < AXES; i++) {
-        const struct axis_info *axis = axis_info(i);
-        if (i == AXIS_THREADS || fixed_by_file(o, value, i))
-            continue;
-        if (axis->kind == AXIS_NAME)
-            add(a, "--%s=%s", axis->name, axis->choice((int)value[i]));
-        else if (axis->kind == AXIS_TEXT)
-            add(a, "--%s=%s", axis->name, axis_text(&o->axes[i], value[i]));
-        else
-            add(a, "--%s=%.17g", axis->name, value[i]);
-    }
-}
-
-char **executed_arguments(const struct executed_request *r, const char *directory)
-{
-    static const char *const alone[] = {"--threads=1", "--warmup=0",    "--runs=1",
-                                        "--no-check",  "--no-roofline", "--count=off"};
-    const struct options *o = r->options;
-    const struct kernel *kernel = config_at(o, r->row).kernel;
-    struct arguments a = {0};
-    add_axes(&a, o, r->row);
-    add(&a, "--device=%s", o->device.name);
-    for (enum op op = 0; op < OPS && !kernel; op++)
-        if (o->variant[op])
-            add(&a, "--impl=%s=%s", op_info(op)->name, o->variant[op]);
-    if (kernel) {
-        add(&a, "--op=%s", op_info(kernel->op)->name);
-        add(&a, "--impl=%s=%s", op_info(kernel->op)->name, kernel->variant);
-    } else {
-        add(&a, "--phase=%s", r->program);
-    }
-    add(&a, "--seed=%" PRIu64, o->seed);
-    add(&a, "--output=%s/record.json", directory);
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        add(&a, "%s", alone[i]);
-    return a.list;
-}
-
-void executed_arguments_free(char **arguments)
-{
-    for (char **word = arguments; *word; word++)
-        free(*word);
-    free(arguments);
-}
 
 static const char *instruction_set(int register_bytes)
 {
@@ -119,6 +44,20 @@ bool executed_by_valgrind(const char *const *arguments, const char *function, co
 #endif
 }
 
+/* The arguments and one more; to be freed. */
+static const char **with_output(const char *const *arguments, const char *output)
+{
+    size_t count = 0;
+    while (arguments[count])
+        count++;
+    const char **all = calloc(count + 2, sizeof *all);
+    if (!all)
+        abort();
+    memcpy(all, arguments, count * sizeof *all);
+    all[count] = output;
+    return all;
+}
+
 static bool count_by_valgrind(const struct executed_request *r, struct executed *out, struct message *error)
 {
     if (r->analytic < 0 || r->analytic > executed_flops_max)
@@ -128,15 +67,15 @@ static bool count_by_valgrind(const struct executed_request *r, struct executed 
     if (!scratch_make(directory, error))
         return false;
     struct executed_flops flops = {0};
-    char **arguments = executed_arguments(r, directory);
-    bool good = executed_by_valgrind((const char *const *)arguments, replay, directory, executed_seconds_max,
-                                     &flops, error);
-    executed_arguments_free(arguments);
+    char output[PATH_MAX + 32];
+    snprintf(output, sizeof output, "--output=%s/record.json", directory);
+    const char **arguments = with_output(r->arguments, output);
+    bool good = executed_by_valgrind(arguments, replay, directory, executed_seconds_max, &flops, error);
+    free(arguments);
     scratch_remove(directory);
     if (!good)
         return false;
-    const char *counted = instruction_set(flops.register_bytes),
-               *timed = timed_set(r->options->device.backend);
+    const char *counted = instruction_set(flops.register_bytes), *timed = timed_set(r->backend);
     bool same = strcmp(counted, timed) == 0 && r->threads == 1;
     out->flops = flops.flops;
     snprintf(out->source, sizeof out->source, "callgrind: %s, 1 thread%s", counted, same ? " as timed" : "");
@@ -156,7 +95,7 @@ static bool count_by_counters(const struct executed_request *r, struct executed 
     if (!r->counters)
         return complain(error, "%s", r->no_counters);
     snprintf(out->source, sizeof out->source, "hardware counters: %s, %d thread%s as timed",
-             timed_set(r->options->device.backend), r->threads, r->threads == 1 ? "" : "s");
+             timed_set(r->backend), r->threads, r->threads == 1 ? "" : "s");
     return counters_measure(r->counters, r->threads, run_tape, r->tape, &out->flops, error);
 }
 

@@ -9,7 +9,6 @@
 #include "bench/flops/counters.h"
 #include "bench/flops/disassembly.h"
 
-struct options;
 struct tape;
 
 enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_OFF };
@@ -27,21 +26,15 @@ struct executed_request {
     enum count_mode mode;
     const struct counters *counters; /* null where the machine has none; then `no_counters` says why */
     const char *no_counters;
-    struct tape *tape; /* laid out and initialised; the counters count one more run of it */
-    int threads;       /* of the timed runs */
-    int64_t analytic;  /* -1 beyond 63 bits */
-    const struct options *options;
-    int64_t row;         /* index of the configuration (config_at) */
-    const char *program; /* as --phase takes it */
+    struct tape *tape;             /* laid out and initialised; the counters count one more run of it */
+    int threads;                   /* of the timed runs */
+    int64_t analytic;              /* -1 beyond 63 bits */
+    const struct backend *backend; /* of the timed runs */
+    const char *const *arguments;  /* of this program, up to a null: one run of the tape and nothing else */
 };
 
 /* False with a message of why not: one line. */
 bool executed_measure(const struct executed_request *r, struct executed *out, struct message *error);
-
-/* The command line of one run of the row's program, on one thread, and nothing else: words without the
- * program's name, up to a null. A result file goes to `directory`. */
-char **executed_arguments(const struct executed_request *r, const char *directory);
-void executed_arguments_free(char **arguments);
 
 /*
  * Of the first call of a function in this program, run again under valgrind with these arguments (null ends

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench/base/paths.h"
-#include "bench/cli/config.h"
 #include "bench/machine/calibration.h"
+#include "bench/machine/machine.h"
 
 /* Where the next calibration goes. */
 static struct calibration *next(struct ceilings *c)
@@ -15,15 +15,15 @@ static struct calibration *next(struct ceilings *c)
     return &c->list[c->count];
 }
 
-static void get(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+static void get(struct ceilings *c, const struct ceilings_request *r, int threads)
 {
     char path[PATH_MAX];
     struct message note = {0};
     bool kept = paths_default("calibration", path, &note);
-    struct calibration_request request = {.peak = peak,
+    struct calibration_request request = {.peak = r->peak,
                                           .threads = threads,
                                           .path = kept ? path : NULL,
-                                          .refresh = o->calibrate,
+                                          .refresh = r->calibrate,
                                           .seconds = CALIBRATION_SECONDS};
     if (calibration_get(&request, next(c), &note))
         c->count++;
@@ -31,41 +31,35 @@ static void get(struct ceilings *c, const struct options *o, const struct peak *
         fprintf(stderr, "note: %s\n", note.text);
 }
 
-static void get_kept(struct ceilings *c, const struct options *o, const struct peak *peak, int threads)
+static void get_kept(struct ceilings *c, const struct ceilings_request *r, int threads)
 {
     char path[PATH_MAX];
-    (void)o;
-    if (place_name("calibration", path) && calibration_kept(path, peak, threads, next(c)))
+    if (place_name("calibration", path) && calibration_kept(path, r->peak, threads, next(c)))
         c->count++;
 }
 
-static void each(struct ceilings *c, const struct options *o,
-                 void (*take)(struct ceilings *, const struct options *, const struct peak *, int))
+static void each(struct ceilings *c, const struct ceilings_request *r,
+                 void (*take)(struct ceilings *, const struct ceilings_request *, int))
 {
-    const struct peak *peak = peak_of(o->device.backend);
-    *c = (struct ceilings){0};
-    c->missing = !o->roofline     ? "not asked for (--no-roofline)"
-                 : o->device.meta ? "planned only (--device meta)"
-                 : !peak          ? "this device has no calibration"
-                 : take == get    ? "the calibration failed"
-                                  : "no calibration is kept; a run makes one";
-    if (!o->roofline || o->device.meta || !peak)
-        return;
-    for (int i = 0; i < o->axes[AXIS_THREADS].count; i++) {
-        int threads = config_threads(o->axes[AXIS_THREADS].values[i]);
+    *c = (struct ceilings){.missing = r->unwanted   ? r->unwanted
+                                      : !r->peak    ? "this device has no calibration"
+                                      : take == get ? "the calibration failed"
+                                                    : "no calibration is kept; a run makes one"};
+    for (int i = 0; i < r->count && !r->unwanted && r->peak; i++) {
+        int threads = machine_threads(r->threads[i]);
         if (!ceilings_for(c, threads))
-            take(c, o, peak, threads);
+            take(c, r, threads);
     }
 }
 
-void ceilings_get(struct ceilings *c, const struct options *o)
+void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
 {
-    each(c, o, get);
+    each(c, r, get);
 }
 
-void ceilings_kept(struct ceilings *c, const struct options *o)
+void ceilings_kept(struct ceilings *c, const struct ceilings_request *r)
 {
-    each(c, o, get_kept);
+    each(c, r, get_kept);
 }
 
 void ceilings_free(struct ceilings *c)

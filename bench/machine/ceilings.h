@@ -2,7 +2,6 @@
 #ifndef GTMARK_BENCH_CEILINGS_H
 #define GTMARK_BENCH_CEILINGS_H
 
-#include "bench/cli/options.h"
 #include "bench/machine/calibration.h"
 
 struct ceilings {
@@ -11,12 +10,20 @@ struct ceilings {
     const char *missing; /* why there is none */
 };
 
-/* Calibrates for each number of threads among the options' rows, from the kept file where that holds; says so
- * on stderr. */
-void ceilings_get(struct ceilings *c, const struct options *o);
+struct ceilings_request {
+    const struct peak *peak; /* null: the device has no calibration */
+    const char *unwanted;    /* why there are to be none; null: they are wanted */
+    const double *threads;   /* count of them, as --threads takes them */
+    int count;
+    bool calibrate; /* measure anew even where the kept file has them */
+};
+
+/* Takes the ceilings for each number of threads from the kept file, or measures them and says so on stderr.
+ */
+void ceilings_get(struct ceilings *c, const struct ceilings_request *r);
 
 /* Only what the kept file has: measures and writes nothing. */
-void ceilings_kept(struct ceilings *c, const struct options *o);
+void ceilings_kept(struct ceilings *c, const struct ceilings_request *r);
 
 void ceilings_free(struct ceilings *c);
 

@@ -41,6 +41,11 @@ int machine_cores(void)
     return cores > 0 ? cores : 1;
 }
 
+int machine_threads(double asked)
+{
+    return asked > 0 ? (int)asked : machine_cores();
+}
+
 /* The rest of the first line of `path` that begins with `key`, without blanks and colon around it. */
 static void read_field(const char *path, const char *key, char *value, size_t size)
 {

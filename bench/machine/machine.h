@@ -9,6 +9,9 @@
 /* Cores granted to the process: its affinity, and its control group's quota where there is one. */
 int machine_cores(void);
 
+/* The threads that a value of --threads means: 0 is the cores granted. */
+int machine_threads(double asked);
+
 /* Bytes that the process can still take: what the kernel calls available, within its control group's limit.
  */
 int64_t machine_memory_free(void);

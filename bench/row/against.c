@@ -52,8 +52,8 @@ bool against_possible(const struct options *o, struct message *error)
     if (stat(o->against, &s) != 0 || !S_ISREG(s.st_mode) || access(o->against, X_OK) != 0)
         return complain(error, "--against %.300s: needs an executable file", o->against);
     bool profile = o->profile && !o->bench->whole; /* which makes one unasked */
-    if (o->output || o->resume || o->dump || o->trace || profile || o->format != FORMAT_TABLE ||
-        o->gates.count || o->baseline)
+    if (o->output.file || o->output.resume || o->output.dump || o->output.trace || profile ||
+        o->output.format != FORMAT_TABLE || o->gates.count || o->baseline)
         return complain(error, "--against: prints a table of its own and keeps no rows: not with --output, "
                                "--resume, --dump, --trace, --profile, --format, --threshold or --baseline");
     return true;
@@ -107,7 +107,7 @@ static json_t *run_side(const struct options *o, const char *program, int argc, 
         complain(error, "%s: the path is too long", directory);
         return NULL;
     }
-    snprintf(budget, sizeof budget, "%g", o->budget / (SIDES * AGAINST_ROUNDS));
+    snprintf(budget, sizeof budget, "%g", o->sampling.budget / (SIDES * AGAINST_ROUNDS));
     const char *fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output",
                            file,         "--budget",      budget};
     const char **words = words_of(program, argc, argv, fixed, sizeof fixed / sizeof *fixed);

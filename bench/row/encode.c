@@ -69,9 +69,9 @@ bool encode(struct encoded *e, const struct options *o, const struct config *c, 
         return true;
     if (e->tried)
         return e->samples.n > 0;
-    struct sampling rule = {.runs = o->runs,
-                            .min_samples = o->min_samples,
-                            .max_noise = o->max_noise,
+    struct sampling rule = {.runs = o->sampling.runs,
+                            .min_samples = o->sampling.min_samples,
+                            .max_noise = o->sampling.max_noise,
                             .budget = seconds,
                             .deadline = deadline};
     samples_allocate(&e->samples, (size_t)(rule.runs > 0 ? rule.runs : SAMPLES_MAX));
@@ -79,7 +79,7 @@ bool encode(struct encoded *e, const struct options *o, const struct config *c, 
     bool done = sample(e, c, b, &rule) && e->samples.n >= needed;
     if (!done && e->cancelled)
         complain(&e->error, "encoding: %d of %d samples in --timeout, %g s", e->samples.n, needed,
-                 o->timeout);
+                 o->sampling.timeout);
     if (done)
         compare(e, c, b, &rule);
     else

@@ -18,7 +18,8 @@
 
 int estimate_runs(const struct options *o)
 {
-    return (o->warmup < 0 ? 1 : o->warmup) + (o->runs > 0 ? o->runs : SAMPLES_MIN);
+    return (o->sampling.warmup < 0 ? 1 : o->sampling.warmup) +
+           (o->sampling.runs > 0 ? o->sampling.runs : SAMPLES_MIN);
 }
 
 struct estimate estimate_row(const struct options *o, const struct config *config,
@@ -116,7 +117,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     format_seconds(text, seconds);
     all->seconds += seconds;
     all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
-    bool timed = !o->device.meta, slow = o->timeout > 0 && seconds > o->timeout;
+    bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     fprintf(out, "  %-10s  %-10s  %s%s%s\n", any ? text : "-", any ? memory : "-", axes,
             timed && (double)arena > limit ? "; oom" : "", timed && slow ? "; skipped by --timeout" : "");
 }
@@ -130,8 +131,8 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     format_seconds(total, all->seconds);
     fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
             estimate_runs(o), total);
-    if (o->runs == 0) /* else that is what is sampled */
-        fprintf(out, "; sampling has a budget of %g s", o->budget);
+    if (o->sampling.runs == 0) /* else that is what is sampled */
+        fprintf(out, "; sampling has a budget of %g s", o->sampling.budget);
     putc('\n', out);
     if (ceilings->count > 0)
         fprintf(out, "time: analytic FLOPs and bytes under the ceilings measured %s; no run can be faster\n",
@@ -149,7 +150,8 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
         return false;
     struct ceilings ceilings;
     struct sum all = {0};
-    ceilings_kept(&ceilings, o);
+    struct ceilings_request request = options_ceilings(o);
+    ceilings_kept(&ceilings, &request);
     fprintf(out, "%-16s", "work");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (o->programs[p])

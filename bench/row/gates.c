@@ -1,71 +1,6 @@
 #include "bench/row/gates.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/record/axes.h"
-#include "bench/base/quantity.h"
-
-struct gate_kind {
-    const char *name, *field; /* below a program's, or of the row */
-    bool of_row, least;       /* least: the value must not be below the limit */
-    enum quantity quantity;
-};
-
-static const struct gate_kind kinds[GATE_KINDS] = {
-    {"latency", "time.median", false, false, QUANTITY_SECONDS},
-    {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
-    {"memory", "memory.planned", false, false, QUANTITY_BYTES},
-    {"error", "error.norm", true, false, QUANTITY_RATIO},
-};
-
-/* Reads "step." and moves past it; PROGRAMS where there is none. */
-static int read_program(const char **text)
-{
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        size_t length = strlen(program_name(p));
-        if (strncmp(*text, program_name(p), length) == 0 && (*text)[length] == '.') {
-            *text += length + 1;
-            return (int)p;
-        }
-    }
-    return PROGRAMS;
-}
-
-static bool read_gate(const char *item, struct gate *g, struct message *error)
-{
-    const char *name = item;
-    *g = (struct gate){.program = read_program(&name)};
-    size_t length = strcspn(name, ":");
-    for (; g->kind < GATE_KINDS; g->kind++) {
-        const struct gate_kind *k = &kinds[g->kind];
-        if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
-            continue;
-        if (k->of_row && g->program != PROGRAMS)
-            return complain(error, "--threshold %.200s: %s is of a row, not of a program", item, k->name);
-        return (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit)) ||
-               complain(error, "--threshold %.200s: after %s: %s", item, k->name,
-                        quantity_allowed(k->quantity));
-    }
-    return complain(
-        error,
-        "--threshold %.200s: latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER, with forward. "
-        "or step. before it for one program",
-        item);
-}
-
-bool gates_parse(const char *text, struct gates *g, struct message *error)
-{
-    char *copy = strdup(text), *next = copy;
-    bool good = copy != NULL;
-    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
-        good = g->count < GATES_MAX || complain(error, "--threshold: at most %d gates", GATES_MAX);
-        good = good && read_gate(item, &g->list[g->count], error);
-        g->count += good;
-    }
-    free(copy);
-    return good;
-}
 
 static void print_titles(const struct field *const *axes, size_t count, FILE *out)
 {
@@ -101,7 +36,7 @@ static void print_miss(struct judging *j, const json_t *row, const char *program
 
 static void judge_gate(struct judging *j, const struct gate *g, const json_t *row, const char *program)
 {
-    const struct gate_kind *k = &kinds[g->kind];
+    const struct gate_kind *k = &gate_kinds[g->kind];
     char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none";
     double value;
     snprintf(path, sizeof path, "%s%s%s", program, *program ? "." : "", k->field);
@@ -155,7 +90,7 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json
             if (is_spared_all(row, programs))
                 continue;
             judged[i] = true;
-            if (kinds[g->list[i].kind].of_row)
+            if (gate_kinds[g->list[i].kind].of_row)
                 judge_gate(&j, &g->list[i], row, "");
             else
                 judge_programs(&j, &g->list[i], programs, row);
@@ -163,7 +98,7 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json
     for (int i = 0; i < g->count && json_array_size(rows) > 0; i++)
         if (!judged[i]) {
             fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
-                    kinds[g->list[i].kind].name);
+                    gate_kinds[g->list[i].kind].name);
             j.misses++;
         }
     return j.misses;

@@ -12,23 +12,7 @@
 
 #include <jansson.h>
 
-#include "bench/base/message.h"
-#include "models/layers/model.h"
-
-enum { GATES_MAX = 16, GATE_KINDS = 4 };
-
-struct gate {
-    int kind, program; /* program: PROGRAMS for every one */
-    double limit;      /* bytes, seconds, 1/s or a ratio */
-};
-
-struct gates {
-    struct gate list[GATES_MAX];
-    int count;
-};
-
-/* Adds the gates of a comma list; false with a message that says what is allowed. */
-bool gates_parse(const char *text, struct gates *g, struct message *error);
+#include "bench/cli/gates_parse.h"
 
 /* Prints a line for each gate that a row of the array misses, below a line of titles; returns how many. */
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out);

@@ -12,12 +12,15 @@
 #include "bench/base/child.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/lists.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
 #include "bench/row/against.h"
 #include "bench/row/baseline.h"
 #include "bench/row/estimate.h"
+#include "bench/row/gates.h"
+#include "bench/row/largest.h"
 #include "bench/row/report.h"
 #include "bench/row/sweep.h"
 
@@ -74,13 +77,13 @@ static void draw(const struct report *r)
 static bool choose_path(const struct bench *b, const struct options *o, char place[PATH_MAX],
                         const char **path, struct message *error)
 {
-    *path = o->output;
+    *path = o->output.file;
     if (!*path && !o->device.meta) {
         if (!paths_default(b->name, place, error))
             return false;
         *path = place;
     }
-    if (o->resume && !*path)
+    if (o->output.resume && !*path)
         return complain(error, "--resume: with --device meta there is no result file without --output");
     return true;
 }
@@ -88,8 +91,8 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
 /* The trace file is rewritten after every row, as the result file is. */
 static bool check_apart(const struct options *o, const char *path, struct message *error)
 {
-    return !path || !o->trace || !paths_same(path, o->trace) ||
-           complain(error, "--trace %.300s: another file than the rows', which go there", o->trace);
+    return !path || !o->output.trace || !paths_same(path, o->output.trace) ||
+           complain(error, "--trace %.300s: another file than the rows', which go there", o->output.trace);
 }
 
 static bool check_path(const char *path, struct message *error)
@@ -145,7 +148,7 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    if (path && o->charts && (o->kernels || config_count(o) > 1))
+    if (path && o->output.charts && (o->kernels || config_count(o) > 1))
         draw(&report);
     json_t *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
@@ -172,8 +175,9 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     status = EXIT_USAGE;
     if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
         struct ceilings ceilings;
+        struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);
-        ceilings_get(&ceilings, o);
+        ceilings_get(&ceilings, &request);
         json_object_set_new(resume.run, "calibrations", ceilings_json(&ceilings));
         status = run_rows(b, o, &ceilings, &resume, record, path);
         ceilings_free(&ceilings);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/statistics/statistics.h"
@@ -16,49 +15,6 @@
 
 /* The first size tried, and the runs whose median is a measured latency. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5 };
-
-bool largest_parse(const char *text, struct largest *l, struct message *error)
-{
-    static const char memory[] = "memory:", latency[] = "latency:";
-    *l = (struct largest){.kind = LARGEST_MEMORY};
-    if (strcmp(text, "memory") == 0)
-        return true;
-    bool bytes = strncmp(text, memory, strlen(memory)) == 0,
-         time = strncmp(text, latency, strlen(latency)) == 0;
-    if (time)
-        l->kind = LARGEST_LATENCY;
-    return (bytes && quantity_parse(text + strlen(memory), QUANTITY_BYTES, &l->limit)) ||
-           (time && quantity_parse(text + strlen(latency), QUANTITY_SECONDS, &l->limit)) ||
-           complain(error,
-                    "--find-max-nodes %.200s: memory, memory:SIZE as memory:4GiB, or latency:TIME as "
-                    "latency:100ms",
-                    text);
-}
-
-static bool refuse(const char *other, struct message *error)
-{
-    return complain(error, "--find-max-nodes: not with %s", other);
-}
-
-bool largest_possible(struct options *o, struct message *error)
-{
-    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
-    if (o->largest.kind == LARGEST_NONE)
-        return true;
-    for (int i = 0; i < graphs->count; i++)
-        if (graph_is_file(axis_text(graphs, graphs->values[i])))
-            return refuse("graphs of files, which have their size", error);
-    bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
-    return o->given[AXIS_NODES] ? refuse("--nodes", error)
-           : o->resume          ? refuse("--resume", error)
-           : o->against         ? refuse("--against", error)
-           : looks              ? refuse("--dry-run or --list-tape", error)
-           : o->device.all      ? refuse("--device cuda:all: one device", error)
-           : o->model_nodes     ? refuse("a benchmark that only encodes large graphs, without --phase", error)
-           : o->device.meta && o->largest.kind == LARGEST_LATENCY
-               ? refuse("latency and --device meta, where nothing runs", error)
-               : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
-}
 
 /* What a size needs, in bytes or seconds; INFINITY if it cannot be made or run. */
 struct search {
@@ -147,7 +103,7 @@ static void print_configuration(const struct options *o, const struct config *c)
 static void print_bracket(const struct search *s, const struct config *c, int64_t fits, int64_t fails,
                           double needed)
 {
-    enum quantity q = s->need == need_memory ? QUANTITY_BYTES : QUANTITY_SECONDS;
+    enum quantity_kind q = s->need == need_memory ? QUANTITY_BYTES : QUANTITY_SECONDS;
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
     quantity_format(limit, s->limit, q);
     quantity_format(more, needed, q);

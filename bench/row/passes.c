@@ -5,6 +5,8 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
+#include "bench/cli/arguments.h"
+#include "bench/cli/describe.h"
 #include "bench/machine/throttle.h"
 #include "bench/row/program_fields.h"
 #include "bench/row/result.h"
@@ -31,7 +33,7 @@ static const struct calibration *ceilings_of(const struct target *t)
 
 static int cold_runs(const struct target *t)
 {
-    int asked = t->job->options->cold;
+    int asked = t->job->options->sampling.cold;
     return asked >= 0 ? asked : on_device(t) || t->kind == PROGRAM_KERNEL ? COLD_DEFAULT : 0;
 }
 
@@ -43,7 +45,7 @@ static const char *cold_unwanted(const struct target *t)
 static bool cold_run(struct target *t, struct message *missing)
 {
     const struct job *job = t->job;
-    double seconds = job->options->cold >= 0 ? INFINITY : job->share[t->kind] / 10;
+    double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->share[t->kind] / 10;
     if (!flush_ready(job->flush, &job->options->device, job->config.threads, missing))
         return false;
     t->result->cold = cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds);
@@ -256,16 +258,18 @@ static const char *executed_unwanted(const struct target *t)
 static bool executed_run(struct target *t, struct message *missing)
 {
     const struct job *job = t->job;
+    char **arguments = arguments_of(job->options, job->row, program_name(t->kind));
     struct executed_request request = {.mode = job->options->count,
                                        .counters = job->counters,
                                        .no_counters = job->no_counters,
                                        .tape = t->recording->tape,
                                        .threads = job->config.threads,
                                        .analytic = tape_total(t->recording->tape).flops,
-                                       .options = job->options,
-                                       .row = job->row,
-                                       .program = program_name(t->kind)};
-    return executed_measure(&request, &t->result->executed, missing);
+                                       .backend = job->options->device.backend,
+                                       .arguments = (const char *const *)arguments};
+    bool measured = executed_measure(&request, &t->result->executed, missing);
+    arguments_free(arguments);
+    return measured;
 }
 
 static void executed_write(json_t *row, enum program_kind kind, const struct program_result *p)
@@ -285,13 +289,18 @@ static bool check_run(struct target *t, struct message *missing)
 
 static const char *dump_unwanted(const struct target *t)
 {
-    return t->job->options->dump && t->kind == PROGRAM_STEP ? NULL : "not asked for (--dump)";
+    return t->job->options->output.dump && t->kind == PROGRAM_STEP ? NULL : "not asked for (--dump)";
 }
 
 static bool dump_run(struct target *t, struct message *missing)
 {
-    return dump_write(t->job->options, &t->work->config, &t->work->batch, t->recording, missing) ||
-           outcome_set(&t->row->outcome, "failed", "%s", missing->text);
+    const struct options *o = t->job->options;
+    const struct batch *b = &t->work->batch;
+    tape_init(t->recording->tape);
+    json_t *config = config_describe(&t->work->config, o, b, t->recording->tape);
+    bool written = dump_write(o->output.dump, config, &b->adj, t->recording, missing);
+    json_decref(config);
+    return written || outcome_set(&t->row->outcome, "failed", "%s", missing->text);
 }
 
 static const struct pass passes[PASSES] = {

@@ -55,15 +55,15 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
     *r = (struct report){.options = o, .record = record, .resume = resume, .path = path};
     r->table.columns = o->bench->columns;
     r->table.out = stdout;
-    r->table.style = o->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
+    r->table.style = o->output.format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
     choose_axes(r);
-    if (path && !o->resume && !record_keep(path, error->text))
+    if (path && !o->output.resume && !record_keep(path, error->text))
         return false;
     if (!save(r, error))
         return false;
-    if (o->format == FORMAT_CSV)
+    if (o->output.format == FORMAT_CSV)
         csv_header(stdout);
-    else if (o->format == FORMAT_TABLE || o->format == FORMAT_MARKDOWN)
+    else if (o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN)
         table_header(&r->table);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
@@ -71,7 +71,7 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
 /* What cannot be written shows when it is flushed. */
 static void print_row(const struct report *r, const json_t *row)
 {
-    switch (r->options->format) {
+    switch (r->options->output.format) {
     case FORMAT_TABLE:
     case FORMAT_MARKDOWN:
         table_row(&r->table, row);
@@ -110,7 +110,7 @@ bool report_kept(struct report *r, int64_t index)
     char text[MESSAGE_SIZE];
     row_get_text(row, "reason", &reason);
     snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
-    if (r->options->format == FORMAT_TABLE || r->options->format == FORMAT_MARKDOWN)
+    if (r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN)
         row_set_text(shown, "reason", text);
     print_row(r, shown);
     json_decref(shown);
@@ -130,10 +130,10 @@ bool report_end(struct report *r, struct message *error)
 {
     json_t *fits = fits_of(json_object_get(r->record, "rows"));
     json_object_set_new(r->record, "fits", fits);
-    if (r->options->format == FORMAT_TABLE)
+    if (r->options->output.format == FORMAT_TABLE)
         fits_print(fits, stdout);
     fits_warn(fits, stderr);
-    if (r->options->format == FORMAT_JSON && !record_write(r->record, stdout))
+    if (r->options->output.format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
     return save(r, error);
 }

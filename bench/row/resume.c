@@ -163,7 +163,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, js
     *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = *record};
     if (!r->state)
         return complain(error, "no memory for %zu rows", rows);
-    if (!o->resume || !path || access(path, F_OK) != 0)
+    if (!o->output.resume || !path || access(path, F_OK) != 0)
         return true;
     json_t *old = record_load(path, why.text);
     if (!old)

@@ -36,10 +36,10 @@ struct visit {
 static void judge_samples(struct visit *v, enum program_kind kind)
 {
     const struct options *o = v->job->options;
-    int n = v->job->samples[kind].n, needed = o->runs > 0 ? o->runs : SAMPLES_MIN;
+    int n = v->job->samples[kind].n, needed = o->sampling.runs > 0 ? o->sampling.runs : SAMPLES_MIN;
     if (n < needed && outcome_is_ok(&v->result.outcome))
         outcome_set(&v->result.outcome, "skipped", "%s: %d of %d samples in its part of --timeout, %g s",
-                    program_name(kind), n, needed, o->timeout);
+                    program_name(kind), n, needed, o->sampling.timeout);
 }
 
 /* What the samples say, and what would have disturbed them. resumed: they were taken in an earlier visit. */
@@ -148,7 +148,7 @@ static void measure_work(struct visit *v)
 static void visit(struct visit *v)
 {
     const struct job *job = v->job;
-    double timeout = job->options->timeout;
+    double timeout = job->options->sampling.timeout;
     v->deadline = timeout > 0 ? clock_now() + timeout / v->turns : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         v->programs += !why_not(job, p);

@@ -18,8 +18,8 @@ void sampling_reset(const struct options *o, struct tape *t)
 /* Of a fixed number of runs, those of the next turn: 7 in 5 turns are 2, 2, 2, 1 and none. 0: not fixed. */
 static int runs_of_turn(const struct job *job, enum program_kind kind, int turns)
 {
-    int part = (job->options->runs + turns - 1) / turns;
-    int left = job->options->runs - job->samples[kind].n;
+    int part = (job->options->sampling.runs + turns - 1) / turns;
+    int left = job->options->sampling.runs - job->samples[kind].n;
     return part < left ? part : left;
 }
 
@@ -27,10 +27,10 @@ void sampling_turn(const struct job *job, enum program_kind kind, const struct r
                    double deadline)
 {
     const struct options *o = job->options;
-    struct sampling rule = {.warmup = o->warmup,
-                            .runs = o->runs > 0 ? runs_of_turn(job, kind, turns) : 0,
-                            .min_samples = (o->min_samples + turns - 1) / turns,
-                            .max_noise = o->max_noise,
+    struct sampling rule = {.warmup = o->sampling.warmup,
+                            .runs = o->sampling.runs > 0 ? runs_of_turn(job, kind, turns) : 0,
+                            .min_samples = (o->sampling.min_samples + turns - 1) / turns,
+                            .max_noise = o->sampling.max_noise,
                             .budget = job->share[kind] / turns,
                             .deadline = deadline,
                             .nvml = o->device.nvml,
@@ -38,7 +38,7 @@ void sampling_turn(const struct job *job, enum program_kind kind, const struct r
                             .watch = r->loss,
                             .progress = progress_samples,
                             .context = job->progress};
-    if (o->runs > 0 && rule.runs == 0)
+    if (o->sampling.runs > 0 && rule.runs == 0)
         return;
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];

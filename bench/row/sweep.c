@@ -48,7 +48,7 @@ static double share_of(const struct options *o, double cost, double total, int64
     int parts = 1; /* the encoding */
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         parts += o->programs[p];
-    return o->budget / o->device.count *
+    return o->sampling.budget / o->device.count *
            (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
 }
 
@@ -162,10 +162,10 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
         if (!isnan(pace->ratio[p]))
             run += w->cost[p] * pace->ratio[p];
     double seconds = run * estimate_runs(o);
-    if (o->timeout <= 0 || o->device.meta || !(seconds > o->timeout))
+    if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
         return false;
     snprintf(reason, 256, "%d runs would take %.3g s by the %s, --timeout is %g s", estimate_runs(o), seconds,
-             pace->measured ? "rows before" : "roofline", o->timeout);
+             pace->measured ? "rows before" : "roofline", o->sampling.timeout);
     return true;
 }
 
@@ -185,7 +185,7 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
 {
     struct job *job = &w->job;
     char prefix[PATH_MAX], *profile = NULL, reason[256];
-    if (r->path && job->options->bench->whole && job->options->charts) {
+    if (r->path && job->options->bench->whole && job->options->output.charts) {
         paths_prefix(r->path, prefix);
         job->timeline = prefix;
     }
@@ -199,11 +199,11 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     bool made = row != NULL;
     *good = made && row_is_ok(row);
     bool saved = !made || (report_row(r, job->progress->before + job->row, row, error) &&
-                           (!job->trace || record_save(job->trace, job->options->trace, error->text)));
+                           (!job->trace || record_save(job->trace, job->options->output.trace, error->text)));
     if (job->profile)
         fclose(job->profile);
     if (profile && made)
-        fputs(profile, job->options->format == FORMAT_TABLE ? stdout : stderr);
+        fputs(profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
     free(profile);
     return saved;
 }
@@ -217,7 +217,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     struct job shared = *common;
     shared.flush = &flush;
     struct work *work = plan_work(&shared, r->resume->state + common->progress->before, rows);
-    bool turns = o->interleave && !o->device.meta;
+    bool turns = o->sampling.interleave && !o->device.meta;
     bool going = work && (!turns || interleave(o, work, rows, common->progress));
     if (!going)
         complain(error, "no memory for %lld rows", (long long)rows);
@@ -250,15 +250,16 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
     struct counters counters;
     struct message none;
     progress_start(&progress, config_count(o) * o->device.count);
-    progress.remaining = o->budget;
+    progress.remaining = o->sampling.budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
-    struct job common = {
-        .options = o,
-        .progress = &progress,
-        .counters = counting ? &counters : NULL,
-        .no_counters = none.text,
-        .ceilings = ceilings,
-        .trace = o->trace ? trace_new(json_string_value(json_object_get(r->record, "benchmark"))) : NULL};
+    struct job common = {.options = o,
+                         .progress = &progress,
+                         .counters = counting ? &counters : NULL,
+                         .no_counters = none.text,
+                         .ceilings = ceilings,
+                         .trace = o->output.trace
+                                      ? trace_new(json_string_value(json_object_get(r->record, "benchmark")))
+                                      : NULL};
     bool done = true;
     *all_good = true;
     for (int i = 0; done && i < o->device.count; i++)

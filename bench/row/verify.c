@@ -19,7 +19,7 @@ static struct recording affordable_oracle(const struct workload *w, enum program
 {
     struct recording oracle = workload_record_oracle(w, kind);
     double flops = (double)tape_total(oracle.tape).flops;
-    double most = w->options->check_budget * oracle_flops_per_second * w->config.threads;
+    double most = w->options->check.budget * oracle_flops_per_second * w->config.threads;
     bool fits = tape_plan(oracle.tape)->arena <= machine_memory_free();
     if (fits && flops <= most && tape_layout(oracle.tape))
         return oracle;
@@ -38,7 +38,7 @@ static bool in_tf32(const struct tape *t)
 
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
-    if (!w->options->check)
+    if (!w->options->check.wanted)
         return append_program(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
     /*
      * Batch norm with the batch's own statistics: the gradient of anything it subtracts is exactly zero, and

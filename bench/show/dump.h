@@ -13,19 +13,20 @@
 #ifndef GTMARK_BENCH_DUMP_H
 #define GTMARK_BENCH_DUMP_H
 
-#include "bench/cli/config.h"
+#include <jansson.h>
+
+#include "bench/base/message.h"
+#include "models/layers/model.h"
+
+/* Whether files can be put there: an empty directory, or a path at which one can be made. False with a
+ * message; leaves nothing behind. */
+bool dump_can_write(const char *path, struct message *error);
 
 /*
- * Whether the options allow --dump, or do not ask for it: one configuration, whose step runs, and a directory
- * that is empty or can be made. False with a message; leaves nothing behind.
+ * Writes the directory. `step` is the step of a model on that graph, laid out, in its initial state before
+ * and afterwards. False with a message if a file could not be written.
  */
-bool dump_possible(const struct options *o, struct message *error);
-
-/*
- * Writes the directory. The recording is the step of the configuration, laid out; its state is the initial
- * one afterwards. False with a message if a file could not be written.
- */
-bool dump_write(const struct options *o, const struct config *c, const struct batch *b,
+bool dump_write(const char *directory, const json_t *config, const struct csr *graph,
                 const struct recording *step, struct message *error);
 
 #endif

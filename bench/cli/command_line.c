@@ -1,0 +1,63 @@
+#include "bench/cli/command_line.h"
+
+#include <errno.h> /* program_invocation_name */
+
+#include "bench/cli/conflicts.h"
+#include "bench/cli/flags.h"
+
+/* `all` is to live as long. */
+static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])
+{
+    static const char *const headings[FLAG_GROUPS + 1] = {
+        "Axes: comma lists of values and ranges (100,500  1k-16k*2  2-16+2); every combination is a row.",
+        "Where:",
+        "What:",
+        "Samples:",
+        "Output:",
+        "Limits:",
+        "Gates:",
+        "About:"};
+    flags_all(b, all);
+    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
+}
+
+bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
+{
+    *o = (struct options){.bench = b,
+                          .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
+                          .profile = b->whole,
+                          .sampling = {.warmup = -1,
+                                       .min_samples = 10,
+                                       .cold = -1,
+                                       .budget = b->budget > 0 ? b->budget : 60,
+                                       .max_noise = 0.02},
+                          .seed = 42,
+                          .count = COUNT_OFF,
+                          .roofline = true,
+                          .check = {.wanted = true, .budget = 5},
+                          .output = {.charts = true},
+                          .model_nodes = b->model_nodes,
+                          .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
+    for (enum axis a = 0; a < AXES; a++)
+        if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
+            return false;
+    struct flag all[FLAGS_MAX];
+    struct syntax s = syntax_of(b, all);
+    return syntax_read(&s, o, argc, argv, error) >= 0 && conflicts_check(o, error) &&
+           (o->action != ACTION_RUN || device_open(&o->device, error));
+}
+
+void options_help(const struct bench *b, FILE *out)
+{
+    struct flag all[FLAGS_MAX];
+    struct syntax s = syntax_of(b, all);
+    syntax_help(&s, out);
+    fprintf(out,
+            "Examples: the default sweep; some sizes, closely; FLOPs and memory of any size, nothing runs\n"
+            "  %1$s\n"
+            "  %1$s --nodes '1k-4k*2' %2$s\n"
+            "  %1$s --device meta --nodes '100-1M*10'\n"
+            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+            "130 or 143 after SIGINT or SIGTERM.\n",
+            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
+}

@@ -1,0 +1,161 @@
+#include "bench/cli/conflicts.h"
+
+#include <string.h>
+
+#include "analysis/record/record.h"
+#include "bench/base/suggest.h"
+#include "bench/cli/config.h"
+#include "bench/cli/kernels.h"
+#include "bench/show/dump.h"
+
+/* The graphs of a batch are small unless their size is given. */
+static bool default_nodes(struct options *o, struct message *error)
+{
+    bool batches = false;
+    for (int i = 0; i < o->axes[AXIS_BATCH].count; i++)
+        batches = batches || o->axes[AXIS_BATCH].values[i] > 1;
+    return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
+}
+
+/* Solvers to compare with are for sizes at which all of them end soon: those of the benchmark itself. */
+static bool default_solver(struct options *o, struct message *error)
+{
+    bool own = !o->given[AXIS_NODES] && !o->given[AXIS_GRAPH] && !o->given[AXIS_PE];
+    return own || o->given[AXIS_SOLVER] ||
+           axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
+}
+
+/* What is read has one size, and is not to be measured once for each size of graphs that are drawn. */
+static bool file_nodes(struct options *o, struct message *error)
+{
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH], *nodes = &o->axes[AXIS_NODES];
+    const char *file = NULL;
+    bool drawn = false;
+    for (int i = 0; i < graphs->count; i++) {
+        const char *name = axis_text(graphs, graphs->values[i]);
+        drawn = drawn || !graph_is_file(name);
+        file = graph_is_file(name) ? name : file;
+    }
+    if (o->given[AXIS_NODES])
+        return true;
+    if (file && drawn && nodes->count > 1)
+        return complain(
+            error, "--graph %.300s: a run of its own, since the other graphs have %d sizes and this has one",
+            file, nodes->count);
+    return drawn || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+}
+
+static bool check_graph(const struct options *o, struct message *error)
+{
+    if (o->cuda_graph && !o->device.backend->device)
+        return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
+    return !o->cuda_graph || !(o->profile || o->output.trace) ||
+           complain(error, "--%s: not with --cuda-graph, which has no entries to time",
+                    o->profile ? "profile" : "trace");
+}
+
+/* A trace is of what ran. */
+static bool check_trace(const struct options *o, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    if (!o->output.trace || o->action != ACTION_RUN)
+        return true;
+    if (o->device.meta)
+        return complain(error, "--trace: not with --device meta, where nothing runs");
+    return record_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
+}
+
+/* The libraries that encodings need, unless nothing is to be solved. */
+static bool check_solvers(const struct options *o, struct message *error)
+{
+    const struct axis_values *solvers = &o->axes[AXIS_SOLVER], *encodings = &o->axes[AXIS_PE];
+    const char *missing = eigensolver_missing_library(SOLVER_AUTO);
+    if (o->action != ACTION_RUN || o->device.meta)
+        return true;
+    for (int i = 0; i < encodings->count && missing; i++) {
+        const char *text = axis_text(encodings, encodings->values[i]);
+        struct encoding_config c;
+        if (encoding_parse(text, &c) && (c.kind == ENCODING_LAP || c.kind == ENCODING_LAP_PYG))
+            return complain(error, "--pe %s: this build has no %s; rwse:K needs none", text, missing);
+    }
+    for (int i = 0; i < solvers->count; i++) {
+        enum eigensolver s = (enum eigensolver)solvers->values[i];
+        const char *library = eigensolver_missing_library(s);
+        if (library && s != SOLVER_AUTO)
+            return complain(error, "--solver %s: this build has no %s; auto%s", eigensolver_name(s), library,
+                            missing ? " with --pe rwse:K needs none" : " and iterative need none");
+    }
+    return true;
+}
+
+static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
+{
+    for (; b; b = b->base)
+        for (int i = 0; i < b->count; i++)
+            if (b->kernels[i].op == op && b->kernels[i].dtype == F32)
+                suggest_offer(s, b->kernels[i].variant);
+}
+
+static bool check_variants(const struct options *o, struct message *error)
+{
+    char nearest[SUGGESTION_TEXT];
+    for (enum op op = 0; op < OPS; op++) {
+        const char *variant = o->variant[op];
+        if (!variant || backend_kernel(o->device.backend, op, F32, variant))
+            continue;
+        struct suggestion s = {variant, strlen(variant), NULL, 0};
+        offer_variants(&s, o->device.backend, op);
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list-ops%s",
+                        op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
+    }
+    return true;
+}
+
+static bool refuse(const char *other, struct message *error)
+{
+    return complain(error, "--find-max-nodes: not with %s", other);
+}
+
+static bool check_largest(struct options *o, struct message *error)
+{
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
+    if (o->largest.kind == LARGEST_NONE)
+        return true;
+    for (int i = 0; i < graphs->count; i++)
+        if (graph_is_file(axis_text(graphs, graphs->values[i])))
+            return refuse("graphs of files, which have their size", error);
+    bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
+    return o->given[AXIS_NODES] ? refuse("--nodes", error)
+           : o->output.resume   ? refuse("--resume", error)
+           : o->against         ? refuse("--against", error)
+           : looks              ? refuse("--dry-run or --list-tape", error)
+           : o->device.all      ? refuse("--device cuda:all: one device", error)
+           : o->model_nodes     ? refuse("a benchmark that only encodes large graphs, without --phase", error)
+           : o->device.meta && o->largest.kind == LARGEST_LATENCY
+               ? refuse("latency and --device meta, where nothing runs", error)
+               : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+}
+
+static bool check_dump(const struct options *o, struct message *error)
+{
+    if (!o->output.dump)
+        return true;
+    if (config_count(o) != 1)
+        return complain(error,
+                        "--dump %.300s: one configuration, but the axes make %lld (give each one value)",
+                        o->output.dump, (long long)config_count(o));
+    if (o->device.all)
+        return complain(error, "--dump %.300s: of one device, but --device is %s", o->output.dump,
+                        o->device.given);
+    if (o->device.meta || !o->programs[PROGRAM_STEP])
+        return complain(error, "--dump %.300s: needs a step that runs, not --device meta or --phase forward",
+                        o->output.dump);
+    return dump_can_write(o->output.dump, error);
+}
+
+bool conflicts_check(struct options *o, struct message *error)
+{
+    return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
+           file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
+           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) && check_dump(o, error);
+}

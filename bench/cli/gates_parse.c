@@ -1,0 +1,59 @@
+#include "bench/cli/gates_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct gate_kind gate_kinds[GATE_KINDS] = {
+    {"latency", "time.median", false, false, QUANTITY_SECONDS},
+    {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
+    {"memory", "memory.planned", false, false, QUANTITY_BYTES},
+    {"error", "error.norm", true, false, QUANTITY_RATIO},
+};
+
+/* Reads "step." and moves past it; PROGRAMS where there is none. */
+static int read_program(const char **text)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        size_t length = strlen(program_name(p));
+        if (strncmp(*text, program_name(p), length) == 0 && (*text)[length] == '.') {
+            *text += length + 1;
+            return (int)p;
+        }
+    }
+    return PROGRAMS;
+}
+
+static bool read_gate(const char *item, struct gate *g, struct message *error)
+{
+    const char *name = item;
+    *g = (struct gate){.program = read_program(&name)};
+    size_t length = strcspn(name, ":");
+    for (; g->kind < GATE_KINDS; g->kind++) {
+        const struct gate_kind *k = &gate_kinds[g->kind];
+        if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
+            continue;
+        if (k->of_row && g->program != PROGRAMS)
+            return complain(error, "--threshold %.200s: %s is of a row, not of a program", item, k->name);
+        return (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit)) ||
+               complain(error, "--threshold %.200s: after %s: %s", item, k->name,
+                        quantity_allowed(k->quantity));
+    }
+    return complain(
+        error,
+        "--threshold %.200s: latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER, with forward. "
+        "or step. before it for one program",
+        item);
+}
+
+bool gates_parse(const char *text, struct gates *g, struct message *error)
+{
+    char *copy = strdup(text), *next = copy;
+    bool good = copy != NULL;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        good = g->count < GATES_MAX || complain(error, "--threshold: at most %d gates", GATES_MAX);
+        good = good && read_gate(item, &g->list[g->count], error);
+        g->count += good;
+    }
+    free(copy);
+    return good;
+}

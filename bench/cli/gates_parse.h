@@ -1,0 +1,32 @@
+/* The gates of --threshold: latency:100ms,step.memory:2GiB,throughput:1k/s,error:1e-4 */
+#ifndef GTMARK_BENCH_GATES_PARSE_H
+#define GTMARK_BENCH_GATES_PARSE_H
+
+#include "bench/base/message.h"
+#include "bench/base/quantity.h"
+#include "models/layers/model.h"
+
+enum { GATES_MAX = 16, GATE_KINDS = 4 };
+
+struct gate_kind {
+    const char *name, *field; /* below a program's, or of the row */
+    bool of_row, least;       /* least: the value must not be below the limit */
+    enum quantity_kind quantity;
+};
+
+extern const struct gate_kind gate_kinds[GATE_KINDS];
+
+struct gate {
+    int kind, program; /* program: PROGRAMS for every one */
+    double limit;      /* bytes, seconds, 1/s or a ratio */
+};
+
+struct gates {
+    struct gate list[GATES_MAX];
+    int count;
+};
+
+/* Adds the gates of a comma list; false with a message that says what is allowed. */
+bool gates_parse(const char *text, struct gates *g, struct message *error);
+
+#endif
