@@ -32,7 +32,7 @@ __device__ static inline struct query query_of(struct offsets graphs, const int6
     return q;
 }
 
-__device__ static inline void softmax(const float *s, float *p, int64_t count)
+__device__ static inline void query_softmax(const float *s, float *p, int64_t count)
 {
     int lane = threadIdx.x % WARP;
     float top = -INFINITY, sum = 0;
@@ -48,8 +48,8 @@ __device__ static inline void softmax(const float *s, float *p, int64_t count)
         p[j] /= sum;
 }
 
-__device__ static inline void softmax_backward(float *ds, bool acc, const float *dp, const float *p,
-                                               int64_t count)
+__device__ static inline void query_softmax_backward(float *ds, bool acc, const float *dp, const float *p,
+                                                     int64_t count)
 {
     int lane = threadIdx.x % WARP;
     float delta = 0;
@@ -75,7 +75,7 @@ static __global__ void softmax(struct mat p, struct mat s, struct offsets graphs
 {
     for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
         struct query q = query_of(graphs, first, i);
-        softmax(entry(s, blockIdx.y, q.begin), entry(p, blockIdx.y, q.begin), q.count);
+        query_softmax(entry(s, blockIdx.y, q.begin), entry(p, blockIdx.y, q.begin), q.count);
     }
 }
 
@@ -84,8 +84,8 @@ static __global__ void softmax_backward(struct mat ds, struct mat dp, struct mat
 {
     for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
         struct query q = query_of(graphs, first, i);
-        softmax_backward(entry(ds, blockIdx.y, q.begin), ds.acc, entry(dp, blockIdx.y, q.begin),
-                         entry(p, blockIdx.y, q.begin), q.count);
+        query_softmax_backward(entry(ds, blockIdx.y, q.begin), ds.acc, entry(dp, blockIdx.y, q.begin),
+                               entry(p, blockIdx.y, q.begin), q.count);
     }
 }
 
