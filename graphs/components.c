@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/arithmetic.h"
+
 /* Appends the unseen neighbours of a node to the queue, whose length is returned. */
 static int64_t visit(const struct csr *g, int64_t node, int32_t *queue, int64_t length, bool *seen)
 {
@@ -89,8 +91,8 @@ bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
         mark_giants(b, start, count, node, seen);
         compact(b, seen, node);
         b->out = b->adj;
-        int64_t peak = csr_bytes(&b->adj) + n * (int64_t)(sizeof *start + sizeof *node + sizeof *seen);
-        b->peak = peak > b->peak ? peak : b->peak;
+        b->peak =
+            max_of(b->peak, csr_bytes(&b->adj) + n * (int64_t)(sizeof *start + sizeof *node + sizeof *seen));
     } else
         snprintf(error, error_size, "no memory for the components of %" PRId64 " nodes", n);
     free(start);

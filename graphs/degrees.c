@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "kernels/arithmetic.h"
+
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PARALLEL_FROM = 1 << 14 };
 
 static int64_t degree_of(const struct csr *g, int64_t node)
@@ -46,8 +48,8 @@ static void find_moments(struct degrees *d, const struct csr *g)
     if (g->nodes >= PARALLEL_FROM)
     for (int64_t i = 0; i < g->nodes; i++) {
         int64_t degree = degree_of(g, i);
-        min = degree < min ? degree : min;
-        max = degree > max ? degree : max;
+        min = min_of(min, degree);
+        max = max_of(max, degree);
         isolated += degree == 0;
         squares += degree * degree;
     }

@@ -17,6 +17,7 @@
 #include "graphs/components.h"
 #include "graphs/edge_list.h"
 #include "graphs/family.h"
+#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
 static bool say_families(const char *name, char *error, size_t size)
@@ -55,9 +56,7 @@ static bool config_valid(const struct graph_config *c, char *error, size_t size)
 static int64_t building_peak(const struct csr *g, int64_t list_peak)
 {
     int64_t list = g->edges * (int64_t)sizeof(uint64_t), filling = list + csr_bytes(g);
-    int64_t sorting = 2 * list;
-    int64_t most = sorting > filling ? sorting : filling;
-    return most > list_peak ? most : list_peak;
+    return max_of(list_peak, max_of(2 * list, filling));
 }
 
 /* Makes `out`, given what its family promises. Of an asymmetric batch both directions have arrays. */
@@ -69,8 +68,7 @@ static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t s
             return false;
         symmetric = csr_equal(&out, &b->adj);
         /* Transposing takes a list of the edges as building does, and the graph stands beside it. */
-        int64_t peak = csr_bytes(&b->adj) + building_peak(&out, 0);
-        b->peak = peak > b->peak ? peak : b->peak;
+        b->peak = max_of(b->peak, csr_bytes(&b->adj) + building_peak(&out, 0));
         if (symmetric) {
             csr_free(&out);
             out = b->adj;

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "graphs/csr.h"
+#include "kernels/arithmetic.h"
 
 enum { PARALLEL_FROM = 4096 }; /* nodes that outweigh the start of a team of threads */
 
@@ -23,7 +24,7 @@ static int64_t columns_of(int64_t nodes)
 /* Undirected edges of the nodes below v. */
 static int64_t pairs_before(int64_t v, int64_t columns)
 {
-    return v - (v + columns - 1) / columns + (v > columns ? v - columns : 0);
+    return v - blocks_of(v, columns) + max_of(0, v - columns);
 }
 
 int64_t grid_edges(int64_t nodes, double degree)

@@ -10,6 +10,7 @@
 
 #include "graphs/csr.h"
 #include "graphs/radix.h"
+#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
 enum {
@@ -107,7 +108,7 @@ bool numbering_ranks(struct numbering *n, int32_t *rank)
 int64_t numbering_bytes(const struct numbering *n)
 {
     int64_t table = n->slots * 4 + n->slots / 2 * 8, growth = n->slots / 2 * 4, ranking = n->count * 20;
-    return table + (growth > ranking ? growth : ranking);
+    return table + max_of(growth, ranking);
 }
 
 void numbering_free(struct numbering *n)

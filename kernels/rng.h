@@ -9,9 +9,7 @@
 #ifndef GTMARK_KERNELS_RNG_H
 #define GTMARK_KERNELS_RNG_H
 
-#include "kernels/both.h"
-
-#include <stdint.h>
+#include "kernels/arithmetic.h"
 
 GT_DEVICE static inline uint64_t rng_mix(uint64_t z)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
+
 enum { TRAP = 0xff, GUARD = 256 };
 
 struct opened device_of_tests(void)
@@ -25,11 +27,6 @@ void device_of_tests_close(struct opened *d)
 struct placement {
     int64_t at[OPERANDS_MAX], scratch, scratch_bytes, end;
 };
-
-static int64_t round_up(int64_t n, int64_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
 
 /* Bytes from the start of a block to its first element. */
 static int64_t into_block(const struct operands *o, int i)

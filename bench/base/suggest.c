@@ -10,12 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS_MAX = 32 }; /* what is longer resembles no name */
+#include "kernels/arithmetic.h"
 
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+enum { LETTERS_MAX = 32 }; /* what is longer resembles no name */
 
 static bool same_letter(char a, char b)
 {
@@ -25,19 +22,19 @@ static bool same_letter(char a, char b)
 /* d[i][j] is the distance of the first i letters of a from the first j of b. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
-    size_t d[LETTERS_MAX + 1][LETTERS_MAX + 1];
+    int64_t d[LETTERS_MAX + 1][LETTERS_MAX + 1];
     for (size_t i = 0; i <= n; i++)
         for (size_t j = 0; j <= m; j++) {
             if (i == 0 || j == 0) {
-                d[i][j] = i + j;
+                d[i][j] = (int64_t)(i + j);
                 continue;
             }
-            d[i][j] =
-                min(d[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
+            d[i][j] = min_of(d[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]),
+                             min_of(d[i - 1][j], d[i][j - 1]) + 1);
             if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
-                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = min_of(d[i][j], d[i - 2][j - 2] + 1);
         }
-    return d[n][m];
+    return (size_t)d[n][m];
 }
 
 void suggest_offer(struct suggestion *s, const char *name)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/arithmetic.h"
+
 enum { PATH_SIZE = 512, LINE_SIZE = 4096, INDICES = 16 };
 
 /* One cache, as the first granted processor sees it. */
@@ -78,8 +80,7 @@ static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *gr
 static int64_t together(const struct cache *cache, int processors, int threads)
 {
     int sharers = cache->sharers > 0 ? cache->sharers : 1;
-    int instances = processors > sharers ? processors / sharers : 1;
-    return cache->size * (threads < instances ? threads : instances);
+    return cache->size * min_of(threads, max_of(1, processors / sharers));
 }
 
 struct caches caches_find(const char *root, int threads)

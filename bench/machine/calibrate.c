@@ -23,6 +23,7 @@
 #include "bench/base/clock.h"
 #include "bench/machine/caches.h"
 #include "bench/machine/machine.h"
+#include "kernels/arithmetic.h"
 
 enum { ROUNDS = 5, FIGURES = 1 + 3 * MEMORY_LEVELS };
 
@@ -143,7 +144,7 @@ static struct task over_slice(double *best, pass_function *pass, int arrays, int
     /* Arrays that begin at like places in a page disturb each other in the caches. */
     if (arrays > 1)
         array = (array - SHIFT) / PAGE * PAGE + SHIFT;
-    int64_t chunks = (array + CHUNK - 1) / CHUNK, n = array / chunks / LINE * LINE;
+    int64_t chunks = blocks_of(array, CHUNK), n = array / chunks / LINE * LINE;
     return (struct task){best, pass, n, array, chunks, arrays * n * (int64_t)sizeof(float), 1, 0};
 }
 
@@ -193,8 +194,8 @@ static void choose_working_sets(struct calibration *c)
     int64_t beyond = caches.llc ? caches.llc : caches.l2;
     c->level[MEMORY_L2] = (struct bandwidth){caches.l2, caches.l2 / 2, 0, 0, 0};
     c->level[MEMORY_LLC] = (struct bandwidth){caches.llc, caches.l2 + caches.llc / 4, 0, 0, 0};
-    int64_t dram = (beyond > LARGE ? 4 : 8) * beyond;
-    c->level[MEMORY_DRAM] = (struct bandwidth){c->memory, dram > DRAM_LEAST ? dram : DRAM_LEAST, 0, 0, 0};
+    int64_t dram = max_of(DRAM_LEAST, (beyond > LARGE ? 4 : 8) * beyond);
+    c->level[MEMORY_DRAM] = (struct bandwidth){c->memory, dram, 0, 0, 0};
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
         struct bandwidth *b = &c->level[l];
         int64_t unit = (int64_t)GRAIN * c->threads;

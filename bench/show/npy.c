@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
+
 enum { PREFIX = 10, ALIGNMENT = 64, HEADER_MAX = 256 };
 
 #define BYTE_ORDER_MARK (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>')
@@ -41,7 +43,7 @@ static bool write_header(FILE *out, const struct npy *a)
     int length =
         snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%" PRId64 ",%s), }",
                  BYTE_ORDER_MARK, a->type, a->rows, columns);
-    int padded = (PREFIX + length + ALIGNMENT) / ALIGNMENT * ALIGNMENT - PREFIX;
+    int padded = (int)round_up(PREFIX + length + 1, ALIGNMENT) - PREFIX;
     const unsigned char prefix[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded & 255), (unsigned char)(padded >> 8)};
     return fwrite(prefix, PREFIX, 1, out) == 1 && fprintf(out, "%-*s\n", padded - 1, text) == padded;

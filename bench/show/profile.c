@@ -12,6 +12,7 @@
 #include "analysis/tables/units.h"
 #include "bench/machine/roofline.h"
 #include "bench/time/stopwatch.h"
+#include "kernels/arithmetic.h"
 
 static void mark_entry(void *watch, int entry)
 {
@@ -159,7 +160,7 @@ static void print_table(const struct tape *t, const double *seconds, const struc
         g->calls++;
         g->seconds += seconds[i];
         g->cost = cost_add(g->cost, entry_cost(e));
-        g->largest = e->bytes > g->largest ? e->bytes : g->largest;
+        g->largest = max_of(g->largest, e->bytes);
         total += seconds[i];
     }
     if (table->sorted)

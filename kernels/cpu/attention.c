@@ -88,27 +88,10 @@ static bool safe(const struct heads *s, struct block b, int64_t h)
     return s->scale * sqrtf(most) <= SAFE;
 }
 
-/* In lanes, since compilers vectorise no maximum of floats that might be NaN. */
-static float largest(int64_t n, const float *s)
-{
-    float lane[LANES], top = s[0];
-    for (int l = 0; l < LANES; l++)
-        lane[l] = top;
-    int64_t j = 0;
-    for (; j + LANES <= n; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] = s[j + l] > lane[l] ? s[j + l] : lane[l];
-    for (; j < n; j++)
-        top = s[j] > top ? s[j] : top;
-    for (int l = 0; l < LANES; l++)
-        top = lane[l] > top ? lane[l] : top;
-    return top;
-}
-
 /* Lets the row's maximum grow to that of more scores. */
 static void raise_top(const struct heads *s, struct room *room, int64_t i, int64_t keys, bool first, float *y)
 {
-    float top = largest(keys, room->weights + i * KEYS);
+    float top = vm_largest(keys, room->weights + i * KEYS);
     if (!first && top > room->top[i]) {
         float correction = exp2f(room->top[i] - top);
         gemm_scale(LANES, room->sums + i * LANES, correction);

@@ -8,25 +8,11 @@
 #define GTMARK_KERNELS_CPU_BLOCKS_H
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/offsets.h"
 
 struct block {
     int64_t graph, first, rows; /* rows first .. first + rows - 1 of the batch */
 };
-
-static inline int64_t graph_first(struct offsets graphs, int64_t g)
-{
-    return ((const int64_t *)graphs.at.data)[g * graphs.at.ld];
-}
-
-static inline int64_t graph_size(struct offsets graphs, int64_t g)
-{
-    return graph_first(graphs, g + 1) - graph_first(graphs, g);
-}
-
-static inline int64_t graph_count(struct offsets graphs)
-{
-    return graphs.at.rows - 1;
-}
 
 static inline int64_t block_count(struct offsets graphs, int64_t rows, int64_t size)
 {

@@ -11,6 +11,7 @@
 #ifndef GTMARK_KERNELS_CPU_CPU_H
 #define GTMARK_KERNELS_CPU_CPU_H
 
+#include "kernels/arithmetic.h"
 #include "kernels/backend.h"
 
 #define CPU_PASTE(isa, name)  cpu_##isa##_##name
@@ -96,26 +97,6 @@ int64_t CPU(max_pool_scratch)(const void *args);
 int64_t CPU(max_pool_backward_scratch)(const void *args);
 int64_t CPU(mse_scratch)(const void *args);
 int64_t CPU(cross_entropy_scratch)(const void *args);
-
-static inline int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline int64_t blocks_of(int64_t n, int64_t size)
-{
-    return (n + size - 1) / size;
-}
-
-static inline int64_t round_up(int64_t n, int64_t unit)
-{
-    return blocks_of(n, unit) * unit;
-}
 
 /* Bytes of `count` floats, padded so that what follows begins on a cache line of its own. */
 static inline int64_t float_bytes(int64_t count)

@@ -13,7 +13,7 @@
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/row.h"
+#include "kernels/cpu/vector_math.h"
 
 #include <math.h>
 #include <omp.h>
@@ -251,7 +251,7 @@ int64_t CPU(attention_values_backward_scratch)(const void *args)
 /* One query: p = exp(s - max s) / sum of these. Of both only halves are made. */
 static void softmax(int64_t n, float *restrict p, const float *restrict s)
 {
-    float top = row_largest(n, s), sum = 0;
+    float top = vm_largest(n, s), sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t j = 0; j < n; j++) {
         p[j] = vm_half_exp(s[j] - top);

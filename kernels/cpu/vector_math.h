@@ -72,6 +72,26 @@ static inline float vm_dot(int64_t n, const float *x, const float *y)
     return vm_sum(lanes) + rest;
 }
 
+/* Floats and integers in the same order: the bits of a negative float's magnitude are inverted. Its own
+ * inverse. */
+static inline int32_t vm_ordered(uint32_t bits)
+{
+    return (int32_t)(bits ^ (((uint32_t) - (int32_t)(bits >> 31)) >> 1));
+}
+
+/* The largest of n elements, compared as integers: compilers vectorise no maximum of floats that might be
+ * NaN. */
+static inline float vm_largest(int64_t n, const float *x)
+{
+    int32_t top = INT32_MIN;
+#pragma omp simd reduction(max : top)
+    for (int64_t k = 0; k < n; k++) {
+        int32_t its = vm_ordered(vm_bits(x[k]));
+        top = its > top ? its : top;
+    }
+    return vm_float((uint32_t)vm_ordered((uint32_t)top));
+}
+
 /*
  * e^x / 2 for x up to 88.37, within 1.6 units in the last place; below 2^-126.5 (x < -86.99) it is 0.
  *

@@ -133,7 +133,7 @@ struct forward {
     template <int DH> static void launch(const struct attention_args *a)
     {
         const struct cuda_context *c = (const struct cuda_context *)a->call.context;
-        int64_t n = a->q.rows, graphs = a->graphs.at.rows - 1;
+        int64_t n = a->q.rows, graphs = graph_count(a->graphs);
         int dh = (int)(a->q.cols / a->heads);
         const int groups = layout<DH>::GROUPS;
         int rows = attention_rows(n, graphs, a->heads, groups, MOST_ROWS, c->multiprocessors);

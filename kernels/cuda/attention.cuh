@@ -229,7 +229,7 @@ template <int DH, class S> struct room_of {
 /* This thread block's rows, where `size` is what it has room for. */
 __device__ static inline struct block block_of(struct offsets graphs, int size)
 {
-    return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graphs.at.rows - 1, size, blockIdx.x);
+    return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), size, blockIdx.x);
 }
 
 /* Whether pieces of this head's rows are aligned, in every head. */

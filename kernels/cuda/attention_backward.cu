@@ -225,7 +225,8 @@ static struct plan plan_of(const struct attention_backward_args *a)
 
 template <int DH, int ROWS> static void launch_both(const struct attention_backward_args *a)
 {
-    struct launch l = launch_attention(a->q.rows, a->graphs.at.rows - 1, a->heads, layout<DH>::GROUPS * ROWS);
+    struct launch l =
+        launch_attention(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS);
     run(a->call, l, queries<DH, ROWS>, *a, plan_of(a));
     run(a->call, l, keys<DH, ROWS>, *a, plan_of(a));
 }
@@ -234,7 +235,7 @@ struct backward {
     template <int DH> static void launch(const struct attention_backward_args *a)
     {
         const struct cuda_context *c = (const struct cuda_context *)a->call.context;
-        if (attention_rows(a->q.rows, a->graphs.at.rows - 1, a->heads, layout<DH>::GROUPS, MOST_ROWS,
+        if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
                            c->multiprocessors) == MOST_ROWS)
             launch_both<DH, MOST_ROWS>(a);
         else

@@ -25,7 +25,7 @@ struct query {
 __device__ static inline struct query query_of(struct offsets graphs, const int64_t *first, int64_t i)
 {
     const int64_t *at = (const int64_t *)graphs.at.data;
-    int64_t g = range_of(at, graphs.at.ld, graphs.at.rows - 1, i), from = at[g * graphs.at.ld];
+    int64_t g = range_of(at, graphs.at.ld, graph_count(graphs), i), from = at[g * graphs.at.ld];
     struct query q;
     q.count = at[(g + 1) * graphs.at.ld] - from;
     q.begin = (first ? first[g] : 0) + (i - from) * q.count;
@@ -68,7 +68,7 @@ __device__ static inline int64_t first_query()
 
 __device__ static inline int64_t queries_in(struct offsets graphs)
 {
-    return ((const int64_t *)graphs.at.data)[(graphs.at.rows - 1) * graphs.at.ld];
+    return graph_first(graphs, graph_count(graphs));
 }
 
 static __global__ void softmax(struct mat p, struct mat s, struct offsets graphs, const int64_t *first)
@@ -92,7 +92,7 @@ static __global__ void softmax_backward(struct mat ds, struct mat dp, struct mat
 extern "C" void cuda_attention_softmax(const void *args)
 {
     const struct attention_softmax_args *a = (const struct attention_softmax_args *)args;
-    struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->s.rows);
+    struct launch l = launch_softmax(graph_count(a->graphs), a->graphs.pairs, a->s.rows);
     const int64_t *first = pairs_of(&a->call, a->graphs);
     CUDA_CHECK(run(a->call, l, softmax, a->p, a->s, a->graphs, first));
 }
@@ -102,7 +102,7 @@ extern "C" void cuda_attention_softmax_backward(const void *args)
     const struct attention_softmax_backward_args *a = (const struct attention_softmax_backward_args *)args;
     if (!mat_present(a->ds))
         return;
-    struct launch l = launch_softmax(graphs_in(a->graphs), a->graphs.pairs, a->p.rows);
+    struct launch l = launch_softmax(graph_count(a->graphs), a->graphs.pairs, a->p.rows);
     const int64_t *first = pairs_of(&a->call, a->graphs);
     CUDA_CHECK(run(a->call, l, softmax_backward, a->ds, a->dp, a->p, a->graphs, first));
 }

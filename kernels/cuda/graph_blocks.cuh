@@ -16,7 +16,7 @@ struct graph_blocks {
 
 static inline struct graph_blocks graph_blocks_of(struct offsets graphs, int64_t rows, int64_t size)
 {
-    int64_t B = graphs.at.rows - 1;
+    int64_t B = graph_count(graphs);
     struct graph_blocks b = {(const int64_t *)graphs.at.data, graphs.at.ld, B, size,
                              block_count(rows, B, size)};
     return b;

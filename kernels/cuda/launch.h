@@ -6,7 +6,7 @@
 #ifndef GTMARK_KERNELS_CUDA_LAUNCH_H
 #define GTMARK_KERNELS_CUDA_LAUNCH_H
 
-#include "kernels/cuda/device.h"
+#include "kernels/arithmetic.h"
 #include "kernels/mat.h"
 
 #include <math.h>

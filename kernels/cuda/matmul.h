@@ -22,8 +22,8 @@
 #ifndef GTMARK_KERNELS_CUDA_MATMUL_H
 #define GTMARK_KERNELS_CUDA_MATMUL_H
 
+#include "kernels/arithmetic.h"
 #include "kernels/cuda/context.h"
-#include "kernels/cuda/device.h"
 #include "kernels/mat.h"
 
 /* Bytes: for 16 partial sums of 256 x 256 entries. */

@@ -5,7 +5,7 @@
 #ifndef GTMARK_KERNELS_CUDA_MOMENTS_H
 #define GTMARK_KERNELS_CUDA_MOMENTS_H
 
-#include "kernels/cuda/device.h"
+#include "kernels/arithmetic.h"
 
 struct moments {
     double count, mean, m2;

@@ -7,25 +7,19 @@
 #define GTMARK_KERNELS_CUDA_PAIRS_CUH
 
 #include "kernels/cuda/run.cuh"
+#include "kernels/offsets.h"
 
 enum { SCAN_THREADS = 256 };
-
-static inline int64_t graphs_in(struct offsets graphs)
-{
-    return graphs.at.rows - 1;
-}
 
 /* first[g] = where the pairs of graph g begin; one block. Each thread has a range of graphs of its own. */
 static __global__ void find_pairs(int64_t *first, struct offsets graphs)
 {
     __shared__ int64_t sums[SCAN_THREADS];
-    const int64_t *at = (const int64_t *)graphs.at.data;
-    int64_t ld = graphs.at.ld, count = graphs.at.rows - 1;
-    int64_t share = blocks_of(count, SCAN_THREADS);
+    int64_t count = graph_count(graphs), share = blocks_of(count, SCAN_THREADS);
     int64_t begin = min_of(threadIdx.x * share, count), end = min_of(begin + share, count);
     int64_t own = 0;
     for (int64_t g = begin; g < end; g++) {
-        int64_t n = at[(g + 1) * ld] - at[g * ld];
+        int64_t n = graph_size(graphs, g);
         own += n * n;
     }
     sums[threadIdx.x] = own;
@@ -38,7 +32,7 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
     }
     int64_t sum = sums[threadIdx.x] - own;
     for (int64_t g = begin; g < end; g++) {
-        int64_t n = at[(g + 1) * ld] - at[g * ld];
+        int64_t n = graph_size(graphs, g);
         first[g] = sum;
         sum += n * n;
     }
@@ -47,7 +41,7 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
 /* Queues find_pairs if there are several graphs; of one graph the pairs begin at 0, which null stands for. */
 static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
 {
-    if (graphs_in(graphs) == 1)
+    if (graph_count(graphs) == 1)
         return NULL;
     int64_t *first = (int64_t *)call->scratch;
     CUDA_CHECK(run(*call, launch_of(1, 1, SCAN_THREADS), find_pairs, first, graphs));
@@ -57,7 +51,7 @@ static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
 /* Bytes of it. */
 static inline int64_t pairs_scratch(struct offsets graphs)
 {
-    return graphs_in(graphs) == 1 ? 0 : graphs_in(graphs) * (int64_t)sizeof(int64_t);
+    return graph_count(graphs) == 1 ? 0 : graph_count(graphs) * (int64_t)sizeof(int64_t);
 }
 
 #endif

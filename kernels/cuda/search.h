@@ -8,7 +8,7 @@
 #ifndef GTMARK_KERNELS_CUDA_SEARCH_H
 #define GTMARK_KERNELS_CUDA_SEARCH_H
 
-#include "kernels/cuda/device.h"
+#include "kernels/offsets.h"
 
 /* The last range g of at[g] .. at[g + 1] - 1 that begins at `value` or before; count is at least 1. Of ranges
  * that may be empty it is the one that holds the value, if any does. */

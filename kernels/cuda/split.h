@@ -11,7 +11,9 @@
 #ifndef GTMARK_KERNELS_CUDA_SPLIT_H
 #define GTMARK_KERNELS_CUDA_SPLIT_H
 
-#include "kernels/cuda/device.h"
+#include "kernels/arithmetic.h"
+
+#include <stdbool.h>
 
 struct split {
     int64_t rows, items, size, count; /* count shares of size items */

@@ -92,7 +92,7 @@ __device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a,
 static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, const int64_t *first)
 {
     struct block rows =
-        block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, p.graphs.at.rows - 1, TILE, blockIdx.x);
+        block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, graph_count(p.graphs), TILE, blockIdx.x);
     if (rows.rows == 0)
         return;
     int head = blockIdx.y, y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
@@ -146,9 +146,9 @@ static cublasStatus_t multiply_all(const struct call *call, const struct product
                                    const int64_t *first)
 {
     const struct cuda_context *c = (const struct cuda_context *)call->context;
-    if (graphs_in(p->graphs) == 1)
+    if (graph_count(p->graphs) == 1)
         return one_graph(c, p, n);
-    struct launch l = launch_ragged_product(n, graphs_in(p->graphs), p->heads);
+    struct launch l = launch_ragged_product(n, graph_count(p->graphs), p->heads);
     run(*call, l, ragged_product, *p, first);
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -5,30 +5,11 @@
 #ifndef GTMARK_KERNELS_ORACLE_H
 #define GTMARK_KERNELS_ORACLE_H
 
+#include "kernels/offsets.h"
 #include "kernels/ops.h"
 
 #include <cblas.h>
 #include <math.h>
-
-static inline int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t graph_count(struct offsets graphs)
-{
-    return graphs.at.rows - 1;
-}
-
-static inline int64_t graph_first(struct offsets graphs, int64_t g)
-{
-    return ((const int64_t *)graphs.at.data)[g];
-}
-
-static inline int64_t graph_size(struct offsets graphs, int64_t g)
-{
-    return graph_first(graphs, g + 1) - graph_first(graphs, g);
-}
 
 /* Row i; null of an absent matrix. */
 static inline double *at(struct mat m, int64_t i)

@@ -9,6 +9,7 @@
  * than there are, as it does on hypercubes and binary trees, which no residual shows (encoding_missed
  * does): it is here to be compared with, and is never chosen by itself.
  */
+#include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
 
 #include <math.h>
@@ -53,8 +54,7 @@ static void start(struct lanczos *l, const struct pencil *p, int64_t wanted, int
 {
     int64_t n = p->n;
     *l = (struct lanczos){.p = p, .n = (int)n, .wanted = (int)wanted, .info = 1};
-    l->vectors = (int)(2 * wanted + 1 > 20 ? 2 * wanted + 1 : 20);
-    l->vectors = l->vectors < n ? l->vectors : (int)n;
+    l->vectors = (int)min_of(n, max_of(20, 2 * wanted + 1));
     l->lworkl = l->vectors * (l->vectors + 8);
     l->resid = work;
     l->v = l->resid + n;
@@ -62,7 +62,7 @@ static void start(struct lanczos *l, const struct pencil *p, int64_t wanted, int
     l->workl = l->workd + 3 * n;
     l->half = l->workl + l->lworkl;
     l->iparam[0] = 1;
-    l->iparam[2] = (int)(most / l->vectors > 1 ? most / l->vectors : 1);
+    l->iparam[2] = (int)max_of(1, most / l->vectors);
     l->iparam[6] = 1;
     for (int64_t i = 0; i < n; i++) {
         double mass = ((const float *)p->mass.data)[i];

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
 static const double DEPENDENT =
@@ -198,8 +199,7 @@ bool block_ritz(struct iteration *s)
 
 bool block_alloc(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)
 {
-    int64_t room = (wanted + GUARDS + UNIT - 1) / UNIT * UNIT, n = p->n;
-    int64_t wide = room < n - 1 ? room : n - 1;
+    int64_t n = p->n, wide = min_of(n - 1, round_up(wanted + GUARDS, UNIT));
     *s = (struct iteration){.e = e, .p = p, .wanted = wanted, .wide = wide};
     s->x = eager_matrix(e, F32, n, wide);
     s->y = eager_matrix(e, F32, n, wide);

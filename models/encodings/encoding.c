@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
 #include "models/encodings/lappe.h"
 #include "models/encodings/rwse.h"
@@ -58,8 +59,7 @@ bool encoding_parse(const char *text, struct encoding_config *c)
 
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
 {
-    int64_t all = c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes;
-    return all < c->k ? all : c->k;
+    return min_of(c->k, c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes);
 }
 
 void encoding_format(const struct encoding_config *c, char *text, size_t size)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/arithmetic.h"
 #include "models/encodings/lappe_internal.h"
 
 enum {
@@ -60,11 +61,11 @@ static bool solve_dense(struct lappe *l)
     int64_t most = 0, threads = l->e.threads;
     for (int64_t c = 0; c < s->parts.count; c++)
         if (s->wanted[c] && is_dense(l, c)) {
-            int64_t n = component_size(&s->parts, c), room = eigen_dense_work(n, s->wanted[c]);
+            int64_t n = component_size(&s->parts, c);
             if (n > dense_most())
                 return eager_fail(&l->e, "lapack solves up to %lld nodes, and a component has %lld",
                                   (long long)dense_most(), (long long)n);
-            most = room > most ? room : most;
+            most = max_of(most, eigen_dense_work(n, s->wanted[c]));
             eager_charge(&l->e, dense_flops(n, s->wanted[c]), 8 * n * (n + s->wanted[c]));
         }
     if (!most)

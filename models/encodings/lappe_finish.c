@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
 #include "models/encodings/lappe.h"
 
@@ -76,11 +77,11 @@ static void sum_block(const struct matrix *l, const float *v, int64_t k, int64_t
 static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
                       double *sums, int threads)
 {
-    int64_t blocks = (end - first + BLOCK - 1) / BLOCK, size = block_sums(k);
+    int64_t blocks = blocks_of(end - first, BLOCK), size = block_sums(k);
 #pragma omp parallel for schedule(static) if (blocks > 1) num_threads(threads)
     for (int64_t n = 1; n <= blocks; n++) {
         double row[ENCODING_K_MAX];
-        int64_t from = first + (n - 1) * BLOCK, to = from + BLOCK < end ? from + BLOCK : end;
+        int64_t from = first + (n - 1) * BLOCK, to = min_of(from + BLOCK, end);
         sum_block(l, v, k, from, to, sums + n * size, row);
     }
     memset(sums, 0, (size_t)size * sizeof *sums);

@@ -2,6 +2,7 @@
  * The encoding put together from the pairs of the components: of each graph the smallest, the indicators
  * first. Equal values come in the order of their components.
  */
+#include "kernels/arithmetic.h"
 #include "models/encodings/lappe_internal.h"
 
 #include <math.h>
@@ -70,8 +71,7 @@ bool lappe_write(struct lappe *l)
     int64_t most = 0, k = l->c->k;
     for (int64_t g = 0, first = 0, end; g < l->b->graphs; g++, first = end) {
         end = lappe_components_end(l, g, first);
-        int64_t count = end - first + l->s.first[end] - l->s.first[first];
-        most = count > most ? count : most;
+        most = max_of(most, end - first + l->s.first[end] - l->s.first[first]);
     }
     struct pair *pairs = eager_alloc(&l->e, most * (int64_t)sizeof *pairs);
     if (!pairs)

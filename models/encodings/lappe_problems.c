@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "graphs/components.h"
+#include "kernels/arithmetic.h"
 
 struct pencil lappe_pencil(const struct lappe *l, int64_t c)
 {
@@ -66,8 +67,7 @@ bool lappe_null_vector(const struct lappe *l, int64_t c)
 
 int64_t lappe_pairs(const struct lappe *l, int64_t n)
 {
-    int64_t k = l->c->k + l->normalised;
-    return k < n ? k : n;
+    return min_of(n, l->c->k + l->normalised);
 }
 
 int64_t lappe_components_end(const struct lappe *l, int64_t g, int64_t c)
@@ -84,11 +84,8 @@ static void want(struct lappe *l, int64_t g, int64_t first, int64_t end)
     int64_t null = 0, n = l->b->offset[g + 1] - l->b->offset[g], pairs = lappe_pairs(l, n);
     for (int64_t c = first; c < end; c++)
         null += lappe_null_vector(l, c);
-    int64_t left = pairs > null ? pairs - null : 0;
-    for (int64_t c = first; c < end; c++) {
-        int64_t others = component_size(&l->s.parts, c) - 1;
-        l->s.wanted[c] = left < others ? left : others;
-    }
+    for (int64_t c = first; c < end; c++)
+        l->s.wanted[c] = min_of(max_of(0, pairs - null), component_size(&l->s.parts, c) - 1);
 }
 
 static bool components_alloc(struct lappe *l)

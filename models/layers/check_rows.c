@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 
@@ -150,10 +151,8 @@ static int64_t output_rows(const struct entry *e)
     const struct op_info *info = op_info(e->op);
     int64_t rows = 0;
     for (int i = 0; i < info->operand_count; i++)
-        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i])) {
-            int64_t r = operand_mat(&info->operands[i], e->args)->rows;
-            rows = r > rows ? r : rows;
-        }
+        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i]))
+            rows = max_of(rows, operand_mat(&info->operands[i], e->args)->rows);
     return rows;
 }
 

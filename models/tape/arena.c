@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/arithmetic.h"
+
 enum { BLOCK = 1 << 16, ALIGN = 16 };
 
 struct arena_block {
@@ -45,7 +47,7 @@ void arena_free(struct arena *p)
 
 void *arena_alloc(struct arena *p, size_t size)
 {
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    size = (size_t)round_up((int64_t)size, ALIGN);
     if (!p->blocks || p->blocks->used + size > p->blocks->size) {
         size_t room = size > BLOCK ? size : BLOCK;
         struct arena_block *b = zeroed(sizeof *b + room);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/arithmetic.h"
 #include "models/tape/tape_internal.h"
 
 void eager_start(struct eager *e, const struct backend *backend, int threads, struct cancel cancel)
@@ -47,7 +48,7 @@ bool eager_fail(struct eager *e, const char *format, ...)
 
 void *eager_alloc(struct eager *e, int64_t bytes)
 {
-    void *memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64);
+    void *memory = aligned_alloc(64, (size_t)round_up(bytes, 64));
     if (!memory) {
         eager_fail(e, "no memory for %" PRId64 " bytes", bytes);
         return NULL;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/arithmetic.h"
+
 /* A list with room for one more; the old one stays in the arena. */
 static void grow(struct runs *s, struct arena *arena)
 {
@@ -23,8 +25,8 @@ void runs_add(struct runs *s, struct arena *arena, struct run r)
         from++;
     int to = from; /* those in between become one with r */
     for (; to < s->count && s->list[to].first <= r.end; to++) {
-        r.first = s->list[to].first < r.first ? s->list[to].first : r.first;
-        r.end = s->list[to].end > r.end ? s->list[to].end : r.end;
+        r.first = min_of(r.first, s->list[to].first);
+        r.end = max_of(r.end, s->list[to].end);
     }
     memmove(s->list + from + 1, s->list + to, (size_t)(s->count - to) * sizeof *s->list);
     s->list[from] = r;
@@ -34,11 +36,8 @@ void runs_add(struct runs *s, struct arena *arena, struct run r)
 int64_t runs_common(const struct runs *s, struct run r)
 {
     int64_t count = 0;
-    for (int i = 0; i < s->count; i++) {
-        int64_t first = s->list[i].first > r.first ? s->list[i].first : r.first;
-        int64_t end = s->list[i].end < r.end ? s->list[i].end : r.end;
-        count += end > first ? end - first : 0;
-    }
+    for (int i = 0; i < s->count; i++)
+        count += max_of(0, min_of(r.end, s->list[i].end) - max_of(r.first, s->list[i].first));
     return count;
 }
 
@@ -48,10 +47,10 @@ struct run runs_gap(const struct runs *s, struct run r)
         if (s->list[i].end <= r.first)
             continue;
         if (s->list[i].first > r.first) {
-            r.end = s->list[i].first < r.end ? s->list[i].first : r.end;
+            r.end = min_of(r.end, s->list[i].first);
             break;
         }
-        r.first = s->list[i].end < r.end ? s->list[i].end : r.end;
+        r.first = min_of(r.end, s->list[i].end);
     }
     return r;
 }
