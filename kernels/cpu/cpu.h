@@ -20,83 +20,16 @@
 
 extern const struct backend CPU(backend);
 
-void CPU(linear)(const void *args);
-void CPU(linear_blas)(const void *args);
-void CPU(linear_backward)(const void *args);
-void CPU(linear_backward_blas)(const void *args);
-void CPU(layer_norm)(const void *args);
-void CPU(layer_norm_backward)(const void *args);
-void CPU(add_layer_norm)(const void *args);
-void CPU(batch_norm)(const void *args);
-void CPU(batch_norm_inference)(const void *args);
-void CPU(batch_norm_backward)(const void *args);
-void CPU(graph_norm)(const void *args);
-void CPU(graph_norm_backward)(const void *args);
-void CPU(attention)(const void *args);
-void CPU(attention_backward)(const void *args);
-void CPU(attention_scores)(const void *args);
-void CPU(attention_scores_backward)(const void *args);
-void CPU(attention_softmax)(const void *args);
-void CPU(attention_softmax_backward)(const void *args);
-void CPU(attention_values)(const void *args);
-void CPU(attention_values_backward)(const void *args);
-void CPU(sparse_attention)(const void *args);
-void CPU(sparse_attention_backward)(const void *args);
-void CPU(spmm)(const void *args);
-void CPU(spmm_backward)(const void *args);
-void CPU(walk_returns)(const void *args);
-void CPU(walk_returns_half)(const void *args);
-void CPU(laplacian)(const void *args);
-void CPU(gram)(const void *args);
-void CPU(add)(const void *args);
-void CPU(copy)(const void *args);
-void CPU(fill)(const void *args);
-void CPU(mean_pool)(const void *args);
-void CPU(mean_pool_backward)(const void *args);
-void CPU(sum_pool)(const void *args);
-void CPU(sum_pool_backward)(const void *args);
-void CPU(max_pool)(const void *args);
-void CPU(max_pool_backward)(const void *args);
-void CPU(mse)(const void *args);
-void CPU(mse_backward)(const void *args);
-void CPU(cross_entropy)(const void *args);
-void CPU(cross_entropy_backward)(const void *args);
-void CPU(adamw)(const void *args);
-void CPU(uniform)(const void *args);
-void CPU(uniform_index)(const void *args);
+/* The kernel of each op, and its scratch bytes where it needs any; not every op has either. */
+#define OP(name, doc)                                                                                        \
+    void CPU(name)(const void *args);                                                                        \
+    int64_t CPU(name##_scratch)(const void *args);
+#include "kernels/ops_list.h"
 
-/* Scratch bytes, for the rows that need any. */
-int64_t CPU(linear_scratch)(const void *args);
-int64_t CPU(linear_backward_scratch)(const void *args);
+/* Variants: products by CBLAS. */
+void CPU(linear_blas)(const void *args);
+void CPU(linear_backward_blas)(const void *args);
 int64_t CPU(linear_backward_blas_scratch)(const void *args);
-int64_t CPU(layer_norm_backward_scratch)(const void *args);
-int64_t CPU(batch_norm_scratch)(const void *args);
-int64_t CPU(batch_norm_inference_scratch)(const void *args);
-int64_t CPU(batch_norm_backward_scratch)(const void *args);
-int64_t CPU(graph_norm_scratch)(const void *args);
-int64_t CPU(graph_norm_backward_scratch)(const void *args);
-int64_t CPU(attention_scratch)(const void *args);
-int64_t CPU(attention_backward_scratch)(const void *args);
-int64_t CPU(attention_scores_scratch)(const void *args);
-int64_t CPU(attention_scores_backward_scratch)(const void *args);
-int64_t CPU(attention_softmax_scratch)(const void *args);
-int64_t CPU(attention_softmax_backward_scratch)(const void *args);
-int64_t CPU(attention_values_scratch)(const void *args);
-int64_t CPU(attention_values_backward_scratch)(const void *args);
-int64_t CPU(sparse_attention_scratch)(const void *args);
-int64_t CPU(sparse_attention_backward_scratch)(const void *args);
-int64_t CPU(spmm_scratch)(const void *args);
-int64_t CPU(spmm_backward_scratch)(const void *args);
-int64_t CPU(walk_returns_scratch)(const void *args);
-int64_t CPU(walk_returns_half_scratch)(const void *args);
-int64_t CPU(laplacian_scratch)(const void *args);
-int64_t CPU(gram_scratch)(const void *args);
-int64_t CPU(mean_pool_scratch)(const void *args);
-int64_t CPU(sum_pool_scratch)(const void *args);
-int64_t CPU(max_pool_scratch)(const void *args);
-int64_t CPU(max_pool_backward_scratch)(const void *args);
-int64_t CPU(mse_scratch)(const void *args);
-int64_t CPU(cross_entropy_scratch)(const void *args);
 
 /* Bytes of `count` floats, padded so that what follows begins on a cache line of its own. */
 static inline int64_t float_bytes(int64_t count)
