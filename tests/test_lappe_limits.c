@@ -117,7 +117,7 @@ static void test_too_large_for_lapack(void **state)
     struct encoding e;
     char error[256] = "";
     assert_false(lappe_compute(&c, &b, &(struct encoding_options){.threads = 1}, &e, error, sizeof error));
-    assert_non_null(strstr(error, "lapack solves up to 46340 nodes, and a component has 46341"));
+    assert_non_null(strstr(error, "lapack solves at most 46340 nodes, but a component has 46341"));
     batch_free(&b);
 }
 

@@ -1,13 +1,13 @@
 /*
- * ARPACK (Lehoucq, Sorensen and Yang, "ARPACK Users' Guide", 1998) as the second solver to compare with: the
- * implicitly restarted Lanczos method for the smallest algebraic values, as scipy's eigsh(which="SA") calls
- * it.
+ * ARPACK (Lehoucq, Sorensen and Yang, "ARPACK Users' Guide", 1998) as an independent solver for comparison:
+ * the implicitly restarted Lanczos method for the smallest algebraic eigenvalues, called as in scipy's
+ * eigsh(which="SA").
  *
- * The matrix is M^-1/2 L M^-1/2 in double. The known pair of the constant is moved out of the way: the
- * operator adds bound times the projector on it. The tolerance is that of the machine, as in eigsh: with any
- * other, a single vector finds one of several equal eigenvalues and stops. Even so it may find fewer of them
- * than there are, as it does on hypercubes and binary trees, which no residual shows (encoding_missed
- * does): it is here to be compared with, and is never chosen by itself.
+ * The matrix is M^-1/2 L M^-1/2 in double. The known pair of the constant is deflated: the operator adds
+ * `bound` times the projector onto it. The tolerance is machine precision, as in eigsh: with a larger one, a
+ * single starting vector finds only one of several equal eigenvalues and stops. Even so, ARPACK may miss
+ * copies of multiple eigenvalues, as it does on hypercubes and binary trees; residuals do not show this,
+ * encoding_missed does. It is therefore for comparison only and never chosen by `auto`.
  */
 #include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
@@ -23,15 +23,15 @@ void dseupd_(const int *rvec, const char *howmny, const int *select, double *d, 
              const double *tol, double *resid, const int *ncv, double *v, const int *ldv, int *iparam,
              int *ipntr, double *workd, double *workl, const int *lworkl, int *info);
 
-/* What both calls share. */
+/* State shared by dsaupd and dseupd. */
 struct lanczos {
     const struct pencil *p;
     int n, wanted, vectors, lworkl, info, iparam[11], ipntr[11];
     double tolerance, total;
-    double *resid, *v, *workd, *workl, *half; /* half: the square roots of the masses */
+    double *resid, *v, *workd, *workl, *half; /* half: square roots of the masses */
 };
 
-/* y = M^-1/2 L M^-1/2 x + bound u u' x, u the vector of the constant. */
+/* y = M^-1/2 L M^-1/2 x + bound u u' x, with u the normalised constant vector. */
 static void multiply(const struct lanczos *l, double *restrict y, const double *restrict x)
 {
     const struct pencil *p = l->p;
@@ -78,7 +78,7 @@ static int64_t work_of(int64_t n, int64_t wanted)
     return 5 * n + n * vectors + vectors * (vectors + 8) + n * wanted + wanted;
 }
 
-/* Lanczos steps until ARPACK is done or gives up, or the work is cancelled; returns how many products. */
+/* Iterates until ARPACK converges, gives up or is cancelled; returns the number of products. */
 static int64_t run_lanczos(struct lanczos *l, struct eager *e)
 {
     int ido = 0;
@@ -93,7 +93,7 @@ static int64_t run_lanczos(struct lanczos *l, struct eager *e)
     return products;
 }
 
-/* Pairs that did not converge are as they are: their residuals will tell. */
+/* Pairs that did not converge are returned as they are; their residuals reveal them. */
 static void extract(struct lanczos *l, double *vectors, double *values, struct eigenpairs *pairs)
 {
     int rvec = 1, select[l->vectors];
@@ -134,7 +134,7 @@ bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct 
     }
     double *vectors = l.half + n;
     extract(&l, vectors, vectors + n * pairs->count, pairs);
-    /* A step multiplies once, and orthogonalises twice against half of the basis on average. */
+    /* Each step does one product and orthogonalises twice, on average against half of the basis. */
     eager_charge(e, pairs->iterations * (4 * p->adj.col.rows + 4 * n * l.vectors),
                  pairs->iterations * (4 * p->adj.col.rows + 8 * n * (l.vectors + 4)));
     eager_free(e, work, bytes);

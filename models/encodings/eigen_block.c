@@ -1,6 +1,6 @@
 /*
- * The Rayleigh-Ritz step of a block X: with G = X' M X and C such that C' G C = 1, the eigenvectors V of
- * C' X' L X C give the pairs X C V, from which the constant is taken out.
+ * The Rayleigh-Ritz step of a block X: with G = X' M X and C such that C' G C = 1, the eigenvectors V of C'
+ * X' L X C give the Ritz vectors X C V, from which the constant component is removed.
  */
 #include "models/encodings/eigen_block.h"
 
@@ -11,11 +11,11 @@
 #include "kernels/rng.h"
 
 static const double DEPENDENT =
-    1e-8; /* what a column has left, squared, once those before it are taken out */
+    1e-8; /* squared norm of a column, relative, after projecting out its predecessors */
 
 enum {
     GUARDS = 8,
-    UNIT = 16 /* columns: a vector of the widest instruction set */
+    UNIT = 16 /* columns: one vector of the widest instruction set */
 };
 
 void block_product(struct iteration *s, struct mat y, struct mat x, double alpha, double beta)
@@ -38,8 +38,8 @@ static double *element(struct mat m, int64_t i, int64_t k)
 }
 
 /*
- * Overwrites the Gram matrix by C with C' G C = 1, upper triangular: Gram-Schmidt on coefficients. Columns
- * that depend on those before become zero.
+ * Writes C with C' G C = 1, upper triangular, by Gram-Schmidt on coefficients. Columns that depend linearly
+ * on their predecessors become zero.
  */
 static void orthonormalise(struct iteration *s, double *c)
 {
@@ -62,7 +62,7 @@ static void orthonormalise(struct iteration *s, double *c)
     }
 }
 
-/* out (n x n) = c' energy c; where c has a zero column, a diagonal beyond all others. */
+/* out (n x n) = c' energy c; for zero columns of c, a diagonal entry larger than any eigenvalue. */
 static void project(struct iteration *s, const double *c, double *half, double *out)
 {
     int64_t n = s->wide;
@@ -82,7 +82,7 @@ static void project(struct iteration *s, const double *c, double *half, double *
         }
 }
 
-/* transform' = c times the eigenvectors (rows of v), and the shift that takes the constant out. */
+/* transform' = c times the eigenvectors (rows of v), and the shift that removes the constant. */
 static void set_transform(struct iteration *s, const double *c, const double *v)
 {
     int64_t n = s->wide;
@@ -107,7 +107,7 @@ void block_randomise(struct iteration *s, int64_t first)
                .key = rng_bits(rng_key(0, "eigen"), (uint64_t)s->count), .bound = 1);
 }
 
-/* The Gram matrix and the energy of the block as it is; the constant is taken out of the first. */
+/* The Gram matrix and the energy of the current block; the constant is projected out of the former. */
 static void inner_products(struct iteration *s)
 {
     block_product(s, s->z, s->x, 1, 0);
@@ -123,7 +123,7 @@ static void inner_products(struct iteration *s)
                 (*element(s->energy, i, j) + *element(s->energy, j, i)) / 2;
 }
 
-/* How far the wanted columns are from orthonormal. */
+/* The deviation of the wanted columns from orthonormality. */
 static double find_skew(const struct iteration *s)
 {
     double most = 0;
@@ -134,9 +134,9 @@ static double find_skew(const struct iteration *s)
 }
 
 /*
- * Ritz values and |T x - value x| / |x| of each column, in the norm of M, from the columns as float has them.
- * The difference is formed: in |T x|^2 - value^2 |x|^2 the float sums of the products would leave as much as
- * is allowed.
+ * Ritz values and |T x - value x| / |x| of each column, in the norm of M, from the columns as rounded to
+ * float. The difference is formed explicitly: |T x|^2 - value^2 |x|^2 would carry rounding errors of the
+ * float sums as large as the limit.
  */
 static void find_residuals(struct iteration *s)
 {
@@ -157,8 +157,8 @@ static void find_residuals(struct iteration *s)
 }
 
 /*
- * Takes the constant out of the block once more, now that little of it is left: next to much of it, float
- * leaves a part that a filter would raise above all else. The sums are those of the block as it is.
+ * Removes the constant once more, now that little of it is left: while it was large, rounding left a
+ * remainder that the filter would amplify above everything else. The sums are those of the current block.
  */
 static void remove_constant(struct iteration *s)
 {
@@ -170,7 +170,6 @@ static void remove_constant(struct iteration *s)
     block_swap(&s->x, &s->y);
 }
 
-/* The best pairs in the span of the block. */
 bool block_ritz(struct iteration *s)
 {
     int64_t n = s->wide, square = n * n;
@@ -183,7 +182,7 @@ bool block_ritz(struct iteration *s)
         return false;
     int info = dense_symmetric(n, small, 0, n, s->value, v, rest);
     if (info)
-        return eager_fail(s->e, "the small problem of %lld columns failed, info %d", (long long)n, info);
+        return eager_fail(s->e, "the projected problem of %lld columns failed, info %d", (long long)n, info);
     set_transform(s, c, v);
     run_op(s->e, linear, .y = s->y, .x = s->x, .w = s->transform, .b = s->shift, .act = ACT_NONE);
     eager_charge(s->e, dense_flops(n, n), 0);

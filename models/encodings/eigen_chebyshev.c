@@ -3,25 +3,26 @@
  * of F. L. Bauer's simultaneous iteration method", 1969; Zhou, Saad, Tiago and Chelikowsky,
  * "Self-consistent-field calculations using Chebyshev-filtered subspace iteration", 2006).
  *
- * A block of more columns than pairs are wanted is multiplied by T_m(A), A = (2 T - (a + b)) / (b - a) and
- * T = M^-1 L: that is at most 1 on the eigenvectors from a to the bound b, and grows beyond measure below a,
+ * A block with more columns than wanted pairs is multiplied by T_m(A), with A = (2 T - (a + b)) / (b - a) and
+ * T = M^-1 L: the filter is at most 1 on eigenvectors between a and the bound b, and grows rapidly below a,
  * where the wanted ones are. A Rayleigh-Ritz step then finds the best pairs in the span of the block, and the
- * largest of their values is the next a. The degree m is what the worst pair still needs, but no more than
- * keeps the gain below GAIN: beyond, what float lost in the lowest columns would drown the others.
+ * largest Ritz value becomes the next a. The degree m is what the worst pair still needs, but limited so that
+ * the gain stays below GAIN: beyond that, rounding errors along the lowest eigenvectors would swamp the other
+ * columns.
  *
- * The recurrence t_(k+1) = 2 A t_k - t_(k-1) runs with its signs turned, u_k = t_k but for u_2 = -t_2,
- * u_3 = -t_3, u_6, u_7 and so on: u_(k+1) = -+ 2 A u_k + u_(k-1), which adds to what is there.
+ * The recurrence t_(k+1) = 2 A t_k - t_(k-1) runs with alternating signs, u_k = t_k except u_2 = -t_2, u_3 =
+ * -t_3, u_6, u_7 and so on: u_(k+1) = -+ 2 A u_k + u_(k-1), which accumulates in place.
  *
- * The block starts random and all of it is iterated to the end, so that every eigenvector below a has had the
- * gain that the last wanted pair needed: none is left out, however its neighbours look.
+ * The block starts random and is iterated as a whole to the end, so every eigenvector below a has received
+ * the gain that the last wanted pair needed: none is missed, however close its neighbours are.
  *
- * On graphs like grids the gap below a is so narrow that this takes sqrt(b / a) products over and over. Where
- * the first filter shows that, a coarser graph (eigen_coarsen.c) is solved roughly, by the same means, and
- * its block prolonged ("cascadic" multigrid: Bornemann and Deuflhard, "The cascadic multigrid method for
- * elliptic problems", 1996). The coarsest block starts random, so all eigenvectors of that graph are
- * in it. A vector of the finer graph differs from its averages over the pairs, in the squared norm of M, by
- * at most its eigenvalue times the largest m_i m_j / (m_i + m_j) / w of a pair, so no smooth one is
- * orthogonal to what is prolonged.
+ * On graphs like grids the gap below a is so small that this repeatedly takes sqrt(b / a) products. If the
+ * first filter shows that, a coarser graph (eigen_coarsen.c) is solved approximately by the same method, and
+ * its block is prolonged ("cascadic" multigrid: Bornemann and Deuflhard, "The cascadic multigrid method for
+ * elliptic problems", 1996). The coarsest block starts random, so it contains all eigenvectors of that graph.
+ * A vector of the finer graph differs from its averages over the pairs, in the squared norm of M, by at most
+ * its eigenvalue times the largest m_i m_j / (m_i + m_j) / w of a pair, so no smooth one is orthogonal to the
+ * prolonged block.
  */
 #include <math.h>
 #include <string.h>
@@ -30,25 +31,24 @@
 #include "models/encodings/eigen_coarsen.h"
 
 static const double GAIN = 1e5;
-static const double GAIN_OF_CONSTANT = 1e8; /* which is taken out, but for what float loses */
-static const double GAIN_AT_FLOOR =
-    10; /* of a step whose residuals float hides: it is the eigenvalues that it is for */
-static const double EIGENVALUE = 2e-5; /* relative error of an eigenvalue that is aimed at */
+static const double GAIN_OF_CONSTANT = 1e8; /* the constant is removed but for rounding errors */
+static const double GAIN_AT_FLOOR = 10;     /* with residuals at rounding level: only eigenvalues improve */
+static const double EIGENVALUE = 2e-5;      /* target relative error of an eigenvalue */
 
-static const double COARSER = 0.75; /* nodes of a coarser graph that is worth it */
-static const double SMOOTH = 0.15;  /* of the mean diagonal: what is wanted lies below */
-static const double LOOSE = 0.1;    /* residual over eigenvalue of a coarser graph */
-static const double FLOOR = 1e-6;   /* of the bound: residuals that a long recurrence in float leaves */
-static const double HALF = 0.5;     /* of the bound: where the edges of aggregates are smoothed from first */
-static const double SKEW = 5e-6;    /* more than float costs, and too much */
-static const double SMOOTH_FROM = 0.1; /* of the bound; filters from there on keep what is smooth */
+static const double COARSER = 0.75;    /* largest ratio of coarse to fine nodes that pays off */
+static const double SMOOTH = 0.15;     /* of the mean diagonal: limit of eigenvalues that count as smooth */
+static const double LOOSE = 0.1;       /* sufficient residual over eigenvalue on a coarser graph */
+static const double FLOOR = 1e-6;      /* of the bound: residuals that a long recurrence in float leaves */
+static const double HALF = 0.5;        /* of the bound: start of the first filter of a prolonged block */
+static const double SKEW = 5e-6;       /* deviation from orthonormality beyond what rounding causes */
+static const double SMOOTH_FROM = 0.1; /* of the bound: filters from here on preserve smooth vectors */
 
 enum {
     DEGREE_LEAST = 4,
-    SMOOTH_DEGREE = 5, /* of the filter from there on */
+    SMOOTH_DEGREE = 5, /* of the filter starting there */
     COARSEST = 400,    /* nodes */
-    IDLE = 5,          /* steps that bring nothing at float's floor, after which there is no more to gain */
-    IDLE_MOST = 20     /* the same above it */
+    IDLE = 5,          /* steps without progress at rounding level before giving up */
+    IDLE_MOST = 20     /* the same above rounding level */
 };
 
 double eigen_allowed(double value, double norm)
@@ -56,7 +56,7 @@ double eigen_allowed(double value, double norm)
     return fmax(1e-3 * value, 2e-7 * norm);
 }
 
-/* The block times T_m(A). */
+/* Multiplies the block by T_m(A). */
 static void filter(struct iteration *s, double a, int64_t degree)
 {
     double b = s->p->bound, alpha = 2 / (b - a), beta = -(a + b) / (b - a), sign = -1;
@@ -70,7 +70,7 @@ static void filter(struct iteration *s, double a, int64_t degree)
     }
 }
 
-/* What the residual of a pair should be; its eigenvalue is off by its square over the gap. */
+/* The target residual of a pair; the error of its eigenvalue is the squared residual over the gap. */
 static double wanted_residual(const struct iteration *s, int64_t j)
 {
     double value = s->value[j], gap = s->value[s->wide - 1] - value;
@@ -80,7 +80,7 @@ static double wanted_residual(const struct iteration *s, int64_t j)
     return moved <= EIGENVALUE / 2 * value ? allowed : fmin(allowed, sqrt(EIGENVALUE * value * gap));
 }
 
-/* What the residual of the worst pair is too large by. */
+/* The largest ratio of a residual to its target. */
 static double excess(const struct iteration *s)
 {
     double most = 0;
@@ -89,7 +89,7 @@ static double excess(const struct iteration *s)
     return most;
 }
 
-/* Whether all pairs are as good as float allows. */
+/* Whether all pairs have reached rounding level. */
 static bool at_floor(const struct iteration *s)
 {
     double most = 0;
@@ -98,7 +98,7 @@ static bool at_floor(const struct iteration *s)
     return most < FLOOR * s->p->bound;
 }
 
-/* Whether all residuals are right by themselves, if eigenvalues may still move. */
+/* Whether all residuals are within their limits, though eigenvalues may still move. */
 static bool allowed(const struct iteration *s)
 {
     double most = 0;
@@ -107,13 +107,13 @@ static bool allowed(const struct iteration *s)
     return most < 0.5;
 }
 
-/* Steps without gain that are worth trying. */
+/* The number of steps without progress to tolerate. */
 static int patience(const struct iteration *s)
 {
     return allowed(s) ? 1 : at_floor(s) ? IDLE : IDLE_MOST;
 }
 
-/* The degree that brings all pairs where they should be, or that GAIN allows. */
+/* The degree that brings all pairs to their targets, limited by GAIN. */
 static int64_t next_degree(const struct iteration *s, double a)
 {
     double b = s->p->bound, lowest = fmax(0, s->value[0] - 2 * s->residual[0]);
@@ -132,7 +132,7 @@ static int64_t next_degree(const struct iteration *s, double a)
     return degree > DEGREE_LEAST ? (int64_t)ceil(degree) : DEGREE_LEAST;
 }
 
-/* The i-th of the filters that keep what is smooth: where each begins, and its degree, for the same gain. */
+/* The start of the i-th filter that preserves smooth vectors, and its degree, for the same gain. */
 static double smooth_from(const struct iteration *s, int i)
 {
     return SMOOTH_FROM * s->p->bound * pow(0.1, i);
@@ -144,9 +144,9 @@ static int64_t smooth_degree(int i)
 }
 
 /*
- * Filters the block as far as it needs. What float loses on the way is spread over all eigenvectors, and
- * grows with the degree. Where that comes near to what is allowed, shorter and shorter filters take out its
- * upper part, which weighs most in a residual; they must not damp the block itself.
+ * Applies the filter. Rounding errors spread over all eigenvectors and grow with the degree. Where they come
+ * near the allowed residual, shorter and shorter filters remove their high part, which dominates the
+ * residual, without damping the block itself.
  */
 static void filter_block(struct iteration *s)
 {
@@ -165,15 +165,16 @@ static void filter_block(struct iteration *s)
 static void coarse_start(struct iteration *s, int64_t most);
 
 /*
- * Whether the block, filtered once, shows that what is wanted lies far below the mean diagonal of M^-1 L:
- * vectors smooth enough for coarser graphs. The bound would not do to compare with, since hubs raise it.
+ * Whether the block, filtered once, shows that the wanted values lie far below the mean diagonal of M^-1 L,
+ * so that the vectors are smooth enough for coarser graphs. The bound is not usable for this comparison,
+ * because hubs raise it.
  */
 static bool smooth(const struct iteration *s)
 {
     return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
 }
 
-/* Filters the block until its pairs are as good as they must be. */
+/* Filters the block until all pairs meet their targets. */
 static bool iterate_block(struct iteration *s, int64_t most)
 {
     bool done = block_ritz(s);
@@ -192,7 +193,7 @@ static bool iterate_block(struct iteration *s, int64_t most)
     return done;
 }
 
-/* Solves a coarser graph roughly and begins with what it found, made smooth. */
+/* Solves a coarser graph approximately and continues from the smoothed result. */
 static void coarse_start(struct iteration *s, int64_t most)
 {
     struct coarse c;

@@ -1,11 +1,11 @@
 /*
  * Coarsening of a pencil (L, M) by pairwise aggregation (Notay, "An aggregation-based algebraic multigrid
  * method", 2010): with P the indicators of the aggregates, P' L P is the Laplacian of the graph of
- * aggregates, whose weights are sums, and P' M P their masses.
+ * aggregates, whose weights are sums, and P' M P holds their masses.
  *
- * Nodes are taken in their order, which is breadth first. Each that is free is paired with the free neighbour
- * for which m_i m_j / (m_i + m_j) / w is least: averaging a vector v over the pairs moves it by at most the
- * largest of these times v's energy v' L v, so a smooth vector is nearly constant on them.
+ * Nodes are visited in order, which is breadth first. Each free node is paired with the free neighbour of
+ * least m_i m_j / (m_i + m_j) / w: averaging a vector v over the pairs moves it by at most the largest of
+ * these times its energy v' L v, so a smooth vector is nearly constant on each pair.
  */
 #include "models/encodings/eigen_coarsen.h"
 
@@ -22,7 +22,7 @@ static double mass_of(const struct pencil *p, int64_t i)
     return ((const float *)p->mass.data)[i];
 }
 
-/* The free neighbour that fits node i best; -1 where there is none. */
+/* The best free neighbour of node i, or -1. */
 static int32_t partner(const struct pencil *p, const int32_t *parent, int64_t i)
 {
     const int64_t *row = p->adj.row.data;
@@ -39,7 +39,9 @@ static int32_t partner(const struct pencil *p, const int32_t *parent, int64_t i)
     return found;
 }
 
-/* Fills parent, and the first and second node of each aggregate (-1: none); returns how many there are. */
+/*
+ * Fills parent, and the first and second node of each aggregate (-1: none). Returns the number of aggregates.
+ */
 static int32_t pair_nodes(const struct pencil *p, int32_t *parent, int32_t *child)
 {
     int32_t count = 0;
@@ -58,9 +60,9 @@ static int32_t pair_nodes(const struct pencil *p, int32_t *parent, int32_t *chil
     return count;
 }
 
-/* Where the next row of the coarse matrix is written, and where each aggregate stands in it. */
+/* Write position in the coarse matrix, and each aggregate's position in the current row. */
 struct writer {
-    int32_t *col, *place; /* place: of each aggregate, valid where it is at or beyond the row's beginning */
+    int32_t *col, *place; /* place: of each aggregate, valid if in begin .. end - 1 */
     float *weight;
     int64_t begin, end;
 };
@@ -106,7 +108,7 @@ static void fill_coarse(struct coarse *c, const struct pencil *fine, const int32
     c->p.adj.col.rows = c->p.weight.rows = w.end;
 }
 
-/* The largest sum of d_i / m_i at both ends of an edge, which no eigenvalue is above. */
+/* The largest sum of d_i / m_i over both ends of an edge, an upper bound on the eigenvalues. */
 static double bound_of(const struct pencil *p, float *degree)
 {
     const int64_t *row = p->adj.row.data;

@@ -1,21 +1,21 @@
 /*
- * Dense symmetric eigenproblems by LAPACK. A build without it has no Laplacian encodings: small components
- * and the projected problem of the iterative solver are dense problems.
+ * Dense symmetric eigenproblems by LAPACK. A build without it has no Laplacian encodings, because small
+ * components and the iterative solver's projected problem are dense problems.
  *
- * dsyevr reduces to a tridiagonal matrix in 4 n^3 / 3 FLOPs and finds only the pairs asked for, whose vectors
- * cost 2 n^2 each to transform back: the nominal count of dense_flops. Of few nodes all pairs by dsyevd cost
- * less than some by dsyevr, which bisects for each: 5 instead of 12 us for 8 nodes, 41 instead of 51 for 24
- * and 8 pairs (Xeon with AVX-512, OpenBLAS); from about 50 nodes on it is the other way round.
+ * dsyevr reduces to tridiagonal form in 4 n^3 / 3 FLOPs and finds only the requested pairs, each of whose
+ * vectors costs 2 n^2 to transform back: the nominal count of dense_flops. For few nodes, all pairs by dsyevd
+ * cost less than some by dsyevr, which bisects for each: 5 instead of 12 us for 8 nodes, 41 instead of 51 for
+ * 24 nodes and 8 pairs (Xeon with AVX-512, OpenBLAS); from about 50 nodes on dsyevr is faster.
  */
 #include "models/encodings/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Nodes up to which all pairs are found where some are wanted. */
+/* Nodes up to which all pairs are computed even if only some are wanted. */
 enum { ALL_UP_TO = 40 };
 
-/* LAPACK indexes the n^2 entries by ints. */
+/* LAPACK indexes the n^2 entries with int. */
 int64_t dense_most(void)
 {
     return 46340;
@@ -31,7 +31,7 @@ bool dense_available(void)
     return HAVE_LAPACK;
 }
 
-/* dsyevr: values of all n, 58 n of work, 10 n + 2 n ints; dsyevd: n, 1 + 6 n + 2 n^2, and 3 + 5 n ints. */
+/* dsyevr: n values, 58 n of work, 10 n + 2 n ints; dsyevd: n, 1 + 6 n + 2 n^2, and 3 + 5 n ints. */
 int64_t dense_work(int64_t n)
 {
     int64_t some = n + 58 * n + 6 * n + 16, all = n + 6 * n + 2 * n * n + 3 * n + 16;
@@ -89,8 +89,8 @@ static double at(struct mat m, int64_t i)
 }
 
 /*
- * M^-1/2 L M^-1/2, and on the vector M^1/2 1 of the constant, where it is 0, more than its largest
- * eigenvalue: that pair comes last, and no other changes.
+ * M^-1/2 L M^-1/2, plus more than its largest eigenvalue on the constant's vector M^1/2 1, whose eigenvalue
+ * is 0: that pair becomes the last, and no other changes.
  */
 static void fill_matrix(const struct pencil *p, double *a)
 {

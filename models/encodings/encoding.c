@@ -28,7 +28,7 @@ const char *eigensolver_missing_library(enum eigensolver solver)
     return solver == SOLVER_ARPACK && !arpack_available() ? "ARPACK" : NULL;
 }
 
-/* Reads ":number" at *text and moves past it. */
+/* Parses ":number" at *text and advances past it. */
 static bool read_number(const char **text, int64_t *number)
 {
     char *end;

@@ -2,15 +2,16 @@
  * Laplacian positional encodings: the K smallest eigenpairs of L = D - A, or of I - D^-1/2 A D^-1/2 without
  * the first, for each graph of a batch.
  *
- * Duplicate edges count as often as they are there, in A and in D. A loop contributes nothing: in D - A what
- * it adds to the degree it takes from the diagonal, and the normalised flavour leaves loops out, as PyG does.
+ * Duplicate edges count with their multiplicity, in A and in D. A loop contributes nothing: in D - A its
+ * contribution to the degree and to the diagonal cancel, and the normalised variant ignores loops, as PyG
+ * does.
  *
- * The Laplacian of a graph is that of its components, and so are its eigenpairs, so each component is a
- * problem of its own. Its null vector is known: the indicator of the component, times D^1/2 in the normalised
- * flavour; so is the pair (1, e_i) of an isolated node i there. Of a larger component the smallest pairs but
- * that one come from a solver, and the smallest of all components are taken. That keeps apart what is the
- * same in many components, whose multiplicity no block iteration would resolve, and leaves a null space of
- * which nothing is iterated: the indicators come first, in the order of the components' smallest nodes.
+ * The Laplacian of a graph is block diagonal over its components, so each component is solved separately. Its
+ * null vector is known: the indicator of the component, times D^1/2 in the normalised variant, where the pair
+ * (1, e_i) of an isolated node i is known too. For larger components the other smallest pairs come from a
+ * solver, and the smallest over all components are selected. Eigenvalues that are equal across many
+ * components, whose multiplicity no block iteration would resolve, are thus kept apart, and no null space is
+ * iterated: the indicators come first, in order of the components' smallest nodes.
  */
 #include "models/encodings/lappe.h"
 
@@ -22,9 +23,9 @@
 #include "models/encodings/lappe_internal.h"
 
 enum {
-    DENSE_ALWAYS = 40, /* nodes of a component up to which every solver leaves it to LAPACK */
+    DENSE_ALWAYS = 40, /* nodes of a component up to which every solver uses LAPACK */
     DENSE_UP_TO = 192, /* the same for `auto` */
-    PRODUCTS = 100000  /* of the Laplacian with a block, after which a solver gives up */
+    PRODUCTS = 100000  /* with the Laplacian, after which a solver stops */
 };
 
 enum { USED_DENSE = 1, USED_ITERATIVE = 2, USED_ARPACK = 4 };
@@ -36,7 +37,7 @@ static const char *method_name(int used)
     return names[used];
 }
 
-/* Whether a component is so small, or so many of its pairs are wanted, that it is solved densely. */
+/* Whether the dense solver is used: for small components, and when a large share of the pairs is wanted. */
 static bool is_dense(const struct lappe *l, int64_t c)
 {
     int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c];
@@ -54,7 +55,7 @@ static struct mat vectors_of(const struct lappe *l, int64_t c)
                         .dtype = F32};
 }
 
-/* All small components, each by one thread. */
+/* All small components, one thread each. */
 static bool solve_dense(struct lappe *l)
 {
     const struct problems *s = &l->s;
@@ -63,7 +64,7 @@ static bool solve_dense(struct lappe *l)
         if (s->wanted[c] && is_dense(l, c)) {
             int64_t n = component_size(&s->parts, c);
             if (n > dense_most())
-                return eager_fail(&l->e, "lapack solves up to %lld nodes, and a component has %lld",
+                return eager_fail(&l->e, "lapack solves at most %lld nodes, but a component has %lld",
                                   (long long)dense_most(), (long long)n);
             most = max_of(most, eigen_dense_work(n, s->wanted[c]));
             eager_charge(&l->e, dense_flops(n, s->wanted[c]), 8 * n * (n + s->wanted[c]));
@@ -86,7 +87,7 @@ static bool solve_dense(struct lappe *l)
     return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, "lapack failed, info %d", failed));
 }
 
-/* The larger components one after the other, each by all threads. */
+/* The larger components one after another, with all threads each. */
 static bool solve_iterated(struct lappe *l)
 {
     const struct problems *s = &l->s;
@@ -114,7 +115,7 @@ static bool alloc_output(struct lappe *l)
     return out->values.data && out->eigenvalues.data && out->pairs;
 }
 
-/* Whether the solver that was asked for can be had, for this batch. */
+/* Whether the requested solver is available and applies to this batch. */
 static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
 {
     const char *missing = eigensolver_missing_library(c->solver);

@@ -1,11 +1,11 @@
 /*
- * What is made of eigenvectors once they are found: unit norms, canonical signs, and a proof of their quality
- * that does not depend on how they were found.
+ * Post-processing of eigenvectors: unit norms, canonical signs, and a quality check that does not depend on
+ * how they were computed.
  *
- * For the vectors v as they are stored, in float, L v is computed in double row by row, and with
- * lambda = v' L v / v' v the residual is |L v - lambda v| / |v|, allowed up to max(1e-3 lambda, 2e-7 |L|_1).
- * Sums run over blocks of rows in their order, so that they do not depend on the number of threads. This is a
- * check and not part of the encoding's cost.
+ * For the vectors v as stored, in float, L v is computed in double row by row, and with lambda = v' L v / v'
+ * v the residual is |L v - lambda v| / |v|, allowed up to max(1e-3 lambda, 2e-7 |L|_1). Sums are reduced over
+ * blocks of rows in order, so they do not depend on the number of threads. This is a check, not part of the
+ * encoding's cost.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 
 enum { BLOCK = 512 };
 
-/* The matrix whose pairs these are: D - A, or I - s A s with s = D^-1/2. */
+/* The matrix: D - A, or I - s A s with s = D^-1/2. */
 struct matrix {
     const struct csr *adj;
-    const double *scale; /* s of each node, 0 where isolated; null in D - A */
+    const double *scale; /* s of each node, 0 if isolated; null for D - A */
 };
 
-/* Row i of L v, for k columns. Returns the sum of the magnitudes in row i of L. */
+/* Row i of L v for k columns. Returns the sum of magnitudes in row i of L. */
 static double multiply_row(const struct matrix *l, const float *v, int64_t k, int64_t i, double *to)
 {
     const struct csr *g = l->adj;
@@ -47,13 +47,13 @@ static double multiply_row(const struct matrix *l, const float *v, int64_t k, in
     return own + others;
 }
 
-/* Sums of each column over a block of rows, 3 K doubles and the largest row norm. */
+/* Size of a block's sums: 3 K doubles and the largest row norm. */
 static int64_t block_sums(int64_t k)
 {
     return 3 * k + 1;
 }
 
-/* v'v, v'Lv and |Lv|^2 of the columns over rows first .. end - 1; `row` is K doubles to work with. */
+/* v'v, v'Lv and |Lv|^2 of the columns over rows first .. end - 1; `row` is a work array of K doubles. */
 static void sum_block(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
                       double *sums, double *row)
 {
@@ -73,7 +73,7 @@ static void sum_block(const struct matrix *l, const float *v, int64_t k, int64_t
     lvlv[k] = norm;
 }
 
-/* The sums of a graph, of which `sums` has one more block in front for the result. */
+/* The sums of a graph; the first block of `sums` receives the result. */
 static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
                       double *sums, int threads)
 {
@@ -92,7 +92,7 @@ static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t
     }
 }
 
-/* Of each column the sum of squares and the largest magnitude, K doubles each. */
+/* Sum of squares and largest magnitude of each column, K doubles each. */
 static void measure_columns(const float *v, int64_t k, int64_t first, int64_t end, double *squares,
                             double *most)
 {
@@ -109,7 +109,7 @@ static void measure_columns(const float *v, int64_t k, int64_t first, int64_t en
     }
 }
 
-/* Turns the factors of columns around whose first entry of nearly the largest magnitude is negative. */
+/* Negates the factor of each column whose first entry of nearly the largest magnitude is negative. */
 static void turn_signs(const float *v, int64_t k, int64_t first, int64_t end, double *most, double *factor)
 {
     int64_t left = k;
@@ -122,8 +122,10 @@ static void turn_signs(const float *v, int64_t k, int64_t first, int64_t end, do
             }
 }
 
-/* The vectors of rows first .. end - 1 times factors that make their norms and signs canonical; `sums` is 2 K
- * doubles to work with. */
+/*
+ * Scales the vectors of rows first .. end - 1 to canonical norm and sign; `sums` is a work array of 2 K
+ * doubles.
+ */
 static void make_canonical(float *v, int64_t k, int64_t first, int64_t end, double *sums, int threads)
 {
     double *factor = sums, *most = sums + k;
@@ -146,7 +148,7 @@ static void swap_columns(float *v, int64_t k, int64_t c, int64_t first, int64_t 
     }
 }
 
-/* Ascending, where the quotients of close pairs came out the other way. */
+/* Restores ascending order where the quotients of close pairs came out swapped. */
 static void sort_pairs(float *value, double *residual, float *v, int64_t k, int64_t pairs, int64_t first,
                        int64_t end)
 {
@@ -162,7 +164,7 @@ static void sort_pairs(float *value, double *residual, float *v, int64_t k, int6
         }
 }
 
-/* A graph's quality. */
+/* Quality of one graph's pairs. */
 struct quality {
     double residual, excess;
 };
@@ -180,7 +182,7 @@ static struct quality finish_graph(struct encoding *e, const struct matrix *l, c
         double quotient = vlv[c] / vv[c];
         double lambda = value[c] == 0 ? 0 : fmax(0, quotient);
         value[c] = (float)lambda;
-        /* |L v - lambda v|^2 / v'v, where lambda need not be the quotient. */
+        /* |L v - lambda v|^2 / v'v, where lambda may differ from the quotient. */
         double square = lvlv[c] / vv[c] - quotient * quotient + (quotient - lambda) * (quotient - lambda);
         double residual = vv[c] > 0 ? sqrt(fmax(0, square)) : INFINITY;
         vv[c] = residual;
@@ -193,7 +195,7 @@ static struct quality finish_graph(struct encoding *e, const struct matrix *l, c
     return q;
 }
 
-/* D^-1/2, where D counts the edges from other nodes. */
+/* D^-1/2, where D counts edges from other nodes. */
 static void fill_scale(double *scale, const struct csr *g)
 {
     for (int64_t i = 0; i < g->nodes; i++) {
@@ -209,14 +211,16 @@ static struct quality worse(struct quality a, struct quality b)
     return (struct quality){fmax(a.residual, b.residual), fmax(a.excess, b.excess)};
 }
 
-/* Room for the sums of graph g: its blocks, the last of which may be short, and one more. */
+/* The sums of graph g: its blocks, the last of which may be short, plus one. */
 static double *sums_of(const struct batch *b, int64_t g, int64_t size, double *sums)
 {
     return sums + (b->offset[g] / BLOCK + 2 * g) * size;
 }
 
-/* Either the graphs share the threads, or the rows of each: no parallel region within another, for which
- * threads would be started anew. */
+/*
+ * Parallel over graphs or over the rows of each graph: nested parallel regions would start new threads each
+ * time.
+ */
 bool lappe_finish(struct encoding *e, const struct encoding_config *c, const struct batch *b, int threads)
 {
     int64_t n = b->adj.nodes, size = block_sums(c->k), blocks = n / BLOCK + 2 * b->graphs;

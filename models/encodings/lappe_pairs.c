@@ -1,6 +1,6 @@
 /*
- * The encoding put together from the pairs of the components: of each graph the smallest, the indicators
- * first. Equal values come in the order of their components.
+ * Assembles the encoding from the pairs of the components: the smallest of each graph, indicators first.
+ * Equal values are ordered by component.
  */
 #include "kernels/arithmetic.h"
 #include "models/encodings/lappe_internal.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pair of a graph: eigenvalue, component, and which one of the component; -1: its indicator. */
+/* A pair of a graph: eigenvalue, component, and index within the component; -1: its indicator. */
 struct pair {
     double value;
     int64_t component, index;
@@ -25,7 +25,7 @@ static int by_value(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-/* All pairs that the components of a graph have to offer: known ones and solved ones. */
+/* All candidate pairs from a graph's components, known and solved. */
 static int64_t collect(const struct lappe *l, int64_t first, int64_t end, struct pair *to)
 {
     int64_t count = 0;
@@ -49,7 +49,7 @@ static void write_pair(const struct lappe *l, const struct pair *p, int64_t colu
     }
 }
 
-/* The pairs of a graph, from its components first .. end - 1. */
+/* Selects the pairs of a graph from components first .. end - 1. */
 static void write_graph(struct lappe *l, int64_t g, int64_t first, int64_t end, struct pair *pairs)
 {
     struct encoding *out = l->out;

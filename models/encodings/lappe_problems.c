@@ -1,6 +1,4 @@
-/*
- * The components of a batch as eigenproblems: each one's rows, masses, and how many of its pairs are wanted.
- */
+/* The components of a batch as eigenproblems: rows, masses, and the number of wanted pairs of each. */
 #include "models/encodings/lappe_internal.h"
 
 #include <math.h>
@@ -32,7 +30,7 @@ struct pencil lappe_pencil(const struct lappe *l, int64_t c)
     return p;
 }
 
-/* The rows of a component; `at` counts edges from the first component on. */
+/* Writes the rows of a component; `at` is the number of edges written so far. */
 static int64_t fill_component(struct lappe *l, int64_t c, int64_t at)
 {
     struct problems *s = &l->s;
@@ -54,7 +52,7 @@ static int64_t fill_component(struct lappe *l, int64_t c, int64_t at)
     return at;
 }
 
-/* Nodes of a component that is known without solving: isolated ones. */
+/* Isolated nodes are solved analytically. */
 static bool isolated(const struct lappe *l, int64_t c)
 {
     return component_size(&l->s.parts, c) == 1;
@@ -78,7 +76,7 @@ int64_t lappe_components_end(const struct lappe *l, int64_t g, int64_t c)
     return c;
 }
 
-/* How many pairs each component of a graph has to give, at most. */
+/* The largest number of pairs that each component of a graph may contribute. */
 static void want(struct lappe *l, int64_t g, int64_t first, int64_t end)
 {
     int64_t null = 0, n = l->b->offset[g + 1] - l->b->offset[g], pairs = lappe_pairs(l, n);
