@@ -1,4 +1,4 @@
-/* A list of blocks, each filled from its start. */
+/* A list of blocks, each filled from the start. */
 #include "models/tape/arena.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Memory that is only freed as a whole: blocks of it never move, so pointers into it stay valid. */
+/* An arena allocator: memory is freed as a whole. Blocks never move, so pointers into them stay valid. */
 #ifndef GTMARK_MODELS_ARENA_H
 #define GTMARK_MODELS_ARENA_H
 
@@ -12,7 +12,7 @@ void arena_free(struct arena *p);
 /* `size` zeroed bytes, aligned for any type. Aborts when the system has no memory left. */
 void *arena_alloc(struct arena *p, size_t size);
 
-/* A printf into the pool. */
+/* A printf into the arena. */
 const char *arena_format(struct arena *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

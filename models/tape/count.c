@@ -1,6 +1,6 @@
 /*
- * Entries of the same op with the same analytic FLOPs and bytes have the same shape, so one of them is
- * counted for all. The counting kernels compute nothing, and touch no memory but graph offsets.
+ * Entries with the same op and the same analytic FLOPs and bytes have the same shape, so one of them is
+ * counted for all. The counting kernels compute nothing and access no memory except graph offsets.
  */
 #include "models/tape/count.h"
 
@@ -23,7 +23,7 @@ static const struct counted *counted_before(const struct counted *list, int coun
     return NULL;
 }
 
-/* The counting loops read indices alone: these, and nothing else, are brought to the host. */
+/* The counting loops read only indices, so only these are copied to the host. */
 static int64_t count_entry(const struct tape *t, const struct entry *e)
 {
     enum { OPERANDS = 16 };

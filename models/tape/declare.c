@@ -1,7 +1,7 @@
 /*
- * Parameters and inputs: storages with a name, and the op of the init program that fills them.
+ * Parameters and inputs: named storages, and the ops of the init program that fill them.
  *
- * Each is keyed by its own full name, so that its values depend on nothing else that the model declares.
+ * Each is keyed by its full name, so its values do not depend on what else the model declares.
  */
 #include <math.h>
 
@@ -115,7 +115,7 @@ static int count_of(const struct tape *t, enum category category)
     return count;
 }
 
-/* The storage at an index among those of a category, in order of declaration. */
+/* The index-th storage of a category, in order of declaration. */
 static struct mat nth(const struct tape *t, enum category category, int index, const char **name)
 {
     for (int i = 1; i < t->storage_count; i++) {
@@ -127,7 +127,7 @@ static struct mat nth(const struct tape *t, enum category category, int index, c
         struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
         return tape_view(t, m);
     }
-    tape_contract("the tape has fewer %s", category_name(category));
+    tape_contract("index of %s out of range", category_name(category));
 }
 
 int tape_parameter_count(const struct tape *t)

@@ -11,7 +11,7 @@
 void eager_start(struct eager *e, const struct backend *backend, int threads, struct cancel cancel)
 {
     if (backend->device)
-        tape_contract("ops run at once on the host only, not on %s", backend->name);
+        tape_contract("ops run eagerly on the host only, not on %s", backend->name);
     *e = (struct eager){.backend = backend, .threads = threads, .cancel = cancel};
 }
 
@@ -78,7 +78,7 @@ void eager_release(struct eager *e, struct mat *m)
     *m = (struct mat){0};
 }
 
-/* The dtype that an op's matrices share. */
+/* The dtype shared by an op's matrices. */
 static enum dtype shared_dtype(const struct op_info *info, const void *args)
 {
     for (int i = 0; i < info->operand_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Running ops at once, where how many there are depends on the data: encodings and their eigen-solvers. The
- * ops and kernels are those of the tape, and what each call costs is added up.
+ * Eager execution of ops, for computations whose length depends on the data: encodings and their
+ * eigensolvers. Ops and kernels are those of the tape, and the cost of each call is accumulated.
  *
  *     struct eager e;
  *     eager_start(&e, backend, threads, cancel);
@@ -9,10 +9,9 @@
  *     eager_release(&e, &y);
  *     eager_end(&e);
  *
- * On the host only. Contract errors are programming errors: a message and abort. Where the system refuses
- * memory, a solver says why it failed, or the work is cancelled, the first reason stands in e.reason, and
- * from then on ops do nothing: whoever runs many of them asks eager_good once they are run, before it reads
- * what they wrote.
+ * On the host only. Contract violations are programming errors: a message and abort. When memory runs out, a
+ * solver fails, or the work is cancelled, the first reason is stored in e.reason and all later ops do
+ * nothing. Callers that run many ops check eager_good afterwards, before they read the results.
  */
 #ifndef GTMARK_MODELS_EAGER_H
 #define GTMARK_MODELS_EAGER_H
@@ -22,44 +21,46 @@
 struct eager {
     const struct backend *backend;
     int threads;
-    struct cancel cancel; /* asked before each op and after it */
-    struct cost cost;     /* of all ops so far, and of what was charged */
-    int64_t live, peak;   /* bytes taken now, and at most */
-    void *scratch;        /* of the op that needed most */
+    struct cancel cancel; /* checked before and after each op */
+    struct cost cost;     /* of all ops so far, and of charged work */
+    int64_t live, peak;   /* bytes allocated now, and their peak */
+    void *scratch;        /* sized for the largest request so far */
     int64_t scratch_bytes;
-    bool cancelled;   /* which is the first failure then */
-    char reason[160]; /* of the first failure; empty while there is none */
+    bool cancelled;   /* the first failure was a cancellation */
+    char reason[160]; /* of the first failure; empty if none */
 };
 
 void eager_start(struct eager *e, const struct backend *backend, int threads, struct cancel cancel);
 
-/* Gives the scratch back. What was taken stays the caller's. */
+/* Frees the scratch buffer. Memory from eager_alloc remains the caller's. */
 void eager_end(struct eager *e);
 
 /*
- * Runs an op on complete operands, by the backend's default kernel for their dtype, and charges it. No output
- * is made: every operand that is not optional must be there, and laid out.
+ * Runs an op with the backend's default kernel for its dtype and charges its cost. No outputs are created:
+ * every operand that is not optional must be given and have data.
  */
 #define run_op(e, name, ...) eager_run(e, OP_##name, &(struct name##_args){__VA_ARGS__})
 void eager_run(struct eager *e, enum op op, void *args);
 
-/* Charges work that no op does, such as a decomposition by LAPACK: nominal FLOPs and minimum bytes. */
+/* Charges work that no op does, such as a LAPACK decomposition: nominal FLOPs and minimum bytes. */
 void eager_charge(struct eager *e, int64_t flops, int64_t bytes);
 
 bool eager_good(const struct eager *e);
 
-/* The same, once it was asked whether the work is cancelled: for what takes long between two ops. */
+/* The same, after checking for cancellation: for long work between two ops. */
 bool eager_goes_on(struct eager *e);
 
-/* Remembers why, unless something failed before. Returns false. */
+/* Stores the reason unless there is one already. Returns false. */
 bool eager_fail(struct eager *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Memory, 64-byte aligned and not set to anything; null where the system refuses, which is a failure. */
+/* Uninitialised memory, 64-byte aligned; null, which counts as a failure, when out of memory. */
 void *eager_alloc(struct eager *e, int64_t bytes);
 void eager_free(struct eager *e, void *memory, int64_t bytes);
 
-/* A matrix of its own memory, rows one after the other; without data where that is refused. eager_release
- * leaves an absent matrix. */
+/*
+ * A contiguous matrix with memory of its own; without data when out of memory. eager_release leaves an absent
+ * matrix.
+ */
 struct mat eager_matrix(struct eager *e, enum dtype dtype, int64_t rows, int64_t cols);
 void eager_release(struct eager *e, struct mat *m);
 

@@ -1,5 +1,4 @@
-/* Each line tells what an entry does: outputs <- inputs with their shapes; (+) marks an output that is added
- * to. */
+/* One line per entry: outputs <- inputs with their shapes; (+) marks an accumulated output. */
 #include "models/tape/listing.h"
 
 static int print_operands(char *text, int size, const struct entry *e, bool outputs)

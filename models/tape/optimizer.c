@@ -1,7 +1,7 @@
 /*
  * AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) over all parameters as one
  * vector: parameters and gradients are laid out densely in the same order. The step count and the learning
- * rate stand in a matrix, so that a replay needs nothing from outside.
+ * rate are stored in a matrix, so a replay needs no arguments.
  */
 #include "models/tape/tape_internal.h"
 

@@ -1,13 +1,12 @@
 /*
- * The plan: lifetimes become offsets in one arena.
+ * The memory plan: lifetimes become offsets in one arena.
  *
- * What lives as long as the tape comes first, category by category, parameters and gradients without gaps so
- * that the optimizer sees each as one vector. The rest is placed greedily by size: the largest storage first,
- * each into the smallest gap that is free for all of its lifetime (Pisarchyk and Lee, "Efficient memory
- * management for deep neural net inference", 2020, algorithm "greedy by size").
+ * Persistent storages come first, category by category; parameters and gradients have no gaps, so the
+ * optimizer sees each as one vector. The others are placed greedily by size: the largest first, each into the
+ * smallest gap that is free for its whole lifetime (Pisarchyk and Lee, "Efficient memory management for deep
+ * neural net inference", 2020, algorithm "greedy by size").
  *
- * What the initialisation alone works on (scratch, results that nobody reads) stands where the rest will
- * stand afterwards.
+ * Storages used only during initialisation (scratch, unused results) share the region of the dynamic ones.
  */
 #include "models/tape/tape_internal.h"
 
@@ -23,7 +22,7 @@ static int64_t aligned(const struct tape *t, int64_t bytes)
     return bytes > BYTES_MOST - unit ? BYTES_MOST : (bytes + unit - 1) / unit * unit;
 }
 
-/* A dynamic storage with the entries between which it is alive, both included. */
+/* A dynamic storage with the first and last entry that uses it. */
 struct life {
     int storage, first, last;
     int64_t bytes, offset;
@@ -39,7 +38,7 @@ static void use(struct life *lives, const struct tape *t, struct mat m, int entr
     l->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
 }
 
-/* Lifetimes by storage; first = -1 for those that the program never touches. */
+/* Lifetimes by storage; first = -1 for storages that the program does not use. */
 static struct life *lifetimes(const struct tape *t)
 {
     struct life *lives = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *lives);
@@ -64,7 +63,9 @@ static int larger_first(const void *a, const void *b)
     return x->storage - y->storage;
 }
 
-/* Where the smallest sufficient gap begins among those placed (ordered by offset) that live at the same time.
+/*
+ * The offset of the smallest sufficient gap between the placed storages (ordered by offset) whose lifetimes
+ * overlap.
  */
 static int64_t smallest_gap(const struct life *l, struct life *const *placed, int count, bool reuse)
 {
@@ -82,7 +83,7 @@ static int64_t smallest_gap(const struct life *l, struct life *const *placed, in
     return best >= 0 ? best : end;
 }
 
-/* Places the dynamic storages from `base` on and returns the end of the arena. */
+/* Places the dynamic storages starting at `base` and returns the end of the arena. */
 static int64_t place(struct tape *t, const struct life *lives, int64_t base)
 {
     struct life *order = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *order);
@@ -108,7 +109,7 @@ static int64_t place(struct tape *t, const struct life *lives, int64_t base)
     return add_bytes(base, end);
 }
 
-/* Places the dynamic storages that the program never touches, one after the other, and returns their end. */
+/* Places the storages used only during initialisation one after another and returns their end. */
 static int64_t place_initial(struct tape *t, const struct life *lives, int64_t base)
 {
     int64_t end = base;
@@ -120,7 +121,7 @@ static int64_t place_initial(struct tape *t, const struct life *lives, int64_t b
     return end;
 }
 
-/* Lays out one persistent category from `offset` on and returns its end. */
+/* Places a persistent category starting at `offset` and returns its end. */
 static int64_t place_category(struct tape *t, enum category c, int64_t offset)
 {
     bool dense = c == MEMORY_PARAMETERS || c == MEMORY_GRADIENTS;
@@ -136,7 +137,7 @@ static int64_t place_category(struct tape *t, enum category c, int64_t offset)
     return aligned(t, offset);
 }
 
-/* Bytes of each category alive at each entry, and where they are most. */
+/* Live bytes of each category at each entry, and the peak. */
 static void measure(struct tape *t, const struct life *lives)
 {
     struct plan *p = &t->plan;

@@ -1,6 +1,6 @@
 /*
- * A span is a path of words with dots between them. From one entry to the next as many ranges stay open as
- * their paths have first words in common, if they are of one phase.
+ * A span is a path of words separated by dots. Between consecutive entries of one phase, the ranges of their
+ * common prefix stay open.
  */
 #include "models/tape/ranges.h"
 
@@ -9,7 +9,7 @@
 
 enum { NAME_SIZE = 64 };
 
-/* The path behind its first word. */
+/* The path after its first word. */
 static const char *rest(const char *path)
 {
     path += strcspn(path, ".");

@@ -1,24 +1,26 @@
 /*
- * Nested ranges of a replay for a tool that shows what a device does: the phase, and within it the span's
- * parts, as in backward > layer1 > attention > qkv.
+ * Nested ranges of a replay for profilers of a device: the phase, and within it the words of the span, e.g.
+ * backward > layer1 > attention > qkv.
  */
 #ifndef GTMARK_MODELS_RANGES_H
 #define GTMARK_MODELS_RANGES_H
 
 #include "kernels/backend.h"
 
-/* Where a replay is. */
+/* The current position in a replay. */
 struct ranges {
     const struct device *device;
     void *context;
-    const char *phase, *span; /* null: in no range */
+    const char *phase, *span; /* null: no range is open */
 };
 
-/* Leaves the ranges that what comes next is not in, and enters its own. The names must live until the next
- * move. */
+/*
+ * Closes the ranges that the next entry is not in and opens its own. The names must stay valid until the next
+ * call.
+ */
 void ranges_move(struct ranges *r, const char *phase, const char *span);
 
-/* Leaves all. */
+/* Closes all ranges. */
 void ranges_leave(struct ranges *r);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Replaying: the plan's offsets become addresses, and a program is a loop of indirect calls. Where the
- * backend has a device the arena is the device's, and a call launches. A captured graph has no ranges: they
- * would name the capture, not the replays.
+ * Replay: the plan's offsets become addresses, and a program is a loop of indirect calls. With a device, the
+ * arena is in device memory and calls launch kernels. A captured graph has no ranges: they would mark the
+ * capture, not the replays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct device *device_of(const struct tape *t)
     return t->config.backend->device;
 }
 
-/* Null where there is not so much. */
+/* Null when out of memory. */
 static void *alloc_arena(const struct tape *t, int64_t bytes)
 {
     if (device_of(t)) {
@@ -101,7 +101,7 @@ void tape_wait(const struct tape *t)
         device_of(t)->wait(t->config.context);
 }
 
-/* Tapes in double are on the host. */
+/* Tapes in double run on the host. */
 static void widen(double *to, const float *from, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
@@ -147,7 +147,7 @@ static void run_entries(const struct tape *t)
         e->kernel->run(e->args);
 }
 
-/* The same within ranges; mark may be null. */
+/* The same with ranges; mark may be null. */
 static void run_traced(const struct tape *t, void (*mark)(void *context, int entry), void *context)
 {
     struct ranges r = {.device = device_of(t), .context = t->config.context};

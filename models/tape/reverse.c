@@ -1,15 +1,14 @@
 /*
- * The reverse: walks the forward entries backwards and lets each op's rule record what it contributes to the
- * gradients of its operands. This file keeps the books of those gradients:
+ * Reverse-mode differentiation: visits the forward entries in reverse order; each op's rule records its
+ * contributions to the gradients of its operands. This file manages those gradients:
  *
- * - Accumulation is tracked per column range, since query, key and value are ranges of one projection: the
- * first contribution to a range is written, later ones are added; a range of which only a part was written is
- * first filled with zeros.
- * - A gradient that flows through unchanged (both operands of a residual add) is shared, not copied: several
- * storages then name the same gradient storage. Before one of them adds to it, it takes a copy, unless all
- * the others have been read already, that is unless their producers lie behind the walk.
- * - Gradients of parameters live in a category of their own, in the order of the parameters, and are never
- * shared.
+ * - Accumulation is tracked per column range, because query, key and value are ranges of one projection: the
+ *   first contribution to a range is written, later ones are accumulated; the unwritten part of a partially
+ *   written range is filled with zeros first.
+ * - A gradient that flows through unchanged (to both operands of a residual add) is shared, not copied:
+ *   several storages then refer to one gradient storage. Before one of them accumulates into it, it takes a
+ *   copy, unless all the others have already been read, i.e. their producers have already been visited.
+ * - Gradients of parameters are in a category of their own, in the order of the parameters, and never shared.
  */
 #include "models/tape/tape_internal.h"
 
@@ -28,7 +27,7 @@ static int64_t first_column(const struct storage *s, struct mat m)
     return m.offset / (int64_t)dtype_size(s->dtype);
 }
 
-/* The part of a storage's gradient that belongs to a view of the storage. */
+/* The part of a storage's gradient that corresponds to a view of the storage. */
 static struct mat part(const struct storage *s, struct mat view)
 {
     return mat_cols(s->grad, first_column(s, view), view.cols);
@@ -50,7 +49,7 @@ static void mark_written(struct tape *t, struct mat view)
     runs_add(&of(t, view)->written, t->metadata, columns_of(of(t, view), view));
 }
 
-/* Zeros in the columns of a view that nothing has contributed to, one fill for each run of them. */
+/* Zero-fills the columns of a view that have no contribution yet, one fill per run. */
 static void fill_unwritten(struct tape *t, struct mat view)
 {
     struct run all = columns_of(of(t, view), view), gap;
@@ -61,7 +60,7 @@ static void fill_unwritten(struct tape *t, struct mat view)
     }
 }
 
-/* Makes room for the gradient of a storage, with nothing in it. */
+/* Allocates an empty gradient for a storage. */
 static void open_gradient(struct tape *t, int id)
 {
     struct storage s = t->storages[id];
@@ -71,7 +70,7 @@ static void open_gradient(struct tape *t, int id)
     t->storages[id].written = (struct runs){0};
 }
 
-/* Whether some other storage still needs what the gradient of storage `id` holds. */
+/* Whether another storage still needs the contents of storage id's gradient. */
 static bool shared(const struct tape *t, int id)
 {
     for (int i = 1; i < t->storage_count; i++)
@@ -113,7 +112,7 @@ struct mat grad_into(struct tape *t, struct mat operand)
     return grad;
 }
 
-/* Sharing hands over whole storages; a parameter's gradient stays in its own place. */
+/* Only whole storages are shared; a parameter's gradient keeps its own place. */
 static bool can_share(struct tape *t, struct mat operand, struct mat dy)
 {
     const struct storage *s = of(t, operand), *g = of(t, dy);
@@ -135,8 +134,10 @@ void grad_pass(struct tape *t, struct mat operand, struct mat dy)
     }
 }
 
-/* Every forward storage learns which entry writes it, of several the first, until which its gradient is
- * needed; parameters get their gradients in order. */
+/*
+ * Sets each forward storage's producer, the first entry that writes it, until which its gradient is needed;
+ * creates the parameters' gradients in order.
+ */
 static void prepare(struct tape *t)
 {
     for (int e = t->main.count - 1; e >= 0; e--) {
@@ -150,7 +151,7 @@ static void prepare(struct tape *t)
             open_gradient(t, i);
 }
 
-/* Whether some output of the entry has a gradient to pass on, and someone to pass it to. */
+/* Whether some output of the entry has a gradient and some operand needs one. */
 static bool reached(struct tape *t, const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);

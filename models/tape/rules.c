@@ -1,6 +1,6 @@
 /*
- * The gradient rule of each op: which backward op it needs, reading grad_from its output and writing
- * grad_into its operands. The mathematics of the backward ops stands in kernels/ops.def.
+ * The gradient rule of each op: which backward op it needs, reading grad_from its outputs and writing
+ * grad_into its operands. kernels/ops.def defines the mathematics of the backward ops.
  */
 #include "models/tape/tape_internal.h"
 

@@ -1,11 +1,11 @@
-/* Lists are short, and searched from the start. */
+/* The lists are short and searched linearly. */
 #include "models/tape/runs.h"
 
 #include <string.h>
 
 #include "kernels/arithmetic.h"
 
-/* A list with room for one more; the old one stays in the arena. */
+/* Ensures capacity for one more run; the old list stays in the arena. */
 static void grow(struct runs *s, struct arena *arena)
 {
     if (s->count < s->capacity)
@@ -23,7 +23,7 @@ void runs_add(struct runs *s, struct arena *arena, struct run r)
     grow(s, arena);
     while (from < s->count && s->list[from].end < r.first)
         from++;
-    int to = from; /* those in between become one with r */
+    int to = from; /* runs from .. to - 1 merge with r */
     for (; to < s->count && s->list[to].first <= r.end; to++) {
         r.first = min_of(r.first, s->list[to].first);
         r.end = max_of(r.end, s->list[to].end);

@@ -1,4 +1,4 @@
-/* Sets of whole numbers, held as the runs of neighbours in them, so that a large set of few runs is small. */
+/* Sets of integers, stored as runs of consecutive numbers, so that large sets with few runs are small. */
 #ifndef GTMARK_MODELS_RUNS_H
 #define GTMARK_MODELS_RUNS_H
 
@@ -11,19 +11,19 @@ struct run {
     int64_t first, end;
 };
 
-/* Runs in ascending order, none of which touches another; all zero it is empty. */
+/* Runs in ascending order, none adjacent to another; zero-initialised, the empty set. */
 struct runs {
     struct run *list;
     int count, capacity;
 };
 
-/* Adds a run that is not empty. */
+/* Adds a non-empty run. */
 void runs_add(struct runs *s, struct arena *arena, struct run r);
 
-/* How many numbers of a run are in the set. */
+/* The number of elements of a run that are in the set. */
 int64_t runs_common(const struct runs *s, struct run r);
 
-/* The first run of those numbers of r that are not in the set; without any, one that is empty. */
+/* The first run of elements of r that are not in the set; empty if there is none. */
 struct run runs_gap(const struct runs *s, struct run r);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Recording: an op's operands are bound, its missing outputs become storages, and an entry joins the program.
+ * Recording: an op's operands are bound, storages are created for missing outputs, and an entry is appended
+ * to the program.
  *
- * Two programs stand on a tape. `init` fills what lives as long as the tape; `main` is what is measured.
+ * A tape has two programs. `init` fills the persistent storages; `main` is what is measured.
  */
 #include "models/tape/tape_internal.h"
 
@@ -34,7 +35,7 @@ const char *phase_name(enum phase p)
     return names[p];
 }
 
-/* A list with room for one more. */
+/* The list with capacity for one more. */
 static void *grown(void *list, int count, int *capacity, size_t size)
 {
     if (count < *capacity)
@@ -127,7 +128,7 @@ static struct mat made(struct tape *t, const struct op_info *info, const struct 
 {
     int64_t rows = dims[o->rows], cols = dims[o->cols];
     if (rows < 1 || cols < 1)
-        tape_contract("%s: %s was left out, and nothing says how large it is", info->name, o->name);
+        tape_contract("%s: %s was left out, and its size cannot be derived", info->name, o->name);
     return tape_storage(t, MEMORY_ACTIVATIONS, o->dtype == DTYPE_NONE ? t->config.dtype : o->dtype, rows,
                         cols, NULL);
 }
@@ -157,11 +158,11 @@ static const struct kernel *kernel_for(const struct tape *t, enum op op)
     return k;
 }
 
-/* Scratch is a storage like any other, alive for one entry; the call header says how large it must be. */
+/* Scratch is a storage like any other, live for one entry. */
 static void add_scratch(struct tape *t, struct entry *e)
 {
     struct call *call = e->args;
-    call->context = t->config.context; /* libraries say what space they need */
+    call->context = t->config.context; /* libraries report the workspace they need */
     int64_t bytes = e->kernel->scratch ? e->kernel->scratch(e->args) : 0;
     if (bytes > 0)
         e->scratch = tape_storage(t, MEMORY_WORKSPACE, F64, 1, (bytes + 7) / 8, NULL);

@@ -1,4 +1,7 @@
-/* What the files of the tape share: storages, programs and the state of the reverse. Not for models. */
+/*
+ * Internals shared by the files of the tape: storages, programs and the state of the reverse pass. Not for
+ * models.
+ */
 #ifndef GTMARK_MODELS_TAPE_INTERNAL_H
 #define GTMARK_MODELS_TAPE_INTERNAL_H
 
@@ -6,21 +9,21 @@
 #include "models/tape/runs.h"
 #include "models/tape/tape.h"
 
-/* A piece of memory that views look into. Dynamic ones live from their first to their last use. */
+/* Memory that views refer to. Dynamic storages live from their first to their last use. */
 struct storage {
-    const char *name; /* of parameters and inputs, else null */
+    const char *name; /* of parameters and inputs, otherwise null */
     enum category category;
     enum dtype dtype;
     int64_t rows, cols, bytes;
     int64_t offset;      /* in the arena; set by the plan */
     const void *from;    /* host memory to copy from, or null */
-    bool widened;        /* what is there is F32, and the storage F64 */
-    bool alias;          /* stands for all of its category */
-    bool keep;           /* alive to the end of the program */
+    bool widened;        /* the source is F32, the storage F64 */
+    bool alias;          /* a view of all storages of its category */
+    bool keep;           /* live until the end of the program */
     bool needs_grad;     /* depends on a parameter */
-    int producer;        /* the forward entry that writes it; for the reverse */
-    struct mat grad;     /* its gradient, as a whole; absent until something contributes to it */
-    struct runs written; /* columns of its gradient that hold something yet */
+    int producer;        /* the forward entry that writes it, for the reverse pass */
+    struct mat grad;     /* its gradient, as a whole; absent without a contribution */
+    struct runs written; /* columns of its gradient that have been written */
 };
 
 struct program {
@@ -30,8 +33,8 @@ struct program {
 
 struct tape {
     struct tape_config config;
-    struct arena *metadata;
-    struct storage *storages; /* storages[0] is none */
+    struct arena *metadata;   /* names, arguments and lists; not matrices */
+    struct storage *storages; /* storages[0] is unused */
     int storage_count, storage_capacity;
     struct program init, main;
     const char *span;
@@ -40,31 +43,31 @@ struct tape {
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
     void *arena;
-    void *graph; /* the program as the device's graph; null: it was not captured */
-    bool traced; /* a tool listens: replays tell it their ranges */
+    void *graph; /* the captured program; null: not captured */
+    bool traced; /* a profiler is attached: replays report ranges */
     struct cancel cancel;
 };
 
-/* A message to stderr and abort: the caller broke the contract of this header. */
+/* Prints a message to stderr and aborts: the caller violated the contract of this header. */
 _Noreturn void tape_contract(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A new storage and a view of all of it. */
+/* A new storage, and a view of all of it. */
 struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype, int64_t rows, int64_t cols,
                         const char *name);
 
-/* A 1 x n view of all storages of a persistent category, which must all be declared by now. */
+/* A 1 x n view of all storages of a persistent category, all of which must have been declared. */
 struct mat tape_whole(struct tape *t, enum category category);
 
-/* Whether a gradient must flow through an op: some operand that it reads depends on a parameter. */
+/* Whether a gradient must flow through an op: some operand it reads depends on a parameter. */
 bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args);
 
-/* Records into a given program. */
+/* Records an op into the given program. */
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args);
 
-/* Gives back what the layout took. */
+/* Frees what tape_layout allocated. */
 void tape_release(struct tape *t);
 
-/* Bytes of memory, or of more than 63 bits hold: then these stay what they are, BYTES_MOST. */
+/* The sum, saturated at BYTES_MOST. */
 static inline int64_t add_bytes(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -76,15 +79,20 @@ static inline bool category_persistent(enum category c)
     return c < MEMORY_ACTIVATIONS;
 }
 
-/* The gradient rule of an op: records what its outputs' gradients add to those of its operands. */
+/*
+ * Applies an op's gradient rule: records what the gradients of its outputs contribute to those of its
+ * operands.
+ */
 void rule_apply(struct tape *t, enum op op, const void *args);
 
-/* For rules: the gradient to read of an output, and the one to write of an operand (absent if nobody wants
- * it). */
+/*
+ * For rules: the gradient of an output, to be read, and that of an operand, to be written (absent if not
+ * needed).
+ */
 struct mat grad_from(struct tape *t, struct mat output);
 struct mat grad_into(struct tape *t, struct mat operand);
 
-/* For rules: adds dy to the gradient of an operand of the same shape; shares dy's storage where it can. */
+/* For rules: adds dy to the gradient of an operand of the same shape; shares dy's storage where possible. */
 void grad_pass(struct tape *t, struct mat operand, struct mat dy);
 
 #endif
