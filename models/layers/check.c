@@ -1,4 +1,4 @@
-/* The measure of error, and the check of a whole program against the same program in double. */
+/* The error measure, and the comparison of a whole program with the same program in double. */
 #include "models/layers/check.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static double value_of(struct mat m, int64_t i, int64_t k)
                             : (double)((const float *)m.data)[at];
 }
 
-/* Squared norms of a row's difference and of the oracle's row. */
+/* Squared norms of the difference of two rows and of the oracle's row. */
 static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *difference, double *size)
 {
     *difference = *size = 0;
@@ -27,7 +27,7 @@ static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *dif
     }
 }
 
-/* A quotient that no error escapes: 0 / 0 is no error, what is not a number is infinite. */
+/* The relative error: 0 / 0 counts as none, NaN as infinite. */
 static double ratio(double difference, double size)
 {
     double q = difference == 0 ? 0 : sqrt(difference / size);
@@ -58,7 +58,7 @@ void check_tensor(struct check *c, const char *name, struct mat ours, struct mat
     }
 }
 
-/* The storage of that name and category in another tape of the same program. */
+/* The storage with the same name and category in another tape of the same program. */
 static const struct storage *counterpart(const struct tape *t, const struct storage *s)
 {
     for (int i = 1; i < t->storage_count; i++)
@@ -68,7 +68,7 @@ static const struct storage *counterpart(const struct tape *t, const struct stor
     tape_contract("check: the oracle has no %s", s->name);
 }
 
-/* Parameters and inputs of the oracle, which is on the host, become ours, exactly. */
+/* Copies parameters and inputs exactly to the oracle, which is on the host. */
 static void hand_over(const struct tape *from, const struct tape *to)
 {
     for (int i = 1; i < from->storage_count; i++) {
@@ -106,7 +106,7 @@ static double squares(struct mat m)
     return sum;
 }
 
-/* 1e-2 mean(y^2 + target^2) of the mean squared error on the tape, 0 if there is none. */
+/* 1e-2 mean(y^2 + target^2) of the tape's mean squared error, 0 if there is none. */
 static double loss_floor(const struct tape *t)
 {
     for (int e = 0; e < tape_entry_count(t); e++)
@@ -117,8 +117,10 @@ static double loss_floor(const struct tape *t)
     return 0;
 }
 
-/* 1e-2 (|x| |w| + |b|) over the outputs of a head whose input was kept, 0 without: what an output is the sum
- * of. */
+/*
+ * 1e-2 (|x| |w| + |b|) over the outputs of a head whose input was kept, the size of the terms that an output
+ * sums; otherwise 0.
+ */
 static double output_floor(const struct tape *t, struct mat output)
 {
     for (int e = 0; e < tape_entry_count(t); e++) {

@@ -1,9 +1,9 @@
 /*
- * The check of a few rows of every entry. An entry's operands are copied, to double and to float: what it
- * reads before it runs, since it may overwrite that; then the entry runs, and ref recomputes the chosen rows
- * from both copies. The one in double is what is right. The one in float tells what float cannot help: where
- * large terms cancel (the mean of what batch norm made, the gradient of a bias before it), three times its
- * error is allowed. It reads what a kernel in TF32 reads: 10 bits of each mantissa.
+ * Checks a few rows of every entry. The operands of an entry are copied to double and to float, before it
+ * runs since it may overwrite its inputs; then the entry runs, and ref recomputes the chosen rows from both
+ * copies. The double result is the reference. The float result shows what error is inherent to float: where
+ * large terms cancel (the mean after batch norm, the gradient of a preceding bias), three times its error is
+ * allowed. For a TF32 kernel, the float copy is truncated to the 10 mantissa bits that the kernel reads.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 
 enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
 
-static const double forgiven = 3; /* times the error of the reference in float */
+static const double forgiven = 3; /* times the error of the float reference */
 
-/* Whatever the op: its arguments in one dtype, in memory of their own. */
+/* An op's arguments copied to one dtype, in memory of their own. */
 struct shadow {
     union any_args args;
     enum dtype dtype;
-    bool cut; /* to what TF32 has of a float */
+    bool cut; /* truncate floats to TF32 */
     void *copies[16];
     int count;
 };
@@ -51,7 +51,7 @@ static void copy_values(void *to, const struct shadow *s, const struct tape *t, 
     free(copy);
 }
 
-/* Labels and schedules have a dtype of their own. */
+/* For labels and schedules, which have a dtype of their own. */
 static void copy_bytes(char *to, const struct tape *t, struct mat m)
 {
     void *copy;
@@ -91,7 +91,7 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
             continue;
         if ((m->dtype == F32 || operand_writes(o)) && !copied(s, t, m, operand_reads(o, m)))
             return false;
-        if (m->storage) /* what is left is only read, but the host must reach it */
+        if (m->storage) /* the remaining operands are read only, but must be accessible on the host */
             *m = tape_read(t, *m, &s->copies[s->count++]);
     }
     return true;
@@ -103,7 +103,7 @@ static void shadow_close(struct shadow *s)
         free(s->copies[i]);
 }
 
-/* The first, the last and seeded rows of `rows`, ascending, each once. */
+/* The first, the last and random rows, ascending and distinct. */
 static int choose_rows(int64_t rows, uint64_t key, int64_t chosen[ROWS_MAX])
 {
     int count = 0;
@@ -121,7 +121,7 @@ static int choose_rows(int64_t rows, uint64_t key, int64_t chosen[ROWS_MAX])
     return count;
 }
 
-/* Ref computes row `row` of every output that has one. False without memory for its scratch. */
+/* Recomputes row `row` of every output that has it. Returns false when there is no memory for scratch. */
 static bool recompute_row(const struct shadow *s, const struct kernel *ref, int64_t row)
 {
     union any_args args = s->args;
@@ -145,7 +145,7 @@ static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, i
     return done;
 }
 
-/* The largest number of rows among the outputs: one list of rows serves them all, cut to each. */
+/* The largest number of rows among the outputs: one list of rows is used for all, truncated to each. */
 static int64_t output_rows(const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
@@ -156,8 +156,10 @@ static int64_t output_rows(const struct entry *e)
     return rows;
 }
 
-/* Root mean square of all gradients' entries of the op: of this size is what rounding may add to one that is
- * zero. */
+/*
+ * Root mean square over all gradients of the op: rounding may add errors of this size to a gradient that is
+ * zero.
+ */
 static double gradient_scale(const struct tape *t, const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
@@ -176,7 +178,7 @@ static double gradient_scale(const struct tape *t, const struct entry *e)
     return entries > 0 ? sqrt(sum / entries) : 0;
 }
 
-/* |float - double| of the reference over these rows. */
+/* |float - double| of the reference over the given rows. */
 static double float_error(struct mat in_float, struct mat in_double, const int64_t *rows, int count)
 {
     double sum = 0;

@@ -1,11 +1,11 @@
 /*
- * Names of a model's parts, and the number of its parameters.
+ * Names of a model's options, and the closed formula for its number of parameters.
  *
  * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has GIN's two Linear(d, d) with a norm; the
- * four projections of attention with a norm, and then the feed-forward network with its own: 10 d^2 + 15 d
- * for both with an inner width of 2 d. Where nodes have an encoding, p of the d columns that the input's
- * Linear(FEATURES, d - p) leaves are the encoder's: a norm of K columns and Linear(K, p) of RWSE, Linear(2, 2
- * p) and Linear(2 p, p) of LapPE.
+ * four projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2
+ * + 15 d for both with an inner width of 2 d. With an encoding, the input layer is Linear(FEATURES, d - p),
+ * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE, Linear(2, 2 p)
+ * and Linear(2 p, p) for LapPE.
  */
 #include "models/layers/config.h"
 

@@ -1,29 +1,29 @@
 /*
- * What a model is made of. Every model of the suite is a stack of GPS layers (Rampasek et al., "Recipe for a
- * general, powerful, scalable graph transformer", 2022) with some of their parts left out.
+ * Model configuration. Every model of the suite is a stack of GPS layers (Rampasek et al., "Recipe for a
+ * general, powerful, scalable graph transformer", 2022) with some parts omitted.
  */
 #ifndef GTMARK_MODELS_CONFIG_H
 #define GTMARK_MODELS_CONFIG_H
 
 #include "models/encodings/encoding.h"
 
-/* Columns of the node features; of the targets, one row per graph; labels that a node can have. */
+/* Number of node features, of targets per graph, and of node labels. */
 enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
 
-/* `unfused` is dense attention that keeps its scores, as an eager framework runs it. */
+/* `unfused` is dense attention that stores its scores, as an eager framework runs it. */
 enum attention_kind { ATTENTION_NONE, ATTENTION_DENSE, ATTENTION_SPARSE, ATTENTION_UNFUSED, ATTENTION_KINDS };
 
 enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_KINDS };
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 
-/* How the nodes of a graph become one row. */
+/* How the nodes of a graph are reduced to one row. */
 enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_KINDS };
 
 /* `graph`: regression of a target per graph, mean squared error. `node`: a label per node, cross-entropy. */
 enum task_kind { TASK_GRAPH, TASK_NODE, TASK_KINDS };
 
-/* Null where there is no such kind. */
+/* Null if there is no such kind. */
 const char *attention_name(int kind);
 const char *mpnn_name(int kind);
 const char *norm_name(int kind);
@@ -38,19 +38,19 @@ struct model_config {
     enum norm_kind norm;
     enum pool_kind pool;
     enum task_kind task;
-    struct encoding_config pe; /* of the nodes: pe.width of the hidden columns that the layers begin with */
+    struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
 };
 
-/* Why these cannot be combined ("heads must divide hidden"), or null. */
+/* Why these options cannot be combined ("heads must divide hidden"), or null. */
 const char *model_refuses(const struct model_config *c);
 
-/* How many columns of the layers' input the encoder fills: 0 without an encoding. */
+/* The number of columns of the layers' input that the encoder fills; 0 without an encoding. */
 int64_t encoder_width(const struct model_config *c);
 
-/* Whether the model works on the edges of its graphs. */
+/* Whether the model uses the edges of its graphs. */
 bool model_uses_edges(const struct model_config *c);
 
-/* Parameters by the closed formula, which every recording must agree with. */
+/* The number of parameters by the closed formula; every recording must agree with it. */
 int64_t model_parameters(const struct model_config *c);
 
 #endif

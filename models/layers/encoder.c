@@ -1,7 +1,7 @@
 /*
- * The encoders. Eigenpairs become a matrix of two columns, v_ik and lambda_k, with a row for each pair of
- * each node: node after node, and for each in the order of the pairs. What a node owns of it is a range of
- * rows, as nodes are of a graph, so the sum over pairs is the op sum_pool.
+ * The encoders. Eigenpairs become a matrix of two columns, v_ik and lambda_k, with one row per pair and node:
+ * node after node, with the pairs of each in order. The rows of a node are contiguous, like the nodes of a
+ * graph, so the sum over pairs is the op sum_pool.
  */
 #include "models/layers/encoder.h"
 
@@ -15,7 +15,7 @@ static void encode_walks(struct tape *t, struct mat y, const struct encoding_con
     linear_to(t, "linear", y, batch_norm(t, "norm", x), ACT_NONE);
 }
 
-/* Where the rows of each node begin, n + 1 numbers, and (v, lambda) of each row. */
+/* The offsets of each node's rows, n + 1 integers, and (v, lambda) of each row. */
 struct pair_rows {
     int64_t *bounds;
     float *pairs;
@@ -52,7 +52,7 @@ static void encode_pairs(struct tape *t, struct mat y, const struct encoding_con
         rows += n * count;
         squares += n * count * count;
     }
-    if (rows == 0) { /* of no graph: a sum of nothing */
+    if (rows == 0) { /* no graph has a pair: an empty sum */
         linear_unused(t, "up", 2, 2 * c->width);
         linear_unused(t, "down", 2 * c->width, c->width);
         op(t, fill, .y = y);

@@ -1,9 +1,9 @@
-/* The layers, each about as long as its equations. */
+/* The layers. Each function follows the equations in layers.h. */
 #include "models/layers/layers.h"
 
 static const double norm_eps = 1e-5;
 
-/* y may be absent: it is made. */
+/* Creates y if it is absent. */
 static struct mat linear_as(struct tape *t, const char *name, struct mat y, struct mat x, int64_t width,
                             enum activation act)
 {

@@ -1,6 +1,6 @@
 /*
- * Layers: functions that record ops on a tape. Each enters a span of its name, so that its parameters, costs
- * and profile rows are found under it. Shapes are rows x width; all nodes of a batch stand below one another.
+ * Layers: functions that record ops on a tape. Each enters a span of its name, which prefixes its parameters,
+ * costs and profile rows. Shapes are rows x width; the nodes of a batch are concatenated along the rows.
  */
 #ifndef GTMARK_MODELS_LAYERS_H
 #define GTMARK_MODELS_LAYERS_H
@@ -9,16 +9,16 @@
 #include "models/layers/config.h"
 #include "models/tape/tape.h"
 
-/* A batch of graphs on a tape. adj is absent where the model does not use edges. */
+/* The inputs of a batch on a tape. adj is absent if the model does not use edges. */
 struct structure {
     struct offsets graphs;
     struct edges adj;
 };
 
 /*
- * Declares the batch as inputs: "graphs" and, if asked for, "adjacency.row" and "adjacency.col"; in training
- * of a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col". The batch
- * must live until the tape's layout was initialised.
+ * Declares the batch as inputs: "graphs" and, if requested, "adjacency.row" and "adjacency.col"; for training
+ * on a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col". The batch
+ * must live until tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges);
 
@@ -28,17 +28,17 @@ struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width,
 /* The same, written to y: N x width. */
 void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enum activation act);
 
-/* The parameters of a linear layer without any rows to work on. */
+/* Declares the parameters of a linear layer that has no rows to process. */
 void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width);
 
-/* Two linear layers with an activation between: N x D -> N x hidden -> N x width. */
+/* Two linear layers with an activation in between: N x D -> N x hidden -> N x width. */
 struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
                enum activation act);
 
 /*
  * Multi-head self-attention: projections with bias to query, key and value, scale (D / heads)^-1/2, softmax,
- * output projection with bias (Vaswani et al., "Attention is all you need", 2017). Dense attention is among
- * all nodes of each graph; sparse attention of a node to those that send to it, and zero where none does
+ * output projection with bias (Vaswani et al., "Attention is all you need", 2017). Dense attention is over
+ * all nodes of the same graph; sparse attention over a node's senders, and zero for a node without any
  * (Dwivedi and Bresson, "A generalization of transformer networks to graphs", 2021).
  */
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
@@ -50,7 +50,7 @@ struct mat gin(struct tape *t, const char *name, struct mat x, const struct edge
 
 /*
  * Norm(x + branch) with eps 1e-5: the residual connection in post-norm order. Batch norm has a momentum of
- * 0.1, and normalises by its running statistics in programs that do not train.
+ * 0.1, and uses its running statistics in programs that do not train.
  */
 struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struct mat x, struct mat branch,
                     const struct structure *s);
@@ -60,12 +60,12 @@ struct mat batch_norm(struct tape *t, const char *name, struct mat x);
 
 /*
  * A GPS layer in the span `name`: message passing and attention in parallel, then a feed-forward network.
- * Without one of the branches it is the other alone; without attention there is no feed-forward network.
+ * Either branch may be omitted; without attention there is no feed-forward network.
  */
 struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
                      const struct model_config *c);
 
-/* One row for each graph: N x D -> B x D. */
+/* One row per graph: N x D -> B x D. */
 struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
                 const struct offsets *graphs);
 

@@ -1,4 +1,4 @@
-/* The registry of models, and how a model becomes a program. */
+/* The registry of models, and the recording of their programs. */
 #include "models/layers/model.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ const char *program_name(enum program_kind p)
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 
-/* [Linear(features) | encoder(encoding)], side by side in one matrix. */
+/* [Linear(features) | encoder(encoding)], concatenated in one matrix. */
 static struct mat program_input(struct tape *t, const struct model_config *c, struct mat features,
                                 const struct batch *batch, const struct encoding *encoding)
 {
@@ -50,7 +50,7 @@ static struct mat program_output(struct tape *t, const struct model_config *c, c
     if (c->task == TASK_NODE)
         return linear(t, "head", x, CLASSES, ACT_NONE);
     struct mat pooled = pool(t, "pool", c->pool, x, &s->graphs);
-    tape_keep(t, pooled); /* what outputs are judged by */
+    tape_keep(t, pooled); /* for the error limit of the output */
     return linear(t, "head", pooled, TARGETS, ACT_NONE);
 }
 
@@ -72,7 +72,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     struct structure s = tape_structure(t, batch, model_uses_edges(c));
     r.output = program_output(t, c, &s, program_input(t, c, features, batch, encoding));
     if (tape_parameter_elements(t) != model_parameters(c))
-        tape_contract("the model has %lld parameters, but its formula says %lld",
+        tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
         r.loss = program_loss(t, c, r.output);

@@ -1,6 +1,6 @@
 /*
- * Operands are made from the op's metadata, by role and name. Operands of one name are one matrix, in an op
- * and in the forward op before it.
+ * Operands are created from the op's metadata, by role and name. Operands of the same name are one matrix,
+ * both within an op and between it and its preceding forward op.
  */
 #include "models/layers/op_program.h"
 
@@ -12,9 +12,9 @@
 
 enum { NAMES = 32 };
 
-struct single {
+struct op_program {
     struct tape *t;
-    enum op op; /* that is timed */
+    enum op op; /* the op that is timed */
     int64_t dims[DIMS];
     const struct model_config *config;
     struct structure structure;
@@ -25,7 +25,7 @@ struct single {
     int count;
 };
 
-/* The op whose gradient this computes, or OPS. */
+/* The op whose gradient this op computes, or OPS. */
 static enum op forward_of(enum op op)
 {
     char name[64];
@@ -53,7 +53,7 @@ static bool in_structure(const struct operand *o)
 
 /* --- attributes */
 
-/* As in a model; where none has it, 1. */
+/* The value that models use, otherwise 1. */
 static double real_attribute(const char *name)
 {
     static const struct {
@@ -72,7 +72,7 @@ static bool attribute_known(const struct operand *o)
            strcmp(o->name, "key") == 0 || strcmp(o->type, "double") == 0;
 }
 
-static void set_attribute(const struct single *s, const struct operand *o, void *args)
+static void set_attribute(const struct op_program *s, const struct operand *o, void *args)
 {
     char *at = (char *)args + o->at;
     if (o->role == ROLE_SIZE)
@@ -89,7 +89,7 @@ static void set_attribute(const struct single *s, const struct operand *o, void 
 
 /* --- matrices */
 
-static struct mat remember(struct single *s, const char *name, struct mat m)
+static struct mat remember(struct op_program *s, const char *name, struct mat m)
 {
     if (s->count == NAMES)
         tape_contract("%s has more than %d operands", op_info(s->op)->name, NAMES);
@@ -97,15 +97,15 @@ static struct mat remember(struct single *s, const char *name, struct mat m)
     return s->made[s->count++].m = m;
 }
 
-/* [step, learning rate], as after a few steps: the first would divide by 1 - beta^0. */
-static struct mat schedule(struct single *s)
+/* [step, learning rate] as after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
+static struct mat schedule(struct op_program *s)
 {
     static const double start[2] = {3, 1e-3};
     return input_copy(s->t, "schedule", F64, 1, 2, start);
 }
 
-/* What the op reads. A variance is positive. */
-static struct mat input_of(struct single *s, const struct operand *o)
+/* An input of the op. Variances are positive. */
+static struct mat input_of(struct op_program *s, const struct operand *o)
 {
     int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
     for (int i = 0; i < s->count; i++)
@@ -119,13 +119,13 @@ static struct mat input_of(struct single *s, const struct operand *o)
                                       : input_uniform(s->t, o->name, rows, cols));
 }
 
-static struct mat output_of(struct single *s, const struct operand *o, enum category category)
+static struct mat output_of(struct op_program *s, const struct operand *o, enum category category)
 {
     enum dtype dtype = o->dtype == DTYPE_NONE ? s->t->config.dtype : o->dtype;
     return tape_storage(s->t, category, dtype, s->dims[o->rows], s->dims[o->cols], o->name);
 }
 
-static void set_structure(const struct single *s, const struct operand *o, struct mat *m)
+static void set_structure(const struct op_program *s, const struct operand *o, struct mat *m)
 {
     const struct edges *adj = &s->structure.adj;
     bool out = strstr(o->name, "out") != NULL;
@@ -137,11 +137,12 @@ static void set_structure(const struct single *s, const struct operand *o, struc
         *m = out ? adj->out_col : adj->col;
 }
 
-/* Completes the arguments of an op. Of what it writes, `kept` says what another op reads. */
-static void complete(struct single *s, enum op op, void *args, bool (*kept)(enum op reader, const char *name))
+/* Completes the arguments of an op. `kept` selects the outputs that another op reads. */
+static void complete(struct op_program *s, enum op op, void *args,
+                     bool (*kept)(enum op reader, const char *name))
 {
     const struct op_info *info = op_info(op);
-    for (int i = 0; i < info->operand_count; i++) /* attributes first: they say what is saved */
+    for (int i = 0; i < info->operand_count; i++) /* attributes first: they determine what is saved */
         if (!operand_is_mat(&info->operands[i]))
             set_attribute(s, &info->operands[i], args);
     for (int i = 0; i < info->operand_count; i++) {
@@ -167,7 +168,7 @@ static bool reads(enum op reader, const char *name)
     return o && !operand_writes(o);
 }
 
-/* An operand of a backward op that its forward op computes. */
+/* Whether a backward op has an operand that its forward op computes. */
 static bool needs_forward(enum op op, enum op forward)
 {
     const struct op_info *info = op_info(forward);
@@ -180,7 +181,7 @@ static bool needs_forward(enum op op, enum op forward)
 
 /* --- the program */
 
-static void set_sizes(struct single *s, const struct model_config *c, const struct batch *b)
+static void set_sizes(struct op_program *s, const struct model_config *c, const struct batch *b)
 {
     const char *name = op_info(s->op)->name;
     int64_t dims[DIMS] = {
@@ -212,9 +213,9 @@ const char *op_program_refuses(enum op op)
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o) && !attribute_known(o))
-            return "nothing says what value an attribute of it has in a model";
+            return "one of its attributes has no known value in a model";
         if (operand_is_mat(o) && !in_structure(o) && o->dtype == I32)
-            return "nothing says what indices it has in a model";
+            return "its indices are not known in a model";
     }
     return NULL;
 }
@@ -224,7 +225,7 @@ struct recording op_program_record(enum op op, const struct model_config *c, con
 {
     tape.training = true;
     struct tape *t = tape_new(&tape);
-    struct single s = {.t = t, .op = op, .config = c};
+    struct op_program s = {.t = t, .op = op, .config = c};
     enum op forward = forward_of(op);
     union any_args args = {0}, before = {0};
     set_sizes(&s, c, batch);
