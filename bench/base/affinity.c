@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stddef.h>
 
-/* Thread i may run on the i-th core of the set alone (`bind`), or on all of it. */
+/* Restricts thread i to the i-th core of the set (`bind`), or lets it run on all of them. */
 static void place_threads(int threads, const cpu_set_t *granted, bool bind)
 {
 #pragma omp parallel num_threads(threads)

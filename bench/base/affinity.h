@@ -1,4 +1,4 @@
-/* Which core a thread runs on: a scheduler may leave two threads on one core for longer than a measurement
+/* Which core a thread runs on. The scheduler may leave two threads on one core for longer than a measurement
  * takes. */
 #ifndef GTMARK_BENCH_AFFINITY_H
 #define GTMARK_BENCH_AFFINITY_H
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 /*
- * Gives each of so many OpenMP threads a core of its own, if exactly so many are granted; false, and nothing
- * changed, otherwise. `granted` is what affinity_restore takes.
+ * Gives each of `threads` OpenMP threads a core of its own if exactly that many cores are granted; otherwise
+ * returns false and changes nothing. `granted` is the argument of affinity_restore.
  */
 bool affinity_spread(int threads, cpu_set_t *granted);
 
-/* Lets them run on all granted cores again. */
+/* Lets the threads run on all granted cores again. */
 void affinity_restore(int threads, const cpu_set_t *granted);
 
 #endif

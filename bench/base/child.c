@@ -26,7 +26,7 @@ static int spawn(pid_t *child, const char *const *arguments, const char *log, in
         posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log ? log : "/dev/null",
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    /* argv is not const for historical reasons only */
+    /* argv is not const only for historical reasons */
     error = posix_spawnp(child, arguments[0], &files, NULL, (char **)arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     return error;
@@ -50,7 +50,7 @@ bool child_start(pid_t *child, const char *const *arguments, const char *log, in
     return !failure || complain(error, "%s: %s", arguments[0], strerror(failure));
 }
 
-/* waitpid that no signal interrupts; a child that is not ours to wait for counts as ended badly. */
+/* waitpid, repeated after signals. A child that we cannot wait for counts as killed. */
 static bool reap(pid_t child, int *status, int options)
 {
     pid_t reaped;
@@ -107,7 +107,8 @@ bool child_explain(const char *log, struct message *error)
     char line[512], last[512] = "";
     FILE *in = fopen(log, "r");
     while (in && fgets(line, sizeof line, in)) {
-        const char *text = line + strspn(line, "=0123456789 \t"); /* valgrind's begin with "==PID== " */
+        const char *text =
+            line + strspn(line, "=0123456789 \t"); /* lines of valgrind begin with "==PID== " */
         if (*text && *text != '\n')
             snprintf(last, sizeof last, "%.*s", (int)strcspn(text, "\n"), text);
     }

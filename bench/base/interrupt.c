@@ -1,4 +1,4 @@
-/* A handler can reach nothing but what is static. */
+/* A signal handler can only reach static data. */
 #include "bench/base/interrupt.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@ static volatile sig_atomic_t caught;
 
 static void note_signal(int number);
 
-/* From now on the signal ends the program, unless it was ignored all along. */
+/* Restores the default action of a signal, unless it was ignored from the start. */
 static void release(int number)
 {
     struct sigaction now;
@@ -34,7 +34,7 @@ void interrupt_watch(void)
 {
     watch(SIGINT);
     watch(SIGTERM);
-    signal(SIGXFSZ, SIG_IGN); /* what grows beyond `ulimit -f` then cannot be written, as on a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
 }
 
 int interrupt_signal(void)

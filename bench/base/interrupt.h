@@ -1,11 +1,11 @@
-/* SIGINT and SIGTERM: the first one asks the sweep to end in order, a second ends the program at once. */
+/* SIGINT and SIGTERM: the first asks the sweep to stop in an orderly way, the second ends the program. */
 #ifndef GTMARK_BENCH_INTERRUPT_H
 #define GTMARK_BENCH_INTERRUPT_H
 
-/* From now on a first signal is only noted. One that was ignored at the start (nohup) stays ignored. */
+/* Installs the handlers. A signal that is ignored when the program starts (nohup) stays ignored. */
 void interrupt_watch(void);
 
-/* The signal that came; 0: none. */
+/* The signal that was caught; 0: none. */
 int interrupt_signal(void);
 
 #endif

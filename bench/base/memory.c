@@ -30,7 +30,7 @@ static bool reset_peak(void)
     return fclose(out) == 0 && written;
 }
 
-/* The device tells what is taken, not when: of what is not the arena, all there is. */
+/* A device reports what is allocated now, without a high-water mark: everything but the arena. */
 static void measure_device(const struct tape *t, struct resident *r)
 {
     const struct tape_config *c = tape_config(t);
@@ -45,7 +45,7 @@ bool memory_measure(struct tape *t, struct resident *r, const char **reason)
         measure_device(t, r);
         return true;
     }
-    malloc_trim(0); /* what kernels or libraries freed is not theirs any more */
+    malloc_trim(0); /* memory that kernels or libraries freed must not count */
     *reason = "the kernel does not reset the high-water mark (/proc/self/clear_refs)";
     if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())
         return false;

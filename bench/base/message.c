@@ -13,7 +13,7 @@ bool complain(struct message *m, const char *format, ...)
     return false;
 }
 
-/* A message quotes what it was given, which must neither break the line nor drive the terminal. */
+/* Messages quote user input, which must neither break the line nor control the terminal. */
 int message_fail(const char *program, const struct message *m, int status)
 {
     fprintf(stderr, "%s: ", program);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The nearest directory above the program that has a results directory, as a path; "." if there is none. */
+/* The nearest directory above the program that contains a directory `results`; "." if there is none. */
 static void checkout(char root[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
@@ -47,7 +47,7 @@ bool place_name(const char *name, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/results/local/%s.json", root, name) < PATH_MAX;
 }
 
-/* The directory that a path's last name stands in, and that name; null where there is no such directory. */
+/* The directory of a path, and the last component of the path; null if there is no such directory. */
 static const char *split(const char *path, struct stat *directory)
 {
     char parent[PATH_MAX] = ".";

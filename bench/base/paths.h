@@ -1,4 +1,4 @@
-/* Where results go when nobody says. */
+/* Default paths of result files. */
 #ifndef GTMARK_BENCH_PLACE_H
 #define GTMARK_BENCH_PLACE_H
 
@@ -8,18 +8,18 @@
 #include "bench/base/message.h"
 
 /*
- * results/local/NAME.json in the checkout that the program stands in, or in the current directory where it
- * stands in none; makes the directories. False with a message if that cannot be.
+ * results/local/NAME.json in the checkout that contains the program, or in the current directory if no
+ * checkout does; creates the directories. False with a message on failure.
  */
 bool paths_default(const char *name, char path[PATH_MAX], struct message *error);
 
-/* The same path; makes and says nothing. False if it is too long. */
+/* The same path, without creating anything or a message. False if it is too long. */
 bool place_name(const char *name, char path[PATH_MAX]);
 
-/* Whether two paths are one file, which need not be there yet. */
+/* Whether two paths name one file, which need not exist yet. */
 bool paths_same(const char *a, const char *b);
 
-/* The path without its ending ".json": what the names of charts begin with. */
+/* The path without ".json": the prefix of the names of charts. */
 void paths_prefix(const char *path, char prefix[PATH_MAX]);
 
 #endif

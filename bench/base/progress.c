@@ -11,7 +11,7 @@ void progress_start(struct progress *p, int64_t rows)
     *p = (struct progress){.terminal = isatty(STDERR_FILENO), .rows = rows};
 }
 
-/* What is longer than this goes on in the next line of the terminal, which nothing clears again. */
+/* A longer line would wrap, and the wrapped part would never be cleared. */
 static int line_length(void)
 {
     struct winsize w;

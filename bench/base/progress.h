@@ -1,4 +1,4 @@
-/* The line on stderr that says what is running and how long it will still take; only on a terminal. */
+/* The progress line on stderr: what is running, and the time left. Only on a terminal. */
 #ifndef GTMARK_BENCH_PROGRESS_H
 #define GTMARK_BENCH_PROGRESS_H
 
@@ -8,20 +8,20 @@
 struct progress {
     bool terminal;
     int64_t row, rows;
-    int64_t before; /* rows of the devices before this */
+    int64_t before; /* rows of the devices before this one */
     int64_t nodes;  /* of the row */
     const char *program;
-    double remaining; /* seconds of the budget that belong to what comes after this program */
-    double share;     /* seconds of the budget that belong to this program */
+    double remaining; /* seconds of the budget for what comes after this program */
+    double share;     /* seconds of the budget for this program */
     double shown;     /* clock time of the last update */
 };
 
 void progress_start(struct progress *p, int64_t rows);
 
-/* Says how far the running program is; at most ten times a second. */
+/* Updates the line, at most ten times per second. */
 void progress_samples(void *progress, int samples, double seconds);
 
-/* Takes the line away, before something else is printed. */
+/* Removes the line, before something else is printed. */
 void progress_clear(const struct progress *p);
 
 #endif

@@ -6,7 +6,7 @@
 #include "analysis/tables/units.h"
 #include "bench/base/number.h"
 
-/* Longer suffixes stand before those that they end with. */
+/* A suffix must come before a shorter one that it ends with. */
 struct unit {
     const char *suffix;
     double factor;

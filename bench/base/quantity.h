@@ -1,4 +1,4 @@
-/* Numbers with units, as flags take them: "8GiB", "100ms", "1000/s", "1e-4". */
+/* Numbers with units, as values of flags: "8GiB", "100ms", "1000/s", "1e-4". */
 #ifndef GTMARK_BENCH_QUANTITY_H
 #define GTMARK_BENCH_QUANTITY_H
 
@@ -12,7 +12,7 @@ bool quantity_parse(const char *text, enum quantity_kind q, double *value);
 /* What is allowed: "a number with B, KiB, MiB, GiB or TiB, as in 8GiB". */
 const char *quantity_allowed(enum quantity_kind q);
 
-/* The other way, for people: three digits and a unit. */
+/* Formats a value: three digits and a unit. */
 enum { QUANTITY_TEXT = 64 };
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q);
 

@@ -1,4 +1,4 @@
-/* A directory for the files of a child process. */
+/* A temporary directory for the files of a child process. */
 #ifndef GTMARK_BENCH_SCRATCH_H
 #define GTMARK_BENCH_SCRATCH_H
 
@@ -6,10 +6,10 @@
 
 #include "bench/base/message.h"
 
-/* Makes an empty directory of our own in $TMPDIR or /tmp. False with a message. */
+/* Creates an empty directory in $TMPDIR or /tmp. False with a message. */
 bool scratch_make(char path[PATH_MAX], struct message *error);
 
-/* Removes it and its files. */
+/* Removes the directory and its files. */
 void scratch_remove(const char *path);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * The distance of two names is the number of letters inserted, deleted or replaced, or neighbours exchanged
- * (optimal string alignment; Damerau 1964, Levenshtein 1966), whatever their case. A name is near within a
- * third of the wanted length, or where the wanted one is its beginning.
+ * The distance of two names is the number of insertions, deletions, replacements and exchanges of
+ * neighbouring letters (optimal string alignment; Damerau 1964, Levenshtein 1966), ignoring case. A name is
+ * near if its distance is at most a third of the wanted name's length, or if the wanted name is a prefix of
+ * it.
  */
 #include "bench/base/suggest.h"
 
@@ -12,14 +13,14 @@
 
 #include "kernels/arithmetic.h"
 
-enum { LETTERS_MAX = 32 }; /* what is longer resembles no name */
+enum { LETTERS_MAX = 32 }; /* longer words are not compared */
 
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* d[i][j] is the distance of the first i letters of a from the first j of b. */
+/* d[i][j] is the distance between the first i letters of a and the first j of b. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     int64_t d[LETTERS_MAX + 1][LETTERS_MAX + 1];

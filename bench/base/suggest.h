@@ -1,4 +1,4 @@
-/* "Did you mean ...?": the name nearest to one that nobody knows. */
+/* "Did you mean ...?": the known name nearest to an unknown one. */
 #ifndef GTMARK_BENCH_SUGGEST_H
 #define GTMARK_BENCH_SUGGEST_H
 
@@ -6,7 +6,7 @@
 
 enum { SUGGESTION_TEXT = 96 };
 
-/* Start with {wanted, its length}, offer every name there is, then ask for the text. */
+/* Start with {wanted, its length}, offer every known name, then get the text. */
 struct suggestion {
     const char *wanted;
     size_t length;
@@ -16,7 +16,7 @@ struct suggestion {
 
 void suggest_offer(struct suggestion *s, const char *name);
 
-/* "; did you mean NAME?" with the prefix before the name, or "" where no name is near. */
+/* "; did you mean NAME?" with the prefix before the name, or "" if no name is near. */
 const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGESTION_TEXT]);
 
 #endif
