@@ -37,7 +37,7 @@ bool child_start(pid_t *child, const char *const *arguments, const char *log, in
 {
     int ends[2] = {-1, -1};
     if (output && pipe2(ends, O_CLOEXEC) != 0)
-        return complain(error, "no pipe: %s", strerror(errno));
+        return complain(error, "pipe: %s", strerror(errno));
     int failure = spawn(child, arguments, log, ends[1]);
     if (output) {
         close(ends[1]);

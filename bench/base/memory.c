@@ -41,12 +41,12 @@ static void measure_device(const struct tape *t, struct resident *r)
 bool memory_measure(struct tape *t, struct resident *r, const char **reason)
 {
     if (tape_config(t)->backend->device) {
-        *reason = "a device's memory has no high-water mark";
+        *reason = "device memory has no high-water mark";
         measure_device(t, r);
         return true;
     }
     malloc_trim(0); /* memory that kernels or libraries freed must not count */
-    *reason = "the kernel does not reset the high-water mark (/proc/self/clear_refs)";
+    *reason = "the kernel cannot reset the high-water mark (/proc/self/clear_refs)";
     if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())
         return false;
     int64_t before = status_field("VmRSS:");

@@ -34,9 +34,9 @@ bool paths_default(const char *name, char path[PATH_MAX], struct message *error)
     bool made = make_directory(directory);
     strcat(directory, "/local");
     if (!made || !make_directory(directory))
-        return complain(error, "%s: %s; choose a place with --output", directory, strerror(errno));
+        return complain(error, "%s: %s; choose a file with --output", directory, strerror(errno));
     if (snprintf(path, PATH_MAX, "%s/%s.json", directory, name) >= PATH_MAX)
-        return complain(error, "%s: the path is too long; choose a place with --output", directory);
+        return complain(error, "%s: the path is too long; choose a file with --output", directory);
     return true;
 }
 
