@@ -175,7 +175,7 @@ static void test_transfers(void **state)
     fake.allocated = FAKE_MEMORY;
     json_t *json = transfer_json(&d);
     assert_true(json_is_null(json_object_get(json, "to_device")));
-    assert_string_equal(json_string_value(json_object_get(json, "missing")), "no room for the blocks");
+    assert_string_equal(json_string_value(json_object_get(json, "missing")), "no memory for the blocks");
     json_decref(json);
     assert_int_equal(fake.allocated - FAKE_MEMORY + fake.pinned, 0);
 }

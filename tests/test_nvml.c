@@ -126,15 +126,15 @@ static void refuses(const char *library, const char *where, const char *says)
 static void test_what_cannot_be_opened(void **state)
 {
     (void)state;
-    refuses("/nowhere/libnvidia-ml.so.1", bus, "there is no NVML");
+    refuses("/nowhere/libnvidia-ml.so.1", bus, "NVML is not installed");
     struct player part = player_open("part");
-    refuses(part.path, bus, "lacks");
+    refuses(part.path, bus, "has no functions");
     player_close(&part);
     struct player whole = player_open("whole");
     whole.played->bus = bus;
     refuses(whole.path, "0000:17:00.0", "does not know this GPU");
     whole.played->init_error = 9; /* the driver is not loaded */
-    refuses(whole.path, bus, "does not start");
+    refuses(whole.path, bus, "cannot be initialised");
     player_close(&whole);
 }
 

@@ -212,7 +212,7 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
     choose_working_sets(c);
     int64_t bytes = c->level[MEMORY_DRAM].working_set;
     if (bytes > machine_memory_free() / 2)
-        return complain(error, "calibration: needs %lld MiB, and too little memory is free",
+        return complain(error, "calibration: needs %lld MiB, more than half of the free memory",
                         (long long)(bytes >> 20));
     void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)

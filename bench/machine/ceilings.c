@@ -44,7 +44,7 @@ static void each(struct ceilings *c, const struct ceilings_request *r,
     *c = (struct ceilings){.missing = r->unwanted   ? r->unwanted
                                       : !r->peak    ? "this device has no calibration"
                                       : take == get ? "the calibration failed"
-                                                    : "no calibration is kept; a run makes one"};
+                                                    : "no calibration yet; a run makes one"};
     for (int i = 0; i < r->count && !r->unwanted && r->peak; i++) {
         int threads = machine_threads(r->threads[i]);
         if (!ceilings_for(c, threads))

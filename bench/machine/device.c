@@ -72,7 +72,7 @@ static bool open_gpu(struct device_choice *d, struct message *error)
     if (device->facts(d->index, &f))
         d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);
     else
-        d->no_nvml = "the GPU does not say where it is";
+        d->no_nvml = "the PCI address of the GPU is unknown";
     return true;
 }
 
@@ -163,7 +163,7 @@ static void list_gpu(const struct device *device, int index, FILE *out)
     struct device_facts f;
     char memory[UNITS_TEXT], clock[UNITS_TEXT] = "";
     if (!device->facts(index, &f)) {
-        fprintf(out, "cuda:%-3d does not answer\n", index);
+        fprintf(out, "cuda:%-3d does not respond\n", index);
         return;
     }
     units_format(memory, (double)f.memory, UNITS_BINARY, "B");

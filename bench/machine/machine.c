@@ -93,7 +93,7 @@ static json_t *host(void)
 
 static const char *blas_name(void)
 {
-    return openblas_get_config ? openblas_get_config() : "a BLAS that does not tell its name";
+    return openblas_get_config ? openblas_get_config() : "unknown";
 }
 
 json_t *machine_context(json_t *devices, uint64_t seed)

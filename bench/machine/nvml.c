@@ -65,9 +65,9 @@ static bool find_functions(struct nvml *n)
 static const char *start_library(struct nvml *n, const char *bus)
 {
     if (!find_functions(n))
-        return "this NVML lacks what is needed to ask for a GPU";
+        return "this NVML has no functions to look up a GPU";
     if (n->init() != NVML_SUCCESS)
-        return "NVML does not start";
+        return "NVML cannot be initialised";
     if (n->by_bus(bus, &n->device) == NVML_SUCCESS)
         return NULL;
     n->shutdown();
@@ -80,7 +80,7 @@ struct nvml *nvml_open(const char *library, const char *bus, const char **why)
     if (!n)
         abort();
     n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    *why = n->library ? start_library(n, bus) : "there is no NVML (" NVML_LIBRARY ")";
+    *why = n->library ? start_library(n, bus) : "NVML is not installed (" NVML_LIBRARY ")";
     if (!*why)
         return n;
     if (n->library)

@@ -35,10 +35,9 @@ bool roofline_fault(const struct roofline *r, const struct calibration *c, struc
     text->text[0] = '\0';
     if (!(r->percent > 100))
         return false;
-    complain(
-        text,
-        "calibration fault: %.0f %% of the %s ceiling (%s, %d threads, calibrated %s at load %.1f); measure "
-        "the ceilings again on a quiet machine (--calibrate)",
-        r->percent, bound_name(r->bound), memory_level_name(r->level), c->threads, c->time, c->load);
+    complain(text,
+             "calibration fault: %.0f %% of the %s ceiling (%s, %d threads, calibrated %s at load %.1f): "
+             "calibrate again on a quiet machine (--calibrate)",
+             r->percent, bound_name(r->bound), memory_level_name(r->level), c->threads, c->time, c->load);
     return true;
 }

@@ -77,7 +77,7 @@ json_t *transfer_json(const struct device_choice *d)
         memset(e.pageable, 1, BYTES); /* else it would have no pages yet */
     json_t *result =
         room ? measure_transfer(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
-    const char *missing = !room ? "no room for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
+    const char *missing = !room ? "no memory for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
     if (missing)
         json_object_set_new(result, "missing", json_string(missing));
     if (e.pinned)
