@@ -1,6 +1,6 @@
 /*
- * sysfs describes the caches of each processor: level, type, size and which processors share it. It is asked
- * before sysconf, which on a virtual machine may tell what the whole host has.
+ * sysfs describes the caches of each processor: level, type, size and which processors share it. It is
+ * preferred to sysconf, which on a virtual machine may report the caches of the whole host.
  */
 #include "bench/machine/caches.h"
 
@@ -76,7 +76,7 @@ static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *gr
     return true;
 }
 
-/* What `threads` threads have of a cache of which each `sharers` processors have one. */
+/* The total size of a cache for `threads` threads, if every `sharers` processors share one. */
 static int64_t together(const struct cache *cache, int processors, int threads)
 {
     int sharers = cache->sharers > 0 ? cache->sharers : 1;

@@ -1,12 +1,12 @@
 /*
- * The best repetition is the figure, since whatever disturbs can only slow down (McCalpin's STREAM does the
- * same). Repetitions are short, and spread over the whole time, so that some of them find all cores free even
+ * The result is the best repetition, since disturbances can only slow it down (McCalpin's STREAM does the
+ * same). Repetitions are short and spread over the whole time, so that some of them find all cores idle even
  * on a busy machine.
  *
- * Each thread passes over a slice of its own, again and again: a repetition goes on where the last one ended.
+ * Each thread passes over its own slice again and again: a repetition continues where the last one ended.
  * Total working sets: half of the second level; the second level and a quarter of the last-level cache; for
  * DRAM 8 times the last-level cache (STREAM asks for 4, but caches that do not evict the oldest line first
- * then still serve a sixth; a cache above 256 MiB gets 4, for time), at least 64 MiB.
+ * then still serve a sixth; 4 for a cache above 256 MiB, to save time), at least 64 MiB.
  */
 #include "bench/machine/calibration.h"
 
@@ -27,29 +27,29 @@
 
 enum { ROUNDS = 5, FIGURES = 1 + 3 * MEMORY_LEVELS };
 
-/* A repetition that is shorter is not counted but made longer. */
+/* A shorter repetition does not count, and the number of its passes is doubled. */
 static const double repetition_seconds = 1e-3;
 
 typedef void pass_function(const struct peak *peak, int64_t n, float *chunk, int64_t array);
 
 /*
- * One figure: what each thread does. Its slice holds arrays of `chunks` chunks of n elements, `array`
- * elements apart; a pass is over one chunk of each, and the next pass goes on from there, in the next
- * repetition too.
+ * One measured rate: what each thread does. Its slice holds arrays of `chunks` chunks of n elements, `array`
+ * elements apart. A pass goes over one chunk of each array; the next pass takes the next chunk, also across
+ * repetitions.
  */
 struct task {
     double *best; /* the result: GFLOP/s or GB/s */
     pass_function *pass;
     int64_t n, array, chunks;
     int64_t work;         /* of one thread in one pass: FLOPs or bytes */
-    int64_t passes, next; /* of a repetition; the chunk that it begins with */
+    int64_t passes, next; /* passes of a repetition; the chunk that it begins with */
 };
 
 struct team {
     const struct peak *peak;
     int threads;
     float *memory;
-    int64_t stride; /* floats from one thread's slice to the next one's */
+    int64_t stride; /* floats between the slices of two threads */
 };
 
 static void pass_arithmetic(const struct peak *peak, int64_t n, float *chunk, int64_t array)
@@ -75,8 +75,7 @@ static void pass_triad(const struct peak *peak, int64_t n, float *chunk, int64_t
     peak->triad(n, chunk, chunk + array, chunk + 2 * array, 0.3f);
 }
 
-/* Starts all threads at one time: who waits stays on its core, for waking up takes longer than a repetition.
- */
+/* A barrier at which threads spin, since waking up takes longer than a repetition. */
 static void meet(atomic_int *arrived, int threads)
 {
     enum { PATIENCE = 100000 };
@@ -86,9 +85,9 @@ static void meet(atomic_int *arrived, int threads)
             sched_yield(); /* more threads than cores */
 }
 
-/* What one repetition of all threads took, and did. */
+/* Time and work of one repetition of all threads. */
 struct repetition {
-    double seconds;  /* from the first start to the last end */
+    double seconds;  /* from the first thread's start to the last thread's end */
     double shortest; /* of one thread */
     int64_t work;
 };
@@ -113,7 +112,7 @@ static struct repetition repeat(const struct team *team, const struct task *t)
     return (struct repetition){last - first, shortest, work};
 }
 
-/* Repeats for some time, at least once. */
+/* Repeats for `seconds`, at least once, and keeps the best rate. */
 static void improve(const struct team *team, struct task *t, double seconds)
 {
     double start = clock_now();
@@ -129,26 +128,26 @@ static void improve(const struct team *team, struct task *t, double seconds)
     }
 }
 
-/* Each thread touches the pages of its own slice. */
+/* Each thread touches the pages of its slice first. */
 static void touch(const struct team *team)
 {
 #pragma omp parallel num_threads(team->threads)
     team->peak->write(team->stride, team->memory + omp_get_thread_num() * team->stride, 0.7f);
 }
 
-/* A task over `arrays` arrays that share a slice of so many bytes. */
+/* A task over `arrays` arrays that share a slice of `bytes` bytes. */
 static struct task over_slice(double *best, pass_function *pass, int arrays, int64_t bytes)
 {
-    enum { CHUNK = 1 << 16 /* floats, about */, LINE = 16, PAGE = 1024, SHIFT = 21 * LINE };
+    enum { CHUNK = 1 << 16 /* floats, roughly */, LINE = 16, PAGE = 1024, SHIFT = 21 * LINE };
     int64_t array = bytes / (int64_t)sizeof(float) / arrays;
-    /* Arrays that begin at like places in a page disturb each other in the caches. */
+    /* Arrays at the same offset in a page conflict in the caches. */
     if (arrays > 1)
         array = (array - SHIFT) / PAGE * PAGE + SHIFT;
     int64_t chunks = blocks_of(array, CHUNK), n = array / chunks / LINE * LINE;
     return (struct task){best, pass, n, array, chunks, arrays * n * (int64_t)sizeof(float), 1, 0};
 }
 
-/* The three figures of a level; returns the end of the list of tasks. */
+/* Adds the three tasks of a level; returns the end of the list of tasks. */
 static struct task *add_level(struct task *t, struct bandwidth *b, int threads)
 {
     int64_t bytes = b->working_set / threads;
@@ -158,7 +157,7 @@ static struct task *add_level(struct task *t, struct bandwidth *b, int threads)
     return t;
 }
 
-/* Rounds over all figures: a disturbance of half a second must not fall on one figure alone. */
+/* In rounds over all tasks, so that a disturbance of half a second does not affect only one of them. */
 static void measure_all(const struct team *team, struct calibration *c, double seconds)
 {
     enum { STEPS = 4096 };
@@ -174,8 +173,9 @@ static void measure_all(const struct team *team, struct calibration *c, double s
 }
 
 /*
- * Where there are as many threads as processors, each has its own: on a busy machine the scheduler may keep
- * two on one of them for long. With fewer, it knows better which processors share a core.
+ * With as many threads as processors, each thread is bound to one, since on a busy machine the scheduler may
+ * keep two threads on one processor for long. With fewer threads, the scheduler knows better which processors
+ * share a core.
  */
 static void measure_bound(const struct team *team, struct calibration *c, double seconds)
 {
@@ -186,10 +186,10 @@ static void measure_bound(const struct team *team, struct calibration *c, double
         affinity_restore(team->threads, &granted);
 }
 
-/* Fills in what each level holds and how much of it is passed over. */
+/* Sets the capacity of each level and the working set to measure it with. */
 static void choose_working_sets(struct calibration *c)
 {
-    enum { DRAM_LEAST = 64 << 20, LARGE = 256 << 20, GRAIN = 16384 /* of a thread's slice */ };
+    enum { DRAM_LEAST = 64 << 20, LARGE = 256 << 20, GRAIN = 16384 /* granularity of a thread's slice */ };
     struct caches caches = caches_find(NULL, c->threads);
     int64_t beyond = caches.llc ? caches.llc : caches.l2;
     c->level[MEMORY_L2] = (struct bandwidth){caches.l2, caches.l2 / 2, 0, 0, 0};
@@ -217,7 +217,7 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
     void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return complain(error, "calibration: %lld MiB: %s", (long long)(bytes >> 20), strerror(errno));
-    /* The caches shall bound, not the translation of addresses. */
+    /* So that caches are the limit and not address translation. */
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
     struct team team = {peak, threads, memory, bytes / threads / (int64_t)sizeof(float)};
     measure_bound(&team, c, seconds);

@@ -1,6 +1,6 @@
 /*
  * The file is {"calibrations": [...]}, one for each set of conditions. It is a cache: what cannot be read, or
- * is no calibration, is measured again.
+ * is not a calibration, is measured again.
  */
 #include "bench/machine/calibration.h"
 
@@ -20,8 +20,8 @@ const char *memory_level_name(enum memory_level level)
 }
 
 /*
- * The processor's name and what tells its generation, which virtual machines leave out of the name: "family
- * 26, model 2, AMD EPYC, stepping 1". On ARM the implementer and part are all there is.
+ * The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
+ * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part.
  */
 static void identify_cpu(char *text, size_t size)
 {
@@ -128,7 +128,7 @@ bool calibration_read(const json_t *json, struct calibration *c)
     return c->level[MEMORY_DRAM].capacity > 0;
 }
 
-/* The array of calibrations in a file; empty where there is none. To be freed. */
+/* The array of calibrations in a file; empty if there are none. To be freed. */
 static json_t *load_all(const char *path)
 {
     json_t *file = json_load_file(path, 0, NULL), *all = json_object_get(file, "calibrations");
@@ -137,7 +137,7 @@ static json_t *load_all(const char *path)
     return all;
 }
 
-/* The index of the calibration that agrees, filled in; or -1. */
+/* Finds the calibration for these conditions; returns its index, or -1. */
 static int find(const json_t *all, const struct calibration *conditions, struct calibration *found)
 {
     for (size_t i = 0; i < json_array_size(all); i++)
@@ -146,7 +146,7 @@ static int find(const json_t *all, const struct calibration *conditions, struct 
     return -1;
 }
 
-/* Puts the calibration into the file in place of its predecessor. */
+/* Writes the calibration to the file, replacing its predecessor. */
 static bool keep(const char *path, const struct calibration *c, struct message *error)
 {
     struct calibration old;

@@ -6,7 +6,7 @@
 #include "bench/machine/calibration.h"
 #include "bench/machine/machine.h"
 
-/* Where the next calibration goes. */
+/* Makes room for one more calibration. */
 static struct calibration *next(struct ceilings *c)
 {
     c->list = realloc(c->list, ((size_t)c->count + 1) * sizeof *c->list);

@@ -1,4 +1,4 @@
-/* The machine's ceilings for every number of threads that a sweep uses. */
+/* The machine's ceilings for every number of threads of a sweep. */
 #ifndef GTMARK_BENCH_CEILINGS_H
 #define GTMARK_BENCH_CEILINGS_H
 
@@ -7,30 +7,30 @@
 struct ceilings {
     struct calibration *list;
     int count;
-    const char *missing; /* why there is none */
+    const char *missing; /* why there are none */
 };
 
 struct ceilings_request {
     const struct peak *peak; /* null: the device has no calibration */
-    const char *unwanted;    /* why there are to be none; null: they are wanted */
-    const double *threads;   /* count of them, as --threads takes them */
+    const char *unwanted;    /* why there are to be no ceilings; null: they are wanted */
+    const double *threads;   /* `count` of them, as in --threads */
     int count;
-    bool calibrate; /* measure anew even where the kept file has them */
+    bool calibrate; /* measure even if the calibration file has them */
 };
 
-/* Takes the ceilings for each number of threads from the kept file, or measures them and says so on stderr.
- */
+/* The ceilings for each number of threads, from the calibration file or measured and written there. Notes go
+ * to stderr. */
 void ceilings_get(struct ceilings *c, const struct ceilings_request *r);
 
-/* Only what the kept file has: measures and writes nothing. */
+/* Only the ceilings in the calibration file: measures and writes nothing. */
 void ceilings_kept(struct ceilings *c, const struct ceilings_request *r);
 
 void ceilings_free(struct ceilings *c);
 
-/* The calibration for so many threads; null if there is none. */
+/* The calibration for this number of threads; null if there is none. */
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);
 
-/* For the record: an array of calibrations. */
+/* The array of calibrations for the record. */
 json_t *ceilings_json(const struct ceilings *c);
 
 #endif

@@ -9,10 +9,10 @@
 static const char allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
 static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
 
-/* GPUs beyond this are mistakes of the command line. */
+/* A larger number is a mistake on the command line. */
 enum { INDEX_MAX = 999 };
 
-/* The N of cuda:N; 0 of cuda alone; -1 of anything else. */
+/* The N of cuda:N, 0 for cuda, -1 for anything else. */
 static int gpu_index(const char *value)
 {
     if (strncmp(value, "cuda", 4) != 0 || (value[4] && value[4] != ':'))
@@ -58,7 +58,7 @@ bool device_parse(const char *value, struct device_choice *d, struct message *er
     return true;
 }
 
-/* Opens the GPU of d->index and asks NVML for it. */
+/* Opens the GPU d->index, also in NVML. */
 static bool open_gpu(struct device_choice *d, struct message *error)
 {
     const struct device *device = d->backend->device;
@@ -121,7 +121,7 @@ static json_t *hertz(double value)
     return value > 0 ? json_real(value) : json_null();
 }
 
-/* The GPU's state now, whether or not it is in use. */
+/* The present state of a GPU, which need not be in use. */
 static json_t *state_json(const char *bus)
 {
     const char *why;

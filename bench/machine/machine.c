@@ -11,10 +11,10 @@
 #include "kernels/backend.h"
 #include "models/encodings/encoding.h"
 
-/* OpenBLAS tells what it is, and which kernels it chose; in other BLAS libraries this is null. */
+/* OpenBLAS reports its version and the kernels that it chose; in other BLAS libraries this symbol is null. */
 extern char *openblas_get_config(void) __attribute__((weak));
 
-/* The first two numbers of a small file; what cannot be read stays as it was. */
+/* Reads the first two numbers of a file; leaves unchanged what cannot be read. */
 static void read_numbers(const char *path, double *first, double *second)
 {
     FILE *in = fopen(path, "r");
@@ -46,7 +46,8 @@ int machine_threads(double asked)
     return asked > 0 ? (int)asked : machine_cores();
 }
 
-/* The rest of the first line of `path` that begins with `key`, without blanks and colon around it. */
+/* The rest of the first line of `path` that begins with `key`, without surrounding blanks, colon or quotes.
+ */
 static void read_field(const char *path, const char *key, char *value, size_t size)
 {
     char line[512];

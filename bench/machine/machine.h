@@ -1,4 +1,4 @@
-/* Facts about the machine and the build that a result file carries. */
+/* Facts about the machine and the build, for the result file. */
 #ifndef GTMARK_BENCH_MACHINE_H
 #define GTMARK_BENCH_MACHINE_H
 
@@ -6,18 +6,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Cores granted to the process: its affinity, and its control group's quota where there is one. */
+/* Cores granted to the process: its affinity, limited by the quota of its control group. */
 int machine_cores(void);
 
-/* The threads that a value of --threads means: 0 is the cores granted. */
+/* The number of threads for a value of --threads: 0 is the cores granted. */
 int machine_threads(double asked);
 
-/* Bytes that the process can still take: what the kernel calls available, within its control group's limit.
- */
+/* Bytes that the process can still allocate: available memory, within the limit of its control group. */
 int64_t machine_memory_free(void);
 
-/* The record's context: host, devices (an array, which it takes over), libraries, compiler, flags, commit,
- * seed. */
+/* The context of a record: host, devices (an array whose reference it takes), libraries, compiler, flags,
+ * commit, seed. */
 json_t *machine_context(json_t *devices, uint64_t seed);
 
 /* What --version prints. */

@@ -1,7 +1,8 @@
 /*
- * NVML without its header: the few functions and numbers below are its documented interface ("NVML API
- * Reference Guide"), looked up in the driver's library, which need not be there when this is built or
- * started. The reasons for low clocks have a new name, and an old one in drivers that do not know the new.
+ * NVML without its header: the few functions and constants below are its documented interface ("NVML API
+ * Reference Guide"). They are looked up in the driver's library at run time, so that neither the build nor
+ * the start of the program needs it. The function for the reasons of low clocks has another name in old
+ * drivers.
  */
 #include "bench/machine/nvml.h"
 
@@ -16,12 +17,12 @@ enum { NVML_SUCCESS = 0, NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK
 
 typedef void *nvml_device;
 
-/* Percent of the time. */
+/* In percent of the time. */
 struct nvml_utilization {
     unsigned gpu, memory;
 };
 
-/* What a library lacks is null, but for the first three. */
+/* Functions that the library does not have are null; the first three must exist. */
 struct nvml {
     void *library;
     nvml_device device;
@@ -45,7 +46,7 @@ static bool look_up(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* Whether it has what nothing works without. */
+/* Looks up all functions. False if one of the first three does not exist. */
 static bool find_functions(struct nvml *n)
 {
     void *l = n->library;
@@ -61,7 +62,7 @@ static bool find_functions(struct nvml *n)
            look_up(l, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus);
 }
 
-/* Starts an open library and finds the GPU; null, or why that cannot be. */
+/* Initialises the library and finds the GPU; null on success, otherwise the reason. */
 static const char *start_library(struct nvml *n, const char *bus)
 {
     if (!find_functions(n))

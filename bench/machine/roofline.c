@@ -1,4 +1,4 @@
-/* The placing is by time: the least that either ceiling allows, over what was taken. */
+/* Computed from times: the least time that the ceilings allow, over the measured time. */
 #include "bench/machine/roofline.h"
 
 #include <math.h>

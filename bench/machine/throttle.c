@@ -1,11 +1,11 @@
 /*
  * The bits are those of nvmlClocksEventReasons ("NVML API Reference Guide").
  *
- * A GPU that is too hot, or whose board or power supply calls for help, says something about its cooling and
- * nothing about the program: such samples are spoiled. The power cap is another matter. Large matrix products
- * run at the board's power limit for as long as they last, so that samples without it would be those of a
- * machine that nobody has, and often there would be none. The clocks that it leaves are in the row. Sync
- * boost and display clocks are settings, which waiting does not change.
+ * Samples of a GPU that is too hot, or whose board or power supply asks it to slow down, are spoiled: they
+ * measure its cooling and not the program. The power cap is different. Large matrix products run at the
+ * board's power limit for as long as they last, so samples without it would not be those of a real machine,
+ * and often there would be none; the row has the clocks under the cap. Sync boost and display clocks are
+ * settings, which waiting does not change.
  */
 #include "bench/machine/throttle.h"
 

@@ -1,4 +1,4 @@
-/* Why a GPU lowers its clocks, and what becomes of the samples that were taken meanwhile. */
+/* Why a GPU lowers its clocks, and what happens to the samples taken meanwhile. */
 #ifndef GTMARK_BENCH_THROTTLE_H
 #define GTMARK_BENCH_THROTTLE_H
 
@@ -7,27 +7,27 @@
 #include <stdint.h>
 
 struct throttle_reason {
-    uint64_t bit; /* as NVML numbers it */
+    uint64_t bit; /* of NVML */
     const char *name;
     bool spoils; /* samples */
 };
 
-/* The reasons that slow a busy GPU down; the list ends with a null name. That it is idle or keeps to clocks
- * set by the user is none. */
+/* The reasons that slow down a busy GPU, without idleness and clocks set by the user. Ends with a null name.
+ */
 extern const struct throttle_reason throttle_reasons[];
 
 enum { THROTTLE_TEXT = 160 };
 
-/* The names of these reasons, "power cap, thermal"; "none". */
+/* The names of these reasons, "power cap, thermal"; "none" without any. */
 void throttle_text(uint64_t reasons, char text[THROTTLE_TEXT]);
 
 enum fate { FATE_KEPT, FATE_DISCARDED, FATE_KEPT_THROTTLED };
 
-/* Samples are discarded so often while a program is sampled, then no more. */
+/* How often samples of one program are discarded at most. */
 enum { DISCARDS_MAX = 10 };
 
 /*
- * What becomes of samples at whose end the clocks were low for these reasons, when samples were discarded
+ * What happens to samples at whose end the clocks were low for these reasons, if samples were discarded
  * `discards` times before; time_left: there is time to take them again.
  */
 enum fate throttle_judge(uint64_t reasons, int discards, bool time_left);

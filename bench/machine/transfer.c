@@ -1,7 +1,6 @@
 /*
- * The best of several copies is the figure, as for the bandwidths of memory: whatever disturbs can only slow
- * down. Ways and kinds of memory take turns. A copy is timed on the host from the call to its return, when
- * the data are there.
+ * The result is the best of several copies, since disturbances can only slow them down. Directions and kinds
+ * of memory alternate. A copy is timed on the host from the call to its return, when the data have arrived.
  */
 #include "bench/machine/device.h"
 
@@ -15,11 +14,11 @@ enum { BYTES = 64 << 20, LITTLE = 4, ROUNDS = 10 };
 
 enum way { TO_DEVICE, FROM_DEVICE, WAYS };
 
-/* The memory at both ends. */
+/* The memory on the device and on the host. */
 struct ends {
     const struct device *device;
     void *context;
-    void *there, *pinned, *pageable; /* null: not to be had */
+    void *there, *pinned, *pageable; /* null: not available */
 };
 
 static double copy_once(const struct ends *e, enum way way, void *host, int64_t bytes)
@@ -32,7 +31,7 @@ static double copy_once(const struct ends *e, enum way way, void *host, int64_t 
     return clock_now() - start;
 }
 
-/* Seconds of the fastest copies. */
+/* Seconds of the fastest copies; `little` is of 4 bytes. */
 struct fastest {
     double pinned, pageable, little;
 };
@@ -74,7 +73,7 @@ json_t *transfer_json(const struct device_choice *d)
     e.pinned = e.device->host_allocate(e.context, BYTES);
     bool room = e.there && e.pageable;
     if (e.pageable)
-        memset(e.pageable, 1, BYTES); /* else it would have no pages yet */
+        memset(e.pageable, 1, BYTES); /* so that its pages exist */
     json_t *result =
         room ? measure_transfer(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
     const char *missing = !room ? "no memory for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
