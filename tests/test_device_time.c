@@ -77,10 +77,10 @@ static void test_no_flush(void **state)
     struct message why;
     fake.allocated = FAKE_MEMORY - 2 * FAKE_L2 + 1;
     assert_false(flush_open(&f, &d, 1, &why));
-    assert_non_null(strstr(why.text, "no room for the 196608 bytes"));
+    assert_non_null(strstr(why.text, "no memory for the 196608 bytes"));
     d.index = 1; /* of which nothing is told */
     assert_false(flush_open(&f, &d, 1, &why));
-    assert_non_null(strstr(why.text, "not known"));
+    assert_non_null(strstr(why.text, "unknown"));
     assert_int_equal(fake.clears, 0);
 }
 

@@ -63,8 +63,8 @@ static bool find_tick(struct meter *m, double seconds)
 
 const char *energy_doubt(const struct ticks *t)
 {
-    return t->ticks == 0                                 ? "the energy counter stands still"
-           : t->ticks < TICKS_MIN && t->ticks < t->looks ? "the energy counter ticks too seldom"
+    return t->ticks == 0                                 ? "the energy counter does not change"
+           : t->ticks < TICKS_MIN && t->ticks < t->looks ? "the energy counter changes too seldom"
                                                          : NULL;
 }
 
@@ -99,10 +99,10 @@ struct energy energy_measure(struct tape *t, const struct nvml *n, double second
     if (ticks)
         measure(&m, seconds, &e);
     else
-        e.missing = isnan(m.joules) ? "the GPU tells no energy" : "the energy counter stands still";
+        e.missing = isnan(m.joules) ? "the GPU has no energy counter" : "the energy counter does not change";
     if (nvml_divided(n))
-        e.missing = "the GPU is divided (MIG), and its energy is not this program's alone";
+        e.missing = "the GPU is divided (MIG), so its energy is not that of this program alone";
     if (!nvml_busy(n, &e.busy, &e.memory_busy))
-        e.busy_missing = "the GPU does not tell";
+        e.busy_missing = "unknown to NVML";
     return e;
 }

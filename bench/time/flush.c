@@ -42,10 +42,10 @@ bool flush_open(struct flush *f, const struct device_choice *d, int threads, str
                         .bytes = TIMES * cache_bytes(d, threads),
                         .threads = threads};
     if (f->bytes <= 0)
-        return complain(error, "the size of the caches is not known");
+        return complain(error, "the size of the caches is unknown");
     f->buffer = take_buffer(f);
     if (!f->buffer)
-        return complain(error, "no room for the %lld bytes that empty the caches", (long long)f->bytes);
+        return complain(error, "no memory for the %lld bytes that empty the caches", (long long)f->bytes);
     flush_run(f); /* the pages exist from now on */
     return true;
 }

@@ -126,8 +126,7 @@ int noise_warn_throttle(const struct seen *s, const char *program, FILE *out)
     char reasons[THROTTLE_TEXT];
     throttle_text(s->reasons, reasons);
     return warn(out,
-                "%s: the GPU throttled (%s): %lld samples were discarded, %lld were kept: let it cool down, "
-                "and check "
-                "its power supply and airflow",
+                "%s: the GPU throttled (%s): %lld samples were discarded, %lld were kept: let it cool "
+                "down, and check its power supply and airflow",
                 program, reasons, (long long)s->discarded, (long long)s->throttled);
 }
