@@ -1,5 +1,4 @@
-/* Time with emptied caches: what a program takes that finds none of its operands where the last run left
- * them. */
+/* Time with emptied caches: the program finds none of its operands where the last run left them. */
 #ifndef GTMARK_BENCH_COLD_H
 #define GTMARK_BENCH_COLD_H
 
@@ -15,8 +14,8 @@ struct cold {
 };
 
 /*
- * Times runs of a tape that has run before, each after a flush, which is not in its time: at most `runs` (up
- * to COLD_MAX), and no more than COLD_MIN once they have taken `seconds`.
+ * Times runs of a tape that has run before. Before each run the caches are flushed, outside of its time.
+ * Takes at most `runs` samples (up to COLD_MAX), but no more than COLD_MIN once they have taken `seconds`.
  */
 struct cold cold_measure(struct tape *t, const struct flush *f, int runs, double seconds);
 

@@ -1,8 +1,8 @@
 /*
- * The counter (nvmlDeviceGetTotalEnergyConsumption) moves in ticks of 20 to 100 ms, which differ between
- * generations as the periods of the power do (Yang, Adamek and Armour, "Part-time power measurements:
- * nvidia-smi's lack of attention", SC 2024). The energy between two ticks belongs to the time between them:
- * runs and time are counted from the look that saw one to the look that saw another.
+ * The counter (nvmlDeviceGetTotalEnergyConsumption) changes in ticks of 20 to 100 ms, depending on the
+ * generation, as the averaging periods of the power do (Yang, Adamek and Armour, "Part-time power
+ * measurements: nvidia-smi's lack of attention", SC 2024). Energy, runs and time are therefore taken between
+ * two readings at which the counter had just changed.
  */
 #include "bench/time/energy.h"
 
@@ -12,18 +12,18 @@
 
 enum { TICKS_MIN = 20, BATCH_MAX = 1000 };
 
-/* Of runs between two looks: well under a tick, and long enough that the GPU waits little for the looks. */
+/* Of runs between two readings: well under a tick, but long enough that the GPU hardly waits for readings. */
 static const double look_seconds = 5e-3;
 
 /* A program that runs while the counter is read. */
 struct meter {
     struct tape *tape;
     const struct nvml *nvml;
-    int batch;     /* runs from look to look */
-    double joules; /* at the last look */
+    int batch;     /* runs between two readings */
+    double joules; /* at the last reading */
 };
 
-/* Runs so often, and waits. */
+/* Runs the tape `runs` times and waits. */
 static void run(struct tape *t, int runs)
 {
     for (int i = 0; i < runs; i++)
@@ -41,7 +41,7 @@ static struct meter meter_start(struct tape *t, const struct nvml *n)
     return m;
 }
 
-/* Runs, and looks whether the counter has ticked. */
+/* Runs a batch; whether the counter has changed meanwhile. */
 static bool ticked(struct meter *m)
 {
     double before = m->joules;
@@ -50,7 +50,7 @@ static bool ticked(struct meter *m)
     return m->joules > before;
 }
 
-/* Runs up to a tick; false if there is none in so many seconds. */
+/* Runs until the counter changes; false if it does not within `seconds`. */
 static bool find_tick(struct meter *m, double seconds)
 {
     double start = clock_now();
@@ -68,7 +68,7 @@ const char *energy_doubt(const struct ticks *t)
                                                          : NULL;
 }
 
-/* From a tick on. */
+/* Measures from a tick on. */
 static void measure(struct meter *m, double seconds, struct energy *e)
 {
     struct ticks t = {0};

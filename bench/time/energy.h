@@ -1,6 +1,6 @@
 /*
- * Energy of a program on a GPU, in a pass of its own after the samples: the program runs back to back while
- * the GPU's energy counter ticks. Between samples the GPU waits, and all of them can be over within a tick.
+ * Energy of a program on a GPU, measured in a separate pass after the samples, in which the program runs back
+ * to back: between samples the GPU waits, and all samples can be over before its energy counter changes.
  */
 #ifndef GTMARK_BENCH_ENERGY_H
 #define GTMARK_BENCH_ENERGY_H
@@ -8,31 +8,30 @@
 #include "bench/machine/nvml.h"
 #include "models/tape/tape.h"
 
-/* How long the pass takes, at least. */
+/* Shortest duration of the pass. */
 #define ENERGY_SECONDS 3.0
 
 struct energy {
-    const char *missing;      /* why there are no joules; null: there are */
+    const char *missing;      /* why joules and watts are unknown; null: they are known */
     double joules;            /* of the GPU, for one run */
     double watts;             /* mean */
-    double seconds;           /* over which both were measured */
+    double seconds;           /* of the measurement of both */
     const char *busy_missing; /* likewise */
-    double busy, memory_busy; /* shares of the time, as nvml_busy tells them at the end */
+    double busy, memory_busy; /* shares of the time, by nvml_busy at the end */
 };
 
-/* Runs a tape that is laid out and initialised, on whose GPU nothing else runs, for so many seconds or once
- * or twice. */
+/* Runs a tape that is laid out and initialised, alone on its GPU, for `seconds`, at least twice. */
 struct energy energy_measure(struct tape *t, const struct nvml *n, double seconds);
 
-/* How the counter was read: `looks` after its first tick, at `ticks` of which it had changed. */
+/* How the counter was read: `looks` times after its first tick, `ticks` of which found it changed. */
 struct ticks {
     int looks, ticks;
     double seconds; /* from the first tick to the last */
 };
 
 /*
- * Why these say nothing about energy; null: they do. The first tick and the last are each missed by up to a
- * look, so there must be 20; or the counter must have changed at every look, which is then coarser than it.
+ * Why these readings do not give an energy; null: they do. The first and the last tick are each seen up to
+ * one reading too late, so there must be 20 ticks, or one at every reading.
  */
 const char *energy_doubt(const struct ticks *t);
 

@@ -1,8 +1,8 @@
 /*
- * The buffer is written, and not only read, so that no line of the program's stays dirty in a cache either.
- * On a device by its own clearing of memory, which passes through the L2, as nvbench does it. On the host
- * line by line, in slices of the threads that compute, since each has caches of its own; not by memset, whose
- * stores go past the caches where the block is larger than they are.
+ * The buffer is written, not only read, so that no dirty line of the program stays in a cache. On a device
+ * this is done by its memset, which passes through the L2 (as in nvbench). On the host each computing thread
+ * writes a slice line by line, since each has caches of its own; memset would bypass the caches for a block
+ * larger than they are.
  */
 #include "bench/time/flush.h"
 
@@ -31,7 +31,7 @@ static char *take_buffer(const struct flush *f)
     void *buffer = mmap(NULL, (size_t)f->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (buffer == MAP_FAILED)
         return NULL;
-    madvise(buffer, (size_t)f->bytes, MADV_HUGEPAGE); /* or a flush would be mostly page faults */
+    madvise(buffer, (size_t)f->bytes, MADV_HUGEPAGE); /* otherwise a flush would be mostly page faults */
     return buffer;
 }
 
@@ -46,7 +46,7 @@ bool flush_open(struct flush *f, const struct device_choice *d, int threads, str
     f->buffer = take_buffer(f);
     if (!f->buffer)
         return complain(error, "no memory for the %lld bytes that empty the caches", (long long)f->bytes);
-    flush_run(f); /* the pages exist from now on */
+    flush_run(f); /* maps the pages */
     return true;
 }
 

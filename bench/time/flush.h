@@ -1,6 +1,6 @@
 /*
- * Emptying the caches: a buffer of twice their size is written, so that what a program left in them is gone,
- * on a device from its L2, on the host from the second level on.
+ * Emptying the caches by writing a buffer of twice their size: the L2 of a device; on the host the second
+ * level and the last.
  */
 #ifndef GTMARK_BENCH_FLUSH_H
 #define GTMARK_BENCH_FLUSH_H
@@ -15,16 +15,16 @@ struct flush {
     int threads;
 };
 
-/* Takes the buffer; `threads` compute on the host. False with a message where there is no room for it, or the
- * size of the caches is not known. */
+/* Allocates the buffer; `threads` compute on the host. False with a message without memory, or if the size of
+ * the caches is unknown. */
 bool flush_open(struct flush *f, const struct device_choice *d, int threads, struct message *error);
 void flush_close(struct flush *f);
 
-/* Opens it unless it is open already for this device and these threads; `f` is all zeros at first. What is
- * open stays so for later rows: its pages take longer to make than to write. */
+/* Opens it unless it is already open for this device and these threads; `f` is all zeros at first. It stays
+ * open for later rows, because mapping its pages takes longer than writing them. */
 bool flush_ready(struct flush *f, const struct device_choice *d, int threads, struct message *error);
 
-/* Returns when it is done: what is launched next finds an idle device, as it does without a flush. */
+/* Returns when the flush is complete, so that the next launch finds an idle device as it does without one. */
 void flush_run(const struct flush *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Each replay is launched into an idle device and waited for afterwards. A device takes about a thousand
- * launches before it makes the host wait: of a program with more, whose kernels take longer than their
- * launches, this is the device's time in part.
+ * Each replay is launched on an idle device and waited for afterwards. A device queues about a thousand
+ * launches before it makes the host wait. For a program with more, whose kernels take longer than their
+ * launches, the result includes time of the device.
  */
 #include "bench/time/launching.h"
 

@@ -1,6 +1,6 @@
 /*
- * What launching costs: on a device the host hands over a program entry by entry, or as one graph, and is
- * done long before the device is; where it is not, the device waits for the host.
+ * Launch overhead: the host launches a program entry by entry, or as one graph, and normally finishes long
+ * before the device; if it does not, the device waits for the host.
  */
 #ifndef GTMARK_BENCH_LAUNCHING_H
 #define GTMARK_BENCH_LAUNCHING_H
@@ -9,10 +9,10 @@
 
 struct launching {
     int n, entries; /* replays timed; entries of the program */
-    double median;  /* seconds of the host's time for a replay */
+    double median;  /* seconds of the host for a replay */
 };
 
-/* Of a tape on a device that has run before. */
+/* For a tape on a device, which has run before. */
 struct launching launching_measure(struct tape *t);
 
 #endif

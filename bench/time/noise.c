@@ -1,9 +1,9 @@
 /*
  * The probe for lost time follows the idea of the fixed-time-quantum and "selfish" detour benchmarks
  * (Beckman, Iskra, Yoshii, Coghlan and Nataraj, "Benchmarking the effects of operating system interference on
- * extreme-scale parallel machines", Cluster Computing 11, 2008): a thread that only reads the clock sees
- * every moment at which it did not run, whoever took it: another program, an interrupt, or the host of a
- * virtual machine, which no counter of ours tells.
+ * extreme-scale parallel machines", Cluster Computing 11, 2008): a thread that only reads the clock notices
+ * all time in which it did not run, because of another program, an interrupt, or the host of a virtual
+ * machine, of which there is no counter in the guest.
  */
 #include "bench/time/noise.h"
 
@@ -18,7 +18,7 @@
 #include "bench/base/clock.h"
 
 enum { PATH_SIZE = 512 };
-#define LOOK 4e-3 /* seconds, in which our own threads fall asleep */
+#define LOOK 4e-3 /* seconds, long enough for our own threads to go to sleep */
 
 struct usage usage_now(void)
 {
@@ -70,11 +70,11 @@ void noise_read_load(const char *root, struct noise *n)
     if (got >= 1)
         n->load = load;
     if (got == 2 && running >= 1)
-        n->runnable = running - 1; /* we, who read it, run */
+        n->runnable = running - 1; /* without this thread */
     fclose(in);
 }
 
-/* A number of kilohertz, in Hz; NAN if there is none. */
+/* A file with a number of kilohertz, in Hz; NAN without one. */
 static double read_frequency(const char *root, int cpu, const char *name)
 {
     char path[PATH_SIZE];
@@ -102,7 +102,8 @@ void noise_read_frequency(const char *root, int cpu, struct noise *n)
         fclose(in);
 }
 
-/* The fewest of the looks that fit into `seconds`, of one at least: who is always ready is no passer-by. */
+/* Reads the load as often as fits into `seconds`, at least once, and keeps the fewest runnable threads: those
+ * that are runnable at every reading. */
 static void look_at_load(struct noise *n, double seconds)
 {
     struct timespec pause = {.tv_nsec = (long)(LOOK * 1e9)};
@@ -123,7 +124,7 @@ static int64_t preemptions(void)
     return r.ru_nivcsw;
 }
 
-/* Spins on the clock of one thread. */
+/* Reads the clock in a loop on the calling thread. */
 static void spin(double seconds, double *lost, double *largest)
 {
     double start = clock_now(), last = start;

@@ -1,5 +1,5 @@
-/* Time is taken at the borders of the phases and nowhere else, so that the tape runs as it would unobserved;
- * on a device a sample is from the first launch's turn to the end of the last, resolved when the run is over.
+/* The clock is read only where a phase ends, so that the tape runs as it would unobserved. On a device a
+ * sample lasts from an event before the first launch to one after the last, and is read when the run is over.
  */
 #include "bench/time/sample.h"
 
@@ -12,12 +12,12 @@
 #include "bench/base/interrupt.h"
 #include "bench/time/stopwatch.h"
 
-/* Runs, each divided at the borders of its phases. */
+/* A run, divided where its phases end. */
 struct run {
     const struct tape *tape;
-    struct stopwatch watch; /* mark 0 is the start, mark n the n-th border */
-    int borders, all;       /* so far, and in a whole run */
-    double phase[PHASES];   /* of the last run; NAN where it was one graph */
+    struct stopwatch watch; /* mark 0 is the start, mark n the end of the n-th phase */
+    int borders, all;       /* ends of phases so far, and in a whole run */
+    double phase[PHASES];   /* seconds in the last run; NAN if it was one graph */
 };
 
 /* Whether a phase ends with this entry. */
@@ -53,7 +53,7 @@ static void divide(struct run *r)
         }
 }
 
-/* Seconds; NAN where the run was cancelled. */
+/* Seconds; NAN if the run was cancelled. */
 static double run_once(struct tape *t, struct run *r)
 {
     r->borders = 0;
@@ -71,7 +71,7 @@ static double run_once(struct tape *t, struct run *r)
     return r->watch.at[r->borders] - r->watch.at[0];
 }
 
-/* The value of a scalar of the tape; NAN if there is none. */
+/* The value of a scalar of the tape; NAN if it is absent. */
 static double scalar(const struct tape *t, struct mat m)
 {
     if (!mat_present(m))
@@ -137,7 +137,7 @@ void samples_allocate(struct samples *s, size_t capacity)
         s->phase[p] = all + (size_t)(p + 2) * capacity;
 }
 
-/* None where the run was cancelled. */
+/* Takes no sample if the run was cancelled. */
 static void take_sample(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double seconds = run_watched(t, r, rule, s);
@@ -149,7 +149,7 @@ static void take_sample(struct tape *t, struct run *r, const struct sampling *ru
     s->n++;
 }
 
-/* Whether the samples are enough when the GPU that spoils some was looked at, if there is one. */
+/* Whether the samples are enough, without those that a throttled GPU spoiled. */
 static bool done(struct samples *s, const struct sampling *rule, struct watch *gpu, double elapsed)
 {
     bool last = sampling_enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;

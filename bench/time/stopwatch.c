@@ -1,4 +1,4 @@
-/* CUDA's events are read in single precision milliseconds with a resolution of half a microsecond. */
+/* CUDA events give milliseconds in single precision with a resolution of half a microsecond. */
 #include "bench/time/stopwatch.h"
 
 #include <stdlib.h>
