@@ -9,11 +9,11 @@ static int print_all(void *options, int count, char **files, struct message *err
 {
     (void)options;
     for (int i = 0; i < count; i++) {
-        json_t *record = record_load_any(files[i], error->text);
+        struct record *record = record_load_any(files[i], error->text);
         if (!record)
             return EXIT_USAGE;
         findings_print(stdout, record);
-        json_decref(record);
+        record_free(record);
     }
     return EXIT_GOOD;
 }

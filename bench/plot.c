@@ -11,12 +11,12 @@ static int plot(void *options, int count, char **files, struct message *error)
 {
     (void)options;
     char prefix[PATH_MAX];
-    json_t *record = record_load_any(files[0], error->text);
+    struct record *record = record_load_any(files[0], error->text);
     if (!record)
         return EXIT_USAGE;
     paths_prefix(files[0], prefix);
     bool drawn = charts_draw(record, NULL, count == 2 ? files[1] : prefix, stderr, error->text);
-    json_decref(record);
+    record_free(record);
     return drawn ? EXIT_GOOD : EXIT_MISSED;
 }
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "bench/base/clock.h"
 #include "bench/show/npy.h"
 #include "models/encodings/encoding.h"
@@ -65,25 +63,32 @@ int main(int argc, char **argv)
     c.solver = solver_named(argv[7]);
     if (!batch_generate(&b, &g, error, sizeof error))
         fail(error);
-    json_t *seconds = json_array();
+    struct value *seconds = value_new_array();
     for (int run = 0; run < atoi(argv[9]); run++) {
         encoding_free(&e);
         double start = clock_now();
         if (!encoding_compute(&c, &b, &(struct encoding_options){.threads = atoi(argv[8])}, &e, error,
                               sizeof error))
             fail(error);
-        json_array_append_new(seconds, json_real(clock_now() - start));
+        value_append(seconds, value_new_real(clock_now() - start));
     }
     write_all(argv[10], &b, &e);
-    json_t *line =
-        json_pack("{sI sI so ss sf sf sI sI sI sI sI sI}", "nodes", (json_int_t)b.adj.nodes, "edges",
-                  (json_int_t)b.adj.edges, "seconds", seconds, "method", e.method, "residual", e.residual,
-                  "excess", e.excess, "nullity", (json_int_t)e.nullity, "iterated", (json_int_t)e.iterated,
-                  "iterations", (json_int_t)e.iterations, "flops", (json_int_t)e.cost.flops, "bytes",
-                  (json_int_t)e.cost.bytes, "peak", (json_int_t)e.peak);
-    json_dumpf(line, stdout, 0);
+    struct value *line = value_new_object();
+    value_set_count(line, "nodes", b.adj.nodes);
+    value_set_count(line, "edges", b.adj.edges);
+    value_set(line, "seconds", seconds);
+    value_set_text(line, "method", e.method);
+    value_set_real(line, "residual", e.residual);
+    value_set_real(line, "excess", e.excess);
+    value_set_count(line, "nullity", e.nullity);
+    value_set_count(line, "iterated", e.iterated);
+    value_set_count(line, "iterations", e.iterations);
+    value_set_count(line, "flops", e.cost.flops);
+    value_set_count(line, "bytes", e.cost.bytes);
+    value_set_count(line, "peak", e.peak);
+    value_write(line, stdout);
     putchar('\n');
-    json_decref(line);
+    value_free(line);
     encoding_free(&e);
     batch_free(&b);
     return 0;

@@ -31,14 +31,14 @@ static void require(bool holds, const char *what)
     abort();
 }
 
-static json_t *sound_row(int which)
+static struct row *sound_row(int which)
 {
-    json_t *row = json_object();
+    struct row *row = row_new();
     double samples[] = {1, 2.5, 2 + which};
     row_set_samples(row, "step.time", samples, 3);
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
-        if (row_get(row, f->path))
+        if (row_has(row, f->path))
             continue;
         if (f->type == FIELD_TEXT)
             row_set_text(row, f->path, strcmp(f->path, "status") == 0 ? "ok" : "text");
@@ -51,91 +51,124 @@ static json_t *sound_row(int which)
     return row;
 }
 
-static json_t *value_of_type(json_type type)
+static struct value *value_of_kind(enum value_kind kind)
 {
-    return type == JSON_STRING    ? json_string("text")
-           : type == JSON_INTEGER ? json_integer(1)
-           : type == JSON_REAL    ? json_real(0.5)
-           : type == JSON_ARRAY   ? json_array()
-           : type == JSON_OBJECT  ? json_object()
-                                  : json_true();
+    return kind == VALUE_TEXT     ? value_new_text("text")
+           : kind == VALUE_COUNT  ? value_new_count(1)
+           : kind == VALUE_REAL   ? value_new_real(0.5)
+           : kind == VALUE_ARRAY  ? value_new_array()
+           : kind == VALUE_OBJECT ? value_new_object()
+                                  : value_new_flag(true);
 }
 
-/* Made at the first call: that takes longer than all that is done with one. A copy, to be freed. */
-static json_t *sound_record(void)
+static char *text_of(const struct record *record, size_t *size)
 {
-    static json_t *record;
-    if (record)
-        return json_deep_copy(record);
-    json_t *context = json_object();
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    require(out && record_write(record, out) && fclose(out) == 0, "memory");
+    return text;
+}
+
+/* The document is made at the first call: that takes longer than all that is done with one. A copy, to be
+ * freed. */
+static struct value *sound_document(void)
+{
+    static struct value *document;
+    if (document)
+        return value_copy(document);
+    struct value *context = value_new_object();
     for (size_t i = 0; i < schema_head_count; i++)
-        json_object_set_new(context, schema_head[i].name, value_of_type(schema_head[i].type));
-    record = record_new("fuzz", "fuzz", context);
+        value_set(context, schema_head[i].name, value_of_kind(schema_head[i].kind));
+    struct record *record = record_new("fuzz", "fuzz", context);
     char error[MESSAGE_SIZE];
+    size_t size;
     for (int i = 0; i < 2; i++)
         require(record_add(record, sound_row(i), error), "the row is sound");
-    return json_deep_copy(record);
+    char *text = text_of(record, &size);
+    document = value_parse(text, error);
+    record_free(record);
+    free(text);
+    return value_copy(document);
+}
+
+static struct value *numbers(void)
+{
+    struct value *array = value_new_array();
+    value_append(array, value_new_real(0.5));
+    value_append(array, value_new_real(1e300));
+    value_append(array, value_new_count(-1));
+    return array;
+}
+
+static struct value *nested(void)
+{
+    struct value *outer = value_new_object(), *inner = value_new_object();
+    value_set_text(inner, "b", "c");
+    value_set(outer, "a", inner);
+    return outer;
 }
 
 /* Null: the place is to be left empty. */
-static json_t *value_at(unsigned index)
+static struct value *value_of(unsigned index)
 {
     /* A file has 15 digits of them: the largest double would come back as infinity, which JSON lacks. */
     static const double reals[] = {0.5, -1, 0, 1e-300, 1e308, -1e308, DBL_TRUE_MIN};
-    static const json_int_t counts[] = {0, -1, 1, INT64_MAX, INT64_MIN, 1000};
+    static const int64_t counts[] = {0, -1, 1, INT64_MAX, INT64_MIN, 1000};
     static const char *const texts[] = {"", "ok", "oom", "failed", "a\tb\033[2J", "%s%n", "\"", "é,x"};
     enum { REALS = sizeof reals / sizeof *reals, COUNTS = sizeof counts / sizeof *counts };
     enum { TEXTS = sizeof texts / sizeof *texts };
     if (index < REALS)
-        return json_real(reals[index]);
+        return value_new_real(reals[index]);
     if ((index -= REALS) < COUNTS)
-        return json_integer(counts[index]);
+        return value_new_count(counts[index]);
     if ((index -= COUNTS) < TEXTS)
-        return json_string(texts[index]);
+        return value_new_text(texts[index]);
     index -= TEXTS;
     return index == 0   ? NULL
-           : index == 1 ? json_null()
-           : index == 2 ? json_true()
-           : index == 3 ? json_array()
-           : index == 4 ? json_object()
-           : index == 5 ? json_pack("[f, f, i]", 0.5, 1e300, -1)
-           : index == 6 ? json_pack("{s: {s: s}}", "a", "b", "c")
-                        : json_stringn("\0 x", 3);
+           : index == 1 ? value_new_null()
+           : index == 2 ? value_new_flag(true)
+           : index == 3 ? value_new_array()
+           : index == 4 ? value_new_object()
+           : index == 5 ? numbers()
+           : index == 6 ? nested()
+                        : value_new_text("\1 x");
 }
 
-static void put(json_t *object, const char *name, json_t *value)
+static void put(struct value *object, const char *name, struct value *value)
 {
-    if (value)
-        json_object_set_new(object, name, value);
+    if (value_kind(object) != VALUE_OBJECT)
+        value_free(value);
+    else if (value)
+        value_set(object, name, value);
     else
-        json_object_del(object, name);
+        value_remove(object, name);
 }
 
 /* Puts the value at a path of the row, cut to so many names, unless there is no object there any more. */
-static void put_at_path(json_t *row, const char *path, int names, json_t *value)
+static void put_at_path(struct value *row, const char *path, int names, struct value *value)
 {
     char copy[SCHEMA_PATH], *rest = copy;
     snprintf(copy, sizeof copy, "%s", path);
     char *name = strsep(&rest, ".");
-    while (rest && --names > 0 && json_is_object(json_object_get(row, name))) {
-        row = json_object_get(row, name);
+    while (rest && --names > 0 && value_kind(value_get(row, name)) == VALUE_OBJECT) {
+        row = value_get(row, name);
         name = strsep(&rest, ".");
     }
     put(row, name, value);
 }
 
-static void edit(json_t *record, const uint8_t bytes[EDIT])
+static void edit(struct value *document, const uint8_t bytes[EDIT])
 {
     unsigned where = bytes[1] + 256U * (bytes[0] & 1);
-    json_t *row = json_array_get(json_object_get(record, "rows"), bytes[0] >> 1 & 1);
-    json_t *value = value_at(bytes[2]);
+    struct value *row = value_at(value_get(document, "rows"), bytes[0] >> 1 & 1);
+    struct value *value = value_of(bytes[2]);
     int names = bytes[0] >> 2 & 3;
     if (bytes[0] >> 4 == 0)
-        put(record, schema_head[where % schema_head_count].name, value);
+        put(document, schema_head[where % schema_head_count].name, value);
     else if (bytes[0] >> 4 == 1)
         put(row, "reasons", value);
     else if (bytes[0] >> 4 == 2)
-        put(json_object_get(row, "reasons"), schema_fields[where % schema_fields_count].path, value);
+        put(value_get(row, "reasons"), schema_fields[where % schema_fields_count].path, value);
     else
         put_at_path(row, schema_fields[where % schema_fields_count].path, names ? names : 9, value);
 }
@@ -147,22 +180,22 @@ static void store(int file, const char *text, size_t size, char name[FILE_NAME])
     require(ftruncate(file, 0) == 0 && pwrite(file, text, size, 0) == (ssize_t)size, "memory");
 }
 
-static void show(const json_t *record, FILE *out)
+static void show(const struct record *record, FILE *out)
 {
-    const json_t *rows = json_object_get(record, "rows");
+    const struct rows *rows = record_rows(record);
     struct table t = {.out = out};
     t.axes_count = axes_varying(rows, t.axes);
     table_header(&t);
     csv_header(out);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        table_row(&t, json_array_get(rows, i));
-        csv_row(out, json_array_get(rows, i));
-        require(record_write_line(record, json_array_get(rows, i), out), "a line is written");
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        table_row(&t, rows_at(rows, i));
+        csv_row(out, rows_at(rows, i));
+        require(record_write_line(record, rows_at(rows, i), out), "a line is written");
     }
-    json_t *fits = fits_of(rows);
+    struct value *fits = fits_of(rows);
     fits_print(fits, out);
     fits_warn(fits, out);
-    json_decref(fits);
+    value_free(fits);
     struct gates gates = {0};
     struct message error;
     require(gates_parse("latency:1s,error:1,throughput:1/s", &gates, &error), "gates");
@@ -180,18 +213,21 @@ static void compare(const char *name, FILE *out)
     comparison_free(&c);
 }
 
-static void use(const json_t *record, int file, char name[FILE_NAME])
+/* What was loaded comes back from a file as it was. */
+static void use(const struct record *record, int file, char name[FILE_NAME])
 {
-    char *text = NULL, error[MESSAGE_SIZE];
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    require(out && record_write(record, out) && fclose(out) == 0, "memory");
+    char error[MESSAGE_SIZE];
+    size_t size = 0, again_size = 0;
+    char *text = text_of(record, &size);
     store(file, text, size, name);
-    free(text);
-    json_t *again = record_load(name, error);
+    struct record *again = record_load(name, error);
     require(again != NULL, "what was written can be read");
-    json_decref(again);
-    out = open_memstream(&text, &size);
+    char *again_text = text_of(again, &again_size);
+    require(size == again_size && memcmp(text, again_text, size) == 0, "it is as it was");
+    free(text);
+    free(again_text);
+    record_free(again);
+    FILE *out = open_memstream(&text, &size);
     show(record, out);
     fclose(out);
     free(text);
@@ -206,14 +242,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] == 0) {
         store(file, (const char *)data + 1, size - 1, name);
     } else {
-        json_t *record = sound_record();
+        struct value *document = sound_document();
         for (size_t at = 1; at + EDIT <= size; at += EDIT)
-            edit(record, data + at);
-        text = json_dumps(record, 0);
+            edit(document, data + at);
+        text = value_print(document);
         store(file, text, strlen(text), name);
-        json_decref(record);
+        value_free(document);
     }
-    json_t *record = record_load(name, error), *any = record_load_any(name, error);
+    struct record *record = record_load(name, error), *any = record_load_any(name, error);
     require(any || *error, "what is wrong is said");
     require(!record || any, "a sound file is one that any version reads");
     if (any) {
@@ -224,8 +260,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (record)
         use(record, file, name);
-    json_decref(record);
-    json_decref(any);
+    record_free(record);
+    record_free(any);
     free(text);
     close(file);
     return 0;

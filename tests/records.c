@@ -1,6 +1,8 @@
 /* Records and rows of programs that ran. */
 #include "tests/records.h"
 
+#include "analysis/record/record.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,51 +19,56 @@ struct ended run_words(const struct house *h, const char *words, int status)
     return e;
 }
 
-json_t *record_of(const char *text)
+struct record *record_of(const char *text)
 {
-    json_error_t problem;
     char error[MESSAGE_SIZE];
-    json_t *record = json_loads(text, JSON_REJECT_DUPLICATES, &problem);
+    struct record *record = record_parse(text, error);
     if (!record)
-        fail_msg("stdout: line %d: %s\n%s", problem.line, problem.text, text);
-    if (!record_validate(record, error))
-        fail_msg("%s", error);
+        fail_msg("stdout: %s\n%s", error, text);
     return record;
 }
 
-json_t *record_in(const struct house *h, const char *name)
+bool records_equal(const struct record *a, const struct record *b)
+{
+    bool equal = value_equal(record_head(a), record_head(b)) && row_count(a) == row_count(b);
+    for (size_t i = 0; equal && i < row_count(a); i++)
+        equal = row_equal(row_at(a, i), row_at(b, i));
+    return equal;
+}
+
+struct record *record_in(const struct house *h, const char *name)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/%s", h->root, name);
-    json_t *record = record_load(path, error);
+    struct record *record = record_load(path, error);
     if (!record)
         fail_msg("%s", error);
     return record;
 }
 
-json_t *run_json(const struct house *h, const char *words, int status)
+struct record *run_json(const struct house *h, const char *words, int status)
 {
     char all[1024];
     snprintf(all, sizeof all, "%s --format json", words);
     struct ended e = run_words(h, all, status);
-    json_t *record = record_of(e.out);
+    struct record *record = record_of(e.out);
     ended_free(&e);
     return record;
 }
 
-size_t row_count(const json_t *record)
+size_t row_count(const struct record *record)
 {
-    return json_array_size(json_object_get(record, "rows"));
+    return rows_count(record_rows(record));
 }
 
-const json_t *row_at(const json_t *record, size_t index)
+struct row *row_at(const struct record *record, size_t index)
 {
-    const json_t *row = json_array_get(json_object_get(record, "rows"), index);
+    struct row *row = rows_at(record_rows(record), index);
     assert_non_null(row);
     return row;
 }
 
-int64_t count_at(const json_t *row, const char *path)
+int64_t count_at(const struct row *row, const char *path)
 {
     int64_t value;
     if (!row_get_count(row, path, &value))
@@ -69,7 +76,7 @@ int64_t count_at(const json_t *row, const char *path)
     return value;
 }
 
-double real_at(const json_t *row, const char *path)
+double real_at(const struct row *row, const char *path)
 {
     double value;
     if (!row_get_real(row, path, &value))
@@ -77,16 +84,16 @@ double real_at(const json_t *row, const char *path)
     return value;
 }
 
-const char *text_at(const json_t *row, const char *path)
+const char *text_at(const struct row *row, const char *path)
 {
     const char *text;
     assert_true(row_get_text(row, path, &text));
     return text;
 }
 
-void assert_null_because(const json_t *row, const char *path, const char *reason)
+void assert_null_because(const struct row *row, const char *path, const char *reason)
 {
-    assert_true(json_is_null(row_get(row, path)));
+    assert_true(row_is_null(row, path));
     const char *given = row_reason(row, path);
     if (!given || !strstr(given, reason))
         fail_msg("%s: the reason is '%s', not '%s'", path, given ? given : "", reason);

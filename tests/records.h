@@ -13,18 +13,19 @@ struct ended run_words(const struct house *h, const char *words, int status);
 
 /* The valid record that is all of a text, that is in a file below the house's root, and that a run with
  * --format json puts on stdout. */
-json_t *record_of(const char *text);
-json_t *record_in(const struct house *h, const char *name);
-json_t *run_json(const struct house *h, const char *words, int status);
+struct record *record_of(const char *text);
+struct record *record_in(const struct house *h, const char *name);
+struct record *run_json(const struct house *h, const char *words, int status);
 
-/* Rows of a record, and their fields, which must not be null. */
-size_t row_count(const json_t *record);
-const json_t *row_at(const json_t *record, size_t index);
-int64_t count_at(const json_t *row, const char *path);
-double real_at(const json_t *row, const char *path);
-const char *text_at(const json_t *row, const char *path);
+/* Records whose heads and rows are alike; rows of a record, and their fields, which must not be null. */
+bool records_equal(const struct record *a, const struct record *b);
+size_t row_count(const struct record *record);
+struct row *row_at(const struct record *record, size_t index);
+int64_t count_at(const struct row *row, const char *path);
+double real_at(const struct row *row, const char *path);
+const char *text_at(const struct row *row, const char *path);
 
 /* The field is null, for a reason that holds this text. */
-void assert_null_because(const json_t *row, const char *path, const char *reason);
+void assert_null_because(const struct row *row, const char *path, const char *reason);
 
 #endif

@@ -5,131 +5,180 @@
 
 #include <string.h>
 
-/* An object without properties yet, and with no others. */
-static json_t *closed_object(void)
+static struct value *texts(const char *const *list)
 {
-    return json_pack("{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties", 0);
+    struct value *array = value_new_array();
+    for (; *list; list++)
+        value_append(array, value_new_text(*list));
+    return array;
+}
+
+/* An object of one member. */
+static struct value *one(const char *key, const char *text)
+{
+    struct value *object = value_new_object();
+    value_set_text(object, key, text);
+    return object;
+}
+
+static struct value *reference(const char *to)
+{
+    return one("$ref", to);
+}
+
+/* What is all of a list of one. */
+static struct value *only(struct value *v)
+{
+    struct value *array = value_new_array();
+    value_append(array, v);
+    return array;
+}
+
+/* An object without properties yet, and with no others. */
+static struct value *closed_object(void)
+{
+    struct value *object = one("type", "object");
+    value_set(object, "properties", value_new_object());
+    value_set_flag(object, "additionalProperties", false);
+    return object;
 }
 
 /* What a field may hold: its type, or null. */
-static json_t *value_schema(const struct field *f)
+static struct value *value_schema(const struct field *f)
 {
-    json_t *schema;
-    switch (f->type) {
-    case FIELD_TEXT:
-        schema = json_pack("{s:[s, s]}", "type", "string", "null");
-        break;
-    case FIELD_COUNT:
-        schema = json_pack("{s:[s, s]}", "type", "integer", "null");
-        break;
-    case FIELD_REAL:
-        schema = json_pack("{s:[s, s]}", "type", "number", "null");
-        break;
-    default:
-        schema = json_pack("{s:[s, s], s:{s:s}}", "type", "array", "null", "items", "type", "number");
-        break;
-    }
-    json_object_set_new(schema, "description",
-                        *f->unit && f->type != FIELD_TEXT ? json_sprintf("%s; in %s", f->meaning, f->unit)
-                                                          : json_string(f->meaning));
+    static const char *const types[] = {
+        [FIELD_TEXT] = "string", [FIELD_COUNT] = "integer", [FIELD_REAL] = "number", [FIELD_REALS] = "array"};
+    char description[1024];
+    struct value *schema = value_new_object();
+    snprintf(description, sizeof description, "%s%s%s", f->meaning,
+             *f->unit && f->type != FIELD_TEXT ? "; in " : "", f->type != FIELD_TEXT ? f->unit : "");
+    value_set(schema, "type", texts((const char *const[]){types[f->type], "null", NULL}));
+    if (f->type == FIELD_REALS)
+        value_set(schema, "items", one("type", "number"));
+    value_set_text(schema, "description", description);
     return schema;
 }
 
 /* Puts a field's schema at its path below an object's. */
-static void add_field(json_t *object, const struct field *f)
+static void add_field(struct value *object, const struct field *f)
 {
     const char *path = f->path;
     for (;;) {
-        json_t *properties = json_object_get(object, "properties");
+        struct value *properties = value_get(object, "properties");
         char part[SCHEMA_PATH];
         size_t length = strcspn(path, ".");
         snprintf(part, sizeof part, "%.*s", (int)length, path);
         if (!path[length]) {
-            json_object_set_new(properties, part, value_schema(f));
+            value_set(properties, part, value_schema(f));
             return;
         }
-        if (!json_object_get(properties, part))
-            json_object_set_new(properties, part, closed_object());
-        object = json_object_get(properties, part);
+        if (!value_get(properties, part))
+            value_set(properties, part, closed_object());
+        object = value_get(properties, part);
         path += length + 1;
     }
 }
 
-static json_t *reasons_schema(void)
+static struct value *reasons_schema(void)
 {
-    return json_pack("{s:s, s:{s:s, s:i}, s:s}", "type", "object", "additionalProperties", "type", "string",
-                     "minLength", 1, "description", "why a field, or a group of them, is null");
+    struct value *reasons = one("type", "object"), *reason = one("type", "string");
+    value_set_count(reason, "minLength", 1);
+    value_set(reasons, "additionalProperties", reason);
+    value_set_text(reasons, "description", "why a field, or a group of them, is null");
+    return reasons;
 }
 
 /* The fields of a table as one object. */
-static json_t *object_of(const struct field *fields, size_t count)
+static struct value *object_of(const struct field *fields, size_t count)
 {
-    json_t *object = closed_object(), *properties = json_object_get(object, "properties");
+    struct value *object = closed_object();
     for (size_t i = 0; i < count; i++)
         add_field(object, &fields[i]);
-    json_object_set_new(properties, "reasons", reasons_schema());
+    value_set(value_get(object, "properties"), "reasons", reasons_schema());
     return object;
 }
 
 /* Open at the top, for what stands beside them. */
-static json_t *fields_schema(void)
+static struct value *fields_schema(void)
 {
-    json_t *row = object_of(schema_fields, schema_fields_count);
-    json_t *status = json_object_get(json_object_get(row, "properties"), "status");
-    json_object_set_new(status, "enum",
-                        json_pack("[s, s, s, s, s]", "ok", "skipped", "oom", "failed", "wrong"));
-    json_object_set_new(row, "required", json_pack("[s, s]", "status", "reason"));
-    json_object_del(row, "additionalProperties");
-    return row;
+    struct value *fields = object_of(schema_fields, schema_fields_count);
+    value_set(value_get(fields, "properties.status"), "enum",
+              texts((const char *const[]){"ok", "skipped", "oom", "failed", "wrong", NULL}));
+    value_set(fields, "required", texts((const char *const[]){"status", "reason", NULL}));
+    value_remove(fields, "additionalProperties");
+    return fields;
 }
 
-static const char *type_name(json_type type)
+static const char *kind_name(enum value_kind kind)
 {
-    return type == JSON_STRING    ? "string"
-           : type == JSON_INTEGER ? "integer"
-           : type == JSON_OBJECT  ? "object"
+    return kind == VALUE_TEXT     ? "string"
+           : kind == VALUE_COUNT  ? "integer"
+           : kind == VALUE_OBJECT ? "object"
                                   : "array";
 }
 
 /* What stands beside the rows; more of it is allowed. */
-static json_t *head_schema(void)
+static struct value *head_schema(void)
 {
-    json_t *properties =
-        json_pack("{s:{s:i, s:s}}", "schema", "const", SCHEMA_VERSION, "description",
-                  "version of the format; raised when a reader of the old one would misread");
-    json_t *required = json_pack("[s]", "schema");
+    struct value *head = one("type", "object"), *properties = value_new_object();
+    struct value *required = only(value_new_text("schema")), *version = value_new_object();
+    value_set_count(version, "const", SCHEMA_VERSION);
+    value_set_text(version, "description",
+                   "version of the format; raised when a reader of the old one would misread");
+    value_set(properties, "schema", version);
     for (size_t i = 0; i < schema_head_count; i++) {
         const struct head_field *f = &schema_head[i];
-        json_object_set_new(properties, f->name,
-                            json_pack("{s:s, s:s}", "type", type_name(f->type), "description", f->meaning));
+        struct value *property = one("type", kind_name(f->kind));
+        value_set_text(property, "description", f->meaning);
+        value_set(properties, f->name, property);
         if (!f->optional)
-            json_array_append_new(required, json_string(f->name));
+            value_append(required, value_new_text(f->name));
     }
-    return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", properties, "required", required);
+    value_set(head, "properties", properties);
+    value_set(head, "required", required);
+    return head;
 }
 
 /* A row, and a row with the record beside it: of the fields, and nothing else. */
-static json_t *of_fields(json_t *properties, const char *required)
+static struct value *of_fields(struct value *properties, const char *required)
 {
-    json_t *schema = json_pack("{s:[{s:s}], s:o, s:b}", "allOf", "$ref", "#/$defs/fields", "properties",
-                               properties, "unevaluatedProperties", 0);
+    struct value *schema = value_new_object();
+    value_set(schema, "allOf", only(reference("#/$defs/fields")));
+    value_set(schema, "properties", properties);
+    value_set_flag(schema, "unevaluatedProperties", false);
     if (required)
-        json_object_set_new(schema, "required", json_pack("[s]", required));
+        value_set(schema, "required", only(value_new_text(required)));
     return schema;
 }
 
-json_t *schema_json(void)
+static struct value *definitions(void)
 {
-    json_t *schema = json_pack(
-        "{s:s, s:s, s:s, s:[{s:s}], s:{s:{s:s, s:{s:s}}, s:{s:{s:s}}}, s:[s]}", "$schema",
-        "https://json-schema.org/draft/2020-12/schema", "title", "gtmark result file", "description",
-        "Made from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.",
-        "allOf", "$ref", "#/$defs/head", "properties", "rows", "type", "array", "items", "$ref",
-        "#/$defs/row", "fits", "items", "$ref", "#/$defs/fit", "required", "rows");
-    json_t *line = json_pack("{s:{s:s}}", "record", "$ref", "#/$defs/head");
-    json_t *defs = json_pack("{s:o, s:o, s:o, s:o, s:o}", "head", head_schema(), "row",
-                             of_fields(json_object(), NULL), "line", of_fields(line, "record"), "fields",
-                             fields_schema(), "fit", object_of(schema_fit, schema_fit_count));
-    json_object_set_new(schema, "$defs", defs);
+    struct value *defs = value_new_object(), *line = value_new_object();
+    value_set(line, "record", reference("#/$defs/head"));
+    value_set(defs, "head", head_schema());
+    value_set(defs, "row", of_fields(value_new_object(), NULL));
+    value_set(defs, "line", of_fields(line, "record"));
+    value_set(defs, "fields", fields_schema());
+    value_set(defs, "fit", object_of(schema_fit, schema_fit_count));
+    return defs;
+}
+
+struct value *schema_json(void)
+{
+    struct value *schema = value_new_object(), *rows = one("type", "array"), *fits = value_new_object();
+    struct value *properties = value_new_object();
+    value_set(rows, "items", reference("#/$defs/row"));
+    value_set(fits, "items", reference("#/$defs/fit"));
+    value_set(properties, "rows", rows);
+    value_set(properties, "fits", fits);
+    value_set_text(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    value_set_text(schema, "title", "gtmark result file");
+    value_set_text(
+        schema, "description",
+        "Made from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.");
+    value_set(schema, "allOf", only(reference("#/$defs/head")));
+    value_set(schema, "properties", properties);
+    value_set(schema, "required", only(value_new_text("rows")));
+    value_set(schema, "$defs", definitions());
     return schema;
 }

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "bench/row/against.h"
 #include "tests/records.h"
@@ -41,11 +42,9 @@ static void write_old(const struct house *h, const char *script)
 static void plant_rows(const struct house *h, const char *name, double factor)
 {
     static const char *const programs[] = {"forward", "step", "encoding"};
-    json_t *record = run_json(h, TWO_ROWS "--output plant.json", 0);
-    json_t *row;
-    size_t index;
-    json_array_foreach(json_object_get(record, "rows"), index, row)
-    {
+    struct record *record = run_json(h, TWO_ROWS "--output plant.json", 0);
+    for (size_t i = 0; i < row_count(record); i++) {
+        struct row *row = row_at(record, i);
         for (int p = 0; p < 3; p++) {
             char median[SCHEMA_PATH];
             double value;
@@ -60,7 +59,7 @@ static void plant_rows(const struct house *h, const char *name, double factor)
     char path[160], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/%s", h->work, name);
     assert_true(record_save(record, path, error));
-    json_decref(record);
+    record_free(record);
 }
 
 /* An old build that is a script and hands out such rows, other ones after the first rounds. */

@@ -1,5 +1,6 @@
 /* Charts: the pictures, and what the scripts behind them say. */
 #include "analysis/charts/chart.h"
+#include "analysis/record/record.h"
 #include "tests/test_analysis_rows.h"
 
 #include <glob.h>
@@ -42,10 +43,10 @@ static int remove_place(void **state)
     return result;
 }
 
-static json_t *record_to_draw(void)
+static struct record *record_to_draw(void)
 {
     char error[MESSAGE_SIZE];
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     const int64_t sizes[] = {1000, 100, 500};
     for (size_t i = 0; i < 3; i++)
         assert_true(record_add(record, good_row(sizes[i]), error));
@@ -88,7 +89,7 @@ static void test_charts_are_drawn(void **state)
     char message[MESSAGE_SIZE];
     if (!on_path("gnuplot"))
         skip();
-    json_t *record = record_to_draw();
+    struct record *record = record_to_draw();
     if (chart_draw(record, NULL, NULL, p->prefix, message) != CHART_DRAWN)
         fail_msg("%s", message);
     for (size_t i = 0; i < 3; i++) {
@@ -105,16 +106,16 @@ static void test_charts_are_drawn(void **state)
         assert_non_null(strstr(svg, "</svg>"));
         free(svg);
     }
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_chart_scripts_say_what_was_found(void **state)
 {
     const struct place *p = *state;
     char message[MESSAGE_SIZE];
-    json_t *record = record_to_draw();
+    struct record *record = record_to_draw();
     for (size_t i = 0; i < 3; i++) { /* an exact law: 1 ms at 100 nodes, growing as N^1.5 */
-        json_t *row = json_array_get(json_object_get(record, "rows"), i);
+        struct row *row = rows_at(record_rows(record), i);
         double nodes = 0;
         row_get_real(row, "nodes", &nodes);
         const double seconds = 1e-6 * pow(nodes, 1.5);
@@ -129,22 +130,22 @@ static void test_chart_scripts_say_what_was_found(void **state)
     assert_non_null(strstr(script, "('100' 100, '500' 500, '1k' 1000)"));
     assert_non_null(strstr(script, "subtitle = 'AMD EPYC 7B13, graph_transformer, f32, cpu, 2 threads'"));
     free(script);
-    json_decref(record);
+    record_free(record);
 }
 
 /* The script of the time chart over these sizes; the step's times are an exact law, but for the last one. */
 static char *time_script(const struct place *p, const int64_t *sizes, size_t count, double last)
 {
     char message[MESSAGE_SIZE];
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     for (size_t i = 0; i < count; i++) {
-        json_t *row = good_row(sizes[i]);
+        struct row *row = good_row(sizes[i]);
         const double seconds = 1e-6 * pow((double)sizes[i], 1.5) * (i + 1 == count ? last : 1);
         row_set_samples(row, "step.time", &seconds, 1);
         assert_true(record_add(record, row, message));
     }
     chart_draw(record, schema_find("nodes"), NULL, p->prefix, message);
-    json_decref(record);
+    record_free(record);
     return content(p, "_time.gp");
 }
 
@@ -190,12 +191,12 @@ static void test_charts_by_combination(void **state)
 {
     const struct place *p = *state;
     char message[MESSAGE_SIZE];
-    json_t *record = record_to_draw();
-    json_t *more = record_to_draw();
+    struct record *record = record_to_draw();
+    struct record *more = record_to_draw();
     for (size_t i = 0; i < 3; i++) {
-        json_t *row = json_array_get(json_object_get(more, "rows"), i);
+        struct row *row = rows_at(record_rows(more), i);
         row_set_text(row, "act", "gelu_tanh");
-        json_array_append(json_object_get(record, "rows"), row);
+        assert_true(record_add(record, row_copy(row), message));
     }
     chart_draw(record, NULL, NULL, p->prefix, message);
     char *script = content(p, "_time.gp");
@@ -204,8 +205,8 @@ static void test_charts_by_combination(void **state)
     assert_non_null(strstr(script, "= 'step, gelu, N^{"));
     assert_non_null(strstr(script, "= 'forward, gelu\\_tanh, N^{")); /* no subscript */
     free(script);
-    json_decref(record);
-    json_decref(more);
+    record_free(record);
+    record_free(more);
 }
 
 /* An FFN of twice the width follows it: one series over the width, which the FFN's own sweep is not. */
@@ -213,9 +214,9 @@ static void test_an_axis_that_follows(void **state)
 {
     const struct place *p = *state;
     char message[MESSAGE_SIZE], label[64];
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     for (int64_t hidden = 64; hidden <= 256; hidden *= 2) {
-        json_t *row = good_row(hidden);
+        struct row *row = good_row(hidden);
         row_set_count(row, "nodes", 500);
         row_set_count(row, "hidden", hidden);
         row_set_count(row, "ffn", 2 * hidden);
@@ -229,18 +230,18 @@ static void test_an_axis_that_follows(void **state)
         assert_non_null(strstr(script, label));
         assert_non_null(strstr(script, "xtitle = 'channels'"));
         free(script);
-        json_t *row = json_deep_copy(json_array_get(json_object_get(record, "rows"), 0));
+        struct row *row = row_copy(rows_at(record_rows(record), 0));
         row_set_count(row, "ffn", 1024);
         assert_true(record_add(record, row, message));
     }
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_charts_are_skipped(void **state)
 {
     const struct place *p = *state;
     char message[MESSAGE_SIZE], path[4096];
-    json_t *record = record_to_draw(), *nothing = empty_record();
+    struct record *record = record_to_draw(), *nothing = empty_record();
     assert_int_equal(chart_draw(nothing, NULL, NULL, p->prefix, message), CHART_SKIPPED);
     assert_int_equal(chart_draw(record, schema_find("act"), NULL, p->prefix, message), CHART_SKIPPED);
     assert_non_null(strstr(message, "act is not a number"));
@@ -253,8 +254,8 @@ static void test_charts_are_skipped(void **state)
     assert_int_equal(chart_draw(record, NULL, NULL, p->prefix, message), CHART_SKIPPED);
     setenv("PATH", path, 1);
     assert_string_equal(message, "charts skipped: gnuplot is not installed");
-    json_decref(record);
-    json_decref(nothing);
+    record_free(record);
+    record_free(nothing);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* Fits of a sweep: what is written of planted laws, and that contradictions are said loudly and only then. */
 #include "analysis/fits/fits.h"
 #include "tests/test_analysis_rows.h"
+#include "tests/values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +11,10 @@
 
 /* The step of row i over nodes 100 2^i: time 1e-6 N^time, FLOPs N^1.4, bytes N, in a level and under a bound.
  */
-static json_t *planted_row(int i, double time, const char *level, const char *bound)
+static struct row *planted_row(int i, double time, const char *level, const char *bound)
 {
     double nodes = 100 * pow(2, i), seconds = 1e-6 * pow(nodes, time) * (i % 2 ? 1.01 : .99);
-    json_t *row = good_row((int64_t)nodes);
+    struct row *row = good_row((int64_t)nodes);
     row_set_samples(row, "step.time", &seconds, 1);
     row_set_count(row, "step.flops.analytic", (int64_t)(1e6 * pow(nodes, 1.4)));
     row_set_count(row, "step.bytes", (int64_t)(1e6 * nodes));
@@ -25,52 +26,43 @@ static json_t *planted_row(int i, double time, const char *level, const char *bo
 }
 
 /* n such rows; the second half may be elsewhere. */
-static json_t *planted(int n, double time, const char *level, const char *level_later, const char *bound)
+static struct rows *planted(int n, double time, const char *level, const char *level_later, const char *bound)
 {
-    json_t *rows = json_array();
+    struct rows *rows = rows_new();
     for (int i = 0; i < n; i++)
-        json_array_append_new(rows, planted_row(i, time, i < n / 2 ? level : level_later, bound));
+        rows_append(rows, planted_row(i, time, i < n / 2 ? level : level_later, bound));
     return rows;
 }
 
 /* The step's fit over nodes; takes the rows over. */
-static json_t *step_fit(json_t *rows)
+static struct value *step_fit(struct rows *rows)
 {
-    json_t *fits = fits_of(rows);
-    json_decref(rows);
-    assert_int_equal(json_array_size(fits), 2); /* forward and step */
-    json_t *fit = json_incref(json_array_get(fits, 1));
-    assert_string_equal(json_string_value(json_object_get(fit, "program")), "step");
-    json_decref(fits);
+    struct value *fits = fits_of(rows);
+    rows_free(rows);
+    assert_int_equal(value_size(fits), 2); /* forward and step */
+    struct value *fit = value_copy(value_at(fits, 1));
+    assert_string_equal(text_in(fit, "program"), "step");
+    value_free(fits);
     return fit;
 }
 
-static double real_in(const json_t *fit, const char *name)
+static double coefficient(const struct value *fit, size_t i)
 {
-    const json_t *value = json_object_get(fit, name);
-    if (!json_is_number(value))
-        fail_msg("%s: no number", name);
-    return json_number_value(value);
+    double value = NAN;
+    value_read_real(value_at(value_get(fit, "law_coefficients"), i), &value);
+    return value;
 }
 
-static const char *text_in(const json_t *fit, const char *name)
+static void assert_null_because(const struct value *fit, const char *name, const char *reason)
 {
-    const char *text = json_string_value(json_object_get(fit, name));
-    if (!text)
-        fail_msg("%s: no text", name);
-    return text;
-}
-
-static void assert_null_because(const json_t *fit, const char *name, const char *reason)
-{
-    const char *given = json_string_value(json_object_get(json_object_get(fit, "reasons"), name));
-    assert_true(json_is_null(json_object_get(fit, name)));
+    const char *given = text_in(value_get(fit, "reasons"), name);
+    assert_true(is_null_in(fit, name));
     assert_non_null(given);
     assert_string_equal(given, reason);
 }
 
 /* What a function writes of fits. */
-static char *written(void (*write)(const json_t *fits, FILE *out), const json_t *fits)
+static char *written(void (*write)(const struct value *fits, FILE *out), const struct value *fits)
 {
     char *text = NULL;
     size_t size = 0;
@@ -81,30 +73,30 @@ static char *written(void (*write)(const json_t *fits, FILE *out), const json_t 
 }
 
 /* What is warned of a fit, which is freed. */
-static char *warning_of(json_t *fit)
+static char *warning_of(struct value *fit)
 {
-    json_t *fits = json_array();
-    json_array_append_new(fits, fit);
+    struct value *fits = value_new_array();
+    value_append(fits, fit);
     char *text = written(fits_warn, fits);
-    json_decref(fits);
+    value_free(fits);
     return text;
 }
 
 static void test_every_field_is_there(void **state)
 {
     (void)state;
-    json_t *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    struct value *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
     for (size_t i = 0; i < schema_fit_count; i++)
-        if (!json_object_get(fit, schema_fit[i].path))
+        if (!value_get(fit, schema_fit[i].path))
             fail_msg("%s is missing", schema_fit[i].path);
-    assert_int_equal(json_object_size(fit), schema_fit_count + 1); /* and the reasons */
-    json_decref(fit);
+    assert_int_equal(value_size(fit), schema_fit_count + 1); /* and the reasons */
+    value_free(fit);
 }
 
 static void test_agreement(void **state)
 {
     (void)state;
-    json_t *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    struct value *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
     assert_string_equal(text_in(fit, "axis"), "nodes");
     assert_string_equal(text_in(fit, "group"), "");
     assert_string_equal(text_in(fit, "work"), "flops");
@@ -147,102 +139,101 @@ static void test_contradiction(void **state)
 static void test_memory_bound(void **state)
 {
     (void)state;
-    json_t *fit = step_fit(planted(6, 1.0, "DRAM", "DRAM", "memory"));
+    struct value *fit = step_fit(planted(6, 1.0, "DRAM", "DRAM", "memory"));
     assert_string_equal(text_in(fit, "work"), "bytes");
     assert_true(fabs(real_in(fit, "work_exponent") - 1) < 1e-6);
     assert_string_equal(text_in(fit, "verdict"), "agrees");
-    json_decref(fit);
+    value_free(fit);
 }
 
 /* What bends time and work alike does not widen the interval of their difference. */
 static void test_bent_alike(void **state)
 {
     (void)state;
-    json_t *rows = json_array();
+    struct rows *rows = rows_new();
     for (int i = 0; i < 6; i++) {
-        json_t *row = planted_row(i, 1, "LLC", "compute");
+        struct row *row = planted_row(i, 1, "LLC", "compute");
         double nodes = 100 * pow(2, i), flops = 1e6 * nodes + 1e3 * nodes * nodes, seconds = flops / 1e11;
         row_set_count(row, "step.flops.analytic", (int64_t)flops);
         row_set_samples(row, "step.time", &seconds, 1);
-        json_array_append_new(rows, row);
+        rows_append(rows, row);
     }
-    json_t *fit = step_fit(rows);
+    struct value *fit = step_fit(rows);
     assert_true(real_in(fit, "exponent_high") - real_in(fit, "exponent_low") > .1);
     assert_true(real_in(fit, "excess_high") - real_in(fit, "excess_low") < 1e-6);
     assert_string_equal(text_in(fit, "verdict"), "agrees");
     assert_string_equal(text_in(fit, "law"), "N + N^2");
-    const json_t *c = json_object_get(fit, "law_coefficients");
-    assert_true(fabs(json_number_value(json_array_get(c, 0)) / 1e-5 - 1) < 1e-4);
-    assert_true(fabs(json_number_value(json_array_get(c, 1)) / 1e-8 - 1) < 1e-4);
-    json_decref(fit);
+    assert_true(fabs(coefficient(fit, 0) / 1e-5 - 1) < 1e-4);
+    assert_true(fabs(coefficient(fit, 1) / 1e-8 - 1) < 1e-4);
+    value_free(fit);
 }
 
 static void test_too_few_points(void **state)
 {
     (void)state;
-    json_t *two = step_fit(planted(2, 1.8, "LLC", "LLC", "compute"));
+    struct value *two = step_fit(planted(2, 1.8, "LLC", "LLC", "compute"));
     assert_true(fabs(real_in(two, "exponent") - 1.8) < .1);
     assert_null_because(two, "exponent_low", "needs 3 values of the axis");
     assert_null_because(two, "verdict", "needs 3 values of the axis");
     assert_null_because(two, "law", "needs 4 values of the axis");
-    json_t *three = step_fit(planted(3, 1.8, "LLC", "LLC", "compute"));
+    struct value *three = step_fit(planted(3, 1.8, "LLC", "LLC", "compute"));
     assert_true(real_in(three, "exponent_low") < 1.8);
     assert_null_because(three, "law", "needs 4 values of the axis");
-    json_t *one = planted(1, 1.8, "LLC", "LLC", "compute"), *none = fits_of(one);
-    assert_int_equal(json_array_size(none), 0);
+    struct rows *one = planted(1, 1.8, "LLC", "LLC", "compute");
+    struct value *none = fits_of(one);
+    assert_int_equal(value_size(none), 0);
     char *text = written(fits_print, none);
     assert_string_equal(text, "");
     free(text);
     text = warning_of(two);
     assert_string_equal(text, "");
     free(text);
-    json_decref(three);
-    json_decref(one);
-    json_decref(none);
+    value_free(three);
+    rows_free(one);
+    value_free(none);
 }
 
 /* Work that an axis leaves as it is (threads) is nothing to set a time against. */
 static void test_work_that_does_not_change(void **state)
 {
     (void)state;
-    json_t *rows = json_array();
+    struct rows *rows = rows_new();
     for (int threads = 1; threads <= 8; threads *= 2) {
-        json_t *row = planted_row(3, 1, "LLC", "compute");
+        struct row *row = planted_row(3, 1, "LLC", "compute");
         double seconds = .01 / threads;
         row_set_count(row, "threads", threads);
         row_set_samples(row, "step.time", &seconds, 1);
-        json_array_append_new(rows, row);
+        rows_append(rows, row);
     }
-    json_t *fit = step_fit(rows);
+    struct value *fit = step_fit(rows);
     assert_true(fabs(real_in(fit, "exponent") + 1) < 1e-9);
     assert_null_because(fit, "work_exponent", "the work does not change");
     assert_null_because(fit, "verdict", "the work does not change");
-    json_decref(fit);
+    value_free(fit);
 }
 
 /* Two axes and rows that failed: a fit for each axis and value of the other, of the rows that are ok. */
 static void test_combinations(void **state)
 {
     (void)state;
-    json_t *rows = json_array();
+    struct rows *rows = rows_new();
     for (int layers = 1; layers <= 2; layers++) {
         for (int i = 0; i < 4; i++) {
-            json_t *row = planted_row(i, 1.4, "LLC", "compute");
+            struct row *row = planted_row(i, 1.4, "LLC", "compute");
             row_set_count(row, "layers", layers);
-            json_array_append_new(rows, row);
+            rows_append(rows, row);
         }
-        json_array_append_new(rows, failed_row(5000, "oom", "needs 17 GiB"));
+        rows_append(rows, failed_row(5000, "oom", "needs 17 GiB"));
     }
-    json_t *fits = fits_of(rows);
-    assert_int_equal(json_array_size(fits),
-                     2 * (2 + 4)); /* programs, layers, nodes; the layers at each size */
+    struct value *fits = fits_of(rows);
+    assert_int_equal(value_size(fits), 2 * (2 + 4)); /* programs, layers, nodes; the layers at each size */
     char *text = written(fits_print, fits);
     assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800: N^1.4"));
     assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800: N^"));
     assert_null(strstr(text, "over layers")); /* of two values: no interval */
     free(text);
-    json_decref(fits);
-    json_decref(rows);
+    value_free(fits);
+    rows_free(rows);
 }
 
 int main(void)

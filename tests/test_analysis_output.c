@@ -71,24 +71,24 @@ static void test_ticks(void **state)
     }
 }
 
-/* What `print` writes for a row; the caller frees it. */
-static char *printed(void (*print)(FILE *out, const json_t *row), const json_t *row)
+/* What `print` writes of a row or of rows; the caller frees it. */
+static char *printed(void (*print)(FILE *out, const void *what), const void *what)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    print(out, row);
+    print(out, what);
     fclose(out);
     return text;
 }
 
-static void print_header(FILE *out, const json_t *row)
+static void print_header(FILE *out, const void *nothing)
 {
-    (void)row;
+    (void)nothing;
     csv_header(out);
 }
 
-static void print_csv(FILE *out, const json_t *row)
+static void print_csv(FILE *out, const void *row)
 {
     csv_row(out, row);
 }
@@ -118,7 +118,7 @@ static void test_csv(void **state)
     (void)state;
     char cell[4096];
     const double samples[] = {0.5, 0.25, 0.125};
-    json_t *row = good_row(500);
+    struct row *row = good_row(500);
     row_set_count(row, "step.flops.analytic", INT64_MAX);
     row_set_samples(row, "step.time", samples, 3);
     row_set_text(row, "device", "cpu, \"fast\"");
@@ -144,12 +144,12 @@ static void test_csv(void **state)
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
     free(header);
     free(line);
-    json_decref(row);
+    row_free(row);
 }
 
-static void print_schema(FILE *out, const json_t *row)
+static void print_schema(FILE *out, const void *nothing)
 {
-    (void)row;
+    (void)nothing;
     schema_write_markdown(out);
 }
 
@@ -168,21 +168,21 @@ static void test_schema_as_markdown(void **state)
     free(text);
 }
 
-static void print_table(FILE *out, enum table_style style, const json_t *rows)
+static void print_table(FILE *out, enum table_style style, const struct rows *rows)
 {
     struct table t = {.out = out, .style = style};
     t.axes_count = axes_varying(rows, t.axes);
     table_header(&t);
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        table_row(&t, json_array_get(rows, i));
+    for (size_t i = 0; i < rows_count(rows); i++)
+        table_row(&t, rows_at(rows, i));
 }
 
-static void print_terminal(FILE *out, const json_t *rows)
+static void print_terminal(FILE *out, const void *rows)
 {
     print_table(out, TABLE_TERMINAL, rows);
 }
 
-static void print_markdown(FILE *out, const json_t *rows)
+static void print_markdown(FILE *out, const void *rows)
 {
     print_table(out, TABLE_MARKDOWN, rows);
 }
@@ -190,8 +190,7 @@ static void print_markdown(FILE *out, const json_t *rows)
 static void test_terminal_table(void **state)
 {
     (void)state;
-    json_t *rows =
-        json_pack("[o, o, o]", good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17 GiB"));
+    struct rows *rows = rows_of(good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17 GiB"));
     char *text = printed(print_terminal, rows), *rest = text, *line;
     size_t status_at = 0, lines = 0;
     while ((line = strsep(&rest, "\n")) && *line) {
@@ -207,7 +206,7 @@ static void test_terminal_table(void **state)
     }
     assert_int_equal(lines, 4);
     free(text);
-    json_decref(rows);
+    rows_free(rows);
 }
 
 /* One sample has no interval, not one of width 0. */
@@ -215,7 +214,8 @@ static void test_table_of_single_samples(void **state)
 {
     (void)state;
     const double seconds = 0.39786;
-    json_t *rows = json_pack("[o]", good_row(100)), *row = json_array_get(rows, 0);
+    struct rows *rows = rows_of(good_row(100), NULL, NULL);
+    struct row *row = rows_at(rows, 0);
     char *many = printed(print_terminal, rows);
     row_set_samples(row, "forward.time", &seconds, 1);
     row_set_samples(row, "step.time", &seconds, 1);
@@ -225,13 +225,13 @@ static void test_table_of_single_samples(void **state)
     assert_non_null(strstr(one, " 398 ms "));
     free(many);
     free(one);
-    json_decref(rows);
+    rows_free(rows);
 }
 
 static void test_markdown_table(void **state)
 {
     (void)state;
-    json_t *rows = json_pack("[o, o]", good_row(100), failed_row(5000, "failed", "a | b\nc"));
+    struct rows *rows = rows_of(good_row(100), failed_row(5000, "failed", "a | b\nc"), NULL);
     char *text = printed(print_markdown, rows), *rest = text, *line;
     size_t lines = 0;
     while ((line = strsep(&rest, "\n")) && *line) {
@@ -244,7 +244,7 @@ static void test_markdown_table(void **state)
     }
     assert_int_equal(lines, 4);
     free(text);
-    json_decref(rows);
+    rows_free(rows);
 }
 
 static void test_axes(void **state)
@@ -252,8 +252,8 @@ static void test_axes(void **state)
     (void)state;
     const struct field *varying[AXES_MAX];
     char text[AXES_TEXT];
-    json_t *rows = json_pack("[o, o]", good_row(100), good_row(100));
-    json_t *second = json_array_get(rows, 1);
+    struct rows *rows = rows_of(good_row(100), good_row(100), NULL);
+    struct row *second = rows_at(rows, 1);
     assert_int_equal(axes_varying(rows, varying), 0);
     assert_string_equal(axes_default(rows)->path, "nodes");
     row_set_text(second, "act", "relu");
@@ -269,7 +269,7 @@ static void test_axes(void **state)
     assert_string_equal(text, "no attention");
     axes_describe(second, schema_find("seed"), text);
     assert_string_equal(text, "seed 42");
-    json_decref(rows);
+    rows_free(rows);
 }
 
 int main(void)

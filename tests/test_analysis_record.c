@@ -1,8 +1,10 @@
 /* Rows and result files: what goes in comes out, incomplete rows are refused, a file is never half written.
  */
+#include "analysis/record/file.h"
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "tests/test_analysis_rows.h"
+#include "tests/values.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,10 +51,10 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static json_t *record_of(json_t *row)
+static struct record *record_of(struct row *row)
 {
     char error[MESSAGE_SIZE] = "";
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     if (!record_add(record, row, error))
         fail_msg("%s", error);
     return record;
@@ -63,19 +65,19 @@ static void test_round_trip(void **state)
     const struct place *p = *state;
     char error[MESSAGE_SIZE] = "";
     const double samples[] = {0.0123456789012345, 1e-9, 1234.5};
-    json_t *row = good_row(500);
+    struct row *row = good_row(500);
     row_set_count(row, "forward.flops.analytic", INT64_C(9007199254740993)); /* 2^53 + 1: no double */
     row_set_count(row, "step.flops.analytic", INT64_MAX);
     row_set_samples(row, "step.time", samples, 3);
     row_set_text(row, "step.memory.peak_op", "layer1.attention \"q\"\tµ");
-    json_t *record = record_of(row);
+    struct record *record = record_of(row);
     if (!record_save(record, p->file, error))
         fail_msg("%s", error);
-    json_t *loaded = record_load(p->file, error);
+    struct record *loaded = record_load(p->file, error);
     if (!loaded)
         fail_msg("%s", error);
 
-    const json_t *back = json_array_get(json_object_get(loaded, "rows"), 0);
+    const struct row *back = rows_at(record_rows(loaded), 0);
     int64_t count = 0;
     double reals[4] = {0};
     size_t n = 0;
@@ -91,15 +93,15 @@ static void test_round_trip(void **state)
     assert_true(row_get_text(back, "step.memory.peak_op", &text));
     assert_string_equal(text, "layer1.attention \"q\"\tµ");
     assert_string_equal(row_reason(back, "step.time.p95"), "needs 20 samples");
-    assert_true(json_equal(json_object_get(record, "host"), json_object_get(loaded, "host")));
-    json_decref(record);
-    json_decref(loaded);
+    assert_true(value_equal(value_get(record_head(record), "host"), value_get(record_head(loaded), "host")));
+    record_free(record);
+    record_free(loaded);
 }
 
 static void test_getters_say_when_there_is_nothing(void **state)
 {
     (void)state;
-    json_t *row = good_row(500);
+    struct row *row = good_row(500);
     int64_t count = 7;
     double real = 7;
     const char *text = NULL;
@@ -110,93 +112,131 @@ static void test_getters_say_when_there_is_nothing(void **state)
     assert_true(count == 7 && real == 7 && !text);
     assert_true(row_get_real(row, "nodes", &real)); /* counts are numbers */
     assert_true(real == 500);
-    json_decref(row);
+    row_free(row);
+}
+
+/* The document of a record with a row, to be changed; and that row in it. */
+static struct value *document_of(struct row *row)
+{
+    char *text = NULL, error[MESSAGE_SIZE];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct record *record = record_of(row);
+    assert_true(record_write(record, out) && fclose(out) == 0);
+    struct value *document = value_parse(text, error);
+    assert_non_null(document);
+    record_free(record);
+    free(text);
+    return document;
+}
+
+static struct value *row_in(const struct value *document)
+{
+    return value_at(value_get(document, "rows"), 0);
+}
+
+static void assert_refused(struct value *document, const char *part_of_message)
+{
+    char error[MESSAGE_SIZE] = "", *text = value_print(document);
+    assert_null(record_parse(text, error));
+    if (!strstr(error, part_of_message))
+        fail_msg("\"%s\" does not say \"%s\"", error, part_of_message);
+    free(text);
+    value_free(document);
 }
 
 /* Takes every field away in turn: the row is refused, and the message names the field. */
 static void test_every_field_is_required(void **state)
 {
     (void)state;
-    char error[MESSAGE_SIZE] = "";
+    struct value *good = document_of(good_row(500));
     for (size_t i = 0; i < schema_fields_count; i++) {
         char parent[SCHEMA_PATH];
-        json_t *row = good_row(500), *object = row;
+        struct value *document = value_copy(good), *object = row_in(document);
         snprintf(parent, sizeof parent, "%s", schema_fields[i].path);
         char *dot = strrchr(parent, '.');
         if (dot) {
             *dot = '\0';
-            object = (json_t *)row_get(row, parent);
+            object = value_get(object, parent);
         }
-        assert_int_equal(json_object_del(object, dot ? dot + 1 : parent), 0);
-        assert_false(row_validate(row, error));
-        assert_non_null(strstr(error, schema_fields[i].path));
-        json_decref(row);
+        assert_non_null(value_get(object, dot ? dot + 1 : parent));
+        value_remove(object, dot ? dot + 1 : parent);
+        assert_refused(document, schema_fields[i].path);
     }
+    value_free(good);
 }
 
-static void assert_refused(json_t *row, const char *part_of_message)
+static void assert_row_refused(struct row *row, const char *part_of_message)
 {
     char error[MESSAGE_SIZE] = "";
     assert_false(row_validate(row, error));
     if (!strstr(error, part_of_message))
         fail_msg("\"%s\" does not say \"%s\"", error, part_of_message);
-    json_decref(row);
+    row_free(row);
 }
 
 static void test_what_a_row_may_not_hold(void **state)
 {
     (void)state;
-    json_t *row = good_row(500);
-    json_object_set_new(row, "loss", json_null());
-    assert_refused(row, "loss: null without a reason");
-
-    row = good_row(500);
-    json_object_set_new(row, "colour", json_string("blue"));
-    assert_refused(row, "colour: no such field");
-
-    row = good_row(500);
-    json_object_set_new((json_t *)row_get(row, "step.time"), "speed", json_integer(1));
-    assert_refused(row, "step.time.speed: no such field");
-
-    row = good_row(500);
-    json_object_set_new(row, "nodes", json_real(500));
-    assert_refused(row, "nodes: not a 64-bit integer");
-
-    row = good_row(500);
-    json_array_append_new((json_t *)row_get(row, "step.time.samples"), json_string("fast"));
-    assert_refused(row, "step.time.samples: not an array of numbers");
-
-    row = good_row(500);
-    json_object_set_new(json_object_get(row, "reasons"), "loss", json_string("forgotten"));
-    assert_refused(row, "reasons: loss: no field of this path is null");
-
-    row = good_row(500);
+    struct row *row = good_row(500);
     row_set_null(row, "loss", "");
-    assert_refused(row, "reasons: loss");
+    assert_row_refused(row, "reasons: loss");
 
     row = good_row(500);
     row_set_text(row, "status", "fine");
-    assert_refused(row, "status: fine");
+    assert_row_refused(row, "status: fine");
 
     row = good_row(500);
     row_set_text(row, "status", "oom");
-    assert_refused(row, "reason: a row that is oom needs one");
+    assert_row_refused(row, "reason: a row that is oom needs one");
+}
 
-    assert_refused(json_array(), "not an object");
+static void test_what_a_row_of_a_file_may_not_hold(void **state)
+{
+    (void)state;
+    struct value *good = document_of(good_row(500)), *bad = value_copy(good);
+    value_set_null(row_in(bad), "loss");
+    assert_refused(bad, "loss: null without a reason");
+
+    bad = value_copy(good);
+    value_set_text(row_in(bad), "colour", "blue");
+    assert_refused(bad, "colour: no such field");
+
+    bad = value_copy(good);
+    value_set_count(value_get(row_in(bad), "step.time"), "speed", 1);
+    assert_refused(bad, "step.time.speed: no such field");
+
+    bad = value_copy(good);
+    value_set_real(row_in(bad), "nodes", 500);
+    assert_refused(bad, "nodes: not a 64-bit integer");
+
+    bad = value_copy(good);
+    value_append(value_get(row_in(bad), "step.time.samples"), value_new_text("fast"));
+    assert_refused(bad, "step.time.samples: not an array of numbers");
+
+    bad = value_copy(good);
+    value_set_text(value_get(row_in(bad), "reasons"), "loss", "forgotten");
+    assert_refused(bad, "reasons: loss: no field of this path is null");
+
+    bad = value_copy(good);
+    value_set(bad, "rows", value_new_array());
+    value_append(value_get(bad, "rows"), value_new_array());
+    assert_refused(bad, "not an object");
+    value_free(good);
 }
 
 static void test_nulls_and_reasons(void **state)
 {
     (void)state;
     char error[MESSAGE_SIZE] = "";
-    json_t *row = good_row(500);
+    struct row *row = good_row(500);
     row_set_null(row, "step", "not asked for");
     row_set_real(row, "loss", INFINITY);
     if (!row_validate(row, error))
         fail_msg("%s", error);
     assert_string_equal(row_reason(row, "step.time.median"), "not asked for");
     assert_string_equal(row_reason(row, "loss"), "not a finite number");
-    assert_true(json_is_null(row_get(row, "loss")));
+    assert_true(row_is_null(row, "loss"));
 
     row_set_real(row, "loss", 0.5); /* a value takes its reason away */
     assert_null(row_reason(row, "loss"));
@@ -204,7 +244,7 @@ static void test_nulls_and_reasons(void **state)
     row_set_null(row, "forward.time", "second"); /* a group's reason replaces those below it */
     assert_string_equal(row_reason(row, "forward.time.median"), "second");
     assert_true(row_validate(row, error));
-    json_decref(row);
+    row_free(row);
 }
 
 /* One reason for a whole group that is missing, not one for each field in it. */
@@ -212,13 +252,13 @@ static void test_the_rest_is_null(void **state)
 {
     (void)state;
     char error[MESSAGE_SIZE] = "";
-    json_t *row = failed_row(500, "oom", "17 GiB");
+    struct row *row = failed_row(500, "oom", "17 GiB");
     if (!row_validate(row, error))
         fail_msg("%s", error);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(row, "reasons"), "step")),
-                        "the row was not run");
-    assert_true(json_object_size(json_object_get(row, "reasons")) < 40);
-    json_decref(row);
+    struct value *document = document_of(row);
+    assert_string_equal(text_in(row_in(document), "reasons.step"), "the row was not run");
+    assert_true(value_size(value_get(row_in(document), "reasons")) < 40);
+    value_free(document);
 }
 
 /* Runs f in a child and says by which signal it ended. */
@@ -238,12 +278,12 @@ static int signal_of(void (*f)(void))
 
 static void set_unknown_path(void)
 {
-    row_set_real(json_object(), "step.time.mode", 1);
+    row_set_real(row_new(), "step.time.mode", 1);
 }
 
 static void set_wrong_type(void)
 {
-    row_set_real(json_object(), "nodes", 1);
+    row_set_real(row_new(), "nodes", 1);
 }
 
 static void test_misuse_aborts(void **state)
@@ -257,11 +297,11 @@ static void test_record_refuses_bad_rows(void **state)
 {
     (void)state;
     char error[MESSAGE_SIZE] = "";
-    json_t *record = empty_record();
-    assert_false(record_add(record, json_object(), error));
-    assert_int_equal(json_array_size(json_object_get(record, "rows")), 0);
+    struct record *record = empty_record();
+    assert_false(record_add(record, row_new(), error));
+    assert_int_equal(rows_count(record_rows(record)), 0);
     assert_true(record_validate(record, error));
-    json_decref(record);
+    record_free(record);
 }
 
 /* A save that breaks off in the middle of the file, by a limit on file sizes, as a full disk would. */
@@ -270,7 +310,7 @@ static void test_failed_save_keeps_the_old_file(void **state)
     const struct place *p = *state;
     char error[MESSAGE_SIZE] = "";
     struct rlimit old, small = {1000, 1000};
-    json_t *first = record_of(good_row(100)), *second = record_of(good_row(500));
+    struct record *first = record_of(good_row(100)), *second = record_of(good_row(500));
     assert_true(record_save(first, p->file, error));
 
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -283,13 +323,13 @@ static void test_failed_save_keeps_the_old_file(void **state)
     assert_non_null(strstr(error, p->file));
     assert_non_null(strstr(error, "cannot be written"));
 
-    json_t *loaded = record_load(p->file, error);
+    struct record *loaded = record_load(p->file, error);
     int64_t nodes = 0;
-    assert_true(row_get_count(json_array_get(json_object_get(loaded, "rows"), 0), "nodes", &nodes));
+    assert_true(row_get_count(rows_at(record_rows(loaded), 0), "nodes", &nodes));
     assert_int_equal(nodes, 100);
-    json_decref(first);
-    json_decref(second);
-    json_decref(loaded);
+    record_free(first);
+    record_free(second);
+    record_free(loaded);
 }
 
 /* A file system may have no hard links; this stands before the C library's. */
@@ -309,7 +349,7 @@ static void test_what_is_replaced_is_kept(void **state)
     char error[MESSAGE_SIZE] = "", kept[128];
     snprintf(kept, sizeof kept, "%s~", p->file);
     for (int refused = 0; refused < 2; refused++) {
-        json_t *record = record_of(good_row(refused ? 500 : 100)), *loaded;
+        struct record *record = record_of(good_row(refused ? 500 : 100)), *loaded;
         int64_t nodes = 0;
         assert_true(record_save(record, p->file, error));
         links_refused = refused;
@@ -317,10 +357,10 @@ static void test_what_is_replaced_is_kept(void **state)
             fail_msg("%s", error);
         links_refused = false;
         loaded = record_load(kept, error);
-        assert_true(row_get_count(json_array_get(json_object_get(loaded, "rows"), 0), "nodes", &nodes));
+        assert_true(row_get_count(rows_at(record_rows(loaded), 0), "nodes", &nodes));
         assert_int_equal(nodes, refused ? 500 : 100);
-        json_decref(loaded);
-        json_decref(record);
+        record_free(loaded);
+        record_free(record);
     }
     assert_int_equal(unlink(kept), 0);
 }
@@ -329,20 +369,20 @@ static void test_places_that_cannot_be_written(void **state)
 {
     const struct place *p = *state;
     char error[MESSAGE_SIZE] = "", beneath_file[128];
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     write_file(p->file, "x");
     snprintf(beneath_file, sizeof beneath_file, "%s/below.json", p->file);
     const char *const bad[] = {"/nonexistent/result.json", beneath_file, p->directory, "/dev/null"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(record_can_save(bad[i], error));
+        assert_false(file_can_save(bad[i], error));
         assert_false(record_save(record, bad[i], error));
         assert_non_null(strstr(error, bad[i]));
     }
     struct stat null_device;
     assert_int_equal(stat("/dev/null", &null_device), 0);
     assert_true(S_ISCHR(null_device.st_mode));
-    assert_true(record_can_save(p->file, error));
-    json_decref(record);
+    assert_true(file_can_save(p->file, error));
+    record_free(record);
 }
 
 static void assert_not_loaded(const char *path, const char *text, const char *part_of_message)
@@ -369,13 +409,12 @@ static void test_malformed_files(void **state)
     assert_not_loaded(p->file, "{\"schema\": 1, \"rows\": []}", "benchmark");
     assert_not_loaded(p->file, "{\"schema\": 9223372036854775808}", "integer");
 
-    json_t *record = empty_record();
-    json_array_append_new(json_object_get(record, "rows"), good_row(100));
-    json_array_append_new(json_object_get(record, "rows"), json_object());
-    char *text = json_dumps(record, 0);
+    struct value *document = document_of(good_row(100));
+    value_append(value_get(document, "rows"), value_new_object());
+    char *text = value_print(document);
     assert_not_loaded(p->file, text, "row 2: status");
     free(text);
-    json_decref(record);
+    value_free(document);
 }
 
 int main(void)
@@ -385,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_getters_say_when_there_is_nothing),
         cmocka_unit_test(test_every_field_is_required),
         cmocka_unit_test(test_what_a_row_may_not_hold),
+        cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),
         cmocka_unit_test(test_nulls_and_reasons),
         cmocka_unit_test(test_the_rest_is_null),
         cmocka_unit_test(test_misuse_aborts),

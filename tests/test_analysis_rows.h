@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static inline void set_axes(json_t *row, int64_t nodes)
+static inline void set_axes(struct row *row, int64_t nodes)
 {
     row_set_text(row, "work", "0123456789abcdef");
     row_set_text(row, "model", "graph_transformer");
@@ -30,7 +30,8 @@ static inline void set_axes(json_t *row, int64_t nodes)
     row_set_count(row, "parameters", 3165185);
 }
 
-static inline void set_program(json_t *row, const char *program, double seconds, int64_t flops, int64_t bytes)
+static inline void set_program(struct row *row, const char *program, double seconds, int64_t flops,
+                               int64_t bytes)
 {
     char path[SCHEMA_PATH];
     double samples[10];
@@ -47,9 +48,9 @@ static inline void set_program(json_t *row, const char *program, double seconds,
 }
 
 /* A measured row: a linear and a quadratic part in nodes, as a transformer with dense attention has. */
-static inline json_t *good_row(int64_t nodes)
+static inline struct row *good_row(int64_t nodes)
 {
-    json_t *row = json_object();
+    struct row *row = row_new();
     int64_t flops = 6 * (4 * nodes * 256 * 1024 + 4 * nodes * nodes * 256 + 5 * 8 * nodes * nodes);
     row_set_text(row, "status", "ok");
     row_set_text(row, "reason", "");
@@ -62,9 +63,9 @@ static inline json_t *good_row(int64_t nodes)
     return row;
 }
 
-static inline json_t *failed_row(int64_t nodes, const char *status, const char *reason)
+static inline struct row *failed_row(int64_t nodes, const char *status, const char *reason)
 {
-    json_t *row = json_object();
+    struct row *row = row_new();
     row_set_text(row, "status", status);
     row_set_text(row, "reason", reason);
     set_axes(row, nodes);
@@ -72,13 +73,32 @@ static inline json_t *failed_row(int64_t nodes, const char *status, const char *
     return row;
 }
 
-/* A record without rows. */
-static inline json_t *empty_record(void)
+/* A sequence of up to three rows; null where there are fewer. */
+static inline struct rows *rows_of(struct row *a, struct row *b, struct row *c)
 {
-    return record_new("bench_node_scaling", "bench_node_scaling --nodes 100,500",
-                      json_pack("{s:{s:s}, s:[s], s:{s:s}, s:s, s:s, s:s, s:i}", "host", "cpu",
-                                "AMD EPYC 7B13", "devices", "cpu", "libraries", "openblas", "0.3.21",
-                                "compiler", "gcc 12.2.0", "flags", "-O2", "commit", "unknown", "seed", 42));
+    struct rows *rows = rows_new();
+    struct row *list[] = {a, b, c};
+    for (int i = 0; i < 3 && list[i]; i++)
+        rows_append(rows, list[i]);
+    return rows;
+}
+
+/* A record without rows. */
+static inline struct record *empty_record(void)
+{
+    struct value *context = value_new_object(), *host = value_new_object();
+    struct value *devices = value_new_array(), *libraries = value_new_object();
+    value_set_text(host, "cpu", "AMD EPYC 7B13");
+    value_append(devices, value_new_text("cpu"));
+    value_set_text(libraries, "openblas", "0.3.21");
+    value_set(context, "host", host);
+    value_set(context, "devices", devices);
+    value_set(context, "libraries", libraries);
+    value_set_text(context, "compiler", "gcc 12.2.0");
+    value_set_text(context, "flags", "-O2");
+    value_set_text(context, "commit", "unknown");
+    value_set_count(context, "seed", 42);
+    return record_new("bench_node_scaling", "bench_node_scaling --nodes 100,500", context);
 }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "bench/row/baseline.h"
 #include "kernels/rng.h"
 #include "tests/records.h"
@@ -20,10 +21,10 @@
 enum { SAMPLES = 30 };
 
 /* A row whose samples have noise of so many percent, and drift evenly by a share of their middle. */
-static json_t *row_of(double middle, double percent, double drift, uint64_t key)
+static struct row *row_of(double middle, double percent, double drift, uint64_t key)
 {
     double samples[SAMPLES];
-    json_t *row = good_row(500);
+    struct row *row = good_row(500);
     for (int i = 0; i < SAMPLES; i++) {
         double u = (double)(rng_bits(key, (uint64_t)i) >> 11) * 0x1p-53;
         samples[i] = middle * (1 + percent / 100 * (2 * u - 1) + drift * ((double)i / SAMPLES - 0.5));
@@ -32,16 +33,16 @@ static json_t *row_of(double middle, double percent, double drift, uint64_t key)
     return row;
 }
 
-static int judged(json_t *base, json_t *now, char **text)
+static int judged(struct row *base, struct row *now, char **text)
 {
     static const bool forward[PROGRAMS] = {true};
     size_t size;
-    json_t *old = json_pack("[o]", base), *new = json_pack("[o]", now);
+    struct rows *old = rows_of(base, NULL, NULL), *new = rows_of(now, NULL, NULL);
     FILE *out = open_memstream(text, &size);
     int slower = baseline_judge(old, new, forward, out);
     fclose(out);
-    json_decref(old);
-    json_decref(new);
+    rows_free(old);
+    rows_free(new);
     return slower;
 }
 
@@ -94,11 +95,11 @@ static void test_other_threads_are_noted(void **state)
 {
     (void)state;
     char *text;
-    json_t *now = row_of(1, 0.5, 0, 2);
-    judged(row_of(1, 0.5, 0, 1), json_incref(now), &text);
+    struct row *now = row_of(1, 0.5, 0, 2);
+    judged(row_of(1, 0.5, 0, 1), row_copy(now), &text);
     assert_null(strstr(text, "note"));
     free(text);
-    int64_t threads = json_integer_value(row_get(now, "threads"));
+    int64_t threads = count_at(now, "threads");
     row_set_count(now, "threads", threads + 1);
     judged(row_of(1, 0.5, 0, 1), now, &text);
     char note[64];
@@ -107,10 +108,10 @@ static void test_other_threads_are_noted(void **state)
     free(text);
 }
 
-static json_t *encoded(double factor, uint64_t key)
+static struct row *encoded(double factor, uint64_t key)
 {
     double samples[SAMPLES];
-    json_t *row = row_of(1, 0.5, 0, key);
+    struct row *row = row_of(1, 0.5, 0, key);
     size_t n;
     assert_true(row_get_reals(row, "forward.time.samples", samples, SAMPLES, &n));
     for (size_t i = 0; i < n; i++)
@@ -137,7 +138,7 @@ static void test_no_partner(void **state)
 {
     (void)state;
     char *text;
-    json_t *other = good_row(1000);
+    struct row *other = good_row(1000);
     row_set_text(other, "work", "fedcba9876543210");
     assert_int_equal(judged(other, good_row(500), &text), -1);
     assert_non_null(strstr(text, "not in the baseline"));
@@ -148,10 +149,9 @@ static void test_no_partner(void **state)
 /* A baseline whose times are this run's, multiplied. */
 static void plant(const struct house *h, double factor)
 {
-    json_t *record = run_json(h, TINY "--output plant.json", 0), *row;
-    size_t index;
-    json_array_foreach(json_object_get(record, "rows"), index, row)
-    {
+    struct record *record = run_json(h, TINY "--output plant.json", 0);
+    for (size_t r = 0; r < row_count(record); r++) {
+        struct row *row = row_at(record, r);
         for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
             char path[SCHEMA_PATH];
             double samples[10];
@@ -167,7 +167,7 @@ static void plant(const struct house *h, double factor)
     char path[160], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/base.json", h->work);
     assert_true(record_save(record, path, error));
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_runs(void **state)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/encodings.h"
 #include "tests/records.h"
@@ -40,7 +41,7 @@ static void assert_heading(const struct house *h, const char *words, const char 
     ended_free(&e);
 }
 
-static void assert_axis(const json_t *record, const char *axis, const int64_t *values, size_t count)
+static void assert_axis(const struct record *record, const char *axis, const int64_t *values, size_t count)
 {
     assert_int_equal(row_count(record), count);
     for (size_t i = 0; i < count; i++)
@@ -52,7 +53,7 @@ static void test_layer_scaling(void **state)
     static const int64_t layers[] = {2, 4, 6, 8, 12, 16};
     void *h;
     house_of(&h, "bench_layer_scaling");
-    json_t *record = run_json(h, "--device meta", 0);
+    struct record *record = run_json(h, "--device meta", 0);
     assert_axis(record, "layers", layers, 6);
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(count_at(row_at(record, i), "nodes"), 500);
@@ -61,7 +62,7 @@ static void test_layer_scaling(void **state)
     for (size_t i = 0; i < 3; i++)
         flops[i] = count_at(row_at(record, i), "forward.flops.analytic");
     assert_true(flops[1] - flops[0] == flops[2] - flops[1]);
-    json_decref(record);
+    record_free(record);
     assert_heading(h, SMALL "--nodes 8 --layers 1,2",
                    "layers edges forward GFLOP/s step GFLOP/s step mem step work executed status");
     *state = h;
@@ -73,28 +74,28 @@ static void test_batch_scaling(void **state)
     static const int64_t graphs[] = {1, 2, 4, 8, 16, 32, 64, 128};
     void *h;
     house_of(&h, "bench_batch_scaling");
-    json_t *record = run_json(h, "--device meta", 0);
+    struct record *record = run_json(h, "--device meta", 0);
     assert_axis(record, "batch", graphs, 8);
     for (size_t i = 0; i < 8; i++) {
-        const json_t *row = row_at(record, i);
+        const struct row *row = row_at(record, i);
         double pairs = real_at(row, "graph.pairs"), padded = real_at(row, "graph.padded_pairs");
         assert_int_equal(count_at(row, "nodes"), 32);
         assert_true(fabs(real_at(row, "graph.padding_waste") - (1 - pairs / padded)) < 1e-15);
         assert_true((real_at(row, "graph.padding_waste") > 0) == (graphs[i] > 1));
     }
-    json_decref(record);
+    record_free(record);
     assert_heading(h, SMALL "--nodes 8 --layers 1 --batch 1,3",
                    "batch forward graphs/s nodes/s edges/s step graphs/s step mem padding status");
     record = record_in(h, "work/x.json");
-    const json_t *row = row_at(record, 1);
+    const struct row *row = row_at(record, 1);
     assert_true(fabs(real_at(row, "forward.throughput") * real_at(row, "forward.time.median") - 3) < 1e-9);
-    json_decref(record);
+    record_free(record);
     *state = h;
     house_teardown(state);
 }
 
 /* The row of bench_kernels: this op, this variant, and figures that agree with one another. */
-static void assert_kernel(const json_t *row, const struct kernel *k)
+static void assert_kernel(const struct row *row, const struct kernel *k)
 {
     assert_string_equal(text_at(row, "op"), op_info(k->op)->name);
     assert_string_equal(text_at(row, "variant"), k->variant);
@@ -115,7 +116,7 @@ static void test_kernels(void **state)
 {
     void *h;
     house_of(&h, "bench_kernels");
-    json_t *record = run_json(
+    struct record *record = run_json(
         h, "--nodes 20 --hidden 16 --heads 2 --layers 1 --runs 1 --warmup 0 --cold 0 --output x.json", 0);
     size_t row = 0;
     for (enum op op = 0; op < OPS; op++)
@@ -124,7 +125,7 @@ static void test_kernels(void **state)
                 if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
                     assert_kernel(row_at(record, row++), &from->kernels[i]);
     assert_int_equal(row_count(record), row);
-    json_decref(record);
+    record_free(record);
     *state = h;
     house_teardown(state);
 }
@@ -135,7 +136,7 @@ static void test_chosen_kernels(void **state)
                                           {"fill", "simd"},  {"fill", "ref"},   {"fill", "ref"}};
     void *h;
     house_of(&h, "bench_kernels");
-    json_t *record = run_json(h, "--device meta --op fill,linear --impl linear=ref --nodes 8,16", 0);
+    struct record *record = run_json(h, "--device meta --op fill,linear --impl linear=ref --nodes 8,16", 0);
     assert_int_equal(row_count(record), 6);
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(text_at(row_at(record, i), "op"), rows[i][0]);
@@ -144,20 +145,20 @@ static void test_chosen_kernels(void **state)
     }
     assert_string_equal(text_at(row_at(record, 2), "work"), text_at(row_at(record, 4), "work"));
     assert_string_not_equal(text_at(row_at(record, 0), "work"), text_at(row_at(record, 2), "work"));
-    json_decref(record);
+    record_free(record);
     assert_heading(h, "--op fill --nodes 8 --runs 1 --cold 3 --output x.json",
                    "op variant warm cold GFLOP/s GB/s FLOP/B bound roof cold roof error status");
     record = record_in(h, "work/x.json");
     assert_int_equal(count_at(row_at(record, 0), "kernel.cold.n"), 3);
     assert_true(real_at(row_at(record, 0), "kernel.cold.median") > 0);
     assert_null_because(row_at(record, 0), "kernel.cold.percent", "--no-roofline");
-    json_decref(record);
+    record_free(record);
     *state = h;
     house_teardown(state);
 }
 
 /* The whole way takes as long as any of its parts at least. */
-static void check_first_answer(const json_t *row, bool encoded)
+static void check_first_answer(const struct row *row, bool encoded)
 {
     static const char *const parts[] = {"graph", "record", "upload", "forward", "encoding"};
     for (int i = 0; i < 4 + encoded; i++) {
@@ -188,17 +189,17 @@ static void test_model(void **state)
             fail_msg("no '%s' in\n%s", texts[i], e.out);
     assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no looks */
     ended_free(&e);
-    json_t *record = record_in(h, "work/x.json");
+    struct record *record = record_in(h, "work/x.json");
     assert_int_equal(row_count(record), 2);
     check_first_answer(row_at(record, 1), true);
     check_first_answer(row_at(record, 0), false);
-    json_decref(record);
+    record_free(record);
     e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* for the graph, no program */
     ended_free(&e);
     record = record_in(h, "work/x.json");
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
     assert_null_because(row_at(record, 0), "first_answer.total", "no memory");
-    json_decref(record);
+    record_free(record);
     *state = h;
     house_teardown(state);
 }

@@ -95,23 +95,25 @@ static void write_file(const char *path, const char *text)
 }
 
 /* The file's calibrations. */
-static json_t *calibrations_in(const char *path)
+static struct value *calibrations_in(const char *path)
 {
-    json_t *file = json_load_file(path, 0, NULL);
+    char error[MESSAGE_SIZE];
+    struct value *file = value_load(path, error);
     assert_non_null(file);
-    json_t *all = json_incref(json_object_get(file, "calibrations"));
-    json_decref(file);
+    struct value *all = value_copy(value_get(file, "calibrations"));
+    value_free(file);
     return all;
 }
 
 static void write_calibrations(const char *path, const struct calibration *c, int count)
 {
-    json_t *all = json_array();
+    char error[MESSAGE_SIZE];
+    struct value *file = value_new_object(), *all = value_new_array();
     for (int i = 0; i < count; i++)
-        json_array_append_new(all, calibration_json(&c[i]));
-    json_t *file = json_pack("{so}", "calibrations", all);
-    assert_int_equal(json_dump_file(file, path, 0), 0);
-    json_decref(file);
+        value_append(all, calibration_json(&c[i]));
+    value_set(file, "calibrations", all);
+    assert_true(value_save(file, path, 1, error));
+    value_free(file);
 }
 
 static void test_loops_compute(void **state)
@@ -181,20 +183,20 @@ static void test_json_round_trip(void **state)
     (void)state;
     struct calibration c = constructed(2), back;
     c.level[MEMORY_LLC] = (struct bandwidth){0};
-    json_t *json = calibration_json(&c);
+    struct value *json = calibration_json(&c);
     assert_true(calibration_read(json, &back));
     assert_same(&c, &back);
-    json_object_set_new(json, "peak", json_real(-1));
+    value_set_real(json, "peak", -1);
     assert_false(calibration_read(json, &back));
-    json_object_set_new(json, "peak", json_string("fast"));
+    value_set_text(json, "peak", "fast");
     assert_false(calibration_read(json, &back));
-    json_object_set_new(json, "peak", json_real(1));
+    value_set_real(json, "peak", 1);
     assert_true(calibration_read(json, &back));
-    json_object_del(json_object_get(json, "bandwidth"), "DRAM");
+    value_remove(value_get(json, "bandwidth"), "DRAM");
     assert_false(calibration_read(json, &back));
-    json_object_del(json, "bandwidth");
+    value_remove(json, "bandwidth");
     assert_false(calibration_read(json, &back));
-    json_decref(json);
+    value_free(json);
     assert_false(calibration_read(NULL, &back));
 }
 
@@ -244,13 +246,13 @@ static void test_file_is_kept(void **state)
     assert_true(get(p.file, false, 1, &second, &message));
     assert_same(&first, &second);
     assert_true(get(p.file, true, 1, &first, &message));
-    json_t *all = calibrations_in(p.file);
-    assert_int_equal(json_array_size(all), 2);
-    assert_true(calibration_read(json_array_get(all, 0), &second));
+    struct value *all = calibrations_in(p.file);
+    assert_int_equal(value_size(all), 2);
+    assert_true(calibration_read(value_at(all, 0), &second));
     assert_same(&foreign, &second);
-    assert_true(calibration_read(json_array_get(all, 1), &second));
+    assert_true(calibration_read(value_at(all, 1), &second));
     assert_same(&first, &second);
-    json_decref(all);
+    value_free(all);
     place_free(&p);
 }
 
@@ -263,9 +265,9 @@ static void test_file_that_cannot_be_used(void **state)
     write_file(p.file, "{\"calibrations\": [1, {}, ");
     assert_true(get(p.file, false, 1, &c, &message));
     assert_string_equal(message.text, "");
-    json_t *all = calibrations_in(p.file);
-    assert_int_equal(json_array_size(all), 1);
-    json_decref(all);
+    struct value *all = calibrations_in(p.file);
+    assert_int_equal(value_size(all), 1);
+    value_free(all);
     assert_true(get("/nowhere/calibration.json", false, 1, &c, &message));
     assert_true(c.peak > 0);
     assert_non_null(strstr(message.text, "/nowhere/calibration.json"));

@@ -14,25 +14,27 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/axes.h"
 #include "tests/records.h"
+#include "tests/values.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
 
 static void test_json(void **state)
 {
     struct ended e = run_words(*state, TINY "--nodes 8,16 --format json --profile", 0);
-    json_t *out = record_of(e.out), *file = record_in(*state, "work/x.json");
-    assert_true(json_equal(out, file));
+    struct record *out = record_of(e.out), *file = record_in(*state, "work/x.json");
+    assert_true(records_equal(out, file));
     assert_int_equal(row_count(out), 2);
     assert_int_equal(count_at(row_at(out, 1), "nodes"), 16);
     assert_int_equal(count_at(row_at(out, 1), "step.time.n"), 3);
     assert_int_equal(count_at(row_at(out, 1), "step.time.warmup"), 1);
-    assert_non_null(strstr(json_string_value(json_object_get(out, "command")), "--nodes 8,16 --format json"));
+    assert_non_null(strstr(text_in(record_head(out), "command"), "--nodes 8,16 --format json"));
     assert_non_null(strstr(e.err, "profile of step at 16 nodes")); /* which stdout has no place for */
-    json_decref(out);
-    json_decref(file);
+    record_free(out);
+    record_free(file);
     ended_free(&e);
 }
 
@@ -192,11 +194,11 @@ static void assert_nodes(const struct house *h, const char *words, const int64_t
 {
     char all[256];
     snprintf(all, sizeof all, "--device meta %s", words);
-    json_t *record = run_json(h, all, 0);
+    struct record *record = run_json(h, all, 0);
     assert_int_equal(row_count(record), count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(count_at(row_at(record, i), "nodes"), nodes[i]);
-    json_decref(record);
+    record_free(record);
 }
 
 #define NODES(...) (const int64_t[]){__VA_ARGS__}, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
@@ -253,12 +255,12 @@ static void test_variants(void **state)
 
 static void test_phase(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 8 --phase forward", 0);
-    const json_t *row = row_at(record, 0);
+    struct record *record = run_json(*state, TINY "--nodes 8 --phase forward", 0);
+    const struct row *row = row_at(record, 0);
     assert_int_equal(count_at(row, "forward.time.n"), 3);
     assert_null_because(row, "step.time.median", "--phase");
     assert_null_because(row, "step.flops.analytic", "--phase");
-    json_decref(record);
+    record_free(record);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "tests/refusals.h"
 #include "tests/synthetic.h"
 #include "tests/test_analysis_rows.h"
@@ -29,10 +30,10 @@ static int setup(void **state)
 }
 
 /* A row whose programs take so many seconds, with noise of 0.5 % that correlates. */
-static json_t *row_of(int64_t nodes, double forward, double step)
+static struct row *row_of(int64_t nodes, double forward, double step)
 {
     double x[SAMPLES];
-    json_t *row = good_row(nodes);
+    struct row *row = good_row(nodes);
     const double seconds[] = {forward, step};
     for (int p = 0; p < 2; p++) {
         make_series(x, SAMPLES, 0.005, 0.5, (uint64_t)nodes * 2 + (uint64_t)p);
@@ -44,30 +45,30 @@ static json_t *row_of(int64_t nodes, double forward, double step)
 }
 
 /* A record of a processor, with rows of these nodes up to a 0; the step takes `slower` times as long. */
-static json_t *machine(const char *cpu, const int64_t *nodes, double slower)
+static struct record *machine(const char *cpu, const int64_t *nodes, double slower)
 {
     char error[MESSAGE_SIZE];
-    json_t *record = empty_record();
-    json_object_set_new(json_object_get(record, "host"), "cpu", json_string(cpu));
+    struct record *record = empty_record();
+    value_set_text(value_get(record_head(record), "host"), "cpu", cpu);
     for (; *nodes; nodes++)
         assert_true(
             record_add(record, row_of(*nodes, 1e-5 * (double)*nodes, 4e-5 * (double)*nodes * slower), error));
     return record;
 }
 
-static json_t *row_in(json_t *record, size_t i)
+static struct row *row_in(struct record *record, size_t i)
 {
-    return json_array_get(json_object_get(record, "rows"), i);
+    return rows_at(record_rows(record), i);
 }
 
 /* Writes it below the house's work, and frees it. */
-static void save(const struct house *h, const char *name, json_t *record)
+static void save(const struct house *h, const char *name, struct record *record)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/%s", h->work, name);
     if (!record_save(record, path, error))
         fail_msg("%s", error);
-    json_decref(record);
+    record_free(record);
 }
 
 static const int64_t three[] = {100, 200, 500, 0};
@@ -98,13 +99,13 @@ static size_t times(const char *out, const char *text)
 }
 
 /* A record of one op alone by two kernels, the second's times multiplied. */
-static json_t *kernels(double slower)
+static struct record *kernels(double slower)
 {
     char error[MESSAGE_SIZE];
-    json_t *record = empty_record();
+    struct record *record = empty_record();
     for (int variant = 0; variant < 2; variant++) {
         double x[SAMPLES];
-        json_t *row = good_row(500);
+        struct row *row = good_row(500);
         make_series(x, SAMPLES, 0.005, 0.5, (uint64_t)variant);
         for (int i = 0; i < SAMPLES; i++)
             x[i] *= variant ? slower : 1;
@@ -156,8 +157,13 @@ static void test_planted_difference(void **state)
 /* Where they ran is told, with how near each came to its own ceilings. */
 static void test_machines(void **state)
 {
-    json_t *a = machine("Same", three, 1), *b = machine("Same", three, 1), *c = machine("Same", three, 0.5);
-    json_object_set_new(c, "devices", json_pack("[{ss ss}]", "device", "cuda:0", "name", "A GPU"));
+    struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1),
+                  *c = machine("Same", three, 0.5);
+    struct value *gpu = value_new_object(), *devices = value_new_array();
+    value_set_text(gpu, "device", "cuda:0");
+    value_set_text(gpu, "name", "A GPU");
+    value_append(devices, gpu);
+    value_set(record_head(c), "devices", devices);
     for (size_t i = 0; i < 3; i++) {
         row_set_real(row_in(a, i), "step.roofline.percent", 31.4);
         row_set_real(row_in(c, i), "step.roofline.percent", 12.3);
@@ -182,7 +188,7 @@ static void test_rows_left_over(void **state)
 {
     static const int64_t some[] = {100, 500, 700, 0};
     char error[MESSAGE_SIZE];
-    json_t *a = machine("A", three, 1), *b = machine("B", some, 1);
+    struct record *a = machine("A", three, 1), *b = machine("B", some, 1);
     assert_true(record_add(a, failed_row(900, "oom", "needs 17 GiB"), error));
     assert_true(record_add(b, row_of(900, 1, 1), error));
     assert_true(record_add(b, row_of(100, 1, 1), error));
@@ -202,7 +208,7 @@ static void test_rows_left_over(void **state)
 static void test_few_samples(void **state)
 {
     const double one = 1, six[] = {1, 1, 1, 1, 1, 1};
-    json_t *b = machine("B", three, 2);
+    struct record *b = machine("B", three, 2);
     row_set_samples(row_in(b, 0), "step.time", &one, 1);
     row_set_samples(row_in(b, 1), "step.time", six, 6);
     save(*state, "a.json", machine("A", three, 1));
@@ -217,7 +223,7 @@ static void test_few_samples(void **state)
 static void test_nothing_in_common(void **state)
 {
     static const int64_t other[] = {300, 400, 0};
-    json_t *b = machine("B", other, 1);
+    struct record *b = machine("B", other, 1);
     row_set_text(row_in(b, 0), "model", "gps");
     row_set_text(row_in(b, 1), "model", "gps");
     save(*state, "a.json", machine("A", three, 1));
@@ -232,14 +238,20 @@ static void test_nothing_in_common(void **state)
 /* Files from before a field was added, or from after. */
 static void test_other_versions(void **state)
 {
-    json_t *a = machine("A", three, 1), *b = machine("B", three, 1);
-    for (size_t i = 0; i < 3; i++) {
+    struct record *a = machine("A", three, 1), *b = machine("B", three, 1);
+    for (size_t i = 0; i < 3; i++)
         row_set_text(row_in(a, i), "pool", "mean");
-        json_object_del(row_in(b, i), "pool");
-        json_object_set_new(row_in(b, i), "colour", json_string("red"));
-    }
     save(*state, "a.json", a);
     save(*state, "b.json", b);
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    snprintf(path, sizeof path, "%s/b.json", ((const struct house *)*state)->work);
+    struct value *file = value_load(path, error);
+    for (struct walk w = value_walk(value_get(file, "rows")); walk_next(&w);) {
+        value_remove(w.value, "pool");
+        value_set_text(w.value, "colour", "red");
+    }
+    assert_true(value_save(file, path, 1, error));
+    value_free(file);
     char *out = compare(*state, "a.json b.json", 0);
     assert_says(out, "B was written by another version; its rows lack pool\n");
     assert_null(strstr(out, "mean /")); /* not a difference, as far as one can know */
@@ -298,7 +310,7 @@ static void test_markdown(void **state)
 /* Axes that are left open on purpose. */
 static void test_ignored_axes(void **state)
 {
-    json_t *b = machine("B", three, 1.1);
+    struct record *b = machine("B", three, 1.1);
     for (size_t i = 0; i < 3; i++)
         row_set_text(row_in(b, i), "attention", "unfused");
     save(*state, "a.json", machine("A", three, 1));
@@ -363,9 +375,9 @@ static void test_refused(void **state)
     };
     const struct house *h = *state;
     char path[PATH_MAX];
-    json_t *old = machine("A", three, 1), *rows = machine("A", three, 1);
-    json_object_set_new(old, "schema", json_integer(0));
-    json_object_set_new(row_in(rows, 0), "status", json_string("fine"));
+    struct record *old = machine("A", three, 1), *rows = machine("A", three, 1);
+    value_set_count(record_head(old), "schema", 0);
+    row_set_text(row_in(rows, 0), "status", "fine");
     save(h, "a.json", machine("A", three, 1));
     save(h, "old.json", old);
     save(h, "rows.json", rows);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/records.h"
 
@@ -25,7 +26,7 @@ static int gpus(void)
 }
 
 /* Every row was measured on `device`, and was right. */
-static void expect_row(const json_t *row, const char *device)
+static void expect_row(const struct row *row, const char *device)
 {
     static const char *const programs[] = {"forward", "step"};
     assert_string_equal(text_at(row, "status"), "ok");
@@ -43,11 +44,11 @@ static void expect_row(const json_t *row, const char *device)
 
 static void expect_rows(const struct house *h, const char *words, size_t count)
 {
-    json_t *record = run_json(h, words, 0);
+    struct record *record = run_json(h, words, 0);
     assert_int_equal(row_count(record), count);
     for (size_t i = 0; i < count; i++)
         expect_row(row_at(record, i), "cuda:0");
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_a_sweep(void **state)
@@ -86,14 +87,14 @@ static void test_every_gpu(void **state)
     int count = gpus();
     if (!count)
         skip();
-    json_t *record = run_json(*state, SMALL "--device cuda:all --nodes 20", 0);
+    struct record *record = run_json(*state, SMALL "--device cuda:all --nodes 20", 0);
     assert_int_equal(row_count(record), (size_t)count);
     for (int i = 0; i < count; i++) {
         char name[16];
         snprintf(name, sizeof name, "cuda:%d", i);
         expect_row(row_at(record, (size_t)i), name);
     }
-    json_decref(record);
+    record_free(record);
 }
 
 int main(void)

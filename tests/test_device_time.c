@@ -14,16 +14,18 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "analysis/record/row.h"
 #include "bench/machine/caches.h"
-#include "bench/machine/machine.h"
 #include "bench/machine/device.h"
+#include "bench/machine/machine.h"
 #include "bench/time/cold.h"
 #include "bench/time/launching.h"
 #include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/fake_device.h"
 #include "tests/records.h"
+#include "tests/values.h"
 
 static struct device_choice on_fake(struct fake *f)
 {
@@ -144,17 +146,17 @@ static void test_launching(void **state)
     batch_free(&b);
 }
 
-static double number_at(const json_t *json, const char *way, const char *field)
+static double number_at(const struct value *json, const char *way, const char *field)
 {
-    return json_number_value(json_object_get(json_object_get(json, way), field));
+    return real_in(value_get(json, way), field);
 }
 
-static void check_way(const json_t *json, const char *way, bool pinned)
+static void check_way(const struct value *json, const char *way, bool pinned)
 {
     assert_true(number_at(json, way, "pageable") > 0);
     assert_true(number_at(json, way, "latency") > 0);
     assert_int_equal(number_at(json, way, "pinned") > 0, pinned);
-    assert_int_equal(json_is_null(json_object_get(json_object_get(json, way), "pinned")), !pinned);
+    assert_int_equal(is_null_in(value_get(json, way), "pinned"), !pinned);
 }
 
 static void test_transfers(void **state)
@@ -165,18 +167,18 @@ static void test_transfers(void **state)
     for (int pinned = 0; pinned < 2; pinned++) {
         fake.no_pinned = !pinned;
         fake.reads = fake.writes = 0;
-        json_t *json = transfer_json(&d);
+        struct value *json = transfer_json(&d);
         check_way(json, "to_device", pinned);
         check_way(json, "from_device", pinned);
-        assert_int_equal(json_object_get(json, "missing") == NULL, pinned);
+        assert_int_equal(value_get(json, "missing") == NULL, pinned);
         assert_true(fake.reads > 0 && fake.reads == fake.writes);
-        json_decref(json);
+        value_free(json);
     }
     fake.allocated = FAKE_MEMORY;
-    json_t *json = transfer_json(&d);
-    assert_true(json_is_null(json_object_get(json, "to_device")));
-    assert_string_equal(json_string_value(json_object_get(json, "missing")), "no memory for the blocks");
-    json_decref(json);
+    struct value *json = transfer_json(&d);
+    assert_true(is_null_in(json, "to_device"));
+    assert_string_equal(text_in(json, "missing"), "no memory for the blocks");
+    value_free(json);
     assert_int_equal(fake.allocated - FAKE_MEMORY + fake.pinned, 0);
 }
 
@@ -188,9 +190,10 @@ static void test_rows(void **state)
 {
     static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --interleave"};
     for (int i = 0; i < 2; i++) {
-        json_t *record = run_json(*state, flags[i], 0);
-        const json_t *row = row_at(record, 0), *median = row_get(row, "step.cold.median");
-        if (json_is_real(median)) {
+        struct record *record = run_json(*state, flags[i], 0);
+        const struct row *row = row_at(record, 0);
+        double median;
+        if (row_get_real(row, "step.cold.median", &median)) {
             assert_int_equal(count_at(row, "step.cold.n"), 2);
             assert_true(count_at(row, "step.cold.flushed") > 0);
             assert_true(real_at(row, "step.cold.min") <= real_at(row, "step.cold.median"));
@@ -198,11 +201,11 @@ static void test_rows(void **state)
             assert_null_because(row, "step.cold.median", "cache");
         }
         assert_null_because(row, "step.launch.median", "the host computes");
-        json_decref(record);
+        record_free(record);
     }
-    json_t *record = run_json(*state, TINY, 0);
+    struct record *record = run_json(*state, TINY, 0);
     assert_null_because(row_at(record, 0), "step.cold.n", "not asked for (--cold)");
-    json_decref(record);
+    record_free(record);
 }
 
 int main(void)

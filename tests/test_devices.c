@@ -15,10 +15,12 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "bench/row/harness.h"
 #include "tests/fake_device.h"
 #include "tests/nvml.h"
 #include "tests/records.h"
+#include "tests/values.h"
 
 /* The GPUs that there are, one that cannot be opened (-1: none), and how many are open. */
 static int gpus, broken = -1, open_now, most_open;
@@ -118,7 +120,7 @@ static void refuses(const struct house *h, const char *words, const char *says)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static json_t *result(const struct house *h, const char *words)
+static struct record *result(const struct house *h, const char *words)
 {
     char said[4096];
     int status = run(h, words, said);
@@ -147,13 +149,13 @@ static void test_bad_choices(void **state)
 static void test_one_of_several(void **state)
 {
     gpus = 3;
-    json_t *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
+    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
     assert_int_equal(row_count(record), 1);
     assert_string_equal(text_at(row_at(record, 0), "device"), "cuda:1");
-    const json_t *devices = json_object_get(record, "devices");
-    assert_int_equal(json_array_size(devices), 1);
-    assert_int_equal(json_integer_value(json_object_get(json_array_get(devices, 0), "multiprocessors")), 2);
-    json_decref(record);
+    const struct value *devices = value_get(record_head(record), "devices");
+    assert_int_equal(value_size(devices), 1);
+    assert_int_equal(count_in(value_at(devices, 0), "multiprocessors"), 2);
+    record_free(record);
 }
 
 /* One GPU after the other, each with all rows of the same work; only one is open at a time. */
@@ -161,9 +163,9 @@ static void test_all(void **state)
 {
     gpus = 3;
     most_open = 0;
-    json_t *record = result(*state, "--device cuda:all --nodes 8,12 --phase forward");
+    struct record *record = result(*state, "--device cuda:all --nodes 8,12 --phase forward");
     assert_int_equal(row_count(record), 6);
-    assert_int_equal(json_array_size(json_object_get(record, "devices")), 3);
+    assert_int_equal(value_size(value_get(record_head(record), "devices")), 3);
     assert_int_equal(most_open, 1);
     for (size_t i = 0; i < 6; i++) {
         char name[16];
@@ -175,10 +177,10 @@ static void test_all(void **state)
         assert_null_because(row_at(record, i), "forward.gpu.clock", "NVML");
         assert_null_because(row_at(record, i), "forward.time.discarded", "NVML");
         assert_null_because(row_at(record, i), "step.gpu.clock", "not asked for");
-        const json_t *told = json_array_get(json_object_get(record, "devices"), i / 2);
-        assert_string_equal(json_string_value(json_object_get(told, "device")), name);
+        const struct value *told = value_at(value_get(record_head(record), "devices"), i / 2);
+        assert_string_equal(text_in(told, "device"), name);
     }
-    json_decref(record);
+    record_free(record);
 }
 
 /* The first GPU lacks a row and the second has one that failed: these two are measured, the others stay. */
@@ -189,29 +191,29 @@ static void test_all_go_on(void **state)
     char path[PATH_SIZE], said[4096], error[MESSAGE_SIZE];
     gpus = 2;
     path_of(h, path);
-    json_t *before = result(h, "--device cuda:all --nodes 8,12 --phase forward"),
-           *rows = json_object_get(before, "rows");
-    json_t *failed = json_array_get(rows, 2);
+    struct record *before = result(h, "--device cuda:all --nodes 8,12 --phase forward");
+    struct rows *rows = record_rows(before);
+    struct row *failed = rows_at(rows, 2);
     row_set_text(failed, "status", "failed");
     row_set_text(failed, "reason", "planted");
-    json_array_remove(rows, 1);
+    row_free(rows_take(rows, 1));
     assert_true(record_save(before, path, error));
     gpus = 3;
     int status = run(h, again, said);
     if (status != 2 || !strstr(said, "differs in its devices"))
         fail_msg("status %d: %s", status, said);
     gpus = 2;
-    json_t *after = result(h, again);
+    struct record *after = result(h, again);
     assert_int_equal(row_count(after), 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(text_at(row_at(after, i), "device"), i < 2 ? "cuda:0" : "cuda:1");
         assert_int_equal(count_at(row_at(after, i), "nodes"), i % 2 ? 12 : 8);
         assert_string_equal(text_at(row_at(after, i), "status"), "ok");
     }
-    assert_true(json_equal(row_at(after, 0), row_at(before, 0)));
-    assert_true(json_equal(row_at(after, 3), row_at(before, 2)));
-    json_decref(before);
-    json_decref(after);
+    assert_true(row_equal(row_at(after, 0), row_at(before, 0)));
+    assert_true(row_equal(row_at(after, 3), row_at(before, 2)));
+    record_free(before);
+    record_free(after);
 }
 
 static void test_rows_tell_of_the_gpu(void **state)
@@ -226,8 +228,8 @@ static void test_rows_tell_of_the_gpu(void **state)
     p.played->energy_step = 2000;
     p.played->kernels_busy = 90;
     gpus = 2;
-    json_t *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
-    const json_t *row = row_at(record, 0);
+    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
+    const struct row *row = row_at(record, 0);
     assert_int_equal(count_at(row, "forward.time.n"), 2);
     assert_int_equal(count_at(row, "forward.time.discarded"), 2);
     assert_int_equal(count_at(row, "forward.gpu.throttled"), 0);
@@ -238,7 +240,7 @@ static void test_rows_tell_of_the_gpu(void **state)
     assert_true(real_at(row, "forward.gpu.busy") == 0.9);
     assert_true(real_at(row, "forward.gpu.energy_per_graph") > 0);
     assert_true(real_at(row, "forward.gpu.power") > 0 && real_at(row, "forward.gpu.energy_span") > 0);
-    json_decref(record);
+    record_free(record);
     player_close(&p);
 }
 

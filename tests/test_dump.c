@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/show/npy.h"
 #include "tests/npy.h"
 #include "tests/refusals.h"
+#include "tests/values.h"
 
 #define SIZES                                                                                                \
     "--nodes 37 --degree 3 --hidden 12 --heads 3 --layers 2 --ffn 10 --act relu --seed 5 --threads 1 "
@@ -149,28 +149,26 @@ static void test_config(void **state)
     char path[PATH_MAX], work[17];
     config_work(&w.config, w.options.seed, work);
     snprintf(path, sizeof path, "%s/config/config.json", h->work);
-    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    const char *hash, *program, *model, *act, *dtype;
-    json_int_t seed, layers, hidden, heads, ffn, parameters, nodes, edges;
-    double eps, degree, lr, beta1, beta2, adamw_eps, decay;
-    assert_int_equal(json_unpack(config,
-                                 "{ss ss sI ss s{ss sI sI sI sI ss sf sI} s{sI sf sI} s{sf sf sf sf sf}}",
-                                 "work", &hash, "program", &program, "seed", &seed, "dtype", &dtype, "model",
-                                 "name", &model, "layers", &layers, "hidden", &hidden, "heads", &heads, "ffn",
-                                 &ffn, "act", &act, "eps", &eps, "parameters", &parameters, "graph", "nodes",
-                                 &nodes, "degree", &degree, "edges", &edges, "adamw", "lr", &lr, "beta1",
-                                 &beta1, "beta2", &beta2, "eps", &adamw_eps, "decay", &decay),
-                     0);
-    assert_string_equal(hash, work);
-    assert_string_equal(program, "step");
-    assert_string_equal(model, "gps");
-    assert_string_equal(act, "relu");
-    assert_string_equal(dtype, "f32");
-    assert_true(seed == 5 && layers == 2 && hidden == 12 && heads == 3 && ffn == 10 && nodes == 37);
-    assert_true(parameters == tape_parameter_elements(w.step.tape) && edges == w.batch.adj.edges);
-    assert_true(eps == 1e-5 && degree == 3 && lr == 1e-3 && beta1 == 0.9 && beta2 == 0.999);
-    assert_true(adamw_eps == 1e-8 && decay == 0.01);
-    json_decref(config);
+    char error[MESSAGE_SIZE];
+    struct value *config = value_load(path, error);
+    assert_string_equal(text_in(config, "work"), work);
+    assert_string_equal(text_in(config, "program"), "step");
+    assert_string_equal(text_in(config, "model.name"), "gps");
+    assert_string_equal(text_in(config, "model.act"), "relu");
+    assert_string_equal(text_in(config, "dtype"), "f32");
+    assert_int_equal(count_in(config, "seed"), 5);
+    assert_int_equal(count_in(config, "model.layers"), 2);
+    assert_int_equal(count_in(config, "model.hidden"), 12);
+    assert_int_equal(count_in(config, "model.heads"), 3);
+    assert_int_equal(count_in(config, "model.ffn"), 10);
+    assert_int_equal(count_in(config, "model.parameters"), tape_parameter_elements(w.step.tape));
+    assert_int_equal(count_in(config, "graph.nodes"), 37);
+    assert_int_equal(count_in(config, "graph.edges"), w.batch.adj.edges);
+    assert_true(real_in(config, "graph.degree") == 3 && real_in(config, "model.eps") == 1e-5);
+    assert_true(real_in(config, "adamw.lr") == 1e-3 && real_in(config, "adamw.beta1") == 0.9);
+    assert_true(real_in(config, "adamw.beta2") == 0.999 && real_in(config, "adamw.eps") == 1e-8);
+    assert_true(real_in(config, "adamw.decay") == 0.01);
+    value_free(config);
     twin_free(&w);
 }
 

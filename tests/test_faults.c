@@ -185,15 +185,15 @@ static int run_with(const char *impl, enum fault fault, const char *nodes, const
     planted = fault;
     int exit_status = quietly(sizeof argv / sizeof *argv - 1, argv);
     planted = NONE;
-    json_t *record = record_load(file, error);
+    struct record *record = record_load(file, error);
     assert_non_null(record);
     const char *text = "";
-    const json_t *row = json_array_get(json_object_get(record, "rows"), 0);
+    const struct row *row = rows_at(record_rows(record), 0);
     row_get_text(row, "status", &text);
     snprintf(status, 32, "%s", text);
     row_get_text(row, "reason", &text);
     snprintf(reason, 256, "%s", text);
-    json_decref(record);
+    record_free(record);
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(path), 0);
     return exit_status;

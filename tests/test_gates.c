@@ -46,7 +46,7 @@ static void test_reading(void **state)
     }
 }
 
-static char *judged(const char *text, const bool programs[PROGRAMS], const json_t *rows, int *misses)
+static char *judged(const char *text, const bool programs[PROGRAMS], const struct rows *rows, int *misses)
 {
     struct gates g = {0};
     struct message error;
@@ -64,9 +64,9 @@ static void test_judging(void **state)
 {
     (void)state;
     static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
-    json_t *rows = json_pack("[o, o]", good_row(100), good_row(1000));
-    double fast = real_at(json_array_get(rows, 0), "forward.time.median"), slow;
-    slow = real_at(json_array_get(rows, 1), "forward.time.median");
+    struct rows *rows = rows_of(good_row(100), good_row(1000), NULL);
+    double fast = real_at(rows_at(rows, 0), "forward.time.median"), slow;
+    slow = real_at(rows_at(rows, 1), "forward.time.median");
     char text[128];
     int misses;
     snprintf(text, sizeof text, "forward.latency:%.9fs", (fast + slow) / 2);
@@ -89,7 +89,7 @@ static void test_judging(void **state)
     assert_int_equal(misses, 2);
     assert_non_null(strstr(out, "none"));
     free(out);
-    json_decref(rows);
+    rows_free(rows);
 }
 
 /* What a row was not to run is not missed, unless the gate asks for it by its name. */
@@ -97,7 +97,8 @@ static void test_rows_that_only_encode(void **state)
 {
     (void)state;
     static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
-    json_t *row = good_row(100), *rows = json_pack("[O, o]", row, good_row(1000));
+    struct row *row = good_row(100);
+    struct rows *rows = rows_of(row, good_row(1000), NULL);
     int misses;
     row_set_null(row, "step", "a graph of this size is only encoded");
     free(judged("latency:1000s,memory:1GiB", both, rows, &misses));
@@ -111,15 +112,14 @@ static void test_rows_that_only_encode(void **state)
     row_set_null(row, "forward", "a graph of this size is only encoded");
     free(judged("error:1", both, rows, &misses));
     assert_int_equal(misses, 1);
-    json_t *alone = json_pack("[O]", row); /* nothing can be judged, which is no success */
+    struct rows *alone = rows_of(row_copy(row), NULL, NULL); /* nothing can be judged, which is no success */
     free(judged("latency:1000s", both, alone, &misses));
     assert_int_equal(misses, 1);
-    json_decref(alone);
+    rows_free(alone);
     row_set_text(row, "status", "oom");
     free(judged("step.latency:1000s", both, rows, &misses));
     assert_int_equal(misses, 1);
-    json_decref(row);
-    json_decref(rows);
+    rows_free(rows);
 }
 
 static void test_runs(void **state)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "tests/records.h"
 
 #define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "
@@ -21,9 +22,9 @@ static int64_t planned(const struct house *h, const char *words, int64_t nodes)
 {
     char all[256];
     snprintf(all, sizeof all, "--device meta %s --nodes %lld", words, (long long)nodes);
-    json_t *record = run_json(h, all, 0);
+    struct record *record = run_json(h, all, 0);
     int64_t bytes = count_at(row_at(record, 0), "forward.memory.planned");
-    json_decref(record);
+    record_free(record);
     return bytes;
 }
 
@@ -35,7 +36,7 @@ static void assert_exact(const struct house *h, const char *const *others, int c
     snprintf(words, sizeof words, "--device meta " SMALL "%s --find-max-nodes memory:%lldB --format json",
              axis, (long long)limit);
     struct ended e = run_words(h, words, 0);
-    json_t *record = record_of(e.out);
+    struct record *record = record_of(e.out);
     assert_int_equal(row_count(record), count);
     for (int i = 0; i < count; i++) {
         int64_t nodes = count_at(row_at(record, (size_t)i), "nodes");
@@ -45,7 +46,7 @@ static void assert_exact(const struct house *h, const char *const *others, int c
         snprintf(said, sizeof said, ": %lld nodes (%lld need ", (long long)nodes, (long long)nodes + 1);
         assert_non_null(strstr(e.err, said));
     }
-    json_decref(record);
+    record_free(record);
     ended_free(&e);
 }
 
@@ -63,11 +64,11 @@ static void test_nothing_fits(void **state)
 {
     struct ended e =
         run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max-nodes memory --output x.json", 1);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 need "));
     assert_int_equal(count_at(row_at(record, 0), "nodes"), 1);
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
-    json_decref(record);
+    record_free(record);
     ended_free(&e);
     static const char *const limits[] = {"memory:1KiB", "latency:1ns", "memory:1GiB --mem-limit 1KiB"};
     for (int i = 0; i < 3; i++) {
@@ -77,7 +78,7 @@ static void test_nothing_fits(void **state)
         record = record_in(*state, "work/x.json");
         assert_non_null(strstr(e.err, "nothing fits 1.00 "));
         assert_string_equal(text_at(row_at(record, 0), "status"), "skipped");
-        json_decref(record);
+        record_free(record);
         ended_free(&e);
     }
 }
@@ -91,14 +92,14 @@ static void test_real_rows(void **state)
                  "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max-nodes %s",
                  kinds[i]);
         struct ended e = run_words(*state, words, 0);
-        json_t *record = record_in(*state, "work/x.json");
+        struct record *record = record_in(*state, "work/x.json");
         char said[64];
         int64_t nodes = count_at(row_at(record, 0), "nodes");
         snprintf(said, sizeof said, ": %lld nodes (", (long long)nodes);
         assert_non_null(strstr(e.err, said));
         assert_int_equal(count_at(row_at(record, 0), "forward.time.n"), 3);
         assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 2 << 20);
-        json_decref(record);
+        record_free(record);
         ended_free(&e);
     }
 }

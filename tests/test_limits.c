@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 #include "bench/machine/calibration.h"
 #include "kernels/backend.h"
@@ -25,7 +26,7 @@
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
 /* Of a machine with so many GFLOP/s, and as many GB/s of memory. */
-static json_t *ceilings(double rate, int threads)
+static struct value *ceilings(double rate, int threads)
 {
     struct calibration c = calibration_conditions(peak_of(backend_cpu()), threads);
     snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
@@ -38,15 +39,16 @@ static json_t *ceilings(double rate, int threads)
 /* Keeps ceilings in the house, for 1 to so many threads. */
 static void plant_all(const struct house *h, double rate, int threads)
 {
-    char path[PATH_MAX];
-    json_t *list = json_array(), *file = json_pack("{so}", "calibrations", list);
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    struct value *list = value_new_array(), *file = value_new_object();
+    value_set(file, "calibrations", list);
     for (int i = 1; i <= threads; i++)
-        json_array_append_new(list, ceilings(rate, i));
+        value_append(list, ceilings(rate, i));
     snprintf(path, sizeof path, "%s/results/local", h->root);
     mkdir(path, 0777);
     snprintf(path, sizeof path, "%s/results/local/calibration.json", h->root);
-    assert_int_equal(json_dump_file(file, path, 0), 0);
-    json_decref(file);
+    assert_true(value_save(file, path, 1, error));
+    value_free(file);
 }
 
 static void plant(const struct house *h, double rate)
@@ -73,7 +75,7 @@ static int lines_of(const char *text)
 /* A line for each row, whose memory is the larger plan of its programs; nothing is written. */
 static void test_dry_run(void **state)
 {
-    json_t *record = run_json(*state, "--device meta --nodes 100,1000 --layers 2,3", 0);
+    struct record *record = run_json(*state, "--device meta --nodes 100,1000 --layers 2,3", 0);
     char *before = house_list(*state);
     struct ended e = run_words(*state, "--dry-run --nodes 100,1000 --layers 2,3", 0);
     char *after = house_list(*state), *rest = e.out, *line;
@@ -81,7 +83,7 @@ static void test_dry_run(void **state)
     assert_non_null(strstr(strsep(&rest, "\n"), "memory"));
     assert_int_equal(row_count(record), 4);
     for (size_t i = 0; i < 4; i++) {
-        const json_t *row = row_at(record, i);
+        const struct row *row = row_at(record, i);
         char memory[UNITS_TEXT];
         int64_t forward = count_at(row, "forward.memory.planned"),
                 step = count_at(row, "step.memory.planned");
@@ -94,7 +96,7 @@ static void test_dry_run(void **state)
     assert_non_null(strstr(rest, "4 rows: "));
     assert_int_equal(lines_of(rest), 3);
     ended_free(&e);
-    json_decref(record);
+    record_free(record);
     free(before);
     free(after);
 }
@@ -134,10 +136,10 @@ static void test_plan_beyond_63_bits(void **state)
     static const char words[] = "--attention unfused --nodes 1G --degree 1 --phase step";
     char all[256];
     snprintf(all, sizeof all, "--device meta %s", words);
-    json_t *record = run_json(*state, all, 0);
+    struct record *record = run_json(*state, all, 0);
     assert_null_because(row_at(record, 0), "step.memory.planned", "exceeds 63 bits");
     assert_null_because(row_at(record, 0), "step.memory.efficiency", "exceeds 63 bits");
-    json_decref(record);
+    record_free(record);
     snprintf(all, sizeof all, "--dry-run %s", words);
     struct ended e = run_words(*state, all, 0);
     assert_non_null(strstr(e.out, "> 8 EiB"));
@@ -178,7 +180,7 @@ static void test_dry_run_of_encodings(void **state)
     house_teardown(&h);
 }
 
-static void assert_skipped(const json_t *row, const char *reason)
+static void assert_skipped(const struct row *row, const char *reason)
 {
     assert_string_equal(text_at(row, "status"), "skipped");
     if (!strstr(text_at(row, "reason"), reason))
@@ -194,10 +196,10 @@ static void test_timeout_by_the_roofline(void **state)
     struct ended e = run_calibrated(*state, words);
     assert_int_equal(e.status, 1);
     ended_free(&e);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_skipped(row_at(record, 0), "4 runs would take ");
     assert_skipped(row_at(record, 0), " by the roofline, --timeout is 100 s");
-    json_decref(record);
+    record_free(record);
     plant(*state, 1e9);
     e = run_calibrated(*state, words);
     assert_int_equal(e.status, 0);
@@ -209,10 +211,10 @@ static void test_timeout_by_rows_before(void **state)
 {
     struct ended e = run_words(
         *state, SMALL "--device ref --nodes 16,200k --runs 3 --warmup 1 --timeout 30 --output x.json", 1);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_string_equal(text_at(row_at(record, 0), "status"), "ok");
     assert_skipped(row_at(record, 1), " by the rows before, --timeout is 30 s");
-    json_decref(record);
+    record_free(record);
     ended_free(&e);
 }
 
@@ -223,9 +225,9 @@ static void test_timeout_within_a_run(void **state)
                                "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
                                "--threads 1 --no-check --timeout 3 --output x.json",
                                1);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_skipped(row_at(record, 0), "forward: 0 of 3 samples in its part of --timeout, 3 s");
-    json_decref(record);
+    record_free(record);
     ended_free(&e);
 }
 
@@ -237,12 +239,12 @@ static void test_timeout_within_an_encoding(void **state)
                                "--pe rwse:16,lap:64 --solver iterative --graph er:giant --nodes 600k "
                                "--phase none --timeout 3 --output x.json",
                                1);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     for (size_t i = 0; i < 2; i++) {
         assert_skipped(row_at(record, i), "encoding: 0 of 1 samples in --timeout, 3 s");
         assert_null_because(row_at(record, i), "encoding.time.median", "");
     }
-    json_decref(record);
+    record_free(record);
     ended_free(&e);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/nvml.h"
+#include "tests/values.h"
 
 static const char bus[] = "0000:65:00.0";
 
@@ -138,11 +139,11 @@ static void test_what_cannot_be_opened(void **state)
     player_close(&whole);
 }
 
-static const json_t *element(const json_t *object, const char *name)
+static const char *name_at(const struct value *array, size_t i)
 {
-    const json_t *value = json_object_get(object, name);
-    assert_non_null(value);
-    return value;
+    const char *text = NULL;
+    assert_true(value_read_text(value_at(array, i), &text));
+    return text;
 }
 
 static void test_state_in_the_record(void **state)
@@ -151,22 +152,22 @@ static void test_state_in_the_record(void **state)
     struct player p = player_open("whole");
     play_all(p.played);
     struct nvml *n = open_played(&p);
-    json_t *told = nvml_json(n, NULL);
-    assert_near(json_real_value(element(told, "clock")), 1980e6);
-    assert_near(json_real_value(element(told, "power")), 123.456);
-    const json_t *reasons = element(told, "throttle");
-    assert_int_equal(json_array_size(reasons), 2); /* that it is idle, 0x01, is none */
-    assert_string_equal(json_string_value(json_array_get(reasons, 0)), "power cap");
-    assert_string_equal(json_string_value(json_array_get(reasons, 1)), "thermal");
+    struct value *told = nvml_json(n, NULL);
+    assert_near(real_in(told, "clock"), 1980e6);
+    assert_near(real_in(told, "power"), 123.456);
+    const struct value *reasons = value_get(told, "throttle");
+    assert_int_equal(value_size(reasons), 2); /* that it is idle, 0x01, is none */
+    assert_string_equal(name_at(reasons, 0), "power cap");
+    assert_string_equal(name_at(reasons, 1), "thermal");
     p.played->error = 999;
-    json_t *untold = nvml_json(n, NULL);
-    assert_true(json_is_null(element(untold, "clock")) && json_is_null(element(untold, "throttle")));
-    json_t *missing = nvml_json(NULL, "for a test");
-    assert_true(json_is_null(element(missing, "energy")));
-    assert_string_equal(json_string_value(element(missing, "missing")), "for a test");
-    json_decref(told);
-    json_decref(untold);
-    json_decref(missing);
+    struct value *untold = nvml_json(n, NULL);
+    assert_true(is_null_in(untold, "clock") && is_null_in(untold, "throttle"));
+    struct value *missing = nvml_json(NULL, "for a test");
+    assert_true(is_null_in(missing, "energy"));
+    assert_string_equal(text_in(missing, "missing"), "for a test");
+    value_free(told);
+    value_free(untold);
+    value_free(missing);
     nvml_close(n);
     player_close(&p);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "models/encodings/encoding.h"
 #include "tests/encodings.h"
 #include "tests/records.h"
@@ -24,9 +25,9 @@ static int setup(void **state)
 static void test_rows(void **state)
 {
     needs_lapack();
-    json_t *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
+    struct record *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
     assert_int_equal(row_count(r), 4);
-    const json_t *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
+    const struct row *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
     assert_null_because(none, "encoding.time.median", "none asked for");
     assert_string_equal(text_at(lap, "pe"), "lap:4");
     assert_string_equal(text_at(lap, "solver"), "auto");
@@ -39,7 +40,7 @@ static void test_rows(void **state)
     assert_int_equal(count_at(lap, "encoding.nullity"), 1); /* a grid is connected */
     assert_int_equal(count_at(lap, "encoding.iterated"), 3);
     for (size_t i = 1; i < 4; i++) {
-        const json_t *row = row_at(r, i);
+        const struct row *row = row_at(r, i);
         assert_string_not_equal(text_at(row, "work"), text_at(row_at(r, i - 1), "work"));
         assert_true(count_at(row, "encoding.flops") > 0 && count_at(row, "encoding.bytes") > 0);
         assert_true(count_at(row, "encoding.peak") >= count_at(row, "encoding.storage"));
@@ -51,14 +52,14 @@ static void test_rows(void **state)
         if (i < 3)
             assert_true(real_at(row, "encoding.excess") <= 1);
     }
-    json_decref(r);
+    record_free(r);
 }
 
 /* Solvers multiply only what there is to solve, and do the same work. */
 static void test_solvers(void **state)
 {
     needs_lapack();
-    json_t *r = run_json(
+    struct record *r = run_json(
         *state, TINY "--phase none --nodes 400 --graph grid --pe none,lap:3,rwse:3 --solver auto,iterative",
         0);
     assert_int_equal(row_count(r), 4);
@@ -68,7 +69,7 @@ static void test_solvers(void **state)
     assert_string_equal(text_at(row_at(r, 1), "work"), text_at(row_at(r, 2), "work"));
     assert_string_equal(text_at(row_at(r, 3), "pe"), "rwse:3");
     assert_null_because(row_at(r, 1), "step.time.median", "--phase");
-    json_decref(r);
+    record_free(r);
 }
 
 /* By default the sizes are such that ARPACK can be compared with; whoever has others asks for it. */
@@ -76,16 +77,16 @@ static void test_default_solvers(void **state)
 {
     needs_lapack();
     size_t wanted = eigensolver_missing_library(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
-    json_t *r = run_json(*state, "--device meta", 0);
+    struct record *r = run_json(*state, "--device meta", 0);
     assert_int_equal(row_count(r), 3 * 3 * 3 + wanted);
     for (size_t i = 0; i < row_count(r); i++)
         if (strcmp(text_at(row_at(r, i), "pe"), "lap:16") == 0)
             found += strcmp(text_at(row_at(r, i), "solver"), "arpack") == 0;
     assert_int_equal(found, wanted);
-    json_decref(r);
+    record_free(r);
     r = run_json(*state, "--device meta --nodes 500", 0);
     assert_int_equal(row_count(r), 3 * 3);
-    json_decref(r);
+    record_free(r);
 }
 
 /* A model is measured once, with the encoding of the first solver; where it is asked for, with those of all.
@@ -93,32 +94,33 @@ static void test_default_solvers(void **state)
 static void test_model_once(void **state)
 {
     needs_lapack();
-    json_t *r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3,rwse:3 --solver iterative,auto", 0);
+    struct record *r =
+        run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3,rwse:3 --solver iterative,auto", 0);
     assert_int_equal(row_count(r), 3);
     assert_true(real_at(row_at(r, 0), "step.time.median") > 0);
     assert_string_equal(text_at(row_at(r, 1), "solver"), "auto");
     assert_null_because(row_at(r, 1), "step.time.median", "measured with the first");
     assert_null_because(row_at(r, 1), "encoding.break_even_step", "no time");
     assert_true(real_at(row_at(r, 2), "step.time.median") > 0);
-    json_decref(r);
+    record_free(r);
     r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3 --solver iterative,auto --phase step", 0);
     assert_true(real_at(row_at(r, 1), "step.time.median") > 0);
-    json_decref(r);
+    record_free(r);
 }
 
 /* Larger graphs are only encoded, unless a phase is asked for; plans know what will be stored. */
 static void test_sizes(void **state)
 {
-    json_t *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
+    struct record *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
     assert_null_because(row_at(r, 0), "forward.time.median", "not asked for");
     assert_null_because(row_at(r, 0), "step.time.median", "only encoded");
     assert_null_because(row_at(r, 0), "encoding.break_even_step", "no time");
-    json_decref(r);
+    record_free(r);
     r = run_json(*state, TINY "--device meta --nodes 2001 --graph er --pe rwse:2 --phase step", 0);
     assert_int_equal(count_at(row_at(r, 0), "encoding.storage"), 4 * 2 * 2001);
     assert_true(count_at(row_at(r, 0), "step.memory.encodings") >= 4 * 2 * 2001);
     assert_null_because(row_at(r, 0), "encoding.time.median", "planned only");
-    json_decref(r);
+    record_free(r);
 }
 
 /* A directed graph has random walks, but no Laplacian of ours; the row says what makes it undirected. */
@@ -131,7 +133,7 @@ static void test_directed(void **state)
     FILE *out = fopen(path, "w");
     fputs("0 1\n1 2\n2 0\n2 3\n", out);
     fclose(out);
-    json_t *r = run_json(
+    struct record *r = run_json(
         h,
         "--hidden 32 --heads 2 --layers 1 --runs 2 --output y.json --graph file:directed --pe lap:2,rwse:3",
         1);
@@ -139,10 +141,10 @@ static void test_directed(void **state)
     assert_non_null(strstr(text_at(row_at(r, 0), "reason"), "undirected:PATH"));
     assert_string_equal(text_at(row_at(r, 1), "status"), "ok");
     assert_string_equal(text_at(row_at(r, 1), "encoding.method"), "full powers");
-    json_decref(r);
+    record_free(r);
     r = run_json(h, "--phase none --runs 2 --output y.json --graph undirected:directed --pe lap:2,rwse:3", 0);
     assert_string_equal(text_at(row_at(r, 1), "encoding.method"), "half powers");
-    json_decref(r);
+    record_free(r);
 }
 
 /* A hypercube's eigenvalue 2 i has as many copies as there are words of i ones; a residual shows none. */
@@ -169,7 +171,7 @@ static void test_copies(void **state)
                                  "--phase none --runs 1 --output z.json --graph undirected:hypercube "
                                  "--pe lap:7,lap:8,lap-pyg:8,lap:33 --solver arpack,iterative",
                                  NULL);
-    json_t *r = record_in(h, "work/z.json");
+    struct record *r = record_in(h, "work/z.json");
     bool wrong = false;
     assert_int_equal(row_count(r), 8);
     for (size_t i = 0; i < 8; i += 2) {
@@ -182,7 +184,7 @@ static void test_copies(void **state)
     }
     assert_int_equal(e.status, wrong);
     ended_free(&e);
-    json_decref(r);
+    record_free(r);
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "tests/program.h"
 #include "tests/test_analysis_rows.h"
 
@@ -21,10 +22,10 @@
 static void save_kernels(const struct house *h)
 {
     char error[MESSAGE_SIZE], path[PATH_MAX];
-    json_t *record = empty_record();
-    json_object_set_new(record, "benchmark", json_string("bench_kernels"));
+    struct record *record = empty_record();
+    value_set_text(record_head(record), "benchmark", "bench_kernels");
     for (int variant = 0; variant < 2; variant++) {
-        json_t *row = good_row(500);
+        struct row *row = good_row(500);
         row_set_text(row, "op", "linear");
         row_set_text(row, "variant", variant ? "blas" : "simd");
         row_set_real(row, "kernel.gflops", 90);
@@ -38,7 +39,7 @@ static void save_kernels(const struct house *h)
     snprintf(path, sizeof path, "%s/kernels.json", h->work);
     if (!record_save(record, path, error))
         fail_msg("%s", error);
-    json_decref(record);
+    record_free(record);
 }
 
 /* The same by a version that did not know all fields. */
@@ -46,14 +47,14 @@ static void save_older(const struct house *h, const char *name, const char *olde
 {
     char error[MESSAGE_SIZE], path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", h->work, name);
-    json_t *record = record_load(path, error), *row;
-    size_t i;
-    assert_non_null(record);
-    json_array_foreach(json_object_get(record, "rows"), i, row) json_object_del(row, "encoding");
+    struct value *file = value_load(path, error);
+    assert_non_null(file);
+    for (struct walk w = value_walk(value_get(file, "rows")); walk_next(&w);)
+        value_remove(w.value, "encoding");
     snprintf(path, sizeof path, "%s/%s", h->work, older);
-    assert_true(record_save(record, path, error));
+    assert_true(value_save(file, path, 1, error));
     assert_null(record_load(path, error));
-    json_decref(record);
+    value_free(file);
 }
 
 static void assert_ends(const struct house *h, const char *words, int status, const char *out,

@@ -17,9 +17,11 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "bench/cli/axes.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
+#include "tests/values.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
 
@@ -32,7 +34,7 @@ static struct cost total_of(const struct tape *t)
 }
 
 /* The row's exact counts are those of the tape of its configuration, recorded here. */
-static void assert_costs_of_the_tape(const json_t *row)
+static void assert_costs_of_the_tape(const struct row *row)
 {
     struct model_config c = {.layers = count_at(row, "layers"),
                              .hidden = count_at(row, "hidden"),
@@ -66,32 +68,32 @@ static void assert_costs_of_the_tape(const json_t *row)
 
 static void test_counts_are_exact(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 29 --ffn 40", 0);
-    const json_t *row = row_at(record, 0);
+    struct record *record = run_json(*state, TINY "--nodes 29 --ffn 40", 0);
+    const struct row *row = row_at(record, 0);
     assert_costs_of_the_tape(row);
     assert_int_equal(count_at(row, "ffn"), 40);
     assert_int_equal(count_at(row, "forward.flops.counted"), count_at(row, "forward.flops.analytic"));
     assert_int_equal(count_at(row, "step.flops.counted"), count_at(row, "step.flops.analytic"));
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_meta(void **state)
 {
     char *before = house_list(*state);
-    json_t *record = run_json(*state, "--device meta --nodes 100-10M*10", 0);
+    struct record *record = run_json(*state, "--device meta --nodes 100-10M*10", 0);
     char *after = house_list(*state);
     assert_string_equal(before, after);
     assert_int_equal(row_count(record), 6);
     for (size_t i = 0; i < 6; i++)
         assert_costs_of_the_tape(row_at(record, i));
-    const json_t *row = row_at(record, 5);
+    const struct row *row = row_at(record, 5);
     assert_int_equal(count_at(row, "nodes"), 10000000);
     assert_true(count_at(row, "step.flops.analytic") > INT64_C(1) << 53);
     assert_string_equal(text_at(row, "device"), "meta");
     assert_null_because(row, "step.time.median", "--device meta");
     assert_null_because(row, "forward.time.samples", "--device meta");
     assert_null_because(row, "loss", "--device meta");
-    json_decref(record);
+    record_free(record);
     free(before);
     free(after);
 }
@@ -99,23 +101,23 @@ static void test_meta(void **state)
 /* Threads do other work in no sense: the same hash, FLOPs and, in the limits of rounding, loss. */
 static void test_threads(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 16 --threads 1,2", 0);
-    const json_t *one = row_at(record, 0), *two = row_at(record, 1);
+    struct record *record = run_json(*state, TINY "--nodes 16 --threads 1,2", 0);
+    const struct row *one = row_at(record, 0), *two = row_at(record, 1);
     assert_int_equal(count_at(two, "threads"), 2);
     assert_string_equal(text_at(one, "work"), text_at(two, "work"));
     assert_int_equal(count_at(one, "step.flops.analytic"), count_at(two, "step.flops.analytic"));
     assert_true(fabs(real_at(two, "loss") / real_at(one, "loss") - 1) < 1e-5);
-    json_decref(record);
+    record_free(record);
 }
 
 /* What only a GPU has is null where there is none, and says so. */
 static void test_no_gpu(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 8", 0);
+    struct record *record = run_json(*state, TINY "--nodes 8", 0);
     assert_null_because(row_at(record, 0), "step.gpu.energy_per_graph", "not on a GPU");
     assert_null_because(row_at(record, 0), "forward.gpu.clock", "not on a GPU");
     assert_null_because(row_at(record, 0), "forward.time.discarded", "not on a GPU");
-    json_decref(record);
+    record_free(record);
 }
 
 static double loss_of(const struct house *h, const char *words)
@@ -123,21 +125,21 @@ static double loss_of(const struct house *h, const char *words)
     char all[256];
     snprintf(all, sizeof all, "--nodes 16 --hidden 16 --heads 2 --layers 1 --runs 3 --output x.json %s",
              words);
-    json_t *record = run_json(h, all, 0);
+    struct record *record = run_json(h, all, 0);
     double loss = real_at(row_at(record, 0), "loss");
-    json_decref(record);
+    record_free(record);
     return loss;
 }
 
 static void test_runs_in_turns(void **state)
 {
-    json_t *record =
+    struct record *record =
         run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --interleave", 0);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(count_at(row_at(record, i), "forward.time.n"), 7);
         assert_int_equal(count_at(row_at(record, i), "step.time.n"), 7);
     }
-    json_decref(record);
+    record_free(record);
 }
 
 static void test_seed_and_device(void **state)
@@ -152,28 +154,28 @@ static void test_seed_and_device(void **state)
 
 static void test_out_of_memory(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 8,16 --mem-limit 1KiB", 1);
+    struct record *record = run_json(*state, TINY "--nodes 8,16 --mem-limit 1KiB", 1);
     assert_int_equal(row_count(record), 2);
-    const json_t *row = row_at(record, 0);
+    const struct row *row = row_at(record, 0);
     char bytes[64];
     snprintf(bytes, sizeof bytes, "(%lld bytes)", (long long)count_at(row, "step.memory.planned"));
     assert_string_equal(text_at(row, "status"), "oom");
     assert_non_null(strstr(text_at(row, "reason"), bytes));
     assert_null_because(row, "step.time.median", "--mem-limit");
-    json_t *file = record_in(*state, "work/x.json");
-    assert_true(json_equal(record, file));
-    json_decref(record);
-    json_decref(file);
+    struct record *file = record_in(*state, "work/x.json");
+    assert_true(records_equal(record, file));
+    record_free(record);
+    record_free(file);
 }
 
 /* Attention that keeps its scores does not fit where the others do; all do the same work or say that they do
  * not. */
 static void test_kinds_of_attention(void **state)
 {
-    json_t *record = run_json(
+    struct record *record = run_json(
         *state, TINY "--nodes 400 --phase step --attention dense,sparse,unfused --mem-limit 2MiB", 1);
     assert_int_equal(row_count(record), 3);
-    const json_t *dense = row_at(record, 0), *sparse = row_at(record, 1), *unfused = row_at(record, 2);
+    const struct row *dense = row_at(record, 0), *sparse = row_at(record, 1), *unfused = row_at(record, 2);
     assert_string_equal(text_at(dense, "status"), "ok");
     assert_string_equal(text_at(sparse, "status"), "ok");
     assert_string_equal(text_at(unfused, "status"), "oom");
@@ -183,7 +185,7 @@ static void test_kinds_of_attention(void **state)
     assert_true(count_at(unfused, "step.memory.planned") > 2 * 400 * 400 * 4); /* 2 heads */
     assert_string_equal(text_at(dense, "work"), text_at(unfused, "work"));
     assert_string_not_equal(text_at(dense, "work"), text_at(sparse, "work"));
-    json_decref(record);
+    record_free(record);
 }
 
 /* A table begins with the axes that are swept, whatever they are. */
@@ -213,11 +215,11 @@ static void test_table_of_every_axis(void **state)
 /* What a row says of a ragged batch, and every family runs. */
 static void test_batches_and_families(void **state)
 {
-    json_t *record =
+    struct record *record =
         run_json(*state, TINY "--batch 5 --nodes 12 --model gps_sparse --graph er,grid,ba,rmat", 0);
     assert_int_equal(row_count(record), 4);
     for (size_t i = 0; i < 4; i++) {
-        const json_t *row = row_at(record, i);
+        const struct row *row = row_at(record, i);
         assert_int_equal(count_at(row, "nodes"), 12);
         assert_int_equal(count_at(row, "batch"), 5);
         int64_t pairs = count_at(row, "graph.pairs"), padded = count_at(row, "graph.padded_pairs");
@@ -229,7 +231,7 @@ static void test_batches_and_families(void **state)
         assert_true(fabs(nodes / rate - 12) < 1e-9);
     }
     assert_string_equal(text_at(row_at(record, 3), "graph.family"), "rmat");
-    json_decref(record);
+    record_free(record);
 }
 
 /* A complete sweep ends with its fits: below the table, not in other formats, and always in the file. */
@@ -240,12 +242,13 @@ static void test_fits(void **state)
         char words[256];
         snprintf(words, sizeof words, TINY "--nodes 8,16,32 --phase step --no-check --format %s", formats[f]);
         struct ended e = run_words(*state, words, 0);
-        json_t *file = record_in(*state, "work/x.json"), *fits = json_object_get(file, "fits");
-        assert_int_equal(json_array_size(fits), 1);
-        assert_string_equal(text_at(json_array_get(fits, 0), "program"), "step");
-        assert_int_equal(count_at(json_array_get(fits, 0), "points"), 3);
+        struct record *file = record_in(*state, "work/x.json");
+        const struct value *fits = value_get(record_head(file), "fits");
+        assert_int_equal(value_size(fits), 1);
+        assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
+        assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
         assert_int_equal(strstr(e.out, "\ngrowth of time\n  step over nodes 8-32: N^") != NULL, f == 0);
-        json_decref(file);
+        record_free(file);
         ended_free(&e);
     }
 }
@@ -254,10 +257,10 @@ static void test_fits(void **state)
 static void test_default_place(void **state)
 {
     struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
-    json_t *file = record_in(*state, "results/local/bench_node_scaling.json");
+    struct record *file = record_in(*state, "results/local/bench_node_scaling.json");
     assert_int_equal(row_count(file), 1);
     assert_non_null(strstr(e.err, "results/local/bench_node_scaling.json"));
-    json_decref(file);
+    record_free(file);
     ended_free(&e);
 }
 
@@ -295,20 +298,20 @@ static void test_killed(void **state)
     assert_true(getline(&line, &capacity, in) > 0);
     while (printed < 5 && getline(&line, &capacity, in) > 0) {
         printed++;
-        json_t *file = record_in(*state, "work/x.json");
+        struct record *file = record_in(*state, "work/x.json");
         assert_true(row_count(file) + 1 >= printed);
-        json_decref(file);
+        record_free(file);
     }
     kill(pid, SIGKILL);
     assert_int_equal(program_wait(pid), 128 + SIGKILL);
     while (getline(&line, &capacity, in) > 0)
         printed++;
-    json_t *file = record_in(*state, "work/x.json");
+    struct record *file = record_in(*state, "work/x.json");
     size_t rows = row_count(file);
     assert_true(printed >= 5 && (rows == printed || rows + 1 == printed));
     for (size_t i = 0; i < rows; i++)
         assert_true(row_is_ok(row_at(file, i)) && count_at(row_at(file, i), "nodes") == 8 + (int64_t)i);
-    json_decref(file);
+    record_free(file);
     free(line);
     fclose(in);
 }

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "kernels/rng.h"
 #include "models/encodings/encoding.h"
 #include "tests/records.h"
@@ -49,19 +50,19 @@ static void remove_files(const struct house *h)
 }
 
 /* The texts of the rows of a result file, and the nodes of each. */
-struct rows {
+struct saved {
     int count;
     char *text[2 * ROWS];
     int64_t nodes[2 * ROWS];
 };
 
-static void rows_of(const struct house *h, struct rows *r)
+static void saved_of(const struct house *h, struct saved *r)
 {
     char *all = file_text(h);
-    *r = (struct rows){0};
+    *r = (struct saved){0};
     if (!all)
         return;
-    json_decref(record_of(all));
+    record_free(record_of(all));
     char *first = strstr(all, "\n \"rows\": [\n"), *last = first ? strstr(first, "\n ]") : NULL;
     if (last)
         *last = '\0';
@@ -78,7 +79,7 @@ static void rows_of(const struct house *h, struct rows *r)
     free(all);
 }
 
-static void rows_free(struct rows *r)
+static void saved_free(struct saved *r)
 {
     for (int i = 0; i < r->count; i++)
         free(r->text[i]);
@@ -86,7 +87,7 @@ static void rows_free(struct rows *r)
 }
 
 /* Every row of `before` stands in `after`, byte for byte; none of `after` is there twice. */
-static void assert_nothing_lost(const struct rows *before, const struct rows *after)
+static void assert_nothing_lost(const struct saved *before, const struct saved *after)
 {
     for (int i = 0; i < before->count; i++) {
         int found = 0;
@@ -101,21 +102,21 @@ static void assert_nothing_lost(const struct rows *before, const struct rows *af
 }
 
 /* Resumes to the end: all rows are there in order, those of `before` as they were. */
-static void finish(const struct house *h, const struct rows *before)
+static void finish(const struct house *h, const struct saved *before)
 {
-    struct rows after;
+    struct saved after;
     struct ended e = run_words(h, SWEEP "--resume", 0);
     int kept = 0;
     for (const char *at = e.out; (at = strstr(at, "ok: kept")) != NULL; at++)
         kept++;
     assert_int_equal(kept, before->count);
     ended_free(&e);
-    rows_of(h, &after);
+    saved_of(h, &after);
     assert_int_equal(after.count, ROWS);
     for (int i = 0; i < ROWS; i++)
         assert_int_equal(after.nodes[i], FIRST + i);
     assert_nothing_lost(before, &after);
-    rows_free(&after);
+    saved_free(&after);
 }
 
 /* Starts a sweep and returns after it printed some rows; `more` of its output comes out of *in. */
@@ -136,7 +137,7 @@ static pid_t start_and_wait(const struct house *h, const char *words, int rows, 
 
 static void check_signal(const struct house *h, int number)
 {
-    struct rows rows;
+    struct saved rows;
     char text[1024] = "";
     FILE *in, *err = tmpfile();
     remove_files(h);
@@ -149,10 +150,10 @@ static void check_signal(const struct house *h, int number)
     fclose(err);
     assert_non_null(strstr(text, number == SIGINT ? "SIGINT: ended with " : "SIGTERM: ended with "));
     assert_non_null(strstr(text, "--resume"));
-    rows_of(h, &rows);
+    saved_of(h, &rows);
     assert_in_range(rows.count, 3, ROWS - 1);
     finish(h, &rows);
-    rows_free(&rows);
+    saved_free(&rows);
 }
 
 static void test_signals(void **state)
@@ -177,9 +178,9 @@ static void check_signal_in_a_row(const struct house *h, const char *words)
     assert_int_equal(program_wait(pid), 128 + SIGINT); /* and not by the alarm */
     fclose(in);
     fclose(err);
-    json_t *record = record_in(h, "work/y.json");
+    struct record *record = record_in(h, "work/y.json");
     assert_int_equal(row_count(record), 0);
-    json_decref(record);
+    record_free(record);
 }
 
 /* It waits for an op alone, or in encodings that are one op, for a block of it. */
@@ -209,7 +210,7 @@ static void test_second_signal(void **state)
     assert_int_equal(program_wait(pid), 128 + SIGTERM);
     fclose(in);
     fclose(err);
-    json_decref(record_in(*state, "work/y.json"));
+    record_free(record_in(*state, "work/y.json"));
 }
 
 /* At a random moment each time; the file is whole after every one, and only grows. */
@@ -217,7 +218,7 @@ static void test_kill_9(void **state)
 {
     int rounds = getenv("GTMARK_SOAK") ? 100 : 5;
     uint64_t key = rng_key(9, "kill");
-    struct rows before = {0}, after;
+    struct saved before = {0}, after;
     int null = open("/dev/null", O_WRONLY);
     remove_files(*state);
     for (int round = 0; round < rounds; round++) {
@@ -226,24 +227,24 @@ static void test_kill_9(void **state)
         kill(pid, SIGKILL);
         int status = program_wait(pid);
         assert_true(status == 128 + SIGKILL || status == 0);
-        rows_of(*state, &after);
+        saved_of(*state, &after);
         assert_nothing_lost(&before, &after);
-        rows_free(&before);
+        saved_free(&before);
         before = after;
         if (before.count == ROWS) { /* from the beginning */
             remove_files(*state);
-            rows_free(&before);
+            saved_free(&before);
         }
     }
     close(null);
     finish(*state, &before);
-    rows_free(&before);
+    saved_free(&before);
 }
 
 /* Files that may not grow over a limit stand for a disk that is full. */
 static void test_full_disk(void **state)
 {
-    struct rows rows;
+    struct saved rows;
     struct rlimit old, limit;
     remove_files(*state);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -259,52 +260,52 @@ static void test_full_disk(void **state)
     char *files = house_list(*state);
     assert_null(strstr(files, ".tmp"));
     free(files);
-    rows_of(*state, &rows);
+    saved_of(*state, &rows);
     assert_in_range(rows.count, 1, ROWS - 1);
     finish(*state, &rows);
-    rows_free(&rows);
+    saved_free(&rows);
 }
 
 /* Writes the record of x.json back, its row `index` changed to this status. */
 static void plant(const struct house *h, size_t index, const char *status)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
-    json_t *record = record_in(h, "work/x.json");
-    json_t *row = (json_t *)row_at(record, index);
+    struct record *record = record_in(h, "work/x.json");
+    struct row *row = row_at(record, index);
     row_set_text(row, "status", status);
     row_set_text(row, "reason", "planted");
     snprintf(path, sizeof path, "%s/x.json", h->work);
     assert_true(record_save(record, path, error));
-    json_decref(record);
+    record_free(record);
 }
 
 /* oom stays, failed, wrong and skipped are done again; rows that nobody asks for stay, before the others. */
 static void test_what_is_kept(void **state)
 {
     static const char *const statuses[] = {"oom", "failed", "wrong", "skipped"};
-    struct rows before, after;
+    struct saved before, after;
     remove_files(*state);
     struct ended e = run_words(*state, TINY "--nodes 8,9,10,11,12", 0);
     ended_free(&e);
     for (size_t i = 0; i < 4; i++)
         plant(*state, i, statuses[i]);
-    rows_of(*state, &before);
+    saved_of(*state, &before);
     e = run_words(*state, TINY "--nodes 20,8,9,10,11 --resume", 1);
     ended_free(&e);
-    rows_of(*state, &after);
+    saved_of(*state, &after);
     static const int64_t wanted[] = {12, 20, 8, 9, 10, 11};
     assert_int_equal(after.count, 6);
     for (int i = 0; i < 6; i++)
         assert_int_equal(after.nodes[i], wanted[i]);
     assert_string_equal(after.text[0], before.text[4]);
     assert_string_equal(after.text[2], before.text[0]);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     for (size_t i = 3; i < 6; i++)
         assert_string_equal(text_at(row_at(record, i), "status"), "ok");
-    assert_int_equal(json_array_size(json_object_get(record, "resumed")), 1);
-    json_decref(record);
-    rows_free(&before);
-    rows_free(&after);
+    assert_int_equal(value_size(value_get(record_head(record), "resumed")), 1);
+    record_free(record);
+    saved_free(&before);
+    saved_free(&after);
 }
 
 /* Configurations that turn out to be the same have a row each. */
@@ -316,10 +317,10 @@ static void test_same_twice(void **state)
     char *before = file_text(*state);
     e = run_words(*state, TINY "--nodes 8 --ffn 0,32,48 --resume", 0);
     ended_free(&e);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_int_equal(row_count(record), 3);
     assert_int_equal(count_at(row_at(record, 2), "ffn"), 48);
-    json_decref(record);
+    record_free(record);
     free(before);
 }
 
@@ -338,14 +339,14 @@ static void test_heads_that_disagree(void **state)
     refuses(*state, TINY "--nodes 8 --resume --device ref", NULL,
             "differs in its devices: [\"cpu\"] there, [\"ref\"] here", NULL);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        json_t *record = record_in(*state, "work/x.json"), *other = json_deep_copy(record);
-        json_object_set_new(other, fields[i], json_string("another"));
+        struct record *record = record_in(*state, "work/x.json"), *other = record_in(*state, "work/x.json");
+        value_set_text(record_head(other), fields[i], "another");
         assert_true(record_save(other, path, error));
         snprintf(says, sizeof says, "x.json differs in its %s: \"another\" there", fields[i]);
         refuses(*state, TINY "--nodes 8 --resume", NULL, says, NULL);
         assert_true(record_save(record, path, error));
-        json_decref(other);
-        json_decref(record);
+        record_free(other);
+        record_free(record);
     }
     refuses(*state, "--resume --device meta", NULL, "--resume: with --device meta", NULL);
     FILE *file = fopen(path, "w");
@@ -363,10 +364,10 @@ static void test_replaced_file_is_kept(void **state)
     char *before = file_text(*state);
     e = run_words(*state, TINY "--nodes 9", 0);
     ended_free(&e);
-    json_t *old = record_in(*state, "work/x.json~"), *same = record_of(before);
-    assert_true(json_equal(old, same));
-    json_decref(old);
-    json_decref(same);
+    struct record *old = record_in(*state, "work/x.json~"), *same = record_of(before);
+    assert_true(records_equal(old, same));
+    record_free(old);
+    record_free(same);
     free(before);
 }
 

@@ -16,10 +16,12 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/schema_json.h"
+#include "tests/values.h"
 
 #define SCHEMA "analysis/record/schema.json"
 #define TINY   "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
@@ -27,16 +29,16 @@
 static void test_schema_is_up_to_date(void **state)
 {
     (void)state;
-    const size_t flags = JSON_INDENT(1);
-    json_t *wanted = schema_json();
+    char error[MESSAGE_SIZE];
+    struct value *wanted = schema_json();
     if (env_set("GTMARK_UPDATE"))
-        assert_int_equal(json_dump_file(wanted, SCHEMA, flags), 0);
-    json_t *there = json_load_file(SCHEMA, 0, NULL);
-    if (!json_equal(there, wanted))
+        assert_true(value_save(wanted, SCHEMA, 1, error));
+    struct value *there = value_load(SCHEMA, error);
+    if (!value_equal(there, wanted))
         fail_msg(SCHEMA " is not what analysis/record/schema.def says: GTMARK_UPDATE=1 "
                         "build/tests/test_schema writes it");
-    json_decref(wanted);
-    json_decref(there);
+    value_free(wanted);
+    value_free(there);
 }
 
 enum { VALID = 0, INVALID = 1, NO_VALIDATOR = 3 };
@@ -93,59 +95,67 @@ static void test_results_of_runs(void **state)
     assert_valid(*state, "--batch 2,4 --model gps_sparse --task node --graph er,ba", 0);
 }
 
-/* A record changed in one place, which the validator must see. */
-static void assert_invalid(const struct house *h, json_t *record)
+/* A document changed in one place, which the validator must see. */
+static void assert_invalid(const struct house *h, struct value *document)
 {
-    char path[PATH_MAX], command[PATH_MAX + 32];
+    char path[PATH_MAX], command[PATH_MAX + 32], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/bad.json", h->work);
-    assert_int_equal(json_dump_file(record, path, 0), 0);
+    assert_true(value_save(document, path, 1, error));
     snprintf(command, sizeof command, "'%s' >/dev/null", path);
     assert_int_equal(validate(SCHEMA, command), INVALID);
-    json_decref(record);
+    value_free(document);
+}
+
+static struct value *row_in(const struct value *document, size_t i)
+{
+    return value_at(value_get(document, "rows"), i);
 }
 
 static void test_what_is_not_valid(void **state)
 {
-    json_t *record = run_json(*state, TINY "--nodes 8,16", 0), *bad;
-    bad = json_deep_copy(record);
-    json_object_set_new((json_t *)row_at(bad, 1), "nodes", json_real(8.5));
+    char error[MESSAGE_SIZE];
+    struct ended e = run_words(*state, TINY "--nodes 8,16 --format json", 0);
+    struct value *good = value_parse(e.out, error), *bad = value_copy(good);
+    value_set_real(row_in(bad, 1), "nodes", 8.5);
     assert_invalid(*state, bad);
-    bad = json_deep_copy(record);
-    json_object_set_new((json_t *)row_get(row_at(bad, 0), "step.time"), "mode", json_real(1));
+    bad = value_copy(good);
+    value_set_real(value_get(row_in(bad, 0), "step.time"), "mode", 1);
     assert_invalid(*state, bad);
-    bad = json_deep_copy(record);
-    json_object_set_new((json_t *)row_at(bad, 0), "node", json_integer(8));
+    bad = value_copy(good);
+    value_set_count(row_in(bad, 0), "node", 8);
     assert_invalid(*state, bad);
-    bad = json_deep_copy(record);
-    json_object_set_new((json_t *)row_at(bad, 0), "status", json_string("good"));
+    bad = value_copy(good);
+    value_set_text(row_in(bad, 0), "status", "good");
     assert_invalid(*state, bad);
-    bad = json_deep_copy(record);
-    json_object_set_new(json_array_get(json_object_get(bad, "fits"), 0), "exponent", json_string("2"));
+    bad = value_copy(good);
+    value_set_text(value_at(value_get(bad, "fits"), 0), "exponent", "2");
     assert_invalid(*state, bad);
-    bad = json_deep_copy(record);
-    json_object_del(bad, "command");
+    bad = value_copy(good);
+    value_remove(bad, "command");
     assert_invalid(*state, bad);
-    json_decref(record);
+    value_free(good);
+    ended_free(&e);
 }
 
 /* A line for each row as it finishes, which stands for itself: the row, and the record under a name. */
 static void test_lines(void **state)
 {
+    char error[MESSAGE_SIZE];
     struct ended e = run_words(*state, TINY "--nodes 8,16 --format jsonl", 0);
-    json_t *file = record_in(*state, "work/x.json");
-    char *rest = e.out;
+    char *rest = e.out, path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/x.json", ((const struct house *)*state)->work);
+    struct value *file = value_load(path, error);
     for (size_t i = 0; i < 2; i++) {
-        char *line = strsep(&rest, "\n"), error[MESSAGE_SIZE];
-        json_t *row = json_loads(line, JSON_REJECT_DUPLICATES, NULL), *head = json_object_get(row, "record");
-        assert_string_equal(json_string_value(json_object_get(head, "benchmark")), "bench_node_scaling");
-        assert_null(json_object_get(head, "rows"));
-        json_object_del(row, "record");
-        assert_true(row_validate(row, error));
-        assert_true(json_equal(row, row_at(file, i)));
-        json_decref(row);
+        char *line = strsep(&rest, "\n");
+        struct value *row = value_parse(line, error);
+        assert_string_equal(text_in(row, "record.benchmark"), "bench_node_scaling");
+        assert_null(value_get(row, "record.rows"));
+        value_remove(row, "record");
+        assert_true(value_equal(row, row_in(file, i)));
+        value_free(row);
     }
     assert_string_equal(rest, "");
-    json_decref(file);
+    value_free(file);
     ended_free(&e);
 }
 

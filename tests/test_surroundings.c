@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/record/record.h"
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"
 
@@ -34,9 +35,9 @@ static void test_reader_is_gone(void **state)
     close(ends[1]);
     close(null);
     assert_int_equal(program_wait(pid), 128 + SIGPIPE);
-    json_t *record = record_in(*state, "work/x.json");
+    struct record *record = record_in(*state, "work/x.json");
     assert_int_equal(row_count(record), 1);
-    json_decref(record);
+    record_free(record);
 }
 
 /* However the two are written. */
@@ -85,9 +86,9 @@ static void test_two_runs_on_one_file(void **state)
     const char *warning = "x.json is written by another program too";
     assert_non_null(strstr(text, warning));
     assert_null(strstr(strstr(text, warning) + 1, warning));
-    json_t *record = record_in(h, "work/x.json");
+    struct record *record = record_in(h, "work/x.json");
     assert_int_equal(row_count(record), 2);
-    json_decref(record);
+    record_free(record);
 }
 
 /* A terminal of so many columns: its two ends. */
@@ -137,14 +138,14 @@ static void test_texts_are_utf8(void **state)
     char error[MESSAGE_SIZE] = "";
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *text = "";
-        json_t *row = failed_row(500, "failed", texts[i][0]);
+        struct row *row = failed_row(500, "failed", texts[i][0]);
         row_set_null(row, "loss", texts[i][0]);
         if (!row_validate(row, error))
             fail_msg("%s", error);
         assert_true(row_get_text(row, "reason", &text));
         assert_string_equal(text, texts[i][1]);
         assert_string_equal(row_reason(row, "loss"), texts[i][1]);
-        json_decref(row);
+        row_free(row);
     }
 }
 

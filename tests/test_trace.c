@@ -13,13 +13,14 @@
 #include "bench/show/trace.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
+#include "tests/values.h"
 
 enum { LANE_PHASES = 1, LANE_PROGRAM = 2, DEPTH_MAX = 16 };
 
 struct program {
     struct batch batch;
     struct recording recording;
-    json_t *trace;
+    struct value *trace;
 };
 
 /* The trace of a step of two layers. */
@@ -49,7 +50,7 @@ static int program_setup(void **state)
 static int program_teardown(void **state)
 {
     struct program *p = *state;
-    json_decref(p->trace);
+    value_free(p->trace);
     tape_free(p->recording.tape);
     batch_free(&p->batch);
     return 0;
@@ -58,53 +59,41 @@ static int program_teardown(void **state)
 /* An event that lasts, in nanoseconds; a whole number of them. */
 struct event {
     const char *name;
-    const json_t *args;
+    const struct value *args;
     int process, lane;
     int64_t begin, end;
 };
 
-static int64_t nanoseconds(const json_t *microseconds)
+static int64_t nanoseconds(const struct value *microseconds)
 {
-    assert_true(json_is_number(microseconds));
-    double ns = 1000 * json_number_value(microseconds);
+    double ns;
+    assert_true(value_read_real(microseconds, &ns));
+    ns *= 1000;
     assert_true(fabs(ns - (double)llround(ns)) < 1e-3);
     return llround(ns);
 }
 
-static const char *text_in(const json_t *object, const char *key)
+/* An event as it lasts, if it is one that does. */
+static bool lasting(const struct value *json, struct event *e)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    assert_non_null(text);
-    return text;
-}
-
-static int whole_in(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    assert_true(json_is_integer(value));
-    return (int)json_integer_value(value);
-}
-
-/* Event i of a trace, if it is one that lasts. */
-static bool lasting(const json_t *trace, size_t i, struct event *e)
-{
-    const json_t *json = json_array_get(json_object_get(trace, "traceEvents"), i);
+    assert_non_null(text_in(json, "ph"));
     if (strcmp(text_in(json, "ph"), "X") != 0)
         return false;
+    assert_non_null(text_in(json, "name"));
     *e = (struct event){.name = text_in(json, "name"),
-                        .args = json_object_get(json, "args"),
-                        .process = whole_in(json, "pid"),
-                        .lane = whole_in(json, "tid"),
-                        .begin = nanoseconds(json_object_get(json, "ts"))};
+                        .args = value_get(json, "args"),
+                        .process = (int)count_in(json, "pid"),
+                        .lane = (int)count_in(json, "tid"),
+                        .begin = nanoseconds(value_get(json, "ts"))};
     assert_true(e->lane == LANE_PHASES || e->lane == LANE_PROGRAM);
-    e->end = e->begin + nanoseconds(json_object_get(json, "dur"));
+    e->end = e->begin + nanoseconds(value_get(json, "dur"));
     assert_true(e->begin >= 0 && e->end >= e->begin);
     return true;
 }
 
-static size_t event_count(const json_t *trace)
+static struct walk events_of(const struct program *p)
 {
-    return json_array_size(json_object_get(trace, "traceEvents"));
+    return value_walk(value_get(p->trace, "traceEvents"));
 }
 
 /* The dotted names of the events open in a lane, below its root. */
@@ -124,8 +113,8 @@ static void test_events_nest(void **state)
     for (int lane = LANE_PHASES; lane <= LANE_PROGRAM; lane++) {
         struct event open[DEPTH_MAX], e;
         int depth = 0, deepest = 0;
-        for (size_t i = 0; i < event_count(p->trace); i++) {
-            if (!lasting(p->trace, i, &e) || e.lane != lane)
+        for (struct walk w = events_of(p); walk_next(&w);) {
+            if (!lasting(w.value, &e) || e.lane != lane)
                 continue;
             assert_int_equal(e.process, 1);
             while (depth > 0 && open[depth - 1].end <= e.begin && e.end > open[depth - 1].end)
@@ -155,19 +144,19 @@ static void test_entries(void **state)
     struct event e, replay = {0};
     int64_t sum = 0, last = 0;
     int next = 0;
-    for (size_t i = 0; i < event_count(p->trace); i++) {
-        if (!lasting(p->trace, i, &e) || e.lane != LANE_PROGRAM)
+    for (struct walk w = events_of(p); walk_next(&w);) {
+        if (!lasting(w.value, &e) || e.lane != LANE_PROGRAM)
             continue;
         if (!replay.name)
             replay = e;
         if (!e.args)
             continue;
         const struct entry *entry = tape_entry(t, next);
-        assert_int_equal(whole_in(e.args, "entry"), next++);
+        assert_int_equal(count_in(e.args, "entry"), next++);
         assert_string_equal(e.name, op_info(entry->op)->name);
         assert_string_equal(text_in(e.args, "variant"), entry->kernel->variant);
-        assert_int_equal(json_integer_value(json_object_get(e.args, "FLOPs")), entry->flops);
-        assert_int_equal(json_integer_value(json_object_get(e.args, "bytes")), entry->bytes);
+        assert_int_equal(count_in(e.args, "FLOPs"), entry->flops);
+        assert_int_equal(count_in(e.args, "bytes"), entry->bytes);
         assert_true(*text_in(e.args, "shapes") || !entry->bytes);
         assert_true(e.begin >= last);
         last = e.end;
@@ -185,8 +174,8 @@ static void test_phases(void **state)
     struct event e;
     int64_t last = 0;
     int phase = 0;
-    for (size_t i = 0; i < event_count(p->trace); i++)
-        if (lasting(p->trace, i, &e) && e.lane == LANE_PHASES) {
+    for (struct walk w = events_of(p); walk_next(&w);)
+        if (lasting(w.value, &e) && e.lane == LANE_PHASES) {
             assert_true(phase < PHASES);
             assert_string_equal(e.name, phase_name((enum phase)phase++));
             assert_int_equal(e.begin, last);
@@ -201,12 +190,12 @@ static void test_live_memory(void **state)
     const struct program *p = *state;
     const struct tape *t = p->recording.tape;
     int entry = 0;
-    for (size_t i = 0; i < event_count(p->trace); i++) {
-        const json_t *json = json_array_get(json_object_get(p->trace, "traceEvents"), i);
+    for (struct walk w = events_of(p); walk_next(&w);) {
+        const struct value *json = w.value;
         if (strcmp(text_in(json, "ph"), "C") != 0)
             continue;
         int64_t wanted = entry < tape_entry_count(t) ? tape_live_bytes(t, entry) : 0;
-        assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "args"), "bytes")), wanted);
+        assert_int_equal(count_in(json, "args.bytes"), wanted);
         entry++;
     }
     assert_int_equal(entry, tape_entry_count(t) + 1);
@@ -219,18 +208,18 @@ static void test_in_a_binary(void **state)
     house_setup(&house);
     struct ended e = run_words(
         house, "--nodes 8,16 --hidden 16 --layers 1 --runs 1 --no-check --output x.json --trace t.json", 0);
-    char path[PATH_MAX];
+    char path[PATH_MAX], error[MESSAGE_SIZE];
     snprintf(path, sizeof path, "%s/t.json", ((struct house *)house)->work);
-    json_t *trace = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    struct value *trace = value_load(path, error);
     assert_non_null(trace);
     int processes = 0;
-    for (size_t i = 0; i < event_count(trace); i++) {
-        const json_t *json = json_array_get(json_object_get(trace, "traceEvents"), i);
+    for (struct walk w = value_walk(value_get(trace, "traceEvents")); walk_next(&w);) {
+        const struct value *json = w.value;
         if (strcmp(text_in(json, "name"), "process_name") == 0)
-            assert_int_equal(whole_in(json, "pid"), ++processes);
+            assert_int_equal((int)count_in(json, "pid"), ++processes);
     }
     assert_int_equal(processes, 4); /* two rows of two programs */
-    json_decref(trace);
+    value_free(trace);
     ended_free(&e);
     house_teardown(&house);
 }

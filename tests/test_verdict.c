@@ -107,8 +107,8 @@ static void test_rows(void **state)
 {
     (void)state;
     double slow[10];
-    json_t *base = good_row(100), *same = good_row(100), *slower = good_row(100);
-    json_t *gone = failed_row(100, "oom", "needs 17 GiB");
+    struct row *base = good_row(100), *same = good_row(100), *slower = good_row(100);
+    struct row *gone = failed_row(100, "oom", "needs 17 GiB");
     size_t n = 0;
     assert_true(row_get_reals(base, "step.time.samples", slow, 10, &n) && n == 10);
     for (size_t i = 0; i < n; i++)
@@ -122,10 +122,10 @@ static void test_rows(void **state)
     row_set_null(same, "forward", "not asked for");
     assert_unclear(verdict_rows(base, same, "forward", limits), "not asked for");
     assert_unclear(verdict_rows(same, base, "forward", limits), "of the baseline: not asked for");
-    json_decref(base);
-    json_decref(same);
-    json_decref(slower);
-    json_decref(gone);
+    row_free(base);
+    row_free(same);
+    row_free(slower);
+    row_free(gone);
 }
 
 /* How many samples the harness would take: it stops when the median is known to 2 %. */

@@ -7,6 +7,7 @@
 #include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -167,10 +168,10 @@ enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct
     return draw(&scripts, prefix, message);
 }
 
-enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
+enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
                              const char *prefix, char *message)
 {
-    const struct source source = {.rows = json_object_get(record, "rows")};
+    const struct source source = {.rows = record_rows(record)};
     const struct drawing d = {.sources = &source,
                               .count = 1,
                               .rows = source.rows,

@@ -6,10 +6,9 @@
 #define GTMARK_ANALYSIS_CHART_H
 
 #include "analysis/charts/chart_script.h"
+#include "analysis/record/record.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
-
-#include <jansson.h>
 
 enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
@@ -22,7 +21,7 @@ enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
  * message[MESSAGE_SIZE] gets one line for the user: which pictures there are, or why none (no gnuplot:
  * skipped).
  */
-enum chart_result chart_draw(const json_t *record, const struct field *axis, const char *plots_dir,
+enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
                              const char *prefix, char *message);
 
 enum { CHARTS_MAX = 6 };

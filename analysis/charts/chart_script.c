@@ -77,7 +77,7 @@ static void write_scale(FILE *out, char axis, const struct scale *s, const struc
 static void write_texts(FILE *out, const struct chart *c, const struct series_set *set,
                         const struct drawing *d)
 {
-    const json_t *rows = d->rows;
+    const struct rows *rows = d->rows;
     const struct field *axis = d->axis;
     char text[CHART_TEXT];
     chart_title(text, &set->series[0], axis, c->what, c->base, c->unit);

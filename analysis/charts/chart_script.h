@@ -5,9 +5,9 @@
 #define GTMARK_ANALYSIS_CHART_SCRIPT_H
 
 #include "analysis/charts/series.h"
+#include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -30,9 +30,9 @@ struct chart {
 struct drawing {
     const struct source *sources;
     size_t count;
-    const json_t *rows;       /* all rows of all sources */
-    const json_t *record;     /* whose machine is named; null: the names of the sources do */
-    const struct field *axis; /* numbers */
+    const struct rows *rows;     /* all rows of all sources */
+    const struct record *record; /* whose machine is named; null: the names of the sources do */
+    const struct field *axis;    /* numbers */
 };
 
 /*

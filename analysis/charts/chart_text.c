@@ -2,6 +2,7 @@
 #include "analysis/charts/chart_text.h"
 
 #include "analysis/charts/gnuplot.h"
+#include "analysis/record/record.h"
 #include "analysis/record/row.h"
 
 #include <math.h>
@@ -85,16 +86,16 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
     append(text, "}");
 }
 
-static const json_t *first_ok(const json_t *rows)
+static const struct row *first_ok(const struct rows *rows)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (row_is_ok(json_array_get(rows, i)))
-            return json_array_get(rows, i);
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (row_is_ok(rows_at(rows, i)))
+            return rows_at(rows, i);
     return NULL;
 }
 
 /* Adds an axis that stays the same in all rows. */
-static void append_constant(char text[CHART_TEXT], const json_t *rows, const struct field *axis)
+static void append_constant(char text[CHART_TEXT], const struct rows *rows, const struct field *axis)
 {
     char value[AXES_TEXT];
     axes_describe(first_ok(rows), axis, value);
@@ -106,17 +107,17 @@ static void append_constant(char text[CHART_TEXT], const json_t *rows, const str
 static const char *const identity[] = {"model", "dtype", "device", "threads"};
 enum { IDENTITY = sizeof identity / sizeof *identity };
 
-void chart_machine(char text[CHART_TEXT], const json_t *record, const json_t *rows)
+void chart_machine(char text[CHART_TEXT], const struct record *record, const struct rows *rows)
 {
     const char *cpu;
     text[0] = '\0';
-    if (record && row_get_text(record, "host.cpu", &cpu))
+    if (record && value_get_text(record_head(record), "host.cpu", &cpu))
         append(text, "%s", cpu);
     for (size_t i = 0; i < IDENTITY; i++)
         append_constant(text, rows, schema_find(identity[i]));
 }
 
-void chart_work(char text[CHART_TEXT], const json_t *rows)
+void chart_work(char text[CHART_TEXT], const struct rows *rows)
 {
     text[0] = '\0';
     for (size_t i = 0; i < schema_fields_count; i++) {
@@ -129,13 +130,13 @@ void chart_work(char text[CHART_TEXT], const json_t *rows)
     }
 }
 
-void chart_left_out(char text[CHART_TEXT], const json_t *rows, const struct field *axis)
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis)
 {
     enum { NAMED = 5 };
     size_t others = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
         const char *status = "?";
         char value[AXES_TEXT];
         if (row_is_ok(row))

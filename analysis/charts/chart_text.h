@@ -6,9 +6,8 @@
 #define GTMARK_ANALYSIS_CHART_TEXT_H
 
 #include "analysis/charts/series.h"
+#include "analysis/record/record.h"
 #include "analysis/tables/units.h"
-
-#include <jansson.h>
 
 enum { CHART_TEXT = 1024 };
 
@@ -25,12 +24,12 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
 
 /* The machine: "AMD EPYC 7B13, cpu, 2 threads", of the record (null: left out) and the first row that is ok.
  */
-void chart_machine(char text[CHART_TEXT], const json_t *record, const json_t *rows);
+void chart_machine(char text[CHART_TEXT], const struct record *record, const struct rows *rows);
 
 /* The work: the axes that do not vary, of the first row that is ok. */
-void chart_work(char text[CHART_TEXT], const json_t *rows);
+void chart_work(char text[CHART_TEXT], const struct rows *rows);
 
 /* "left out: 5000 nodes (oom)"; "" if all rows are ok. */
-void chart_left_out(char text[CHART_TEXT], const json_t *rows, const struct field *axis);
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis);
 
 #endif

@@ -2,12 +2,14 @@
 
 #include "analysis/charts/kernel_chart.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/record.h"
 
-bool charts_draw(const json_t *record, const struct field *axis, const char *prefix, FILE *log, char *message)
+bool charts_draw(const struct record *record, const struct field *axis, const char *prefix, FILE *log,
+                 char *message)
 {
-    const json_t *rows = json_object_get(record, "rows");
+    const struct rows *rows = record_rows(record);
     const char *op;
-    bool kernels = row_get_text(json_array_get(rows, 0), "op", &op);
+    bool kernels = row_get_text(rows_at(rows, 0), "op", &op);
     if (kernels) {
         if (kernel_chart_draw(record, NULL, prefix, message) == CHART_FAILED)
             return false;

@@ -7,6 +7,7 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/record/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct names {
 };
 
 struct kernel_chart {
-    const json_t *record, *rows;
+    const struct record *record;
+    const struct rows *rows;
     struct names ops, variants;
 };
 
@@ -36,7 +38,7 @@ static size_t index_of(struct names *n, const char *name)
     return i;
 }
 
-static bool point_of(const json_t *row, const char *path, double *percent)
+static bool point_of(const struct row *row, const char *path, double *percent)
 {
     return row_is_ok(row) && row_get_real(row, path, percent) && *percent > 0;
 }
@@ -53,8 +55,8 @@ static double median_of_defaults(const struct kernel_chart *c)
     double reached[NAMES_MAX], percent;
     size_t n = 0;
     for (size_t o = 0; o < c->ops.count; o++)
-        for (size_t i = 0; i < json_array_size(c->rows); i++) {
-            const json_t *row = json_array_get(c->rows, i);
+        for (size_t i = 0; i < rows_count(c->rows); i++) {
+            const struct row *row = rows_at(c->rows, i);
             const char *op;
             if (row_get_text(row, "op", &op) && strcmp(op, c->ops.list[o]) == 0 &&
                 point_of(row, "kernel.roofline.percent", &percent)) {
@@ -70,8 +72,8 @@ static void write_points(FILE *out, struct kernel_chart *c, const char *block, c
 {
     int count = 0;
     fprintf(out, "$%s << END\n", block);
-    for (size_t i = 0; i < json_array_size(c->rows); i++) {
-        const json_t *row = json_array_get(c->rows, i);
+    for (size_t i = 0; i < rows_count(c->rows); i++) {
+        const struct row *row = rows_at(c->rows, i);
         const char *op, *variant;
         double percent;
         if (!row_get_text(row, "op", &op) || !row_get_text(row, "variant", &variant) ||
@@ -116,18 +118,16 @@ static void write_chart(FILE *out, const void *what)
     gnuplot_put_text(out, "work", text);
 }
 
-enum chart_result kernel_chart_draw(const json_t *record, const char *plots_dir, const char *prefix,
+enum chart_result kernel_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
                                     char *message)
 {
     static const struct figure figure = {"roofline", "roofline.gp", write_chart};
-    struct kernel_chart c = {.record = record,
-                             .rows = json_object_get(record, "rows"),
-                             .ops.most = NAMES_MAX,
-                             .variants.most = VARIANTS_MAX};
+    struct kernel_chart c = {
+        .record = record, .rows = record_rows(record), .ops.most = NAMES_MAX, .variants.most = VARIANTS_MAX};
     double percent;
     bool any = false;
-    for (size_t i = 0; i < json_array_size(c.rows); i++)
-        any = any || point_of(json_array_get(c.rows, i), "kernel.roofline.percent", &percent);
+    for (size_t i = 0; i < rows_count(c.rows); i++)
+        any = any || point_of(rows_at(c.rows, i), "kernel.roofline.percent", &percent);
     if (any)
         return figure_draw(&figure, &c, plots_dir, prefix, message);
     snprintf(message, MESSAGE_SIZE, "charts skipped: no row has its percentage of the roofline");

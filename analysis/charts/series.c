@@ -8,7 +8,7 @@
 
 /* The source's name and the row's values of the axes beside the one drawn over, as in "512 channels, gelu".
  */
-static void group_of(const struct source *source, const json_t *row, const struct field *const *beside,
+static void group_of(const struct source *source, const struct row *row, const struct field *const *beside,
                      size_t n, char group[AXES_TEXT])
 {
     char values[AXES_TEXT];
@@ -18,7 +18,8 @@ static void group_of(const struct source *source, const json_t *row, const struc
              AXES_TEXT / 2 - 4, values);
 }
 
-static bool point_of(const json_t *row, const struct field *axis, const struct quantity *q, struct point *p)
+static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,
+                     struct point *p)
 {
     if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->x) || !row_get_real(row, q->path, &p->y) ||
         p->x <= 0 || p->y <= 0)
@@ -77,9 +78,9 @@ static void collect(struct series_set *set, const struct source *source, const s
                     const struct quantity *q)
 {
     const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(source->rows, axis, beside), rows = json_array_size(source->rows);
+    size_t others = axes_beside(source->rows, axis, beside), rows = rows_count(source->rows);
     for (size_t i = 0; i < rows; i++) {
-        const json_t *row = json_array_get(source->rows, i);
+        const struct row *row = rows_at(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
         if (!point_of(row, axis, q, &p))

@@ -7,8 +7,8 @@
 
 #include "analysis/fits/fit.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/row.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,7 +44,7 @@ struct series_set {
  */
 struct source {
     const char *name;
-    const json_t *rows;
+    const struct rows *rows;
 };
 
 /*

@@ -45,13 +45,14 @@ static const char *title(char text[CHART_TEXT], const struct comparison *c, size
 }
 
 /* The rows that have a partner, of one file; adds them to `all` too. */
-static json_t *rows_of(const struct comparison *c, size_t file, json_t *all)
+static struct rows *rows_of(const struct comparison *c, size_t file, struct rows *all)
 {
-    json_t *rows = json_array();
+    struct rows *rows = rows_new_view();
     for (size_t i = 0; i < comparison_lines(c); i++)
-        if (comparison_row(c, file, i))
-            json_array_append(rows, (json_t *)comparison_row(c, file, i));
-    json_array_extend(all, rows);
+        if (comparison_row(c, file, i)) {
+            rows_append(rows, (struct row *)comparison_row(c, file, i));
+            rows_append(all, (struct row *)comparison_row(c, file, i));
+        }
     return rows;
 }
 
@@ -61,7 +62,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
     struct chart drawn[CHARTS];
     char names[COMPARED_MAX][2 * AXES_TEXT], titles[CHARTS][CHART_TEXT];
     size_t n = 0;
-    json_t *all = json_array();
+    struct rows *all = rows_new_view();
     for (size_t f = 0; f < c->count; f++) {
         char label[AXES_TEXT];
         compare_label(label, c, f);
@@ -77,7 +78,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         .sources = sources, .count = c->count, .rows = all, .axis = axes_default(sources[0].rows)};
     enum chart_result result = chart_draw_all(drawn, n, &d, NULL, prefix, message);
     for (size_t f = 0; f < c->count; f++)
-        json_decref((json_t *)sources[f].rows);
-    json_decref(all);
+        rows_free((struct rows *)sources[f].rows);
+    rows_free(all);
     return result;
 }

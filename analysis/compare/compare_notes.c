@@ -2,6 +2,7 @@
 #include "analysis/compare/compare_notes.h"
 
 #include "analysis/record/axes.h"
+#include "analysis/record/record.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void describe(char text[AXES_TEXT], const struct compared *file)
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         const struct field *axis = schema_find(where[i]);
         char value[AXES_TEXT];
-        axes_describe(json_array_get(file->rows, 0), axis, value);
+        axes_describe(rows_at(file->rows, 0), axis, value);
         if (!axes_vary(file->rows, axis) && *value)
             used += (size_t)snprintf(text + used, AXES_TEXT - used, ", %.40s", value);
     }
@@ -50,14 +51,14 @@ void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file
 }
 
 /* A value of the record as a text; "-" if it has none. */
-static void context_text(char text[AXES_TEXT], const json_t *record, const char *path)
+static void context_text(char text[AXES_TEXT], const struct record *record, const char *path)
 {
     const char *value;
     int64_t count;
     snprintf(text, AXES_TEXT, "-");
-    if (row_get_text(record, path, &value))
+    if (value_get_text(record_head(record), path, &value))
         snprintf(text, AXES_TEXT, "%s", value);
-    else if (row_get_count(record, path, &count))
+    else if (value_get_count(record_head(record), path, &count))
         snprintf(text, AXES_TEXT, "%lld", (long long)count);
 }
 
@@ -124,14 +125,14 @@ void compare_means(FILE *out, const struct comparison *c)
 }
 
 /* "5000 nodes, dense attention", by the axes that vary in the file; "row 3" if none does. */
-static void row_name(char text[AXES_TEXT], const json_t *rows, size_t i)
+static void row_name(char text[AXES_TEXT], const struct rows *rows, size_t i)
 {
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying), used = 0;
     snprintf(text, AXES_TEXT, "row %zu", i + 1);
     for (size_t k = 0; k < n && used < AXES_TEXT; k++) {
         char value[AXES_TEXT];
-        axes_describe(json_array_get(rows, i), varying[k], value);
+        axes_describe(rows_at(rows, i), varying[k], value);
         if (*value)
             used += (size_t)snprintf(text + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
     }
@@ -143,7 +144,7 @@ typedef bool left_over(const struct comparison *c, size_t file, size_t i, char *
 
 static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *text)
 {
-    const json_t *row = json_array_get(c->files[file].rows, i);
+    const struct row *row = rows_at(c->files[file].rows, i);
     const char *status = "?", *reason = "";
     row_get_text(row, "status", &status);
     row_get_text(row, "reason", &reason);
@@ -156,8 +157,8 @@ static bool is_repeated(const struct comparison *c, size_t file, size_t i, char 
     char name[AXES_TEXT];
     if (!comparison_repeats(c, file, i))
         return false;
-    const json_t *rows = c->files[file].rows;
-    size_t first = match_find(&c->rule, rows, json_array_get(rows, i));
+    const struct rows *rows = c->files[file].rows;
+    size_t first = match_find(&c->rule, rows, rows_at(rows, i));
     row_name(name, rows, first);
     snprintf(text, MESSAGE_SIZE, "row %zu is the same (%s) and was taken", first + 1, name);
     return true;
@@ -166,7 +167,7 @@ static bool is_repeated(const struct comparison *c, size_t file, size_t i, char 
 /* A row of the baseline has to be in all other files, one of another file in the baseline. */
 static bool is_alone(const struct comparison *c, size_t file, size_t i, char *text)
 {
-    const json_t *row = json_array_get(c->files[file].rows, i);
+    const struct row *row = rows_at(c->files[file].rows, i);
     size_t used = 0;
     text[0] = '\0';
     for (size_t f = 0; f < c->count && used < MESSAGE_SIZE; f++) {
@@ -183,16 +184,16 @@ static bool is_alone(const struct comparison *c, size_t file, size_t i, char *te
 /* Names them, all in one line where they have the same reason. */
 static void put_left_over(FILE *out, const struct comparison *c, size_t file, const char *what, left_over *is)
 {
-    const json_t *rows = c->files[file].rows;
+    const struct rows *rows = c->files[file].rows;
     char text[MESSAGE_SIZE], before[MESSAGE_SIZE] = "", name[AXES_TEXT];
     size_t count = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++)
+    for (size_t i = 0; i < rows_count(rows); i++)
         count += is(c, file, i, text);
     if (count == 0)
         return;
-    fprintf(out, "%c: %zu of %zu rows %s%s", c->files[file].letter, count, json_array_size(rows),
+    fprintf(out, "%c: %zu of %zu rows %s%s", c->files[file].letter, count, rows_count(rows),
             count == 1 ? "is " : "are ", what);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
+    for (size_t i = 0; i < rows_count(rows); i++) {
         if (!is(c, file, i, text))
             continue;
         row_name(name, rows, i);
@@ -210,8 +211,8 @@ static void put_lacking(FILE *out, const struct compared *file)
 {
     enum { NAMED = 6 };
     size_t count = 0;
-    for (size_t i = 0; i < schema_fields_count && json_array_size(file->rows) > 0; i++) {
-        if (row_get(json_array_get(file->rows, 0), schema_fields[i].path))
+    for (size_t i = 0; i < schema_fields_count && rows_count(file->rows) > 0; i++) {
+        if (row_has(rows_at(file->rows, 0), schema_fields[i].path))
             continue;
         if (count++ == 0)
             fprintf(out, "%c was written by another version; its rows lack", file->letter);

@@ -16,7 +16,7 @@ struct pair {
     size_t file, line, program;
 };
 
-static const json_t *row_of(const struct pair *p, bool baseline)
+static const struct row *row_of(const struct pair *p, bool baseline)
 {
     return comparison_row(p->c, baseline ? 0 : p->file, p->line);
 }
@@ -41,15 +41,15 @@ static size_t axes_shown(const struct comparison *c, const struct field *shown[A
         const struct field *axis = &schema_fields[a];
         if (!axis->symbol)
             continue;
-        json_t *rows = json_array();
+        struct rows *rows = rows_new_view();
         for (size_t i = 0; i < c->count * comparison_lines(c); i++) {
-            const json_t *row = comparison_row(c, i % c->count, i / c->count);
-            if (row && row_get(row, axis->path))
-                json_array_append(rows, (json_t *)row);
+            const struct row *row = comparison_row(c, i % c->count, i / c->count);
+            if (row && row_has(row, axis->path))
+                rows_append(rows, (struct row *)row);
         }
         if (axes_vary(rows, axis))
             shown[n++] = axis;
-        json_decref(rows);
+        rows_free(rows);
     }
     return n;
 }
@@ -57,28 +57,28 @@ static size_t axes_shown(const struct comparison *c, const struct field *shown[A
 /* "500"; of an axis left open in which the two differ "2 / 16". */
 static void axis_cell(char cell[CELL], const struct pair *p, const struct field *axis)
 {
-    const json_t *rows[] = {row_of(p, true), row_of(p, false)};
+    const struct row *rows[] = {row_of(p, true), row_of(p, false)};
     char texts[2][AXES_TEXT];
     for (int i = 0; i < 2; i++) {
         axes_text(rows[i], axis, texts[i]);
         if (!*texts[i])
             snprintf(texts[i], AXES_TEXT, "-");
     }
-    bool both = row_get(rows[0], axis->path) && row_get(rows[1], axis->path);
+    bool both = row_has(rows[0], axis->path) && row_has(rows[1], axis->path);
     if (both && strcmp(texts[0], texts[1]) != 0)
         snprintf(cell, CELL, "%s / %s", texts[0], texts[1]);
     else
-        snprintf(cell, CELL, "%s", texts[row_get(rows[0], axis->path) ? 0 : 1]);
+        snprintf(cell, CELL, "%s", texts[row_has(rows[0], axis->path) ? 0 : 1]);
 }
 
-static bool percent_of(const json_t *row, size_t program, double *percent)
+static bool percent_of(const struct row *row, size_t program, double *percent)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.roofline.percent", comparison_program(program));
     return row_get_real(row, path, percent);
 }
 
-static void time_cells(char time[CELL], char roofline[CELL], const json_t *row, size_t program)
+static void time_cells(char time[CELL], char roofline[CELL], const struct row *row, size_t program)
 {
     const char *status = "?";
     double percent;
@@ -210,7 +210,7 @@ static void put_number(FILE *out, double value)
         fprintf(out, "%.15g", value);
 }
 
-static void csv_times(FILE *out, const json_t *row, size_t program)
+static void csv_times(FILE *out, const struct row *row, size_t program)
 {
     double value;
     for (size_t i = 0; i < TIME_FIELDS; i++) {

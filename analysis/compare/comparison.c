@@ -16,17 +16,17 @@ const char *comparison_program(size_t index)
 }
 
 /* The GPU's name where the device is one, else the processor's. */
-static void name_of(const json_t *record, char name[AXES_TEXT])
+static void name_of(const struct record *record, char name[AXES_TEXT])
 {
-    const json_t *device = json_array_get(json_object_get(record, "devices"), 0);
+    const struct value *head = record_head(record), *device = value_at(value_get(head, "devices"), 0);
     const char *text = "unknown processor";
-    if (!row_get_text(device, "name", &text))
-        row_get_text(record, "host.cpu", &text);
+    if (!value_get_text(device, "name", &text))
+        value_get_text(head, "host.cpu", &text);
     snprintf(name, AXES_TEXT, "%s", text);
 }
 
 /* The rows of all files that match a row of the baseline, if there are any. */
-static void add_line(struct comparison *c, const json_t *row)
+static void add_line(struct comparison *c, const struct row *row)
 {
     size_t found[COMPARED_MAX], partners = 0;
     for (size_t f = 1; f < c->count; f++) {
@@ -35,21 +35,19 @@ static void add_line(struct comparison *c, const json_t *row)
     }
     if (partners == 0)
         return;
-    json_array_append(c->matched[0], (json_t *)row);
+    rows_append(c->matched[0], (struct row *)row);
     for (size_t f = 1; f < c->count; f++)
-        json_array_append_new(c->matched[f], found[f] == MATCH_NONE
-                                                 ? json_null()
-                                                 : json_incref(json_array_get(c->files[f].rows, found[f])));
+        rows_append(c->matched[f], rows_at(c->files[f].rows, found[f]));
 }
 
 bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
 {
-    const json_t *rows = c->files[file].rows;
-    size_t first = match_find(&c->rule, rows, json_array_get(rows, i));
+    const struct rows *rows = c->files[file].rows;
+    size_t first = match_find(&c->rule, rows, rows_at(rows, i));
     return first != i && first != MATCH_NONE;
 }
 
-static bool has_time(const json_t *row, size_t program)
+static bool has_time(const struct row *row, size_t program)
 {
     char path[SCHEMA_PATH];
     double median;
@@ -62,8 +60,8 @@ static void find_timed(struct comparison *c)
     bool any = false;
     for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
         for (size_t f = 0; f < c->count; f++)
-            for (size_t i = 0; i < json_array_size(c->files[f].rows); i++)
-                c->timed[p] = c->timed[p] || has_time(json_array_get(c->files[f].rows, i), p);
+            for (size_t i = 0; i < rows_count(c->files[f].rows); i++)
+                c->timed[p] = c->timed[p] || has_time(rows_at(c->files[f].rows, i), p);
         any = any || c->timed[p];
     }
     c->timed[0] = c->timed[0] || !any;
@@ -73,7 +71,7 @@ static void find_timed(struct comparison *c)
 bool comparison_load(struct comparison *c, const char *const *paths, size_t count, const char *const *ignored,
                      char *error)
 {
-    const json_t *rows[COMPARED_MAX];
+    const struct rows *rows[COMPARED_MAX];
     *c = (struct comparison){.limits = verdict_limits_default(), .programs = {true, true, true, true}};
     for (; c->count < count; c->count++) {
         struct compared *file = &c->files[c->count];
@@ -82,40 +80,39 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
         file->record = record_load_any(file->path, error);
         if (!file->record)
             return false;
-        file->rows = rows[c->count] = json_object_get(file->record, "rows");
+        file->rows = rows[c->count] = record_rows(file->record);
         name_of(file->record, file->name);
-        c->matched[c->count] = json_array();
+        c->matched[c->count] = rows_new_view();
     }
     find_timed(c);
     c->rule = match_rule(rows, count, ignored);
-    for (size_t i = 0; i < json_array_size(rows[0]); i++)
+    for (size_t i = 0; i < rows_count(rows[0]); i++)
         if (!comparison_repeats(c, 0, i))
-            add_line(c, json_array_get(rows[0], i));
+            add_line(c, rows_at(rows[0], i));
     return true;
 }
 
 void comparison_free(struct comparison *c)
 {
     for (size_t f = 0; f < c->count; f++) {
-        json_decref(c->matched[f]);
-        json_decref(c->files[f].record);
+        rows_free(c->matched[f]);
+        record_free(c->files[f].record);
     }
 }
 
 size_t comparison_lines(const struct comparison *c)
 {
-    return json_array_size(c->matched[0]);
+    return rows_count(c->matched[0]);
 }
 
-const json_t *comparison_row(const struct comparison *c, size_t file, size_t line)
+const struct row *comparison_row(const struct comparison *c, size_t file, size_t line)
 {
-    const json_t *row = json_array_get(c->matched[file], line);
-    return json_is_null(row) ? NULL : row;
+    return rows_at(c->matched[file], line);
 }
 
 bool comparison_has(const struct comparison *c, size_t file, size_t line, size_t program)
 {
-    const json_t *base = comparison_row(c, 0, line), *row = comparison_row(c, file, line);
+    const struct row *base = comparison_row(c, 0, line), *row = comparison_row(c, file, line);
     return c->programs[program] && row &&
            (has_time(base, program) || has_time(row, program) ||
             (c->timed[program] && !(row_is_ok(base) && row_is_ok(row))));

@@ -6,9 +6,9 @@
 
 #include "analysis/compare/match.h"
 #include "analysis/compare/verdict.h"
+#include "analysis/record/record.h"
 #include "analysis/record/row.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,8 +19,8 @@ struct compared {
     char letter; /* A is the baseline: unique, where names need not be */
     const char *path;
     char name[AXES_TEXT]; /* the processor or GPU */
-    json_t *record;
-    const json_t *rows; /* the record's */
+    struct record *record;
+    const struct rows *rows; /* the record's */
 };
 
 struct comparison {
@@ -28,9 +28,9 @@ struct comparison {
     struct compared files[COMPARED_MAX];
     struct match_rule rule;
     struct verdict_limits limits;
-    bool programs[COMPARED_PROGRAMS]; /* those to compare, in the order of comparison_program */
-    bool timed[COMPARED_PROGRAMS];    /* those that some row has a time of; forward and step if none has */
-    json_t *matched[COMPARED_MAX];    /* arrays: row i of each file did the same work; null: it has none */
+    bool programs[COMPARED_PROGRAMS];   /* those to compare, in the order of comparison_program */
+    bool timed[COMPARED_PROGRAMS];      /* those that some row has a time of; forward and step if none has */
+    struct rows *matched[COMPARED_MAX]; /* views: row i of each file did the same work; null: it has none */
 };
 
 /* "forward", "step", "kernel" of an op alone: the benchmarks' programs, in their order; and "encoding". */
@@ -49,7 +49,7 @@ void comparison_free(struct comparison *c);
 size_t comparison_lines(const struct comparison *c);
 
 /* The row of a line, or null. */
-const json_t *comparison_row(const struct comparison *c, size_t file, size_t line);
+const struct row *comparison_row(const struct comparison *c, size_t file, size_t line);
 
 /* Whether there is anything to judge: both files have the row, and one of them has times, or is not ok where
  * times of the program are to be expected. */

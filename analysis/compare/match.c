@@ -13,7 +13,7 @@ static bool contains(const char *const *paths, const char *path)
     return false;
 }
 
-static bool varies_in_one(const json_t *const *rows, size_t files, const struct field *axis)
+static bool varies_in_one(const struct rows *const *rows, size_t files, const struct field *axis)
 {
     for (size_t f = 0; f < files; f++)
         if (axes_vary(rows[f], axis))
@@ -21,7 +21,7 @@ static bool varies_in_one(const json_t *const *rows, size_t files, const struct 
     return false;
 }
 
-struct match_rule match_rule(const json_t *const *rows, size_t files, const char *const *ignored)
+struct match_rule match_rule(const struct rows *const *rows, size_t files, const char *const *ignored)
 {
     static const char *const where[] = {"device", "threads", NULL};
     struct match_rule rule = {0};
@@ -34,20 +34,19 @@ struct match_rule match_rule(const json_t *const *rows, size_t files, const char
     return rule;
 }
 
-static bool agree(const json_t *a, const json_t *b, const struct field *axis)
+static bool agree(const struct row *a, const struct row *b, const struct field *axis)
 {
-    const json_t *x = row_get(a, axis->path), *y = row_get(b, axis->path);
-    return !x || !y || json_equal(x, y);
+    return !row_has(a, axis->path) || !row_has(b, axis->path) || row_same(a, b, axis->path);
 }
 
-static bool same_work(const json_t *a, const json_t *b)
+static bool same_work(const struct row *a, const struct row *b)
 {
     const char *x, *y;
     return row_get_text(a, "work", &x) && row_get_text(b, "work", &y) && strcmp(x, y) == 0;
 }
 
 /* How many axes differ. */
-static size_t distance(const struct match_rule *rule, const json_t *a, const json_t *b)
+static size_t distance(const struct match_rule *rule, const struct row *a, const struct row *b)
 {
     size_t differ = 0;
     for (size_t i = 0; i < rule->count; i++)
@@ -55,16 +54,16 @@ static size_t distance(const struct match_rule *rule, const json_t *a, const jso
     return differ;
 }
 
-bool match(const struct match_rule *rule, const json_t *a, const json_t *b)
+bool match(const struct match_rule *rule, const struct row *a, const struct row *b)
 {
     return same_work(a, b) && distance(rule, a, b) == 0;
 }
 
-size_t match_find(const struct match_rule *rule, const json_t *rows, const json_t *row)
+size_t match_find(const struct match_rule *rule, const struct rows *rows, const struct row *row)
 {
     size_t found = MATCH_NONE;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *other = json_array_get(rows, i);
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *other = rows_at(rows, i);
         if (!match(rule, row, other))
             continue;
         if (row_is_ok(other))
@@ -76,7 +75,7 @@ size_t match_find(const struct match_rule *rule, const json_t *rows, const json_
 }
 
 /* Adds "nodes 500, not 1000" as far as there is place. */
-static void add_difference(char text[AXES_TEXT], const json_t *row, const json_t *other,
+static void add_difference(char text[AXES_TEXT], const struct row *row, const struct row *other,
                            const struct field *axis)
 {
     char is[AXES_TEXT], should[AXES_TEXT];
@@ -87,12 +86,13 @@ static void add_difference(char text[AXES_TEXT], const json_t *row, const json_t
              *is ? is : "null", *should ? should : "null");
 }
 
-static const json_t *nearest_to(const struct match_rule *rule, const json_t *rows, const json_t *row)
+static const struct row *nearest_to(const struct match_rule *rule, const struct rows *rows,
+                                    const struct row *row)
 {
-    const json_t *nearest = NULL;
+    const struct row *nearest = NULL;
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *other = json_array_get(rows, i);
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *other = rows_at(rows, i);
         size_t differ = distance(rule, row, other);
         if (differ < least) {
             least = differ;
@@ -103,9 +103,10 @@ static const json_t *nearest_to(const struct match_rule *rule, const json_t *row
 }
 
 /* Axes in which the whole file is otherwise say more than those that it sweeps: they come alone. */
-void match_explain(const struct match_rule *rule, const json_t *rows, const json_t *row, char text[AXES_TEXT])
+void match_explain(const struct match_rule *rule, const struct rows *rows, const struct row *row,
+                   char text[AXES_TEXT])
 {
-    const json_t *nearest = nearest_to(rule, rows, row);
+    const struct row *nearest = nearest_to(rule, rows, row);
     text[0] = '\0';
     for (int swept = 0; swept < 2 && nearest && !*text; swept++)
         for (size_t i = 0; i < rule->count; i++)

@@ -11,8 +11,8 @@
 #define GTMARK_ANALYSIS_MATCH_H
 
 #include "analysis/record/axes.h"
+#include "analysis/record/row.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,15 +29,15 @@ struct match_rule {
  * The rule for files with these arrays of rows. `ignored` is the paths of axes that need not agree, up to its
  * null, or null.
  */
-struct match_rule match_rule(const json_t *const *rows, size_t files, const char *const *ignored);
+struct match_rule match_rule(const struct rows *const *rows, size_t files, const char *const *ignored);
 
-bool match(const struct match_rule *rule, const json_t *a, const json_t *b);
+bool match(const struct match_rule *rule, const struct row *a, const struct row *b);
 
 /* The index of the row that matches: the first that is ok, else the first; MATCH_NONE if there is none. */
-size_t match_find(const struct match_rule *rule, const json_t *rows, const json_t *row);
+size_t match_find(const struct match_rule *rule, const struct rows *rows, const struct row *row);
 
 /* Why no row matches: "nodes 500, not 1000", by the row that is nearest. One line. */
-void match_explain(const struct match_rule *rule, const json_t *rows, const json_t *row,
+void match_explain(const struct match_rule *rule, const struct rows *rows, const struct row *row,
                    char text[AXES_TEXT]);
 
 #endif

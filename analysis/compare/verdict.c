@@ -84,11 +84,11 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
 }
 
 /* The samples of a program, to be freed; null with the reason if there are none. */
-static double *samples_of(const json_t *row, const char *program, size_t *n, const char **reason)
+static double *samples_of(const struct row *row, const char *program, size_t *n, const char **reason)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.samples", program);
-    *n = json_array_size(row_get(row, path));
+    *n = row_reals_count(row, path);
     double *samples = *n > 0 ? malloc(*n * sizeof *samples) : NULL;
     if (*n > 0 && !samples) {
         fprintf(stderr, "verdict: no memory for %zu samples\n", *n);
@@ -102,7 +102,7 @@ static double *samples_of(const json_t *row, const char *program, size_t *n, con
     return NULL;
 }
 
-static struct verdict not_ok(const char *whose, const json_t *row)
+static struct verdict not_ok(const char *whose, const struct row *row)
 {
     const char *status = "?", *reason = "";
     row_get_text(row, "status", &status);
@@ -111,7 +111,7 @@ static struct verdict not_ok(const char *whose, const json_t *row)
                    reason);
 }
 
-struct verdict verdict_rows(const json_t *base, const json_t *row, const char *program,
+struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             struct verdict_limits limits)
 {
     static const char of_baseline[] = "the baseline is ";

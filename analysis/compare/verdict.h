@@ -7,7 +7,6 @@
 #include "analysis/record/row.h"
 #include "analysis/statistics/robust.h"
 
-#include <jansson.h>
 #include <stddef.h>
 
 enum verdict_kind { VERDICT_UNCLEAR, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER };
@@ -38,7 +37,7 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
 
 /* By the samples of a program ("step"). A row that is not ok or has no samples is unclear, with its reason.
  */
-struct verdict verdict_rows(const json_t *base, const json_t *row, const char *program,
+struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             struct verdict_limits limits);
 
 /* "unclear", "same", "faster", "slower" */

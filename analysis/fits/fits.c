@@ -31,23 +31,24 @@ struct run {
     double *x, *y; /* for fitting: n each */
 };
 
-static const json_t *part(const json_t *row, const char *program, const char *field)
+/* The path of a program's field. */
+static const char *part(char path[SCHEMA_PATH], const char *program, const char *field)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", program, field);
-    return row_get(row, path);
+    snprintf(path, SCHEMA_PATH, "%s.%s", program, field);
+    return path;
 }
 
-static bool sample_of(const json_t *row, const struct field *axis, const char *program, struct sample *s)
+static bool sample_of(const struct row *row, const struct field *axis, const char *program, struct sample *s)
 {
-    const json_t *time = part(row, program, "time.median");
-    if (!row_is_ok(row) || !json_is_number(time) || !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
+    char path[SCHEMA_PATH];
+    *s = (struct sample){0}; /* work that is not known is 0 */
+    if (!row_is_ok(row) || !row_get_real(row, part(path, program, "time.median"), &s->time) ||
+        !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
         return false;
-    s->time = json_number_value(time);
-    s->flops = json_number_value(part(row, program, "flops.analytic")); /* 0 where there is none */
-    s->bytes = json_number_value(part(row, program, "bytes"));
-    s->level = json_string_value(part(row, program, "roofline.level"));
-    s->bound = json_string_value(part(row, program, "roofline.bound"));
+    row_get_real(row, part(path, program, "flops.analytic"), &s->flops);
+    row_get_real(row, part(path, program, "bytes"), &s->bytes);
+    row_get_text(row, part(path, program, "roofline.level"), &s->level);
+    row_get_text(row, part(path, program, "roofline.bound"), &s->bound);
     return true;
 }
 
@@ -83,22 +84,19 @@ static struct power_law exponent_of(struct run *r, quantity_function over, quant
     return fit_power_law(r->x, r->y, r->n);
 }
 
-static void set_real(json_t *fit, const char *name, double value, const char *reason)
+static void set_real(struct value *fit, const char *name, double value, const char *reason)
 {
-    if (isfinite(value)) {
-        json_object_set_new(fit, name, json_real(value));
-        return;
-    }
-    json_object_set_new(fit, name, json_null());
-    json_object_set_new(json_object_get(fit, "reasons"), name, json_string(reason));
+    value_set_real(fit, name, value);
+    if (!isfinite(value))
+        value_set_text(value_get(fit, "reasons"), name, reason);
 }
 
-static void set_null(json_t *fit, const char *name, const char *reason)
+static void set_null(struct value *fit, const char *name, const char *reason)
 {
     set_real(fit, name, NAN, reason);
 }
 
-static void set_exponent(json_t *fit, const char *name, const struct power_law *law)
+static void set_exponent(struct value *fit, const char *name, const struct power_law *law)
 {
     char low[SCHEMA_PATH], high[SCHEMA_PATH];
     snprintf(low, sizeof low, "%s_low", name);
@@ -127,7 +125,7 @@ static const char *symbol_of(const struct field *axis)
 }
 
 /* The law of the times; r->x and r->y hold them. */
-static void set_law(json_t *fit, const struct run *r)
+static void set_law(struct value *fit, const struct run *r)
 {
     static const char *const fields[] = {"law", "law_coefficients", "law_error", "law_as_good"};
     struct growth g = growth_fit(r->x, r->y, r->n);
@@ -136,20 +134,20 @@ static void set_law(json_t *fit, const struct run *r)
     if (!g.found)
         return;
     char text[SCHEMA_PATH], others[GROWTH_LAWS * SCHEMA_PATH] = "";
-    json_t *coefficients = json_array();
+    struct value *coefficients = value_new_array();
     for (int t = 0; t < GROWTH_TERMS; t++)
         if (g.laws[0].terms >> t & 1)
-            json_array_append_new(coefficients, json_real(g.laws[0].coefficient[t]));
+            value_append(coefficients, value_new_real(g.laws[0].coefficient[t]));
     for (int l = 1; l < GROWTH_LAWS && g.laws[l].criterion < g.laws[0].criterion + GROWTH_CLOSE; l++) {
         size_t used = strlen(others);
         law_text(text, &g.laws[l], symbol_of(r->axis));
         snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", text);
     }
     law_text(text, &g.laws[0], symbol_of(r->axis));
-    json_object_set_new(fit, "law", json_string(text));
-    json_object_set_new(fit, "law_coefficients", coefficients);
+    value_set_text(fit, "law", text);
+    value_set(fit, "law_coefficients", coefficients);
     set_real(fit, "law_error", g.laws[0].error, "");
-    json_object_set_new(fit, "law_as_good", json_string(others));
+    value_set_text(fit, "law_as_good", others);
 }
 
 static const char *level_of(const struct sample *s)
@@ -163,7 +161,7 @@ static const char *bound_of(const struct sample *s)
 }
 
 /* The different names along the axis, in order; null where a row has none. */
-static void set_names(json_t *fit, const char *field, const struct run *r,
+static void set_names(struct value *fit, const char *field, const struct run *r,
                       const char *(*name_of)(const struct sample *s))
 {
     char text[256] = "";
@@ -179,13 +177,13 @@ static void set_names(json_t *fit, const char *field, const struct run *r,
             snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", name);
         last = name;
     }
-    json_object_set_new(fit, field, json_string(text));
+    value_set_text(fit, field, text);
 }
 
-static bool is_one(const json_t *fit, const char *field)
+static bool is_one(const struct value *fit, const char *field)
 {
-    const char *names = json_string_value(json_object_get(fit, field));
-    return names && !strchr(names, ',');
+    const char *names;
+    return value_get_text(fit, field, &names) && !strchr(names, ',');
 }
 
 static bool all_bound_by_memory(const struct run *r)
@@ -204,7 +202,7 @@ static bool changes(const struct run *r, quantity_function quantity)
     return false;
 }
 
-static const char *verdict_of(const json_t *fit, const struct power_law *excess)
+static const char *verdict_of(const struct value *fit, const struct power_law *excess)
 {
     if (fabs(excess->exponent) <= FITS_TOLERANCE)
         return "agrees";
@@ -214,14 +212,14 @@ static const char *verdict_of(const json_t *fit, const struct power_law *excess)
 }
 
 /* The work's side of a fit. */
-static void set_work(json_t *fit, struct run *r)
+static void set_work(struct value *fit, struct run *r)
 {
     static const char *const fields[] = {"work_exponent", "excess", "excess_low", "excess_high", "verdict"};
     bool bytes = all_bound_by_memory(r);
     quantity_function work = bytes ? bytes_of : flops_of;
     set_names(fit, "levels", r, level_of);
     set_names(fit, "bounds", r, bound_of);
-    json_object_set_new(fit, "work", json_string(bytes ? "bytes" : "flops"));
+    value_set_text(fit, "work", bytes ? "bytes" : "flops");
     struct power_law grows = exponent_of(r, work, NULL), excess = exponent_of(r, time_of, work);
     const char *missing = grows.points < r->n ? "the work of a row is not known" : "the work does not change";
     if (grows.points < r->n || !changes(r, work)) {
@@ -232,20 +230,25 @@ static void set_work(json_t *fit, struct run *r)
     set_real(fit, "work_exponent", grows.exponent, "");
     set_exponent(fit, "excess", &excess);
     if (excess.has_interval)
-        json_object_set_new(fit, "verdict", json_string(verdict_of(fit, &excess)));
+        value_set_text(fit, "verdict", verdict_of(fit, &excess));
     else
         set_null(fit, "verdict", "needs 3 values of the axis");
 }
 
 /* The fit of one run; null where the axis has one value. */
-static json_t *fit_of(struct run *r)
+static struct value *fit_of(struct run *r)
 {
     qsort(r->samples, r->n, sizeof *r->samples, by_x);
     if (r->n < 2 || r->samples[0].x == r->samples[r->n - 1].x)
         return NULL;
-    json_t *fit = json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:{}}", "program", r->program, "axis",
-                            r->axis->path, "group", r->group, "points", (json_int_t)r->n, "from",
-                            r->samples[0].x, "to", r->samples[r->n - 1].x, "reasons");
+    struct value *fit = value_new_object();
+    value_set_text(fit, "program", r->program);
+    value_set_text(fit, "axis", r->axis->path);
+    value_set_text(fit, "group", r->group);
+    value_set_count(fit, "points", (int64_t)r->n);
+    value_set_real(fit, "from", r->samples[0].x);
+    value_set_real(fit, "to", r->samples[r->n - 1].x);
+    value_set(fit, "reasons", value_new_object());
     struct power_law time = exponent_of(r, time_of, NULL);
     set_exponent(fit, "exponent", &time);
     set_law(fit, r);
@@ -254,9 +257,10 @@ static json_t *fit_of(struct run *r)
 }
 
 /* Adds the fits of a program over an axis, one for each combination of the others. */
-static void add_fits(json_t *fits, const json_t *rows, const struct field *axis, const char *program)
+static void add_fits(struct value *fits, const struct rows *rows, const struct field *axis,
+                     const char *program)
 {
-    size_t count = json_array_size(rows);
+    size_t count = rows_count(rows);
     const struct field *beside[AXES_MAX];
     size_t others = axes_beside(rows, axis, beside);
     char(*groups)[AXES_TEXT] = malloc(count * sizeof *groups);
@@ -265,7 +269,7 @@ static void add_fits(json_t *fits, const json_t *rows, const struct field *axis,
     if (!groups || !samples || !xy)
         abort();
     for (size_t i = 0; i < count; i++)
-        axes_describe_all(json_array_get(rows, i), beside, others, groups[i]);
+        axes_describe_all(rows_at(rows, i), beside, others, groups[i]);
     for (size_t i = 0; i < count; i++) {
         struct run r = {.program = program, .axis = axis, .group = groups[i], .samples = samples};
         bool first = true;
@@ -273,21 +277,21 @@ static void add_fits(json_t *fits, const json_t *rows, const struct field *axis,
             first = first && strcmp(groups[k], groups[i]) != 0;
         for (size_t k = i; first && k < count; k++)
             if (strcmp(groups[k], groups[i]) == 0)
-                r.n += sample_of(json_array_get(rows, k), axis, program, &samples[r.n]);
+                r.n += sample_of(rows_at(rows, k), axis, program, &samples[r.n]);
         r.x = xy;
         r.y = xy + count;
-        json_t *fit = fit_of(&r);
+        struct value *fit = fit_of(&r);
         if (fit)
-            json_array_append_new(fits, fit);
+            value_append(fits, fit);
     }
     free(groups);
     free(samples);
     free(xy);
 }
 
-json_t *fits_of(const json_t *rows)
+struct value *fits_of(const struct rows *rows)
 {
-    json_t *fits = json_array();
+    struct value *fits = value_new_array();
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying);
     for (size_t i = 0; i < n; i++) {

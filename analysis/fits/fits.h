@@ -8,22 +8,23 @@
 #ifndef GTMARK_ANALYSIS_FITS_H
 #define GTMARK_ANALYSIS_FITS_H
 
-#include <jansson.h>
+#include "analysis/record/row.h"
+
 #include <stdio.h>
 
 /* The difference of the exponents of time and work from which they contradict each other. */
 #define FITS_TOLERANCE 0.1
 
 /* The fits of the rows that are ok: an array, empty where nothing was timed or no axis has two values. */
-json_t *fits_of(const json_t *rows);
+struct value *fits_of(const struct rows *rows);
 
 /* A line for each fit that has an interval: for people, below the table. Prints nothing without any. */
-void fits_print(const json_t *fits, FILE *out);
+void fits_print(const struct value *fits, FILE *out);
 
 /*
  * What a reader must not miss: a line for each fit whose time contradicts its work; and for each that crosses
  * levels, in a lower voice, which.
  */
-void fits_warn(const json_t *fits, FILE *out);
+void fits_warn(const struct value *fits, FILE *out);
 
 #endif

@@ -8,26 +8,28 @@
 #include <math.h>
 #include <string.h>
 
-static const char *text_of(const json_t *fit, const char *name)
+static const char *text_of(const struct value *fit, const char *name)
 {
-    const char *text = json_string_value(json_object_get(fit, name));
-    return text ? text : "";
+    const char *text = "";
+    value_get_text(fit, name, &text);
+    return text;
 }
 
-static double real_of(const json_t *fit, const char *name)
+static double real_of(const struct value *fit, const char *name)
 {
-    const json_t *value = json_object_get(fit, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    double value = NAN;
+    value_get_real(fit, name, &value);
+    return value;
 }
 
-static const char *symbol_of(const json_t *fit)
+static const char *symbol_of(const struct value *fit)
 {
     const struct field *axis = schema_find(text_of(fit, "axis"));
     return axis && axis->symbol && *axis->symbol ? axis->symbol : "x";
 }
 
 /* "step, gelu over nodes" */
-static void print_subject(const json_t *fit, FILE *out)
+static void print_subject(const struct value *fit, FILE *out)
 {
     const char *group = text_of(fit, "group");
     fprintf(out, "%s%s%s over %s %g-%g", text_of(fit, "program"), *group ? ", " : "", group,
@@ -35,23 +37,26 @@ static void print_subject(const json_t *fit, FILE *out)
 }
 
 /* "N^1.38 ± 0.04" */
-static void print_exponent(const json_t *fit, FILE *out)
+static void print_exponent(const struct value *fit, FILE *out)
 {
     double half = (real_of(fit, "exponent_high") - real_of(fit, "exponent_low")) / 2;
     fprintf(out, "%s^%.2f ± %.2f", symbol_of(fit), real_of(fit, "exponent"), half);
 }
 
 /* "12.1 µs N + 1.30 ns N^2": the coefficients before the terms that the law's text lists. */
-static void print_law(const json_t *fit, FILE *out)
+static void print_law(const struct value *fit, FILE *out)
 {
     char terms[SCHEMA_PATH], *rest = terms;
-    const json_t *coefficients = json_object_get(fit, "law_coefficients");
+    const char *separator = "";
     snprintf(terms, sizeof terms, "%s", text_of(fit, "law"));
-    for (size_t i = 0; i < json_array_size(coefficients) && rest; i++) {
+    for (struct walk w = value_walk(value_get(fit, "law_coefficients")); rest && walk_next(&w);) {
+        double coefficient = 0;
         char value[UNITS_TEXT], *end = strstr(rest, " + ");
         int length = end ? (int)(end - rest) : (int)strlen(rest);
-        units_format(value, json_number_value(json_array_get(coefficients, i)), UNITS_SI, "s");
-        fprintf(out, "%s%s", i ? " + " : "", value);
+        value_read_real(w.value, &coefficient);
+        units_format(value, coefficient, UNITS_SI, "s");
+        fprintf(out, "%s%s", separator, value);
+        separator = " + ";
         if (length != 1 || *rest != '1')
             fprintf(out, " %.*s", length, rest);
         rest = end ? end + strlen(" + ") : NULL;
@@ -61,17 +66,17 @@ static void print_law(const json_t *fit, FILE *out)
         fprintf(out, " (or %s)", text_of(fit, "law_as_good"));
 }
 
-static const char *work_name(const json_t *fit)
+static const char *work_name(const struct value *fit)
 {
     return strcmp(text_of(fit, "work"), "bytes") == 0 ? "bytes" : "FLOPs";
 }
 
-void fits_print(const json_t *fits, FILE *out)
+void fits_print(const struct value *fits, FILE *out)
 {
     enum { SHOWN = 12 };
     size_t shown = 0, more = 0;
-    for (size_t i = 0; i < json_array_size(fits); i++) {
-        const json_t *fit = json_array_get(fits, i);
+    for (struct walk w = value_walk(fits); walk_next(&w);) {
+        const struct value *fit = w.value;
         if (isnan(real_of(fit, "exponent_low")))
             continue;
         if (shown == SHOWN) {
@@ -94,7 +99,7 @@ void fits_print(const json_t *fits, FILE *out)
         fprintf(out, "  and %zu more in the result file\n", more);
 }
 
-static void warn_contradiction(const json_t *fit, FILE *out)
+static void warn_contradiction(const struct value *fit, FILE *out)
 {
     bool faster = real_of(fit, "excess") > 0;
     fputs("CONTRADICTION: ", out);
@@ -109,7 +114,7 @@ static void warn_contradiction(const json_t *fit, FILE *out)
                    : "the small sizes pay costs that do not grow with the work");
 }
 
-static void warn_crossing(const json_t *fit, FILE *out)
+static void warn_crossing(const struct value *fit, FILE *out)
 {
     fputs("note: ", out);
     print_subject(fit, out);
@@ -122,10 +127,10 @@ static void warn_crossing(const json_t *fit, FILE *out)
         fputs("whether the rows stay in one level of memory is not known without a roofline\n", out);
 }
 
-void fits_warn(const json_t *fits, FILE *out)
+void fits_warn(const struct value *fits, FILE *out)
 {
-    for (size_t i = 0; i < json_array_size(fits); i++) {
-        const json_t *fit = json_array_get(fits, i);
+    for (struct walk w = value_walk(fits); walk_next(&w);) {
+        const struct value *fit = w.value;
         if (strcmp(text_of(fit, "verdict"), "contradicts") == 0)
             warn_contradiction(fit, out);
         else if (strcmp(text_of(fit, "verdict"), "crosses") == 0)

@@ -5,33 +5,30 @@
 
 #include <string.h>
 
-bool axes_vary(const json_t *rows, const struct field *axis)
+bool axes_vary(const struct rows *rows, const struct field *axis)
 {
-    const json_t *first = row_get(json_array_get(rows, 0), axis->path);
-    for (size_t i = 1; i < json_array_size(rows); i++) {
-        const json_t *other = row_get(json_array_get(rows, i), axis->path);
-        if ((first || other) && !json_equal(first, other))
+    for (size_t i = 1; i < rows_count(rows); i++)
+        if (!row_same(rows_at(rows, 0), rows_at(rows, i), axis->path))
             return true;
-    }
     return false;
 }
 
 /* Whether the rows that have the axis at all have one value of it. */
-static bool has_one_value(const json_t *rows, const struct field *axis)
+static bool has_one_value(const struct rows *rows, const struct field *axis)
 {
-    const json_t *first = NULL;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *value = row_get(json_array_get(rows, i), axis->path);
-        if (!value || json_is_null(value))
+    const struct row *first = NULL;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
+        if (!row_has(row, axis->path) || row_is_null(row, axis->path))
             continue;
-        if (first && !json_equal(first, value))
+        if (first && !row_same(first, row, axis->path))
             return false;
-        first = value;
+        first = row;
     }
     return true;
 }
 
-size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
+size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
@@ -40,23 +37,22 @@ size_t axes_varying(const json_t *rows, const struct field *varying[AXES_MAX])
     return n;
 }
 
-bool axes_follows(const json_t *rows, const struct field *axis, const struct field *other)
+bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other)
 {
     if (other->type == FIELD_TEXT)
         return false;
-    for (size_t i = 1; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
+    for (size_t i = 1; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
         for (size_t k = 0; k < i; k++) {
-            const json_t *before = json_array_get(rows, k);
-            if (json_equal(row_get(row, axis->path), row_get(before, axis->path)) &&
-                !json_equal(row_get(row, other->path), row_get(before, other->path)))
+            const struct row *before = rows_at(rows, k);
+            if (row_same(row, before, axis->path) && !row_same(row, before, other->path))
                 return false;
         }
     }
     return true;
 }
 
-size_t axes_beside(const json_t *rows, const struct field *axis, const struct field *beside[AXES_MAX])
+size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX])
 {
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying), count = 0;
@@ -66,7 +62,7 @@ size_t axes_beside(const json_t *rows, const struct field *axis, const struct fi
     return count;
 }
 
-const struct field *axes_default(const json_t *rows)
+const struct field *axes_default(const struct rows *rows)
 {
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying);
@@ -76,7 +72,7 @@ const struct field *axes_default(const json_t *rows)
     return schema_find("nodes");
 }
 
-void axes_text(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+void axes_text(const struct row *row, const struct field *axis, char text[AXES_TEXT])
 {
     const char *name;
     int64_t count;
@@ -90,7 +86,7 @@ void axes_text(const json_t *row, const struct field *axis, char text[AXES_TEXT]
         snprintf(text, AXES_TEXT, "%g", real);
 }
 
-void axes_describe(const json_t *row, const struct field *axis, char text[AXES_TEXT])
+void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT])
 {
     char value[AXES_TEXT];
     axes_text(row, axis, value);
@@ -105,7 +101,7 @@ void axes_describe(const json_t *row, const struct field *axis, char text[AXES_T
         memcpy(text, value, sizeof value);
 }
 
-void axes_describe_all(const json_t *row, const struct field *const *axes, size_t n, char text[AXES_TEXT])
+void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n, char text[AXES_TEXT])
 {
     size_t used = 0;
     text[0] = '\0';

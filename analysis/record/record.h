@@ -10,45 +10,49 @@
 #define GTMARK_ANALYSIS_RECORD_H
 
 #include "analysis/record/row.h"
+#include "analysis/record/value.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+struct record;
 
 /*
  * A record without rows, started now. `context` is an object with all other fields (host, devices, ...); it
  * is taken over.
  */
-json_t *record_new(const char *benchmark, const char *command, json_t *context);
+struct record *record_new(const char *benchmark, const char *command, struct value *context);
+void record_free(struct record *record); /* null is allowed */
+
+/* All that stands beside the rows, an object; and the rows. Both are the record's, and can be changed there.
+ */
+struct value *record_head(const struct record *record);
+struct rows *record_rows(const struct record *record);
 
 /* Appends a row, which is taken over; refuses one that is not valid. */
-bool record_add(json_t *record, json_t *row, char *error);
+bool record_add(struct record *record, struct row *row, char *error);
 
 /* Puts a row, which is taken over, at an index up to the number of rows: before the row there, or in its
  * place. Refuses one that is not valid. */
-bool record_put(json_t *record, size_t index, bool replace, json_t *row, char *error);
+bool record_put(struct record *record, size_t index, bool replace, struct row *row, char *error);
 
 /* Whether schema version, fields and all rows are as they should be. */
-bool record_validate(const json_t *record, char *error);
+bool record_validate(const struct record *record, char *error);
 
 /* Writes the document to a stream. False if the stream failed. */
-bool record_write(const json_t *record, FILE *out);
+bool record_write(const struct record *record, FILE *out);
 
 /*
  * Writes a row on one line, with all that the record says beside its rows and fits under "record": a line
  * means the same in any other file. False if the stream failed.
  */
-bool record_write_line(const json_t *record, const json_t *row, FILE *out);
+bool record_write_line(const struct record *record, const struct row *row, FILE *out);
 
 /*
  * Saves to a file so that it holds a whole document at every moment: writes beside it, then renames. An
  * error leaves the file as it was, and nothing beside it.
  */
-bool record_save(const json_t *record, const char *path, char *error);
-
-/* Whether record_save could write there: tries it, and leaves nothing behind, nor what a killed process left.
- */
-bool record_can_save(const char *path, char *error);
+bool record_save(const struct record *record, const char *path, char *error);
 
 /*
  * Keeps what stands in the file, if it is anything but a record without rows, under its name and a tilde, in
@@ -56,13 +60,14 @@ bool record_can_save(const char *path, char *error);
  */
 bool record_keep(const char *path, char *error);
 
-/* The record in a file, validated; null on error. */
-json_t *record_load(const char *path, char *error);
+/* The record in a file, or in a text, validated; null on error. */
+struct record *record_load(const char *path, char *error);
+struct record *record_parse(const char *text, char *error);
 
 /*
  * The same of a file that a program before or after this one may have written: fields of rows may be missing
  * or unknown. The version of the format, the record's own fields and the status of every row are validated.
  */
-json_t *record_load_any(const char *path, char *error);
+struct record *record_load_any(const char *path, char *error);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Rows: path-based access to nested JSON objects, with the schema as the authority.
  *
- * Integers are json_int_t, 64 bits, in reading and writing. Reals are written with 15 significant digits:
+ * Reals are written with 15 significant digits:
  * what survives from decimal to double and back, and more than any measurement has.
  */
 #include "analysis/record/row.h"
 
+#include "analysis/record/json.h"
 #include "analysis/record/schema.h"
-#include "analysis/record/text.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
@@ -32,14 +32,45 @@ static const char *split(const char *path, char part[SCHEMA_PATH])
     return path[length] ? path + length + 1 : NULL;
 }
 
-const json_t *row_get(const json_t *row, const char *path)
+struct row *row_new(void)
 {
-    char part[SCHEMA_PATH];
-    while (row && path) {
-        path = split(path, part);
-        row = json_object_get(row, part);
-    }
-    return row;
+    return row_of_json(json_object());
+}
+
+struct row *row_copy(const struct row *row)
+{
+    return row_of_json(json_deep_copy(json_of_row(row)));
+}
+
+void row_free(struct row *row)
+{
+    json_decref(json_of_row(row));
+}
+
+static const struct value *at(const struct row *row, const char *path)
+{
+    return value_of_json(json_at(json_of_row(row), path));
+}
+
+bool row_has(const struct row *row, const char *path)
+{
+    return at(row, path);
+}
+
+bool row_is_null(const struct row *row, const char *path)
+{
+    return at(row, path) && value_kind(at(row, path)) == VALUE_NULL;
+}
+
+bool row_same(const struct row *a, const struct row *b, const char *path)
+{
+    const struct value *x = at(a, path), *y = at(b, path);
+    return (!x && !y) || value_equal(x, y);
+}
+
+bool row_equal(const struct row *a, const struct row *b)
+{
+    return json_equal(json_of_row(a), json_of_row(b));
 }
 
 /* Puts a value, taking it over, at a path below `object`, making the objects on the way. */
@@ -58,7 +89,7 @@ static void put(json_t *object, const char *path, json_t *value)
 }
 
 /* Puts a value that may be missing (null pointer), because JSON has no form for it. */
-static void put_or_reason(json_t *row, const char *path, enum field_type type, json_t *value,
+static void put_or_reason(struct row *row, const char *path, enum field_type type, json_t *value,
                           const char *reason)
 {
     const struct field *field = schema_find(path);
@@ -68,26 +99,26 @@ static void put_or_reason(json_t *row, const char *path, enum field_type type, j
         row_set_null(row, path, reason);
         return;
     }
-    put(row, path, value);
-    json_object_del(json_object_get(row, "reasons"), path);
+    put(json_of_row(row), path, value);
+    json_object_del(json_object_get(json_of_row(row), "reasons"), path);
 }
 
-void row_set_text(json_t *row, const char *path, const char *value)
+void row_set_text(struct row *row, const char *path, const char *value)
 {
-    put_or_reason(row, path, FIELD_TEXT, json_text(value), "no memory");
+    put_or_reason(row, path, FIELD_TEXT, json_of_value(value_new_text(value)), "no memory");
 }
 
-void row_set_count(json_t *row, const char *path, int64_t value)
+void row_set_count(struct row *row, const char *path, int64_t value)
 {
     put_or_reason(row, path, FIELD_COUNT, json_integer(value), "no memory");
 }
 
-void row_set_real(json_t *row, const char *path, double value)
+void row_set_real(struct row *row, const char *path, double value)
 {
     put_or_reason(row, path, FIELD_REAL, json_real(value), "not a finite number");
 }
 
-void row_set_reals(json_t *row, const char *path, const double *values, size_t n)
+void row_set_reals(struct row *row, const char *path, const double *values, size_t n)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n && array; i++)
@@ -98,39 +129,39 @@ void row_set_reals(json_t *row, const char *path, const double *values, size_t n
     put_or_reason(row, path, FIELD_REALS, array, "not finite numbers");
 }
 
-void row_set_null(json_t *row, const char *path, const char *reason)
+void row_set_null(struct row *row, const char *path, const char *reason)
 {
     bool found = false;
-    json_t *reasons = json_object_get(row, "reasons");
+    json_t *reasons = json_object_get(json_of_row(row), "reasons");
     for (size_t i = 0; i < schema_fields_count; i++) {
         const char *field = schema_fields[i].path;
         if (!schema_is_under(field, path))
             continue;
         found = true;
-        put(row, field, json_null());
+        put(json_of_row(row), field, json_null());
         json_object_del(reasons, field);
     }
     if (!found)
         misuse("the schema has no such field or group", path);
     if (!reasons) {
         reasons = json_object();
-        json_object_set_new(row, "reasons", reasons);
+        json_object_set_new(json_of_row(row), "reasons", reasons);
     }
-    if (json_object_set_new(reasons, path, json_text(reason)) != 0)
+    if (json_object_set_new(reasons, path, json_of_value(value_new_text(reason))) != 0)
         misuse("no memory for the reason", path);
 }
 
-void row_set_rest_null(json_t *row, const char *reason)
+void row_set_rest_null(struct row *row, const char *reason)
 {
     for (size_t i = 0; i < schema_fields_count; i++) {
         char path[SCHEMA_PATH];
         snprintf(path, sizeof path, "%s", schema_fields[i].path);
-        if (row_get(row, path))
+        if (row_has(row, path))
             continue;
         /* The shortest prefix of which the row has nothing: one reason for a whole group. */
         for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
             *dot = '\0';
-            if (!row_get(row, path))
+            if (!row_has(row, path))
                 break;
             *dot = '.';
         }
@@ -139,14 +170,15 @@ void row_set_rest_null(json_t *row, const char *reason)
 }
 
 /* Sets a statistic, or null for the reason if there is none. */
-static void set_statistic(json_t *row, const char *group, const char *name, double value, const char *reason)
+static void set_statistic(struct row *row, const char *group, const char *name, double value,
+                          const char *reason)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.%s", group, name);
     put_or_reason(row, path, FIELD_REAL, json_real(value), reason);
 }
 
-static void set_intervals(json_t *row, const char *group, const double *samples, const struct summary *s)
+static void set_intervals(struct row *row, const char *group, const double *samples, const struct summary *s)
 {
     struct interval ranks = median_interval_ranks(samples, s->n);
     struct interval blocks = median_interval_blocks(samples, s->n, 1);
@@ -158,7 +190,7 @@ static void set_intervals(json_t *row, const char *group, const double *samples,
     set_statistic(row, group, "blocks95_high", few ? NAN : blocks.high, "needs 6 samples");
 }
 
-static void set_trend(json_t *row, const char *group, const double *samples, size_t n)
+static void set_trend(struct row *row, const char *group, const double *samples, size_t n)
 {
     char path[SCHEMA_PATH];
     struct drift drift = drift_find(samples, n);
@@ -168,7 +200,7 @@ static void set_trend(json_t *row, const char *group, const double *samples, siz
     row_set_count(row, path, (int64_t)slow_start_find(samples, n).runs);
 }
 
-void row_set_samples(json_t *row, const char *group, const double *samples, size_t n)
+void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)
 {
     struct summary s = summarize(samples, n);
     char path[SCHEMA_PATH];
@@ -190,47 +222,41 @@ void row_set_samples(json_t *row, const char *group, const double *samples, size
     set_trend(row, group, samples, n);
 }
 
-bool row_get_text(const json_t *row, const char *path, const char **value)
+bool row_get_text(const struct row *row, const char *path, const char **value)
 {
-    const json_t *json = row_get(row, path);
-    if (!json_is_string(json))
+    return value_read_text(at(row, path), value);
+}
+
+bool row_get_count(const struct row *row, const char *path, int64_t *value)
+{
+    return value_read_count(at(row, path), value);
+}
+
+bool row_get_real(const struct row *row, const char *path, double *value)
+{
+    return value_read_real(at(row, path), value);
+}
+
+size_t row_reals_count(const struct row *row, const char *path)
+{
+    return value_kind(at(row, path)) == VALUE_ARRAY ? value_size(at(row, path)) : 0;
+}
+
+bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n)
+{
+    const struct value *array = at(row, path);
+    if (value_kind(array) != VALUE_ARRAY || value_size(array) > capacity)
         return false;
-    *value = json_string_value(json);
+    *n = 0;
+    for (struct walk w = value_walk(array); walk_next(&w); (*n)++)
+        if (!value_read_real(w.value, &values[*n]))
+            values[*n] = 0;
     return true;
 }
 
-bool row_get_count(const json_t *row, const char *path, int64_t *value)
+const char *row_reason(const struct row *row, const char *path)
 {
-    const json_t *json = row_get(row, path);
-    if (!json_is_integer(json))
-        return false;
-    *value = json_integer_value(json);
-    return true;
-}
-
-bool row_get_real(const json_t *row, const char *path, double *value)
-{
-    const json_t *json = row_get(row, path);
-    if (!json_is_number(json))
-        return false;
-    *value = json_number_value(json);
-    return true;
-}
-
-bool row_get_reals(const json_t *row, const char *path, double *values, size_t capacity, size_t *n)
-{
-    const json_t *json = row_get(row, path);
-    if (!json_is_array(json) || json_array_size(json) > capacity)
-        return false;
-    *n = json_array_size(json);
-    for (size_t i = 0; i < *n; i++)
-        values[i] = json_number_value(json_array_get(json, i));
-    return true;
-}
-
-const char *row_reason(const json_t *row, const char *path)
-{
-    const json_t *reasons = json_object_get(row, "reasons");
+    const json_t *reasons = json_object_get(json_of_row(row), "reasons");
     char at[SCHEMA_PATH];
     if (snprintf(at, sizeof at, "%s", path) >= SCHEMA_PATH)
         return NULL;
@@ -243,13 +269,13 @@ const char *row_reason(const json_t *row, const char *path)
     }
 }
 
-bool row_is_ok(const json_t *row)
+bool row_is_ok(const struct row *row)
 {
     const char *status;
     return row_get_text(row, "status", &status) && strcmp(status, "ok") == 0;
 }
 
-bool row_write(const json_t *row, FILE *out)
+bool row_write(const struct row *row, FILE *out)
 {
-    return json_dumpf(row, out, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0 && putc('\n', out) != EOF;
+    return value_write(value_of_json(json_of_row(row)), out) && putc('\n', out) != EOF;
 }

@@ -2,24 +2,31 @@
  * Whether a row is complete: every field of the schema is there with its type, or null with a reason; there
  * is no other field, and no reason that explains nothing.
  */
-#include "analysis/record/row.h"
+#include "analysis/record/json.h"
 #include "analysis/record/schema.h"
 
 #include <string.h>
 
-/* Every leaf below `object` is a field. `prefix` is the object's path, empty for the row. */
-static bool only_known_fields(const json_t *object, const char *prefix, char *error)
+static const struct value *value_of_row(const struct row *row)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    return value_of_json(json_of_row(row));
+}
+
+static bool is_object(const struct row *row)
+{
+    return value_kind(value_of_row(row)) == VALUE_OBJECT;
+}
+
+/* Every leaf below `object` is a field. `prefix` is the object's path, empty for the row. */
+static bool only_known_fields(const struct value *object, const char *prefix, char *error)
+{
+    for (struct walk w = value_walk(object); walk_next(&w);) {
         char path[SCHEMA_PATH];
-        bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key) < SCHEMA_PATH;
+        bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
         if (fits && strcmp(path, "reasons") == 0)
             continue;
-        if (fits && json_is_object(value) && schema_is_group(path)) {
-            if (!only_known_fields(value, path, error))
+        if (fits && value_kind(w.value) == VALUE_OBJECT && schema_is_group(path)) {
+            if (!only_known_fields(w.value, path, error))
                 return false;
         } else if (!fits || !schema_find(path)) {
             snprintf(error, MESSAGE_SIZE, "%s: no such field", path);
@@ -29,34 +36,40 @@ static bool only_known_fields(const json_t *object, const char *prefix, char *er
     return true;
 }
 
-static bool has_type(const json_t *value, enum field_type type)
+static bool is_number(const struct value *v)
+{
+    return value_kind(v) == VALUE_COUNT || value_kind(v) == VALUE_REAL;
+}
+
+static bool has_type(const struct value *v, enum field_type type)
 {
     switch (type) {
     case FIELD_TEXT:
-        return json_is_string(value);
+        return value_kind(v) == VALUE_TEXT;
     case FIELD_COUNT:
-        return json_is_integer(value);
+        return value_kind(v) == VALUE_COUNT;
     case FIELD_REAL:
-        return json_is_number(value);
+        return is_number(v);
     case FIELD_REALS:
         break;
     }
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!json_is_number(json_array_get(value, i)))
+    if (value_kind(v) != VALUE_ARRAY)
+        return false;
+    for (struct walk w = value_walk(v); walk_next(&w);)
+        if (!is_number(w.value))
             return false;
-    return json_is_array(value);
+    return true;
 }
 
-static bool every_field_is_there(const json_t *row, char *error)
+static bool every_field_is_there(const struct row *row, char *error)
 {
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
-        const json_t *value = row_get(row, f->path);
-        if (!value)
+        if (!row_has(row, f->path))
             snprintf(error, MESSAGE_SIZE, "%s: the field is missing", f->path);
-        else if (json_is_null(value) && !row_reason(row, f->path))
+        else if (row_is_null(row, f->path) && !row_reason(row, f->path))
             snprintf(error, MESSAGE_SIZE, "%s: null without a reason", f->path);
-        else if (!json_is_null(value) && !has_type(value, f->type))
+        else if (!row_is_null(row, f->path) && !has_type(value_get(value_of_row(row), f->path), f->type))
             snprintf(error, MESSAGE_SIZE, "%s: not %s", f->path, field_type_name(f->type));
         else
             continue;
@@ -65,28 +78,27 @@ static bool every_field_is_there(const json_t *row, char *error)
     return true;
 }
 
-static bool explains_something(const json_t *row, const char *path)
+static bool explains_something(const struct row *row, const char *path)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_is_under(schema_fields[i].path, path) && json_is_null(row_get(row, schema_fields[i].path)))
+        if (schema_is_under(schema_fields[i].path, path) && row_is_null(row, schema_fields[i].path))
             return true;
     return false;
 }
 
-static bool reasons_are_sound(const json_t *row, char *error)
+static bool reasons_are_sound(const struct row *row, char *error)
 {
-    json_t *reasons = json_object_get(row, "reasons"), *reason;
-    const char *path;
-    if (reasons && !json_is_object(reasons)) {
+    const struct value *reasons = value_get(value_of_row(row), "reasons");
+    if (reasons && value_kind(reasons) != VALUE_OBJECT) {
         snprintf(error, MESSAGE_SIZE, "reasons: not an object");
         return false;
     }
-    json_object_foreach(reasons, path, reason)
-    {
-        if (!json_is_string(reason) || json_string_length(reason) == 0)
-            snprintf(error, MESSAGE_SIZE, "reasons: %.*s: not a text, or empty", SCHEMA_PATH, path);
-        else if (!explains_something(row, path))
-            snprintf(error, MESSAGE_SIZE, "reasons: %.*s: no field of this path is null", SCHEMA_PATH, path);
+    for (struct walk w = value_walk(reasons); walk_next(&w);) {
+        const char *reason;
+        if (!value_read_text(w.value, &reason) || !*reason)
+            snprintf(error, MESSAGE_SIZE, "reasons: %.*s: not a text, or empty", SCHEMA_PATH, w.key);
+        else if (!explains_something(row, w.key))
+            snprintf(error, MESSAGE_SIZE, "reasons: %.*s: no field of this path is null", SCHEMA_PATH, w.key);
         else
             continue;
         return false;
@@ -94,7 +106,7 @@ static bool reasons_are_sound(const json_t *row, char *error)
     return true;
 }
 
-bool row_validate_status(const json_t *row, char *error)
+bool row_validate_status(const struct row *row, char *error)
 {
     static const char *const allowed[] = {"ok", "skipped", "oom", "failed", "wrong"};
     const char *status = "", *reason = "";
@@ -103,7 +115,7 @@ bool row_validate_status(const json_t *row, char *error)
     row_get_text(row, "reason", &reason);
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         known = known || strcmp(status, allowed[i]) == 0;
-    if (!json_is_object(row))
+    if (!is_object(row))
         snprintf(error, MESSAGE_SIZE, "not an object");
     else if (!known)
         snprintf(error, MESSAGE_SIZE, "status: %.40s is none of ok, skipped, oom, failed, wrong", status);
@@ -114,10 +126,10 @@ bool row_validate_status(const json_t *row, char *error)
     return false;
 }
 
-bool row_validate(const json_t *row, char *error)
+bool row_validate(const struct row *row, char *error)
 {
-    if (json_is_object(row) && !(only_known_fields(row, "", error) && every_field_is_there(row, error) &&
-                                 reasons_are_sound(row, error)))
+    if (is_object(row) && !(only_known_fields(value_of_row(row), "", error) &&
+                            every_field_is_there(row, error) && reasons_are_sound(row, error)))
         return false;
     return row_validate_status(row, error);
 }

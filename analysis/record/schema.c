@@ -11,8 +11,8 @@ const struct field schema_fields[] = {
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
 
 const struct head_field schema_head[] = {
-#define HEAD(name, type, meaning)     {name, JSON_##type, false, meaning},
-#define HEAD_OPT(name, type, meaning) {name, JSON_##type, true, meaning},
+#define HEAD(name, kind, meaning)     {name, VALUE_##kind, false, meaning},
+#define HEAD_OPT(name, kind, meaning) {name, VALUE_##kind, true, meaning},
 #include "analysis/record/schema.def"
 };
 const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
@@ -70,11 +70,11 @@ static bool is_repeated(const char *path)
     return false;
 }
 
-static const char *head_type_name(json_type type)
+static const char *head_kind_name(enum value_kind kind)
 {
-    return type == JSON_STRING    ? "text"
-           : type == JSON_INTEGER ? "integer"
-           : type == JSON_OBJECT  ? "object"
+    return kind == VALUE_TEXT     ? "text"
+           : kind == VALUE_COUNT  ? "integer"
+           : kind == VALUE_OBJECT ? "object"
                                   : "array";
 }
 
@@ -82,7 +82,7 @@ void schema_write_markdown(FILE *out)
 {
     fputs("| record | type | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < schema_head_count; i++)
-        fprintf(out, "| `%s` | %s%s | %s |\n", schema_head[i].name, head_type_name(schema_head[i].type),
+        fprintf(out, "| `%s` | %s%s | %s |\n", schema_head[i].name, head_kind_name(schema_head[i].kind),
                 schema_head[i].optional ? ", optional" : "", schema_head[i].meaning);
     fputs("\n| row | unit | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < schema_fields_count; i++) {

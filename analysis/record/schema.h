@@ -4,7 +4,8 @@
 #ifndef GTMARK_ANALYSIS_SCHEMA_H
 #define GTMARK_ANALYSIS_SCHEMA_H
 
-#include <jansson.h>
+#include "analysis/record/value.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ struct field {
 /* A field of the record, beside its rows. */
 struct head_field {
     const char *name;
-    json_type type;
+    enum value_kind kind;
     bool optional;
     const char *meaning;
 };

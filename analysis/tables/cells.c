@@ -30,7 +30,7 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
     put_text(out, style, text);
 }
 
-static bool get_time(const json_t *row, const char *program, const char *name, double *value)
+static bool get_time(const struct row *row, const char *program, const char *name, double *value)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.%s", program, name);
@@ -38,7 +38,7 @@ static bool get_time(const json_t *row, const char *program, const char *name, d
 }
 
 /* A single sample tells nothing of how far the next one would be from it. */
-bool cell_time(char *cell, size_t size, const json_t *row, const char *program)
+bool cell_time(char *cell, size_t size, const struct row *row, const char *program)
 {
     char text[UNITS_TEXT];
     double median, samples, low, high, half = NAN;

@@ -4,7 +4,8 @@
 #ifndef GTMARK_ANALYSIS_CELLS_H
 #define GTMARK_ANALYSIS_CELLS_H
 
-#include <jansson.h>
+#include "analysis/record/row.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +19,6 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
  * A program's time, "12.30 ± 0.04 ms": median and half-width of its 95 % interval; of a single sample, the
  * median alone. False, and nothing written, where it was not measured.
  */
-bool cell_time(char *cell, size_t size, const json_t *row, const char *program);
+bool cell_time(char *cell, size_t size, const struct row *row, const char *program);
 
 #endif

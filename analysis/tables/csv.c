@@ -4,6 +4,7 @@
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void csv_text(FILE *out, const char *text)
@@ -21,18 +22,42 @@ void csv_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-/* Numbers as in the JSON file. */
-static void write_value(FILE *out, const json_t *value)
+static void write_real(FILE *out, double real)
 {
-    if (json_is_string(value))
-        csv_text(out, json_string_value(value));
-    else if (json_is_number(value))
-        json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    for (size_t i = 0; i < json_array_size(value); i++) {
+    char text[VALUE_REAL_TEXT];
+    value_format_real(text, real);
+    fputs(text, out);
+}
+
+static void write_reals(FILE *out, const struct row *row, const char *path)
+{
+    size_t n = row_reals_count(row, path);
+    double *reals = malloc((n + 1) * sizeof *reals);
+    if (!reals)
+        abort();
+    row_get_reals(row, path, reals, n, &n);
+    for (size_t i = 0; i < n; i++) {
         if (i > 0)
             putc(';', out);
-        write_value(out, json_array_get(value, i));
+        write_real(out, reals[i]);
     }
+    free(reals);
+}
+
+/* Numbers as in the JSON file. */
+static void write_field(FILE *out, const struct row *row, const char *path)
+{
+    const char *text;
+    int64_t count;
+    double real;
+    if (row_get_text(row, path, &text))
+        csv_text(out, text);
+    else if (row_get_count(row, path, &count))
+        fprintf(out, "%lld", (long long)count);
+    else if (row_get_real(row, path, &real))
+        write_real(out, real);
+    else
+        write_reals(out, row, path);
 }
 
 void csv_header(FILE *out)
@@ -42,12 +67,12 @@ void csv_header(FILE *out)
     putc('\n', out);
 }
 
-void csv_row(FILE *out, const json_t *row)
+void csv_row(FILE *out, const struct row *row)
 {
     for (size_t i = 0; i < schema_fields_count; i++) {
         if (i > 0)
             putc(',', out);
-        write_value(out, row_get(row, schema_fields[i].path));
+        write_field(out, row, schema_fields[i].path);
     }
     putc('\n', out);
 }

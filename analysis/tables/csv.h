@@ -5,7 +5,8 @@
 #ifndef GTMARK_ANALYSIS_CSV_H
 #define GTMARK_ANALYSIS_CSV_H
 
-#include <jansson.h>
+#include "analysis/record/row.h"
+
 #include <stdio.h>
 
 /* The line of column names. */
@@ -14,6 +15,6 @@ void csv_header(FILE *out);
 /* A text as a value: quoted where it must be. */
 void csv_text(FILE *out, const char *text);
 
-void csv_row(FILE *out, const json_t *row);
+void csv_row(FILE *out, const struct row *row);
 
 #endif

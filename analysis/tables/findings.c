@@ -6,21 +6,20 @@
 #include <string.h>
 
 /* The growth of the step over the number of nodes, and what its FLOPs would make of it. */
-static void print_growth(FILE *out, const json_t *record)
+static void print_growth(FILE *out, const struct record *record)
 {
-    json_t *fit;
-    size_t i;
-    json_array_foreach(json_object_get(record, "fits"), i, fit)
-    {
+    for (struct walk w = value_walk(value_get(record_head(record), "fits")); walk_next(&w);) {
+        const struct value *fit = w.value;
         const char *program = "", *axis = "", *verdict = "";
         double from, to, exponent, work, low, high;
         char margin[32] = "";
-        if (json_unpack(fit, "{s:s, s:s, s:F, s:F, s:F, s:F, s:s}", "program", &program, "axis", &axis,
-                        "from", &from, "to", &to, "exponent", &exponent, "work_exponent", &work, "verdict",
-                        &verdict) ||
-            strcmp(program, "step") != 0 || strcmp(axis, "nodes") != 0)
+        if (!value_get_text(fit, "program", &program) || !value_get_text(fit, "axis", &axis) ||
+            !value_get_real(fit, "from", &from) || !value_get_real(fit, "to", &to) ||
+            !value_get_real(fit, "exponent", &exponent) || !value_get_real(fit, "work_exponent", &work) ||
+            !value_get_text(fit, "verdict", &verdict) || strcmp(program, "step") != 0 ||
+            strcmp(axis, "nodes") != 0)
             continue;
-        if (!json_unpack(fit, "{s:F, s:F}", "exponent_low", &low, "exponent_high", &high))
+        if (value_get_real(fit, "exponent_low", &low) && value_get_real(fit, "exponent_high", &high))
             snprintf(margin, sizeof margin, " ± %.2f", (high - low) / 2);
         fprintf(
             out,
@@ -33,12 +32,12 @@ static void print_growth(FILE *out, const json_t *record)
 }
 
 /* The row with the largest (or smallest, sign -1) value of a field among those that are ok; null: none. */
-static const json_t *extreme(const json_t *rows, const char *path, double sign)
+static const struct row *extreme(const struct rows *rows, const char *path, double sign)
 {
-    const json_t *found = NULL;
+    const struct row *found = NULL;
     double best = 0, value;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
         if (!row_is_ok(row) || !row_get_real(row, path, &value) || (found && sign * value <= sign * best))
             continue;
         found = row;
@@ -47,9 +46,9 @@ static const json_t *extreme(const json_t *rows, const char *path, double sign)
     return found;
 }
 
-static void print_largest(FILE *out, const json_t *record)
+static void print_largest(FILE *out, const struct record *record)
 {
-    const json_t *row = extreme(json_object_get(record, "rows"), "nodes", 1);
+    const struct row *row = extreme(record_rows(record), "nodes", 1);
     double median, gflops, percent, memory;
     int64_t nodes;
     const char *bound;
@@ -67,27 +66,27 @@ static void print_largest(FILE *out, const json_t *record)
     fputs(".\n", out);
 }
 
-static void print_kernels(FILE *out, const json_t *record)
+static void print_kernels(FILE *out, const struct record *record)
 {
-    const json_t *rows = json_object_get(record, "rows");
-    const json_t *best = extreme(rows, "kernel.gflops", 1);
+    const struct rows *rows = record_rows(record);
+    const struct row *best = extreme(rows, "kernel.gflops", 1);
     const char *op, *variant;
     double rate, percent;
     size_t good = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        good += row_is_ok(json_array_get(rows, i));
+    for (size_t i = 0; i < rows_count(rows); i++)
+        good += row_is_ok(rows_at(rows, i));
     if (!best || !row_get_text(best, "op", &op) || !row_get_text(best, "variant", &variant) ||
         !row_get_real(best, "kernel.gflops", &rate))
         return;
     fprintf(out, "- The fastest kernel is %s (%s) at %.0f GFLOP/s", op, variant, rate);
     if (row_get_real(best, "kernel.roofline.percent", &percent))
         fprintf(out, ", %.0f %% of its roofline", percent);
-    fprintf(out, "; %zu of %zu kernels were measured and found right.\n", good, json_array_size(rows));
+    fprintf(out, "; %zu of %zu kernels were measured and found right.\n", good, rows_count(rows));
 }
 
-static void print_encodings(FILE *out, const json_t *record)
+static void print_encodings(FILE *out, const struct record *record)
 {
-    const json_t *row = extreme(json_object_get(record, "rows"), "encoding.break_even_step", 1);
+    const struct row *row = extreme(record_rows(record), "encoding.break_even_step", 1);
     const char *pe, *family;
     int64_t nodes, steps;
     double once;
@@ -103,17 +102,18 @@ static void print_encodings(FILE *out, const json_t *record)
             pe, family, (long long)nodes, time, (long long)steps);
 }
 
-void findings_print(FILE *out, const json_t *record)
+void findings_print(FILE *out, const struct record *record)
 {
     static const struct {
         const char *benchmark;
-        void (*print)(FILE *out, const json_t *record);
+        void (*print)(FILE *out, const struct record *record);
     } findings[] = {{"bench_node_scaling", print_growth},
                     {"bench_node_scaling", print_largest},
                     {"bench_kernels", print_kernels},
                     {"bench_pe_scaling", print_encodings}};
-    const char *name = json_string_value(json_object_get(record, "benchmark"));
-    for (size_t f = 0; name && f < sizeof findings / sizeof *findings; f++)
+    const char *name = "";
+    value_get_text(record_head(record), "benchmark", &name);
+    for (size_t f = 0; f < sizeof findings / sizeof *findings; f++)
         if (strcmp(name, findings[f].benchmark) == 0)
             findings[f].print(out, record);
 }

@@ -5,10 +5,11 @@
 #ifndef GTMARK_ANALYSIS_FINDINGS_H
 #define GTMARK_ANALYSIS_FINDINGS_H
 
-#include <jansson.h>
+#include "analysis/record/record.h"
+
 #include <stdio.h>
 
 /* A line for each; nothing for a file that says nothing of them. */
-void findings_print(FILE *out, const json_t *record);
+void findings_print(FILE *out, const struct record *record);
 
 #endif

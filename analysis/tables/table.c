@@ -16,37 +16,37 @@ enum { CELL = 2 * MESSAGE_SIZE };
 struct column {
     const char *title;
     int width; /* columns on a terminal, right-aligned; the last cell of a line is left as it is */
-    void (*format)(char cell[CELL], const json_t *row, const char *path);
+    void (*format)(char cell[CELL], const struct row *row, const char *path);
     const char *path;
 };
 
-static void format_count(char cell[CELL], const json_t *row, const char *path)
+static void format_count(char cell[CELL], const struct row *row, const char *path)
 {
     int64_t count;
     if (row_get_count(row, path, &count))
         snprintf(cell, CELL, "%lld", (long long)count);
 }
 
-static void format_time(char cell[CELL], const json_t *row, const char *program)
+static void format_time(char cell[CELL], const struct row *row, const char *program)
 {
     cell_time(cell, CELL, row, program);
 }
 
-static void format_small(char cell[CELL], const json_t *row, const char *path)
+static void format_small(char cell[CELL], const struct row *row, const char *path)
 {
     double value;
     if (row_get_real(row, path, &value))
         snprintf(cell, CELL, "%.1e", value);
 }
 
-static void format_rate(char cell[CELL], const json_t *row, const char *path)
+static void format_rate(char cell[CELL], const struct row *row, const char *path)
 {
     double rate;
     if (row_get_real(row, path, &rate))
         snprintf(cell, CELL, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
 }
 
-static void format_unit(char cell[CELL], const json_t *row, const char *path, enum unit_base base,
+static void format_unit(char cell[CELL], const struct row *row, const char *path, enum unit_base base,
                         const char *unit)
 {
     char text[UNITS_TEXT];
@@ -57,18 +57,18 @@ static void format_unit(char cell[CELL], const json_t *row, const char *path, en
     }
 }
 
-static void format_bytes(char cell[CELL], const json_t *row, const char *path)
+static void format_bytes(char cell[CELL], const struct row *row, const char *path)
 {
     format_unit(cell, row, path, UNITS_BINARY, "B");
 }
 
-static void format_flops(char cell[CELL], const json_t *row, const char *path)
+static void format_flops(char cell[CELL], const struct row *row, const char *path)
 {
     format_unit(cell, row, path, UNITS_SI, "FLOP");
 }
 
 /* How many times the analytic FLOPs were executed. */
-static void format_executed(char cell[CELL], const json_t *row, const char *path)
+static void format_executed(char cell[CELL], const struct row *row, const char *path)
 {
     char executed_path[SCHEMA_PATH], analytic_path[SCHEMA_PATH];
     double executed, analytic;
@@ -78,7 +78,7 @@ static void format_executed(char cell[CELL], const json_t *row, const char *path
         snprintf(cell, CELL, "%.3fx", executed / analytic);
 }
 
-static void format_status(char cell[CELL], const json_t *row, const char *path)
+static void format_status(char cell[CELL], const struct row *row, const char *path)
 {
     const char *status = "?", *reason = "";
     row_get_text(row, path, &status);
@@ -87,26 +87,26 @@ static void format_status(char cell[CELL], const json_t *row, const char *path)
 }
 
 /* Of a share, in percent. */
-static void format_share(char cell[CELL], const json_t *row, const char *path)
+static void format_share(char cell[CELL], const struct row *row, const char *path)
 {
     double share;
     if (row_get_real(row, path, &share))
         snprintf(cell, CELL, "%.1f %%", 100 * share);
 }
 
-static void format_percent(char cell[CELL], const json_t *row, const char *path)
+static void format_percent(char cell[CELL], const struct row *row, const char *path)
 {
     double percent;
     if (row_get_real(row, path, &percent))
         snprintf(cell, CELL, "%.1f %%", percent);
 }
 
-static void format_seconds(char cell[CELL], const json_t *row, const char *path)
+static void format_seconds(char cell[CELL], const struct row *row, const char *path)
 {
     format_unit(cell, row, path, UNITS_SI, "s");
 }
 
-static void format_text(char cell[CELL], const json_t *row, const char *path)
+static void format_text(char cell[CELL], const struct row *row, const char *path)
 {
     const char *text;
     if (row_get_text(row, path, &text))
@@ -189,7 +189,7 @@ void table_header(const struct table *t)
     }
 }
 
-void table_row(const struct table *t, const json_t *row)
+void table_row(const struct table *t, const struct row *row)
 {
     const struct column *c;
     char axis[AXES_TEXT];

@@ -10,9 +10,9 @@
 #define GTMARK_ANALYSIS_TABLE_H
 
 #include "analysis/record/axes.h"
+#include "analysis/record/row.h"
 #include "analysis/tables/cells.h"
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,6 +26,6 @@ struct table {
 };
 
 void table_header(const struct table *t);
-void table_row(const struct table *t, const json_t *row);
+void table_row(const struct table *t, const struct row *row);
 
 #endif

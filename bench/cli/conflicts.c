@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/file.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/config.h"
 #include "bench/cli/kernels.h"
@@ -62,7 +62,7 @@ static bool check_trace(const struct options *o, struct message *error)
         return true;
     if (o->device.meta)
         return complain(error, "--trace: not with --device meta, where nothing runs");
-    return record_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
+    return file_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
 }
 
 /* The libraries that encodings need, unless nothing is to be solved. */

@@ -2,12 +2,11 @@
 #ifndef GTMARK_BENCH_DESCRIBE_H
 #define GTMARK_BENCH_DESCRIBE_H
 
-#include <jansson.h>
-
+#include "analysis/record/value.h"
 #include "bench/cli/config.h"
 
 /* The tape is the configuration's step on that batch, laid out and in its initial state. */
-json_t *config_describe(const struct config *c, const struct options *o, const struct batch *b,
-                        const struct tape *step);
+struct value *config_describe(const struct config *c, const struct options *o, const struct batch *b,
+                              const struct tape *step);
 
 #endif

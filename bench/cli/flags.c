@@ -78,7 +78,7 @@ static bool read_baseline(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     char why[MESSAGE_SIZE];
-    json_decref(o->baseline); /* of a flag given twice, which is refused then */
+    record_free(o->baseline); /* of a flag given twice, which is refused then */
     o->baseline = record_load_any(a->value, why);
     o->sampling.interleave = true; /* so that the drift of the machine shows */
     return o->baseline || complain(error, "--baseline %.400s", why);

@@ -24,7 +24,7 @@ struct ceilings_request options_ceilings(const struct options *o)
 void options_free(struct options *o)
 {
     device_close(&o->device);
-    json_decref(o->baseline);
+    record_free(o->baseline);
     free(o->kernels);
     free(o->largest.nodes);
     for (enum axis a = 0; a < AXES; a++)

@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_OPTIONS_H
 #define GTMARK_BENCH_OPTIONS_H
 
+#include "analysis/record/record.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/gates_parse.h"
 #include "bench/cli/largest_parse.h"
@@ -84,11 +85,11 @@ struct options {
     enum count_mode count; /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;
-    double mem_limit;       /* bytes; 0: what the machine has */
-    struct largest largest; /* sizes that are to be found; kind NONE: the axis says them */
-    struct gates gates;     /* that every row must pass */
-    json_t *baseline;       /* record of an older run that no row may be slower than; null: none */
-    const char *against;    /* an old build to run in turns with this one; null: none */
+    double mem_limit;        /* bytes; 0: what the machine has */
+    struct largest largest;  /* sizes that are to be found; kind NONE: the axis says them */
+    struct gates gates;      /* that every row must pass */
+    struct record *baseline; /* record of an older run that no row may be slower than; null: none */
+    const char *against;     /* an old build to run in turns with this one; null: none */
     struct output_options output;
 };
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/value.h"
 
 const char *memory_level_name(enum memory_level level)
 {
@@ -67,49 +67,58 @@ static bool same_conditions(const struct calibration *a, const struct calibratio
            a->memory == b->memory;
 }
 
-json_t *calibration_json(const struct calibration *c)
+static struct value *bandwidth_json(const struct bandwidth *b)
 {
-    json_t *levels = json_object();
-    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
-        const struct bandwidth *b = &c->level[l];
-        if (b->capacity)
-            json_object_set_new(levels, memory_level_name(l),
-                                json_pack("{sI sI sf sf sf}", "capacity", (json_int_t)b->capacity,
-                                          "working_set", (json_int_t)b->working_set, "read", b->read, "write",
-                                          b->write, "triad", b->triad));
-    }
-    return json_pack("{ss ss si sI sf ss sf so}", "cpu", c->cpu, "isa", c->isa, "threads", c->threads,
-                     "memory", (json_int_t)c->memory, "load", c->load, "time", c->time, "peak", c->peak,
-                     "bandwidth", levels);
+    struct value *json = value_new_object();
+    value_set_count(json, "capacity", b->capacity);
+    value_set_count(json, "working_set", b->working_set);
+    value_set_real(json, "read", b->read);
+    value_set_real(json, "write", b->write);
+    value_set_real(json, "triad", b->triad);
+    return json;
 }
 
-static bool read_text(const json_t *json, const char *key, char *text, size_t size)
+struct value *calibration_json(const struct calibration *c)
 {
-    const char *value = json_string_value(json_object_get(json, key));
-    return value && (size_t)snprintf(text, size, "%s", value) < size;
+    struct value *json = value_new_object(), *levels = value_new_object();
+    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
+        if (c->level[l].capacity)
+            value_set(levels, memory_level_name(l), bandwidth_json(&c->level[l]));
+    value_set_text(json, "cpu", c->cpu);
+    value_set_text(json, "isa", c->isa);
+    value_set_count(json, "threads", c->threads);
+    value_set_count(json, "memory", c->memory);
+    value_set_real(json, "load", c->load);
+    value_set_text(json, "time", c->time);
+    value_set_real(json, "peak", c->peak);
+    value_set(json, "bandwidth", levels);
+    return json;
 }
 
-static bool read_integer(const json_t *json, const char *key, int64_t *value)
+static bool read_text(const struct value *json, const char *key, char *text, size_t size)
 {
-    const json_t *number = json_object_get(json, key);
-    *value = json_integer_value(number);
-    return json_is_integer(number) && *value > 0;
+    const char *value;
+    return value_get_text(json, key, &value) && (size_t)snprintf(text, size, "%s", value) < size;
 }
 
-static bool read_rate(const json_t *json, const char *key, double *value)
+static bool read_integer(const struct value *json, const char *key, int64_t *value)
 {
-    *value = json_number_value(json_object_get(json, key));
-    return isfinite(*value) && *value > 0;
+    return value_get_count(json, key, value) && *value > 0;
 }
 
-static bool read_bandwidth(const json_t *json, struct bandwidth *b)
+static bool read_rate(const struct value *json, const char *key, double *value)
+{
+    return value_get_real(json, key, value) && *value > 0;
+}
+
+static bool read_bandwidth(const struct value *json, struct bandwidth *b)
 {
     return read_integer(json, "capacity", &b->capacity) &&
            read_integer(json, "working_set", &b->working_set) && read_rate(json, "read", &b->read) &&
            read_rate(json, "write", &b->write) && read_rate(json, "triad", &b->triad);
 }
 
-bool calibration_read(const json_t *json, struct calibration *c)
+bool calibration_read(const struct value *json, struct calibration *c)
 {
     *c = (struct calibration){0};
     int64_t threads;
@@ -118,31 +127,36 @@ bool calibration_read(const json_t *json, struct calibration *c)
         !read_integer(json, "threads", &threads) || threads > INT32_MAX || !read_rate(json, "peak", &c->peak))
         return false;
     c->threads = (int)threads;
-    c->load = json_number_value(json_object_get(json, "load"));
-    const json_t *levels = json_object_get(json, "bandwidth");
+    value_get_real(json, "load", &c->load);
+    const struct value *levels = value_get(json, "bandwidth");
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
-        const json_t *level = json_object_get(levels, memory_level_name(l));
+        const struct value *level = value_get(levels, memory_level_name(l));
         if (level && !read_bandwidth(level, &c->level[l]))
             return false;
     }
     return c->level[MEMORY_DRAM].capacity > 0;
 }
 
-/* The array of calibrations in a file; empty if there are none. To be freed. */
-static json_t *load_all(const char *path)
+/* A file with an array of calibrations; empty if there are none. To be freed. */
+static struct value *load(const char *path)
 {
-    json_t *file = json_load_file(path, 0, NULL), *all = json_object_get(file, "calibrations");
-    all = json_is_array(all) ? json_incref(all) : json_array();
-    json_decref(file);
-    return all;
+    char ignored[MESSAGE_SIZE];
+    struct value *file = value_load(path, ignored);
+    if (value_kind(value_get(file, "calibrations")) == VALUE_ARRAY)
+        return file;
+    value_free(file);
+    file = value_new_object();
+    value_set(file, "calibrations", value_new_array());
+    return file;
 }
 
 /* Finds the calibration for these conditions; returns its index, or -1. */
-static int find(const json_t *all, const struct calibration *conditions, struct calibration *found)
+static int find(const struct value *file, const struct calibration *conditions, struct calibration *found)
 {
-    for (size_t i = 0; i < json_array_size(all); i++)
-        if (calibration_read(json_array_get(all, i), found) && same_conditions(found, conditions))
-            return (int)i;
+    int i = 0;
+    for (struct walk w = value_walk(value_get(file, "calibrations")); walk_next(&w); i++)
+        if (calibration_read(w.value, found) && same_conditions(found, conditions))
+            return i;
     return -1;
 }
 
@@ -150,24 +164,23 @@ static int find(const json_t *all, const struct calibration *conditions, struct 
 static bool keep(const char *path, const struct calibration *c, struct message *error)
 {
     struct calibration old;
-    json_t *all = load_all(path);
-    int at = find(all, c, &old);
+    struct value *file = load(path), *all = value_get(file, "calibrations");
+    int at = find(file, c, &old);
     if (at >= 0)
-        json_array_set_new(all, (size_t)at, calibration_json(c));
+        value_replace(all, (size_t)at, calibration_json(c));
     else
-        json_array_append_new(all, calibration_json(c));
-    json_t *file = json_pack("{so}", "calibrations", all);
-    bool saved = record_save(file, path, error->text);
-    json_decref(file);
+        value_append(all, calibration_json(c));
+    bool saved = value_save(file, path, 1, error->text);
+    value_free(file);
     return saved;
 }
 
 bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c)
 {
     struct calibration conditions = calibration_conditions(peak, threads);
-    json_t *all = load_all(path);
-    int at = find(all, &conditions, c);
-    json_decref(all);
+    struct value *file = load(path);
+    int at = find(file, &conditions, c);
+    value_free(file);
     return at >= 0;
 }
 

@@ -5,10 +5,10 @@
 #ifndef GTMARK_BENCH_CALIBRATION_H
 #define GTMARK_BENCH_CALIBRATION_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/record/value.h"
 #include "bench/base/message.h"
 #include "kernels/peak.h"
 
@@ -38,10 +38,10 @@ struct calibration {
 /* The present conditions, without rates. */
 struct calibration calibration_conditions(const struct peak *peak, int threads);
 
-json_t *calibration_json(const struct calibration *c);
+struct value *calibration_json(const struct calibration *c);
 
 /* False if the JSON is not a calibration. */
-bool calibration_read(const json_t *json, struct calibration *c);
+bool calibration_read(const struct value *json, struct calibration *c);
 
 /* Reads the calibration for the present conditions from the file; false if there is none. */
 bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c);

@@ -76,10 +76,10 @@ const struct calibration *ceilings_for(const struct ceilings *c, int threads)
     return NULL;
 }
 
-json_t *ceilings_json(const struct ceilings *c)
+struct value *ceilings_json(const struct ceilings *c)
 {
-    json_t *list = json_array();
+    struct value *list = value_new_array();
     for (int i = 0; i < c->count; i++)
-        json_array_append_new(list, calibration_json(&c->list[i]));
+        value_append(list, calibration_json(&c->list[i]));
     return list;
 }

@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_CEILINGS_H
 #define GTMARK_BENCH_CEILINGS_H
 
+#include "analysis/record/value.h"
 #include "bench/machine/calibration.h"
 
 struct ceilings {
@@ -31,6 +32,6 @@ void ceilings_free(struct ceilings *c);
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);
 
 /* The array of calibrations for the record. */
-json_t *ceilings_json(const struct ceilings *c);
+struct value *ceilings_json(const struct ceilings *c);
 
 #endif

@@ -1,5 +1,6 @@
 #include "bench/machine/device.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,45 +117,57 @@ void device_close(struct device_choice *d)
     d->nvml = NULL;
 }
 
-static json_t *hertz(double value)
+/* NAN, which is null, where the driver does not say. */
+static double hertz(double value)
 {
-    return value > 0 ? json_real(value) : json_null();
+    return value > 0 ? value : NAN;
 }
 
 /* The present state of a GPU, which need not be in use. */
-static json_t *state_json(const char *bus)
+static struct value *state_json(const char *bus)
 {
     const char *why;
     struct nvml *n = nvml_open(NVML_LIBRARY, bus, &why);
-    json_t *state = nvml_json(n, why);
+    struct value *state = nvml_json(n, why);
     nvml_close(n);
     return state;
 }
 
-static json_t *gpu_json(const struct device *device, int index)
+static struct value *gpu_json(const struct device *device, int index)
 {
     struct device_facts f;
     char name[16], capability[16];
     snprintf(name, sizeof name, "cuda:%d", index);
     if (!device->facts(index, &f))
-        return json_string(name);
+        return value_new_text(name);
     snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
-    return json_pack("{ss ss ss si ss sI so so si si si si si so}", "device", name, "name", f.name, "bus",
-                     f.bus, "multiprocessors", f.multiprocessors, "compute_capability", capability, "memory",
-                     (json_int_t)f.memory, "clock", hertz(f.clock), "memory_clock", hertz(f.memory_clock),
-                     "cuda_runtime", f.runtime, "cuda_driver", f.driver, "cublas", f.blas, "cublas_lt",
-                     f.blas_lt, "cusparse", f.sparse, "state", state_json(f.bus));
+    struct value *gpu = value_new_object();
+    value_set_text(gpu, "device", name);
+    value_set_text(gpu, "name", f.name);
+    value_set_text(gpu, "bus", f.bus);
+    value_set_count(gpu, "multiprocessors", f.multiprocessors);
+    value_set_text(gpu, "compute_capability", capability);
+    value_set_count(gpu, "memory", f.memory);
+    value_set_real(gpu, "clock", hertz(f.clock));
+    value_set_real(gpu, "memory_clock", hertz(f.memory_clock));
+    value_set_count(gpu, "cuda_runtime", f.runtime);
+    value_set_count(gpu, "cuda_driver", f.driver);
+    value_set_count(gpu, "cublas", f.blas);
+    value_set_count(gpu, "cublas_lt", f.blas_lt);
+    value_set_count(gpu, "cusparse", f.sparse);
+    value_set(gpu, "state", state_json(f.bus));
+    return gpu;
 }
 
-json_t *device_json(const struct device_choice *d)
+struct value *device_json(const struct device_choice *d)
 {
-    json_t *list = json_array();
+    struct value *list = value_new_array();
     if (!d->backend->device)
-        json_array_append_new(list, json_string(d->name));
+        value_append(list, value_new_text(d->name));
     else if (!d->all)
-        json_array_append_new(list, gpu_json(d->backend->device, d->index));
+        value_append(list, gpu_json(d->backend->device, d->index));
     for (int i = 0; d->all && i < d->count; i++)
-        json_array_append_new(list, gpu_json(d->backend->device, i));
+        value_append(list, gpu_json(d->backend->device, i));
     return list;
 }
 

@@ -2,9 +2,9 @@
 #ifndef GTMARK_BENCH_DEVICE_H
 #define GTMARK_BENCH_DEVICE_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "analysis/record/value.h"
 #include "bench/base/message.h"
 #include "bench/machine/nvml.h"
 #include "kernels/backend.h"
@@ -40,7 +40,7 @@ bool device_select(struct device_choice *d, int i, struct message *error);
 void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME]);
 
 /* The array of devices for the result file. */
-json_t *device_json(const struct device_choice *d);
+struct value *device_json(const struct device_choice *d);
 
 /* What --list-devices prints. */
 void device_list(FILE *out);
@@ -50,6 +50,6 @@ void device_list(FILE *out);
  * which is {pinned, pageable, latency}: GB/s (1e9) of blocks of `bytes` with page-locked and with pageable
  * host memory, and seconds for 4 bytes. What could not be measured is null, and `missing` says why.
  */
-json_t *transfer_json(const struct device_choice *d);
+struct value *transfer_json(const struct device_choice *d);
 
 #endif

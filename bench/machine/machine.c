@@ -78,7 +78,7 @@ int64_t machine_memory_free(void)
     return free_bytes;
 }
 
-static json_t *host(void)
+static struct value *host(void)
 {
     struct utsname u;
     uname(&u);
@@ -86,10 +86,16 @@ static json_t *host(void)
     read_field("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     read_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
     read_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
-    json_int_t memory = (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    return json_pack("{ss ss ss ss si sI ss ss}", "name", u.nodename, "cpu", cpu, "architecture", u.machine,
-                     "instruction_set", backend_cpu()->doc, "cores", machine_cores(), "memory", memory,
-                     "system", system, "governor", governor);
+    struct value *host = value_new_object();
+    value_set_text(host, "name", u.nodename);
+    value_set_text(host, "cpu", cpu);
+    value_set_text(host, "architecture", u.machine);
+    value_set_text(host, "instruction_set", backend_cpu()->doc);
+    value_set_count(host, "cores", machine_cores());
+    value_set_count(host, "memory", (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    value_set_text(host, "system", system);
+    value_set_text(host, "governor", governor);
+    return host;
 }
 
 static const char *blas_name(void)
@@ -97,13 +103,21 @@ static const char *blas_name(void)
     return openblas_get_config ? openblas_get_config() : "unknown";
 }
 
-json_t *machine_context(json_t *devices, uint64_t seed)
+struct value *machine_context(struct value *devices, uint64_t seed)
 {
     struct utsname u;
     uname(&u);
-    return json_pack("{so so s{ss ss} ss ss ss sI}", "host", host(), "devices", devices, "libraries", "blas",
-                     blas_name(), "kernel", u.release, "compiler", build_compiler(), "flags", build_flags(),
-                     "commit", build_commit(), "seed", (json_int_t)seed);
+    struct value *context = value_new_object(), *libraries = value_new_object();
+    value_set_text(libraries, "blas", blas_name());
+    value_set_text(libraries, "kernel", u.release);
+    value_set(context, "host", host());
+    value_set(context, "devices", devices);
+    value_set(context, "libraries", libraries);
+    value_set_text(context, "compiler", build_compiler());
+    value_set_text(context, "flags", build_flags());
+    value_set_text(context, "commit", build_commit());
+    value_set_count(context, "seed", (int64_t)seed);
+    return context;
 }
 
 void machine_version(const char *program, FILE *out)

@@ -2,7 +2,8 @@
 #ifndef GTMARK_BENCH_MACHINE_H
 #define GTMARK_BENCH_MACHINE_H
 
-#include <jansson.h>
+#include "analysis/record/value.h"
+
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,9 +16,9 @@ int machine_threads(double asked);
 /* Bytes that the process can still allocate: available memory, within the limit of its control group. */
 int64_t machine_memory_free(void);
 
-/* The context of a record: host, devices (an array whose reference it takes), libraries, compiler, flags,
+/* The context of a record: host, devices (an array, which it takes over), libraries, compiler, flags,
  * commit, seed. */
-json_t *machine_context(json_t *devices, uint64_t seed);
+struct value *machine_context(struct value *devices, uint64_t seed);
 
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);

@@ -160,30 +160,28 @@ bool nvml_divided(const struct nvml *n)
     return n->instances && n->instances(n->device, &current, &pending) == NVML_SUCCESS && current == 1;
 }
 
-static json_t *real_or_null(double value)
-{
-    return isnan(value) ? json_null() : json_real(value);
-}
-
-static json_t *reasons_json(const struct nvml *n)
+static struct value *reasons_json(const struct nvml *n)
 {
     uint64_t reasons;
     if (!nvml_reasons(n, &reasons))
-        return json_null();
-    json_t *list = json_array();
+        return value_new_null();
+    struct value *list = value_new_array();
     for (const struct throttle_reason *r = throttle_reasons; r->name; r++)
         if (reasons & r->bit)
-            json_array_append_new(list, json_string(r->name));
+            value_append(list, value_new_text(r->name));
     return list;
 }
 
-json_t *nvml_json(const struct nvml *n, const char *why)
+struct value *nvml_json(const struct nvml *n, const char *why)
 {
+    struct value *state = value_new_object(); /* NAN is null */
+    value_set_real(state, "clock", n ? nvml_clock(n) : NAN);
+    value_set_real(state, "memory_clock", n ? nvml_memory_clock(n) : NAN);
+    value_set_real(state, "temperature", n ? nvml_temperature(n) : NAN);
+    value_set_real(state, "power", n ? nvml_power(n) : NAN);
+    value_set_real(state, "energy", n ? nvml_energy(n) : NAN);
+    value_set(state, "throttle", n ? reasons_json(n) : value_new_null());
     if (!n)
-        return json_pack("{sn sn sn sn sn sn ss}", "clock", "memory_clock", "temperature", "power", "energy",
-                         "throttle", "missing", why);
-    return json_pack("{so so so so so so}", "clock", real_or_null(nvml_clock(n)), "memory_clock",
-                     real_or_null(nvml_memory_clock(n)), "temperature", real_or_null(nvml_temperature(n)),
-                     "power", real_or_null(nvml_power(n)), "energy", real_or_null(nvml_energy(n)), "throttle",
-                     reasons_json(n));
+        value_set_text(state, "missing", why);
+    return state;
 }

@@ -2,7 +2,8 @@
 #ifndef GTMARK_BENCH_NVML_H
 #define GTMARK_BENCH_NVML_H
 
-#include <jansson.h>
+#include "analysis/record/value.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,6 @@ bool nvml_divided(const struct nvml *n);
  * Clocks (Hz), temperature (degrees Celsius), power (W), energy since the driver was loaded (J) and the
  * reasons for throttling. Unknown values are null; without a library all are, and `missing` says why.
  */
-json_t *nvml_json(const struct nvml *n, const char *why);
+struct value *nvml_json(const struct nvml *n, const char *why);
 
 #endif

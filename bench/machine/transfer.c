@@ -44,28 +44,32 @@ static void keep_fastest(const struct ends *e, enum way way, struct fastest *f)
     f->little = fmin(f->little, copy_once(e, way, e->pinned ? e->pinned : e->pageable, LITTLE));
 }
 
-static json_t *rate(double seconds)
+/* NAN, which is null, where it was not measured. */
+static double rate(double seconds)
 {
-    return seconds > 0 && isfinite(seconds) ? json_real(1e-9 * BYTES / seconds) : json_null();
+    return seconds > 0 && isfinite(seconds) ? 1e-9 * BYTES / seconds : NAN;
 }
 
-static json_t *way_json(const struct fastest *f)
+static struct value *way_json(const struct fastest *f)
 {
-    return json_pack("{so so sf}", "pinned", rate(f->pinned), "pageable", rate(f->pageable), "latency",
-                     f->little);
+    struct value *way = value_new_object();
+    value_set_real(way, "pinned", rate(f->pinned));
+    value_set_real(way, "pageable", rate(f->pageable));
+    value_set_real(way, "latency", f->little);
+    return way;
 }
 
-static json_t *measure_transfer(const struct ends *e)
+static void measure_transfer(const struct ends *e, struct value *result)
 {
     struct fastest f[WAYS] = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}};
     for (int round = 0; round < ROUNDS; round++)
         for (enum way way = 0; way < WAYS; way++)
             keep_fastest(e, way, &f[way]);
-    return json_pack("{si so so}", "bytes", BYTES, "to_device", way_json(&f[TO_DEVICE]), "from_device",
-                     way_json(&f[FROM_DEVICE]));
+    value_set(result, "to_device", way_json(&f[TO_DEVICE]));
+    value_set(result, "from_device", way_json(&f[FROM_DEVICE]));
 }
 
-json_t *transfer_json(const struct device_choice *d)
+struct value *transfer_json(const struct device_choice *d)
 {
     struct ends e = {.device = d->backend->device, .context = d->context};
     e.there = e.device->allocate(e.context, BYTES);
@@ -74,11 +78,15 @@ json_t *transfer_json(const struct device_choice *d)
     bool room = e.there && e.pageable;
     if (e.pageable)
         memset(e.pageable, 1, BYTES); /* so that its pages exist */
-    json_t *result =
-        room ? measure_transfer(&e) : json_pack("{si sn sn}", "bytes", BYTES, "to_device", "from_device");
+    struct value *result = value_new_object();
+    value_set_count(result, "bytes", BYTES);
+    value_set_null(result, "to_device");
+    value_set_null(result, "from_device");
+    if (room)
+        measure_transfer(&e, result);
     const char *missing = !room ? "no memory for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
     if (missing)
-        json_object_set_new(result, "missing", json_string(missing));
+        value_set_text(result, "missing", missing);
     if (e.pinned)
         e.device->host_release(e.context, e.pinned);
     free(e.pageable);

@@ -98,8 +98,8 @@ static const char **words_of(const char *program, int argc, char **argv, const c
 }
 
 /* One side of a round: the sweep's record; null with a message. A run with bad rows is a run. */
-static json_t *run_side(const struct options *o, const char *program, int argc, char **argv,
-                        const char *directory, struct message *error)
+static struct record *run_side(const struct options *o, const char *program, int argc, char **argv,
+                               const char *directory, struct message *error)
 {
     char file[PATH_MAX], log[PATH_MAX], budget[32];
     bool fits = snprintf(file, sizeof file, "%s/rows.json", directory) < PATH_MAX;
@@ -120,7 +120,7 @@ static json_t *run_side(const struct options *o, const char *program, int argc, 
     if (!ran)
         return NULL;
     char why[MESSAGE_SIZE];
-    json_t *record = record_load(file, why);
+    struct record *record = record_load(file, why);
     if (!record)
         complain(error, "%s left no rows: %.300s", program, why);
     unlink(file);
@@ -129,13 +129,14 @@ static json_t *run_side(const struct options *o, const char *program, int argc, 
 
 /* The comparison so far: the rows of the first round, and a ratio for each of their programs and rounds. */
 struct comparing {
-    json_t *rows[SIDES];
+    struct record *first[SIDES];
+    const struct rows *rows[SIDES];                          /* theirs */
     double (*ratios)[COMPARED_PROGRAMS][AGAINST_ROUNDS_MAX]; /* by comparison_program */
     bool *bad; /* rows that this build did not do well in some round */
     int rounds;
 };
 
-static double median_of(const json_t *row, size_t p)
+static double median_of(const struct row *row, size_t p)
 {
     char path[SCHEMA_PATH];
     double median;
@@ -144,22 +145,24 @@ static double median_of(const json_t *row, size_t p)
 }
 
 /* Takes over a round's records. False with a message if they are not of the same sweep. */
-static bool add_round(struct comparing *c, json_t *const records[SIDES], struct message *error)
+static bool add_round(struct comparing *c, struct record *records[SIDES], struct message *error)
 {
-    const json_t *rows[SIDES] = {json_object_get(records[OLD], "rows"),
-                                 json_object_get(records[NEW], "rows")};
-    size_t count = json_array_size(rows[NEW]);
+    const struct rows *rows[SIDES] = {record_rows(records[OLD]), record_rows(records[NEW])};
+    size_t count = rows_count(rows[NEW]);
     struct match_rule rule = match_rule(rows, SIDES, NULL);
     if (c->rounds == 0) {
         c->ratios = calloc(count, sizeof *c->ratios);
         c->bad = calloc(count, sizeof *c->bad);
-        for (int side = 0; side < SIDES; side++)
-            c->rows[side] = json_incref(json_object_get(records[side], "rows"));
+        for (int side = 0; side < SIDES; side++) {
+            c->first[side] = records[side];
+            c->rows[side] = rows[side];
+            records[side] = NULL;
+        }
     }
-    if (!c->ratios || !c->bad || count != json_array_size(c->rows[NEW]))
+    if (!c->ratios || !c->bad || count != rows_count(c->rows[NEW]))
         return complain(error, "--against: the rounds have different rows");
     for (size_t i = 0; i < count; i++) {
-        const json_t *row = json_array_get(rows[NEW], i);
+        const struct row *row = rows_at(rows[NEW], i);
         size_t old = match_find(&rule, rows[OLD], row);
         c->bad[i] = c->bad[i] || !row_is_ok(row);
         char why[AXES_TEXT];
@@ -169,7 +172,7 @@ static bool add_round(struct comparing *c, json_t *const records[SIDES], struct 
                             why);
         }
         for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
-            c->ratios[i][p][c->rounds] = median_of(row, p) / median_of(json_array_get(rows[OLD], old), p);
+            c->ratios[i][p][c->rounds] = median_of(row, p) / median_of(rows_at(rows[OLD], old), p);
     }
     c->rounds++;
     return true;
@@ -182,7 +185,7 @@ static bool run_round(struct comparing *c, int rounds, const struct options *o, 
     char old[PATH_MAX]; /* with a slash, without which it would be looked for along PATH */
     snprintf(old, sizeof old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
     const char *const programs[SIDES] = {old, "/proc/self/exe"};
-    json_t *records[SIDES] = {NULL, NULL};
+    struct record *records[SIDES] = {NULL, NULL};
     bool good = true;
     for (int turn = 0; turn < SIDES && good; turn++) {
         int side = turn ^ (c->rounds & 1);
@@ -192,12 +195,12 @@ static bool run_round(struct comparing *c, int rounds, const struct options *o, 
         good = records[side] != NULL;
     }
     good = good && add_round(c, records, error);
-    json_decref(records[OLD]);
-    json_decref(records[NEW]);
+    record_free(records[OLD]);
+    record_free(records[NEW]);
     return good;
 }
 
-static void print_line(const json_t *row, const struct field *const *axes, size_t count, size_t p,
+static void print_line(const struct row *row, const struct field *const *axes, size_t count, size_t p,
                        const struct against_verdict *v)
 {
     char text[AXES_TEXT];
@@ -225,7 +228,7 @@ static bool verdict_of(const struct comparing *c, size_t i, size_t p, struct aga
 
 static bool any_slower(const struct comparing *c)
 {
-    for (size_t i = 0; i < json_array_size(c->rows[NEW]); i++)
+    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++)
         for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
             struct against_verdict v;
             if (verdict_of(c, i, p, &v) && v.slower)
@@ -244,11 +247,11 @@ static int print_verdicts(const struct comparing *c, const struct options *o)
         printf("%12s ", axes[i]->path);
     printf("%-8s new/old, 95 %% of %d rounds; margin %g %%\n", "program", AGAINST_ROUNDS,
            100 * AGAINST_MARGIN);
-    for (size_t i = 0; i < json_array_size(c->rows[NEW]); i++) {
+    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++) {
         for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
             struct against_verdict v;
             if (verdict_of(c, i, p, &v)) {
-                print_line(json_array_get(c->rows[NEW], i), axes, count, p, &v);
+                print_line(rows_at(c->rows[NEW], i), axes, count, p, &v);
                 compared++;
                 missed += v.slower;
             } else if (p < PROGRAMS && o->programs[p]) {
@@ -287,8 +290,8 @@ bool against(const struct options *o, int argc, char **argv, int *missed, struct
     if (good)
         *missed = print_verdicts(&c, o);
     scratch_remove(directory);
-    json_decref(c.rows[OLD]);
-    json_decref(c.rows[NEW]);
+    record_free(c.first[OLD]);
+    record_free(c.first[NEW]);
     free(c.ratios);
     free(c.bad);
     return good;

@@ -23,11 +23,11 @@ double baseline_drift(const double *samples, size_t n)
     return n < BASELINE_BLOCKS ? 0 : (high - low) / summarize(samples, n).median;
 }
 
-static double drift_of(const json_t *row, const char *program)
+static double drift_of(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.samples", program);
-    size_t n, capacity = json_array_size(row_get(row, path));
+    size_t n, capacity = row_reals_count(row, path);
     double *samples = malloc((capacity + 1) * sizeof *samples);
     double drift =
         samples && row_get_reals(row, path, samples, capacity, &n) ? baseline_drift(samples, n) : 0;
@@ -37,7 +37,7 @@ static double drift_of(const json_t *row, const char *program)
 
 /* What is compared, and the axes that tell rows apart. */
 struct judging {
-    const json_t *base, *rows;
+    const struct rows *base, *rows;
     struct match_rule rule;
     const struct field *axes[AXES_MAX];
     size_t axes_count;
@@ -45,7 +45,7 @@ struct judging {
     FILE *out;
 };
 
-static void print_axes(const struct judging *j, const json_t *row)
+static void print_axes(const struct judging *j, const struct row *row)
 {
     char text[AXES_TEXT];
     for (size_t i = 0; i < j->axes_count; i++) {
@@ -54,7 +54,8 @@ static void print_axes(const struct judging *j, const json_t *row)
     }
 }
 
-static void judge_program(struct judging *j, const json_t *base, const json_t *row, const char *program)
+static void judge_program(struct judging *j, const struct row *base, const struct row *row,
+                          const char *program)
 {
     double margin = fmax(least_margin, fmax(drift_of(base, program), drift_of(row, program)));
     struct verdict v =
@@ -72,7 +73,7 @@ static void judge_program(struct judging *j, const json_t *base, const json_t *r
 }
 
 /* Matching leaves open where a row ran, since machines differ in it; a reader must know. */
-static void note_place(const struct judging *j, const json_t *base, const json_t *row)
+static void note_place(const struct judging *j, const struct row *base, const struct row *row)
 {
     static const char *const places[] = {"device", "threads"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -85,7 +86,7 @@ static void note_place(const struct judging *j, const json_t *base, const json_t
     }
 }
 
-static void explain(const struct judging *j, const json_t *row)
+static void explain(const struct judging *j, const struct row *row)
 {
     char why[AXES_TEXT];
     match_explain(&j->rule, j->base, row, why);
@@ -94,35 +95,35 @@ static void explain(const struct judging *j, const json_t *row)
 }
 
 /* The programs that were asked for, and encodings wherever they were timed. */
-static bool is_wanted(const bool programs[PROGRAMS], size_t p, const json_t *row)
+static bool is_wanted(const bool programs[PROGRAMS], size_t p, const struct row *row)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.samples", comparison_program(p));
-    return p < PROGRAMS ? programs[p] : json_array_size(row_get(row, path)) > 0;
+    return p < PROGRAMS ? programs[p] : row_reals_count(row, path) > 0;
 }
 
-int baseline_judge(const json_t *base, const json_t *rows, const bool programs[PROGRAMS], FILE *out)
+int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS], FILE *out)
 {
     struct judging j = {.base = base, .rows = rows, .out = out};
-    const json_t *const both[] = {j.base, j.rows};
+    const struct rows *const both[] = {j.base, j.rows};
     j.rule = match_rule(both, 2, NULL);
     j.axes_count = axes_varying(j.rows, j.axes);
     fprintf(out, "\nagainst the baseline, time over its time and 95 %% interval:\n");
     for (size_t i = 0; i < j.axes_count; i++)
         fprintf(out, "%12s ", j.axes[i]->path);
     fprintf(out, "program\n");
-    for (size_t i = 0; i < json_array_size(j.rows); i++) {
-        const json_t *row = json_array_get(j.rows, i);
+    for (size_t i = 0; i < rows_count(j.rows); i++) {
+        const struct row *row = rows_at(j.rows, i);
         size_t base = match_find(&j.rule, j.base, row);
         for (size_t p = 0; p < COMPARED_PROGRAMS && base != MATCH_NONE; p++)
             if (is_wanted(programs, p, row))
-                judge_program(&j, json_array_get(j.base, base), row, comparison_program(p));
+                judge_program(&j, rows_at(j.base, base), row, comparison_program(p));
         if (base != MATCH_NONE)
-            note_place(&j, json_array_get(j.base, base), row);
+            note_place(&j, rows_at(j.base, base), row);
     }
-    for (size_t i = 0; i < json_array_size(j.rows); i++)
-        if (match_find(&j.rule, j.base, json_array_get(j.rows, i)) == MATCH_NONE)
-            explain(&j, json_array_get(j.rows, i));
+    for (size_t i = 0; i < rows_count(j.rows); i++)
+        if (match_find(&j.rule, j.base, rows_at(j.rows, i)) == MATCH_NONE)
+            explain(&j, rows_at(j.rows, i));
     if (!j.compared)
         fprintf(out, "nothing could be compared\n");
     return j.compared ? j.slower : -1;

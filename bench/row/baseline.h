@@ -8,8 +8,7 @@
 #ifndef GTMARK_BENCH_BASELINE_H
 #define GTMARK_BENCH_BASELINE_H
 
-#include <jansson.h>
-
+#include "analysis/record/row.h"
 #include "bench/base/message.h"
 #include "models/layers/model.h"
 
@@ -23,6 +22,7 @@ double baseline_drift(const double *samples, size_t n);
  * with its interval, margin, verdict. The rows without a partner come last, with the reason. Returns how many
  * programs are slower; -1 where not one could be compared.
  */
-int baseline_judge(const json_t *base, const json_t *rows, const bool programs[PROGRAMS], FILE *out);
+int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
+                   FILE *out);
 
 #endif

@@ -82,7 +82,7 @@ struct cold_start cold_start_measure(const struct options *o, const struct confi
     return s;
 }
 
-void cold_start_write(json_t *row, const struct cold_start *s)
+void cold_start_write(struct row *row, const struct cold_start *s)
 {
     if (*s->missing.text)
         row_set_null(row, "first_answer", s->missing.text);

@@ -2,8 +2,7 @@
 #ifndef GTMARK_BENCH_COLD_START_H
 #define GTMARK_BENCH_COLD_START_H
 
-#include <jansson.h>
-
+#include "analysis/record/row.h"
 #include "bench/cli/config.h"
 
 /* The steps of a cold start, and all of them together. */
@@ -27,7 +26,7 @@ struct cold_start {
 struct cold_start cold_start_measure(const struct options *o, const struct config *c);
 
 /* Writes the row's group "first_answer". */
-void cold_start_write(json_t *row, const struct cold_start *s);
+void cold_start_write(struct row *row, const struct cold_start *s);
 
 /* Prints it as lines of a table, if it was measured. */
 void cold_start_print(const struct cold_start *s, FILE *out);

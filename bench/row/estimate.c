@@ -54,7 +54,7 @@ static void describe_axes(const struct options *o, const struct config *c, char 
 {
     const struct field *axes[AXES_MAX];
     size_t n = 0;
-    json_t *row = json_object();
+    struct row *row = row_new();
     for (int a = AXES - 1; a >= 0; a--)
         if (o->axes[a].count > 1 || a == AXIS_NODES)
             axes[n++] = schema_find(axis_field((enum axis)a));
@@ -62,7 +62,7 @@ static void describe_axes(const struct options *o, const struct config *c, char 
         axes[n++] = schema_find(i ? "variant" : "op");
     fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
-    json_decref(row);
+    row_free(row);
 }
 
 /* Seconds, minutes, hours or days. */

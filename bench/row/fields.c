@@ -3,7 +3,7 @@
 #include "analysis/record/row.h"
 
 /* What is timed: a model's programs or a kernel. */
-static void fields_kernel(json_t *row, const struct config *c)
+static void fields_kernel(struct row *row, const struct config *c)
 {
     static const char *const of_models[] = {"model", "attention", "mpnn", "norm", "pool", "task"};
     if (c->kernel) {
@@ -23,7 +23,7 @@ static void fields_kernel(json_t *row, const struct config *c)
     row_set_text(row, "task", task_name((int)c->parts.task));
 }
 
-static void fields_pe(json_t *row, const struct encoding_config *pe)
+static void fields_pe(struct row *row, const struct encoding_config *pe)
 {
     char text[64];
     encoding_format(pe, text, sizeof text);
@@ -36,7 +36,7 @@ static void fields_pe(json_t *row, const struct encoding_config *pe)
         row_set_null(row, "encoding", "none asked for (--pe)");
 }
 
-void fields_config(json_t *row, const struct config *c, const struct options *o)
+void fields_config(struct row *row, const struct config *c, const struct options *o)
 {
     char work[17];
     config_work(c, o->seed, work);

@@ -4,7 +4,7 @@
 #include "bench/row/fields.h"
 #include "bench/row/program_fields.h"
 
-static void fields_eigenpairs(json_t *row, const struct encoded *encoded)
+static void fields_eigenpairs(struct row *row, const struct encoded *encoded)
 {
     const struct encoding *e = &encoded->encoding;
     row_set_count(row, "encoding.nullity", e->nullity);
@@ -18,7 +18,7 @@ static void fields_eigenpairs(json_t *row, const struct encoded *encoded)
         row_set_null(row, "encoding.displaced", encoded->not_compared.text);
 }
 
-void fields_encoding(json_t *row, const struct encoded *encoded, const struct config *c,
+void fields_encoding(struct row *row, const struct encoded *encoded, const struct config *c,
                      const struct batch *b, bool uploaded)
 {
     if (c->parts.pe.kind != ENCODING_NONE)
@@ -44,7 +44,7 @@ void fields_encoding(json_t *row, const struct encoded *encoded, const struct co
     }
 }
 
-void fields_break_even(json_t *row)
+void fields_break_even(struct row *row)
 {
     double once, each;
     if (!row_get_real(row, "encoding.time.median", &once))

@@ -18,8 +18,8 @@ struct judging {
     FILE *out;
 };
 
-static void print_miss(struct judging *j, const json_t *row, const char *program, const struct gate_kind *k,
-                       const char *measured, double limit)
+static void print_miss(struct judging *j, const struct row *row, const char *program,
+                       const struct gate_kind *k, const char *measured, double limit)
 {
     char allowed[QUANTITY_TEXT], text[AXES_TEXT], gate[64];
     quantity_format(allowed, limit, k->quantity);
@@ -34,7 +34,7 @@ static void print_miss(struct judging *j, const json_t *row, const char *program
     fprintf(j->out, " %-20s %12s %s %s\n", gate, measured, k->least ? "at least" : "at most", allowed);
 }
 
-static void judge_gate(struct judging *j, const struct gate *g, const json_t *row, const char *program)
+static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, const char *program)
 {
     const struct gate_kind *k = &gate_kinds[g->kind];
     char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none";
@@ -49,7 +49,7 @@ static void judge_gate(struct judging *j, const struct gate *g, const json_t *ro
 
 /* Whether a row was not to run a program that others of its sweep run, as graphs that are only encoded: it
  * has not even a plan of it. */
-static bool is_spared(const json_t *row, const char *program)
+static bool is_spared(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     double planned;
@@ -59,7 +59,7 @@ static bool is_spared(const json_t *row, const char *program)
 
 /* A gate of a program, on a row; one that names no program is of all that are timed. */
 static void judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
-                           const json_t *row)
+                           const struct row *row)
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool meant = g->program == (int)p || (g->program == PROGRAMS && programs[p]);
@@ -69,7 +69,7 @@ static void judge_programs(struct judging *j, const struct gate *g, const bool p
 }
 
 /* Whether a row was to run none of the programs that are timed. */
-static bool is_spared_all(const json_t *row, const bool programs[PROGRAMS])
+static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
 {
     int asked = 0, spared = 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
@@ -79,14 +79,14 @@ static bool is_spared_all(const json_t *row, const bool programs[PROGRAMS])
     return asked > 0 && spared == asked;
 }
 
-int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out)
+int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out)
 {
     struct judging j = {.out = out};
     bool judged[sizeof g->list / sizeof *g->list] = {false};
     j.axes_count = axes_varying(rows, j.axes);
-    for (size_t r = 0; r < json_array_size(rows); r++)
+    for (size_t r = 0; r < rows_count(rows); r++)
         for (int i = 0; i < g->count; i++) {
-            const json_t *row = json_array_get(rows, r);
+            const struct row *row = rows_at(rows, r);
             if (is_spared_all(row, programs))
                 continue;
             judged[i] = true;
@@ -95,7 +95,7 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json
             else
                 judge_programs(&j, &g->list[i], programs, row);
         }
-    for (int i = 0; i < g->count && json_array_size(rows) > 0; i++)
+    for (int i = 0; i < g->count && rows_count(rows) > 0; i++)
         if (!judged[i]) {
             fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
                     gate_kinds[g->list[i].kind].name);

@@ -10,11 +10,10 @@
 #ifndef GTMARK_BENCH_GATES_H
 #define GTMARK_BENCH_GATES_H
 
-#include <jansson.h>
-
+#include "analysis/record/row.h"
 #include "bench/cli/gates_parse.h"
 
 /* Prints a line for each gate that a row of the array misses, below a line of titles; returns how many. */
-int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const json_t *rows, FILE *out);
+int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/charts/charts.h"
+#include "analysis/record/file.h"
 #include "analysis/record/record.h"
 #include "bench/base/child.h"
 #include "bench/base/interrupt.h"
@@ -26,22 +27,22 @@
 
 /* The devices and their transfer rates, which are measured with each device in use; the first is in use at
  * the end. */
-static json_t *described(struct device_choice *d)
+static struct value *described(struct device_choice *d)
 {
-    json_t *devices = device_json(d);
+    struct value *devices = device_json(d);
     struct message error;
     for (int i = d->count - 1; i >= 0; i--)
         if (device_select(d, i, &error) && d->context)
-            json_object_set_new(json_array_get(devices, (size_t)i), "transfer", transfer_json(d));
+            value_set(value_at(devices, (size_t)i), "transfer", transfer_json(d));
     return devices;
 }
 
-static json_t *new_record(const struct bench *b, struct options *o, int argc, char **argv)
+static struct record *new_record(const struct bench *b, struct options *o, int argc, char **argv)
 {
     char *command = command_text(argc, argv);
-    json_t *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
+    struct record *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
     free(command);
-    json_object_set_new(record, "settings", resume_settings(o));
+    value_set(record_head(record), "settings", resume_settings(o));
     return record;
 }
 
@@ -98,7 +99,7 @@ static bool check_apart(const struct options *o, const char *path, struct messag
 static bool check_path(const char *path, struct message *error)
 {
     char why[MESSAGE_SIZE];
-    return !path || record_can_save(path, why) || complain(error, "--output %s", why);
+    return !path || file_can_save(path, why) || complain(error, "--output %s", why);
 }
 
 /* Reports the signal and returns the exit status. */
@@ -112,7 +113,7 @@ static int say_interrupted(const struct bench *b, const char *when)
 /* After a signal: how many rows there are, and how to continue. */
 static int leave_rows(const struct bench *b, const struct options *o, const struct report *r)
 {
-    size_t rows = json_array_size(json_object_get(r->record, "rows")) - r->resume->others;
+    size_t rows = rows_count(record_rows(r->record)) - r->resume->others;
     char when[PATH_MAX + 128];
     snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
              (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
@@ -137,7 +138,7 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
 
 /* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. */
 static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
-                    const struct resume *resume, json_t *record, const char *path)
+                    const struct resume *resume, struct record *record, const char *path)
 {
     struct message error;
     struct report report;
@@ -150,11 +151,11 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
         return leave_rows(b, o, &report);
     if (path && o->output.charts && (o->kernels || config_count(o) > 1))
         draw(&report);
-    json_t *rows = report_rows(&report);
+    struct rows *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
-        missed += baseline_judge(json_object_get(o->baseline, "rows"), rows, o->programs, stderr) != 0;
-    json_decref(rows);
+        missed += baseline_judge(record_rows(o->baseline), rows, o->programs, stderr) != 0;
+    rows_free(rows);
     return good && !missed ? EXIT_GOOD : EXIT_MISSED;
 }
 
@@ -171,21 +172,21 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     if (status != EXIT_GOOD)
         return status;
     struct resume resume;
-    json_t *record = new_record(b, o, argc, argv);
+    struct record *record = new_record(b, o, argc, argv);
     status = EXIT_USAGE;
     if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);
         ceilings_get(&ceilings, &request);
-        json_object_set_new(resume.run, "calibrations", ceilings_json(&ceilings));
+        value_set(resume.run, "calibrations", ceilings_json(&ceilings));
         status = run_rows(b, o, &ceilings, &resume, record, path);
         ceilings_free(&ceilings);
     } else {
         message_fail(b->name, &error, status);
     }
     resume_close(&resume);
-    json_decref(record);
+    record_free(record);
     return status;
 }
 

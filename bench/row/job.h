@@ -3,8 +3,7 @@
 #ifndef GTMARK_BENCH_JOB_H
 #define GTMARK_BENCH_JOB_H
 
-#include <jansson.h>
-
+#include "analysis/record/value.h"
 #include "bench/base/progress.h"
 #include "bench/cli/config.h"
 #include "bench/machine/ceilings.h"
@@ -25,7 +24,7 @@ struct job {
     struct samples *samples; /* per program; each visit adds its turn's */
     struct flush *flush;     /* of the caches, for --cold: all rows on a device share it */
     struct progress *progress;
-    json_t *trace;        /* filled by --trace; null without it */
+    struct value *trace;  /* filled by --trace; null without it */
     const char *timeline; /* prefix of the charts of memory over a program; null: none */
     FILE *profile;        /* where --profile prints; null without it */
 };

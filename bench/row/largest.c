@@ -92,10 +92,10 @@ static void print_configuration(const struct options *o, const struct config *c)
             axes[n++] = schema_find(axis_field(a));
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
-    json_t *row = json_object();
+    struct row *row = row_new();
     fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
-    json_decref(row);
+    row_free(row);
     if (*text)
         fprintf(stderr, "%s: ", text);
 }

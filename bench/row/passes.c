@@ -52,7 +52,7 @@ static bool cold_run(struct target *t, struct message *missing)
     return true;
 }
 
-static void cold_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void cold_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     program_set_count(row, kind, "cold.n", p->cold.n);
     program_set_real(row, kind, "cold.median", p->cold.median);
@@ -74,7 +74,7 @@ static bool launching_run(struct target *t, struct message *missing)
     return true;
 }
 
-static void launching_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void launching_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     const struct launching *l = &p->launching;
     program_set_count(row, kind, "launch.n", l->n);
@@ -101,7 +101,8 @@ static bool gpu_run(struct target *t, struct message *missing)
 }
 
 /* A value, or null where there is a reason or it is not a number. */
-static void set_gpu(json_t *row, enum program_kind kind, const char *field, double value, const char *missing)
+static void set_gpu(struct row *row, enum program_kind kind, const char *field, double value,
+                    const char *missing)
 {
     if (missing || isnan(value))
         program_set_null(row, kind, field, missing ? missing : "the GPU does not tell");
@@ -109,7 +110,7 @@ static void set_gpu(json_t *row, enum program_kind kind, const char *field, doub
         program_set_real(row, kind, field, value);
 }
 
-static void write_throttle(json_t *row, enum program_kind kind, const struct seen *seen)
+static void write_throttle(struct row *row, enum program_kind kind, const struct seen *seen)
 {
     static const char untold[] = "the GPU does not tell why its clocks are low";
     char text[THROTTLE_TEXT];
@@ -134,7 +135,7 @@ static struct summary summarize_clocks(const struct samples *s)
     return summarize(s->clock, (size_t)s->n);
 }
 
-static void gpu_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void gpu_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     const struct energy *e = &p->energy;
     struct summary clock = summarize_clocks(p->samples);
@@ -170,7 +171,7 @@ static bool resident_run(struct target *t, struct message *missing)
     return true;
 }
 
-static void resident_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void resident_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     program_set_count(row, kind, "memory.libraries", p->resident.libraries);
     if (p->resident_missing)
@@ -241,7 +242,7 @@ static bool count_run(struct target *t, struct message *missing)
     return true;
 }
 
-static void count_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void count_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     program_set_count(row, kind, "flops.counted", p->counted);
 }
@@ -272,7 +273,7 @@ static bool executed_run(struct target *t, struct message *missing)
     return measured;
 }
 
-static void executed_write(json_t *row, enum program_kind kind, const struct program_result *p)
+static void executed_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     program_set_count(row, kind, "flops.executed", p->executed.flops);
     program_set_text(row, kind, "flops.source", p->executed.source);
@@ -297,9 +298,9 @@ static bool dump_run(struct target *t, struct message *missing)
     const struct options *o = t->job->options;
     const struct batch *b = &t->work->batch;
     tape_init(t->recording->tape);
-    json_t *config = config_describe(&t->work->config, o, b, t->recording->tape);
+    struct value *config = config_describe(&t->work->config, o, b, t->recording->tape);
     bool written = dump_write(o->output.dump, config, &b->adj, t->recording, missing);
-    json_decref(config);
+    value_free(config);
     return written || outcome_set(&t->row->outcome, "failed", "%s", missing->text);
 }
 
@@ -329,7 +330,7 @@ void passes_run(struct target *t)
     }
 }
 
-void passes_write(json_t *row, enum program_kind kind, const struct program_result *p)
+void passes_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     for (int i = 0; i < PASSES; i++) {
         if (p->done[i] && passes[i].write)

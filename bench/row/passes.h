@@ -5,8 +5,7 @@
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
 
-#include <jansson.h>
-
+#include "analysis/record/row.h"
 #include "bench/base/message.h"
 #include "models/layers/model.h"
 
@@ -32,7 +31,7 @@ struct pass {
         *fields[2]; /* below the program's: groups or fields that are null where the pass has no result */
     const char *(*unwanted)(const struct target *t);        /* the reason; null: it is wanted */
     bool (*run)(struct target *t, struct message *missing); /* false with the reason: no result */
-    void (*write)(json_t *row, enum program_kind kind, const struct program_result *p); /* may be null */
+    void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
 };
 
 /* Runs every pass that is wanted, until a signal. The program was sampled, and has run since it was loaded.
@@ -40,6 +39,6 @@ struct pass {
 void passes_run(struct target *t);
 
 /* Writes the results of all passes into the row. */
-void passes_write(json_t *row, enum program_kind kind, const struct program_result *p);
+void passes_write(struct row *row, enum program_kind kind, const struct program_result *p);
 
 #endif

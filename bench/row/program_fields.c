@@ -8,7 +8,7 @@ const char *program_path(char text[SCHEMA_PATH], enum program_kind kind, const c
     return text;
 }
 
-void row_set_count_or_null(json_t *row, const char *field, int64_t value)
+void row_set_count_or_null(struct row *row, const char *field, int64_t value)
 {
     if (value >= 0)
         row_set_count(row, field, value);
@@ -16,25 +16,25 @@ void row_set_count_or_null(json_t *row, const char *field, int64_t value)
         row_set_null(row, field, "exceeds 63 bits");
 }
 
-void program_set_count(json_t *row, enum program_kind kind, const char *field, int64_t value)
+void program_set_count(struct row *row, enum program_kind kind, const char *field, int64_t value)
 {
     char path[SCHEMA_PATH];
     row_set_count_or_null(row, program_path(path, kind, field), value);
 }
 
-void program_set_real(json_t *row, enum program_kind kind, const char *field, double value)
+void program_set_real(struct row *row, enum program_kind kind, const char *field, double value)
 {
     char path[SCHEMA_PATH];
     row_set_real(row, program_path(path, kind, field), value);
 }
 
-void program_set_text(json_t *row, enum program_kind kind, const char *field, const char *value)
+void program_set_text(struct row *row, enum program_kind kind, const char *field, const char *value)
 {
     char path[SCHEMA_PATH];
     row_set_text(row, program_path(path, kind, field), value);
 }
 
-void program_set_null(json_t *row, enum program_kind kind, const char *field, const char *reason)
+void program_set_null(struct row *row, enum program_kind kind, const char *field, const char *reason)
 {
     char path[SCHEMA_PATH];
     row_set_null(row, program_path(path, kind, field), reason);

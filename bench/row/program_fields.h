@@ -2,8 +2,6 @@
 #ifndef GTMARK_BENCH_PROGRAM_FIELDS_H
 #define GTMARK_BENCH_PROGRAM_FIELDS_H
 
-#include <jansson.h>
-
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "models/layers/model.h"
@@ -12,12 +10,12 @@
 const char *program_path(char text[SCHEMA_PATH], enum program_kind kind, const char *field);
 
 /* A negative count is one beyond 63 bits, which becomes null. */
-void program_set_count(json_t *row, enum program_kind kind, const char *field, int64_t value);
-void program_set_real(json_t *row, enum program_kind kind, const char *field, double value);
-void program_set_text(json_t *row, enum program_kind kind, const char *field, const char *value);
-void program_set_null(json_t *row, enum program_kind kind, const char *field, const char *reason);
+void program_set_count(struct row *row, enum program_kind kind, const char *field, int64_t value);
+void program_set_real(struct row *row, enum program_kind kind, const char *field, double value);
+void program_set_text(struct row *row, enum program_kind kind, const char *field, const char *value);
+void program_set_null(struct row *row, enum program_kind kind, const char *field, const char *reason);
 
 /* The same of the row's own fields. */
-void row_set_count_or_null(json_t *row, const char *field, int64_t value);
+void row_set_count_or_null(struct row *row, const char *field, int64_t value);
 
 #endif

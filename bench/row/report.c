@@ -49,8 +49,8 @@ static bool save(struct report *r, struct message *error)
     return true;
 }
 
-bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
-                  const char *path, struct message *error)
+bool report_start(struct report *r, const struct options *o, struct record *record,
+                  const struct resume *resume, const char *path, struct message *error)
 {
     *r = (struct report){.options = o, .record = record, .resume = resume, .path = path};
     r->table.columns = o->bench->columns;
@@ -69,7 +69,7 @@ bool report_start(struct report *r, const struct options *o, json_t *record, con
 }
 
 /* What cannot be written shows when it is flushed. */
-static void print_row(const struct report *r, const json_t *row)
+static void print_row(const struct report *r, const struct row *row)
 {
     switch (r->options->output.format) {
     case FORMAT_TABLE:
@@ -88,24 +88,21 @@ static void print_row(const struct report *r, const json_t *row)
 }
 
 /* Saves first: who reads stdout may go away, which ends the program (SIGPIPE). */
-bool report_row(struct report *r, int64_t index, json_t *row, struct message *error)
+bool report_row(struct report *r, int64_t index, struct row *row, struct message *error)
 {
     bool replace = r->resume->state[index] == ROW_REDONE;
-    if (!record_put(r->record, r->resume->others + (size_t)index, replace, json_incref(row), error->text)) {
-        json_decref(row);
+    if (!record_put(r->record, r->resume->others + (size_t)index, replace, row, error->text))
         return false;
-    }
     bool saved = save(r, error);
     print_row(r, row);
-    json_decref(row);
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed on its way */
     return printed ? saved : saved && complain(error, "stdout: cannot be written");
 }
 
 bool report_kept(struct report *r, int64_t index)
 {
-    json_t *row = json_array_get(json_object_get(r->record, "rows"), r->resume->others + (size_t)index);
-    json_t *shown = json_copy(row);
+    struct row *row = rows_at(record_rows(r->record), r->resume->others + (size_t)index);
+    struct row *shown = row_copy(row);
     const char *reason = "";
     char text[MESSAGE_SIZE];
     row_get_text(row, "reason", &reason);
@@ -113,23 +110,23 @@ bool report_kept(struct report *r, int64_t index)
     if (r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN)
         row_set_text(shown, "reason", text);
     print_row(r, shown);
-    json_decref(shown);
+    row_free(shown);
     return row_is_ok(row);
 }
 
-json_t *report_rows(const struct report *r)
+struct rows *report_rows(const struct report *r)
 {
-    const json_t *all = json_object_get(r->record, "rows");
-    json_t *rows = json_array();
-    for (size_t i = r->resume->others; i < json_array_size(all); i++)
-        json_array_append(rows, json_array_get(all, i));
+    const struct rows *all = record_rows(r->record);
+    struct rows *rows = rows_new_view();
+    for (size_t i = r->resume->others; i < rows_count(all); i++)
+        rows_append(rows, rows_at(all, i));
     return rows;
 }
 
 bool report_end(struct report *r, struct message *error)
 {
-    json_t *fits = fits_of(json_object_get(r->record, "rows"));
-    json_object_set_new(r->record, "fits", fits);
+    struct value *fits = fits_of(record_rows(r->record));
+    value_set(record_head(r->record), "fits", fits);
     if (r->options->output.format == FORMAT_TABLE)
         fits_print(fits, stdout);
     fits_warn(fits, stderr);

@@ -2,15 +2,15 @@
 #ifndef GTMARK_BENCH_REPORT_H
 #define GTMARK_BENCH_REPORT_H
 
-#include <jansson.h>
 #include <sys/stat.h>
 
+#include "analysis/record/record.h"
 #include "analysis/tables/table.h"
 #include "bench/row/resume.h"
 
 struct report {
     const struct options *options;
-    json_t *record;
+    struct record *record;
     const struct resume *resume; /* where rows belong in the record */
     const char *path;            /* of the result file; null: none */
     struct table table;
@@ -19,18 +19,18 @@ struct report {
 };
 
 /* Starts a report over a record. False with a message if the result file cannot be written. */
-bool report_start(struct report *r, const struct options *o, json_t *record, const struct resume *resume,
-                  const char *path, struct message *error);
+bool report_start(struct report *r, const struct options *o, struct record *record,
+                  const struct resume *resume, const char *path, struct message *error);
 
 /* Takes over the finished row of a configuration, all before which are in the record: saves the file and
  * prints it. */
-bool report_row(struct report *r, int64_t index, json_t *row, struct message *error);
+bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);
 
 /* Prints the row of a configuration that an earlier run left. Says whether it is ok. */
 bool report_kept(struct report *r, int64_t index);
 
 /* The rows of the command line, without others of the file: a new array. */
-json_t *report_rows(const struct report *r);
+struct rows *report_rows(const struct report *r);
 
 /* What comes after the last row. */
 bool report_end(struct report *r, struct message *error);

@@ -41,7 +41,7 @@ static int64_t padded_pairs(const struct batch *b)
     return __builtin_mul_overflow(largest * largest, b->graphs, &pairs) ? -1 : pairs;
 }
 
-static void write_degrees(json_t *row, struct degrees d)
+static void write_degrees(struct row *row, struct degrees d)
 {
     row_set_count(row, "graph.degree_min", d.min);
     row_set_count(row, "graph.degree_median", d.median);
@@ -54,7 +54,7 @@ static void write_degrees(json_t *row, struct degrees d)
 }
 
 /* planned: the batch has no edges, so nothing is known of their distribution. */
-static void write_batch(json_t *row, const struct batch *b, bool planned)
+static void write_batch(struct row *row, const struct batch *b, bool planned)
 {
     row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* a file says how many, */
     row_set_count(row, "batch", b->graphs);                /* and of how many graphs */
@@ -74,7 +74,7 @@ static void write_batch(json_t *row, const struct batch *b, bool planned)
         write_degrees(row, csr_degrees(&b->adj));
 }
 
-static void write_noise(json_t *row, const struct noise *n)
+static void write_noise(struct row *row, const struct noise *n)
 {
     row_set_real(row, "noise.load", n->load);
     row_set_real(row, "noise.lost", n->lost);
@@ -91,12 +91,12 @@ static void write_noise(json_t *row, const struct noise *n)
 
 /* --- a program */
 
-static void set_bytes(json_t *row, enum program_kind kind, const char *field, int64_t bytes)
+static void set_bytes(struct row *row, enum program_kind kind, const char *field, int64_t bytes)
 {
     program_set_count(row, kind, field, bytes < BYTES_MOST ? bytes : -1);
 }
 
-static void write_memory(json_t *row, enum program_kind kind, const struct program_result *p)
+static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     const struct plan *plan = &p->plan;
     set_bytes(row, kind, "memory.planned", plan->arena);
@@ -113,7 +113,7 @@ static void write_memory(json_t *row, enum program_kind kind, const struct progr
     program_set_text(row, kind, "memory.peak_op", p->peak_op);
 }
 
-static void write_costs(json_t *row, enum program_kind kind, const struct program_result *p)
+static void write_costs(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     struct cost total = result_cost(p);
     for (enum phase phase = PHASE_FORWARD + 1; phase < PHASES && kind == PROGRAM_STEP; phase++) {
@@ -130,7 +130,7 @@ static void write_costs(json_t *row, enum program_kind kind, const struct progra
                      total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
-static void write_phases(json_t *row, enum program_kind kind, const struct samples *s)
+static void write_phases(struct row *row, enum program_kind kind, const struct samples *s)
 {
     static const char *const fields[PHASES] = {
         [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
@@ -141,7 +141,7 @@ static void write_phases(json_t *row, enum program_kind kind, const struct sampl
             program_set_real(row, kind, fields[p], summarize(s->phase[p], (size_t)s->n).median);
 }
 
-static void write_times(json_t *row, enum program_kind kind, const struct samples *s)
+static void write_times(struct row *row, enum program_kind kind, const struct samples *s)
 {
     char path[SCHEMA_PATH];
     row_set_samples(row, program_path(path, kind, "time"), s->seconds, (size_t)s->n);
@@ -154,7 +154,7 @@ static void write_times(json_t *row, enum program_kind kind, const struct sample
     write_phases(row, kind, s);
 }
 
-static void write_rates(json_t *row, enum program_kind kind, struct cost cost, double median,
+static void write_rates(struct row *row, enum program_kind kind, struct cost cost, double median,
                         const struct batch *b)
 {
     if (cost.flops >= 0)
@@ -166,8 +166,8 @@ static void write_rates(json_t *row, enum program_kind kind, struct cost cost, d
     program_set_real(row, kind, "edges_per_second", (double)b->adj.edges / median);
 }
 
-static void write_roofline(json_t *row, enum program_kind kind, const struct program_result *p, double median,
-                           const struct calibration *c, const char *missing)
+static void write_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
+                           double median, const struct calibration *c, const char *missing)
 {
     struct cost cost = result_cost(p);
     bool known = cost.flops >= 0 && cost.bytes >= 0 && p->plan.peak < BYTES_MOST;
@@ -186,7 +186,7 @@ static void write_roofline(json_t *row, enum program_kind kind, const struct pro
 }
 
 /* With emptied caches the working set is in the outermost level. */
-static void write_cold_roofline(json_t *row, enum program_kind kind, const struct program_result *p,
+static void write_cold_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
                                 const struct calibration *c, const char *missing)
 {
     struct cost cost = result_cost(p);
@@ -199,7 +199,7 @@ static void write_cold_roofline(json_t *row, enum program_kind kind, const struc
         program_set_null(row, kind, "cold.percent", c ? "the work exceeds 63 bits" : missing);
 }
 
-static void write_program(json_t *row, const struct result *r, enum program_kind kind)
+static void write_program(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
     const struct ceilings *ceilings = r->job->ceilings;
@@ -224,7 +224,7 @@ static void write_program(json_t *row, const struct result *r, enum program_kind
 
 /* --- the row */
 
-static void write_checked(json_t *row, const struct checked *c)
+static void write_checked(struct row *row, const struct checked *c)
 {
     if (c->check.tensors == 0) {
         if (*c->missing)
@@ -239,7 +239,7 @@ static void write_checked(json_t *row, const struct checked *c)
     row_set_text(row, "error.tensor", c->check.tensor);
 }
 
-static void write_work(json_t *row, const struct result *r)
+static void write_work(struct row *row, const struct result *r)
 {
     const struct options *o = r->job->options;
     write_batch(row, &r->work->batch, o->device.meta);
@@ -253,9 +253,9 @@ static void write_work(json_t *row, const struct result *r)
     write_checked(row, &r->checked);
 }
 
-json_t *result_row(const struct result *r)
+struct row *result_row(const struct result *r)
 {
-    json_t *row = json_object();
+    struct row *row = row_new();
     bool meta = r->job->options->device.meta, ok = outcome_is_ok(&r->outcome);
     row_set_text(row, "status", r->outcome.status);
     row_set_text(row, "reason", r->outcome.reason.text);

@@ -5,8 +5,7 @@
 #ifndef GTMARK_BENCH_RESULT_H
 #define GTMARK_BENCH_RESULT_H
 
-#include <jansson.h>
-
+#include "analysis/record/row.h"
 #include "bench/base/memory.h"
 #include "bench/row/cold_start.h"
 #include "bench/row/job.h"
@@ -56,6 +55,6 @@ void result_plan(struct program_result *p, struct tape *t);
 struct cost result_cost(const struct program_result *p);
 
 /* The row: complete by the schema, null with a reason where nothing was measured. */
-json_t *result_row(const struct result *r);
+struct row *result_row(const struct result *r);
 
 #endif

@@ -11,38 +11,40 @@
 #include "bench/cli/config.h"
 #include "bench/row/fields.h"
 
-json_t *resume_settings(const struct options *o)
+struct value *resume_settings(const struct options *o)
 {
-    json_t *programs = json_array(), *variants = json_object();
+    struct value *programs = value_new_array(), *variants = value_new_object();
+    struct value *settings = value_new_object();
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (o->programs[p])
-            json_array_append_new(programs, json_string(program_name(p)));
+            value_append(programs, value_new_text(program_name(p)));
     for (enum op op = 0; op < OPS; op++)
         if (o->variant[op])
-            json_object_set_new(variants, op_info(op)->name, json_string(o->variant[op]));
-    return json_pack("{so so sb}", "phase", programs, "impl", variants, "cuda_graph", (int)o->cuda_graph);
+            value_set_text(variants, op_info(op)->name, o->variant[op]);
+    value_set(settings, "phase", programs);
+    value_set(settings, "impl", variants);
+    value_set_flag(settings, "cuda_graph", o->cuda_graph);
+    return settings;
 }
 
 /* A device is its name, or an object with a "name"; its clock and temperature may be others. */
-static json_t *names_of_devices(const json_t *record)
+static struct value *names_of_devices(const struct value *head)
 {
-    json_t *names = json_array(), *device;
-    size_t i;
-    json_array_foreach(json_object_get(record, "devices"), i, device)
-    {
-        json_t *name = json_object_get(device, "name");
-        json_array_append(names, name ? name : device);
+    struct value *names = value_new_array();
+    for (struct walk w = value_walk(value_get(head, "devices")); walk_next(&w);) {
+        const struct value *name = value_get(w.value, "name");
+        value_append(names, value_copy(name ? name : w.value));
     }
     return names;
 }
 
-static bool agrees(const json_t *old, const json_t *new, const char *name, const char *path,
+static bool agrees(const struct value *old, const struct value *new, const char *name, const char *path,
                    struct message *error)
 {
-    if (old && new &&json_equal(old, new))
+    if (value_equal(old, new))
         return true;
-    char *there = old ? json_dumps(old, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    char *here = new ? json_dumps(new, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *there = old ? value_print(old) : NULL;
+    char *here = new ? value_print(new) : NULL;
     complain(error, "--resume: %.150s differs in its %s: %.120s there, %.120s here", path, name,
              there ? there : "nothing", here ? here : "nothing");
     free(there);
@@ -50,7 +52,8 @@ static bool agrees(const json_t *old, const json_t *new, const char *name, const
     return false;
 }
 
-static bool heads_agree(const json_t *old, const json_t *new, const char *path, struct message *error)
+static bool heads_agree(const struct value *old, const struct value *new, const char *path,
+                        struct message *error)
 {
     static const char *const parts[] = {
         "benchmark", "commit",    "compiler",
@@ -58,43 +61,43 @@ static bool heads_agree(const json_t *old, const json_t *new, const char *path, 
         "settings",  "host.cpu",  "host.instruction_set",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!agrees(row_get(old, parts[i]), row_get(new, parts[i]), parts[i], path, error))
+        if (!agrees(value_get(old, parts[i]), value_get(new, parts[i]), parts[i], path, error))
             return false;
-    json_t *there = names_of_devices(old), *here = names_of_devices(new);
+    struct value *there = names_of_devices(old), *here = names_of_devices(new);
     bool same = agrees(there, here, "devices", path, error);
-    json_decref(there);
-    json_decref(here);
+    value_free(there);
+    value_free(here);
     return same;
 }
 
 /* Values as a file holds them: a real number has 15 digits there. */
-static bool same_value(const json_t *a, const json_t *b)
+static bool same_value(const struct row *a, const struct row *b, const struct field *f)
 {
-    if (!json_is_real(a) || !json_is_real(b))
-        return json_equal(a, b);
-    double x = json_real_value(a), y = json_real_value(b);
+    double x, y;
+    if (f->type != FIELD_REAL || !row_get_real(a, f->path, &x) || !row_get_real(b, f->path, &y))
+        return row_same(a, b, f->path);
     return fabs(x - y) <= 1e-14 * fabs(x);
 }
 
 /* Whether a row is of the configuration whose axes `wanted` has. A file says itself how large its graph is.
  */
-static bool belongs(const json_t *row, const json_t *wanted, bool from_file)
+static bool belongs(const struct row *row, const struct row *wanted, bool from_file)
 {
     static const char *const of_files[] = {"nodes", "degree", "batch"};
-    if (!json_equal(json_object_get(row, "work"), json_object_get(wanted, "work")))
+    if (!row_same(row, wanted, "work"))
         return false;
     for (size_t i = 0; i < schema_fields_count; i++) {
         const char *path = schema_fields[i].path;
-        bool counts = schema_fields[i].symbol && row_get(wanted, path);
+        bool counts = schema_fields[i].symbol && row_has(wanted, path);
         for (size_t f = 0; f < sizeof of_files / sizeof *of_files && from_file; f++)
             counts = counts && strcmp(path, of_files[f]) != 0;
-        if (counts && !same_value(row_get(row, path), row_get(wanted, path)))
+        if (counts && !same_value(row, wanted, &schema_fields[i]))
             return false;
     }
     return true;
 }
 
-static enum row_state state_of(const json_t *row)
+static enum row_state state_of(const struct row *row)
 {
     const char *status = "";
     row_get_text(row, "status", &status);
@@ -102,80 +105,72 @@ static enum row_state state_of(const json_t *row)
 }
 
 /* The first row of the configuration on this device that no other took, or null; taken from `rows`. */
-static json_t *take_row(json_t *rows, const struct options *o, const struct config *c, int device)
+static struct row *take_row(struct rows *rows, const struct options *o, const struct config *c, int device)
 {
-    json_t *wanted = json_object(), *row;
+    struct row *wanted = row_new(), *taken = NULL;
     char name[DEVICE_NAME];
-    size_t i;
     fields_config(wanted, c, o);
     device_name(&o->device, device, name);
     row_set_text(wanted, "device", name);
-    json_array_foreach(rows, i, row)
-    {
-        if (!belongs(row, wanted, graph_is_file(c->graph.family)))
-            continue;
-        json_incref(row);
-        json_array_remove(rows, i);
-        json_decref(wanted);
-        return row;
-    }
-    json_decref(wanted);
-    return NULL;
+    for (size_t i = 0; !taken && i < rows_count(rows); i++)
+        if (belongs(rows_at(rows, i), wanted, graph_is_file(c->graph.family)))
+            taken = rows_take(rows, i);
+    row_free(wanted);
+    return taken;
 }
 
 /* Puts the rows of the record into the order of the configurations, those of none before them. */
-static void match(struct resume *r, const struct options *o, json_t *record)
+static void match(struct resume *r, const struct options *o, struct record *record)
 {
-    json_t *rows = json_object_get(record, "rows"), *asked = json_array();
+    struct rows *rows = record_rows(record), *asked = rows_new();
     int64_t count = config_count(o);
-    for (int64_t i = 0; i < count * o->device.count && json_array_size(rows) > 0; i++) {
+    for (int64_t i = 0; i < count * o->device.count && rows_count(rows) > 0; i++) {
         struct config c = config_at(o, i % count);
-        json_t *row = take_row(rows, o, &c, (int)(i / count));
+        struct row *row = take_row(rows, o, &c, (int)(i / count));
         if (!row)
             continue;
         r->state[i] = state_of(row);
-        json_array_append_new(asked, row);
+        rows_append(asked, row);
     }
-    r->others = json_array_size(rows);
-    json_array_extend(rows, asked);
-    json_decref(asked);
+    r->others = rows_count(rows);
+    while (rows_count(asked) > 0)
+        rows_append(rows, rows_take(asked, 0));
+    rows_free(asked);
 }
 
 /* Notes the command that goes on with the record; returns the note. */
-static json_t *note_resumed(json_t *record, const json_t *by)
+static struct value *note_resumed(struct value *head, const struct value *by)
 {
-    json_t *list = json_object_get(record, "resumed");
-    json_t *entry = json_pack("{sO sO}", "command", json_object_get(by, "command"), "started",
-                              json_object_get(by, "started"));
-    if (!json_is_array(list)) {
-        list = json_array();
-        json_object_set_new(record, "resumed", list);
-    }
-    json_array_append_new(list, entry);
+    struct value *entry = value_new_object();
+    value_set(entry, "command", value_copy(value_get(by, "command")));
+    value_set(entry, "started", value_copy(value_get(by, "started")));
+    if (value_kind(value_get(head, "resumed")) != VALUE_ARRAY)
+        value_set(head, "resumed", value_new_array());
+    value_append(value_get(head, "resumed"), entry);
     return entry;
 }
 
-bool resume_open(struct resume *r, const struct options *o, const char *path, json_t **record,
+bool resume_open(struct resume *r, const struct options *o, const char *path, struct record **record,
                  struct message *error)
 {
     struct message why;
     size_t rows = (size_t)config_count(o) * (size_t)o->device.count;
-    *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = *record};
+    *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = record_head(*record)};
     if (!r->state)
         return complain(error, "no memory for %zu rows", rows);
     if (!o->output.resume || !path || access(path, F_OK) != 0)
         return true;
-    json_t *old = record_load(path, why.text);
+    struct record *old = record_load(path, why.text);
     if (!old)
         return complain(error, "--resume: %.400s", why.text);
-    if (!heads_agree(old, *record, path, error)) {
-        json_decref(old);
+    if (!heads_agree(record_head(old), record_head(*record), path, error)) {
+        record_free(old);
         return false;
     }
     match(r, o, old);
-    json_object_del(old, "fits"); /* of fewer rows */
-    r->run = note_resumed(old, *record);
-    json_decref(*record);
+    value_remove(record_head(old), "fits"); /* of fewer rows */
+    r->run = note_resumed(record_head(old), record_head(*record));
+    record_free(*record);
     *record = old;
     return true;
 }

@@ -10,8 +10,7 @@
 #ifndef GTMARK_BENCH_RESUME_H
 #define GTMARK_BENCH_RESUME_H
 
-#include <jansson.h>
-
+#include "analysis/record/record.h"
 #include "bench/cli/options.h"
 
 enum row_state { ROW_MISSING, ROW_REDONE, ROW_KEPT };
@@ -19,18 +18,18 @@ enum row_state { ROW_MISSING, ROW_REDONE, ROW_KEPT };
 struct resume {
     size_t others;         /* rows of other configurations, the first in the record */
     enum row_state *state; /* of every configuration, device after device */
-    json_t *run; /* of the record, what is about this run: itself, or its last entry under "resumed" */
+    struct value *run; /* of the record, what is about this run: itself, or its last entry under "resumed" */
 };
 
 /* What decides beside axes and seed what a row says; a part of the record's head. */
-json_t *resume_settings(const struct options *o);
+struct value *resume_settings(const struct options *o);
 
 /*
  * Without --resume, or without a file to go on with: all rows are missing. Else puts the file's record in
  * place of the new one, its rows in the order of the configurations, the command that goes on noted under
  * "resumed". False with a message if the file cannot be read, or its head disagrees.
  */
-bool resume_open(struct resume *r, const struct options *o, const char *path, json_t **record,
+bool resume_open(struct resume *r, const struct options *o, const char *path, struct record **record,
                  struct message *error);
 void resume_close(struct resume *r);
 

@@ -171,16 +171,16 @@ void row_take_turn(const struct job *job, int turns)
     workload_close(&v.work);
 }
 
-json_t *row_measure(const struct job *job)
+struct row *row_measure(const struct job *job)
 {
     struct visit v = begin_visit(job, 1, true);
     visit(&v);
-    json_t *row = interrupt_signal() ? NULL : result_row(&v.result);
+    struct row *row = interrupt_signal() ? NULL : result_row(&v.result);
     workload_close(&v.work);
     return row;
 }
 
-json_t *row_skip(const struct job *job, const char *reason)
+struct row *row_skip(const struct job *job, const char *reason)
 {
     struct visit v = begin_visit(job, 1, false);
     outcome_set(&v.result.outcome, "skipped", "%s", reason);

@@ -5,6 +5,7 @@
 #ifndef GTMARK_BENCH_ROW_H
 #define GTMARK_BENCH_ROW_H
 
+#include "analysis/record/row.h"
 #include "bench/row/job.h"
 #include "bench/row/result.h"
 
@@ -15,9 +16,9 @@ void row_take_turn(const struct job *job, int turns);
  * Takes the samples that no turn took, runs the passes and writes the row: complete by the schema, whatever
  * happened. Null after a signal.
  */
-json_t *row_measure(const struct job *job);
+struct row *row_measure(const struct job *job);
 
 /* The row of a configuration that is not attempted. */
-json_t *row_skip(const struct job *job, const char *reason);
+struct row *row_skip(const struct job *job, const char *reason);
 
 #endif

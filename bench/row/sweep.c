@@ -193,13 +193,14 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
     if (job->options->profile)
         job->profile = open_memstream(&profile, &size);
     bool skipped = nothing_fits(w, reason) || too_long(pace, w, reason);
-    json_t *row = skipped ? row_skip(job, reason) : row_measure(job);
+    struct row *row = skipped ? row_skip(job, reason) : row_measure(job);
     if (!skipped)
         pace_learn(pace, w);
     bool made = row != NULL;
     *good = made && row_is_ok(row);
-    bool saved = !made || (report_row(r, job->progress->before + job->row, row, error) &&
-                           (!job->trace || record_save(job->trace, job->options->output.trace, error->text)));
+    bool saved =
+        !made || (report_row(r, job->progress->before + job->row, row, error) &&
+                  (!job->trace || value_save(job->trace, job->options->output.trace, 1, error->text)));
     if (job->profile)
         fclose(job->profile);
     if (profile && made)
@@ -257,14 +258,12 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
                          .counters = counting ? &counters : NULL,
                          .no_counters = none.text,
                          .ceilings = ceilings,
-                         .trace = o->output.trace
-                                      ? trace_new(json_string_value(json_object_get(r->record, "benchmark")))
-                                      : NULL};
+                         .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     bool done = true;
     *all_good = true;
     for (int i = 0; done && i < o->device.count; i++)
         done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
-    json_decref(common.trace);
+    value_free(common.trace);
     if (counting)
         counters_close(&counters);
     return done;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,15 +105,14 @@ static bool write_results(const char *directory, const struct recording *step, s
     return true;
 }
 
-static bool write_config(const char *directory, const json_t *config, struct message *error)
+static bool write_config(const char *directory, const struct value *config, struct message *error)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/config.json", directory);
-    return json_dump_file(config, path, JSON_INDENT(4)) == 0 ||
-           complain(error, "%s: cannot be written: %s", path, strerror(errno));
+    return value_save(config, path, 4, error->text);
 }
 
-bool dump_write(const char *directory, const json_t *config, const struct csr *graph,
+bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
                 const struct recording *step, struct message *error)
 {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)

@@ -13,8 +13,7 @@
 #ifndef GTMARK_BENCH_DUMP_H
 #define GTMARK_BENCH_DUMP_H
 
-#include <jansson.h>
-
+#include "analysis/record/value.h"
 #include "bench/base/message.h"
 #include "models/layers/model.h"
 
@@ -26,7 +25,7 @@ bool dump_can_write(const char *path, struct message *error);
  * Writes the directory. `step` is the step of a model on that graph, laid out, in its initial state before
  * and afterwards. False with a message if a file could not be written.
  */
-bool dump_write(const char *directory, const json_t *config, const struct csr *graph,
+bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
                 const struct recording *step, struct message *error);
 
 #endif

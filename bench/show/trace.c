@@ -16,7 +16,7 @@ enum { LANE_PHASES = 1, LANE_PROGRAM = 2 };
 
 /* A replay that is written down. */
 struct replay {
-    json_t *events;
+    struct value *events;
     struct tape *tape;
     int process, entries;
     struct stopwatch watch; /* mark 0 is the start, mark e + 1 the end of entry e */
@@ -32,51 +32,77 @@ static int64_t begin_of(const struct replay *r, int entry)
     return nanoseconds(r, r->watch.at[entry]);
 }
 
-static json_t *microseconds(int64_t ns)
+/* Adds an event; what it is, is one of the format's letters. */
+static struct value *add(struct replay *r, const char *what, const char *name)
 {
-    return json_real((double)ns / 1000);
+    struct value *event = value_new_object();
+    value_set_text(event, "name", name);
+    value_set_text(event, "ph", what);
+    value_set_count(event, "pid", r->process);
+    value_append(r->events, event);
+    return event;
 }
 
-static void add_event(struct replay *r, const char *name, int lane, int64_t begin, int64_t end, json_t *args)
+static void set_microseconds(struct value *event, const char *key, int64_t ns)
 {
-    json_array_append_new(r->events, json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o*}", "name", name, "ph",
-                                               "X", "pid", r->process, "tid", lane, "ts", microseconds(begin),
-                                               "dur", microseconds(end - begin), "args", args));
+    value_set_real(event, key, (double)ns / 1000);
+}
+
+static void add_event(struct replay *r, const char *name, int lane, int64_t begin, int64_t end,
+                      struct value *args)
+{
+    struct value *event = add(r, "X", name);
+    value_set_count(event, "tid", lane);
+    set_microseconds(event, "ts", begin);
+    set_microseconds(event, "dur", end - begin);
+    if (args)
+        value_set(event, "args", args);
+}
+
+/* An event about a process or a lane, and its argument, which the caller sets. */
+static struct value *add_about(struct replay *r, const char *what, int lane)
+{
+    struct value *event = add(r, "M", what), *args = value_new_object();
+    value_set_count(event, "tid", lane);
+    value_set(event, "args", args);
+    return args;
 }
 
 /* The name of a process or a lane. */
 static void add_name(struct replay *r, const char *what, int lane, const char *name)
 {
-    json_array_append_new(r->events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "name", what, "ph", "M",
-                                               "pid", r->process, "tid", lane, "args", "name", name));
+    value_set_text(add_about(r, what, lane), "name", name);
     if (lane)
-        json_array_append_new(r->events,
-                              json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "name", "thread_sort_index", "ph",
-                                        "M", "pid", r->process, "tid", lane, "args", "sort_index", lane));
+        value_set_count(add_about(r, "thread_sort_index", lane), "sort_index", lane);
 }
 
 static void add_live(struct replay *r, int64_t at, int64_t bytes)
 {
-    json_array_append_new(r->events,
-                          json_pack("{s:s, s:s, s:i, s:o, s:{s:I}}", "name", "live memory", "ph", "C", "pid",
-                                    r->process, "ts", microseconds(at), "args", "bytes", (json_int_t)bytes));
+    struct value *event = add(r, "C", "live memory"), *args = value_new_object();
+    set_microseconds(event, "ts", at);
+    value_set_count(args, "bytes", bytes);
+    value_set(event, "args", args);
 }
 
 /* What is known of an entry; counts beyond 63 bits are left out. */
-static json_t *entry_args(const struct entry *e, int index, int64_t ns)
+static struct value *entry_args(const struct entry *e, int index, int64_t ns)
 {
     char shapes[512];
     entry_shapes(e, shapes, sizeof shapes);
-    json_t *args = json_pack("{s:i, s:s, s:s, s:s, s:s}", "entry", index, "op", op_info(e->op)->name,
-                             "variant", e->kernel->variant, "span", e->span, "shapes", shapes);
+    struct value *args = value_new_object();
+    value_set_count(args, "entry", index);
+    value_set_text(args, "op", op_info(e->op)->name);
+    value_set_text(args, "variant", e->kernel->variant);
+    value_set_text(args, "span", e->span);
+    value_set_text(args, "shapes", shapes);
     if (e->flops >= 0)
-        json_object_set_new(args, "FLOPs", json_integer(e->flops));
+        value_set_count(args, "FLOPs", e->flops);
     if (e->bytes >= 0)
-        json_object_set_new(args, "bytes", json_integer(e->bytes));
+        value_set_count(args, "bytes", e->bytes);
     if (e->flops >= 0 && ns > 0)
-        json_object_set_new(args, "GFLOP/s", json_real((double)e->flops / (double)ns));
+        value_set_real(args, "GFLOP/s", (double)e->flops / (double)ns);
     if (e->bytes >= 0 && ns > 0)
-        json_object_set_new(args, "GB/s", json_real((double)e->bytes / (double)ns));
+        value_set_real(args, "GB/s", (double)e->bytes / (double)ns);
     return args;
 }
 
@@ -156,22 +182,28 @@ static void name_process(struct replay *r, const char *title)
     add_live(r, begin_of(r, r->entries), 0);
 }
 
-void trace_add(json_t *trace, const char *title, struct tape *t)
+void trace_add(struct value *trace, const char *title, struct tape *t)
 {
-    json_t *count = json_object_get(json_object_get(trace, "otherData"), "processes");
-    struct replay r = {.events = json_object_get(trace, "traceEvents"),
+    int64_t processes = 0;
+    value_get_count(trace, "otherData.processes", &processes);
+    struct replay r = {.events = value_get(trace, "traceEvents"),
                        .tape = t,
-                       .process = (int)json_integer_value(count) + 1,
+                       .process = (int)processes + 1,
                        .entries = tape_entry_count(t)};
     r.watch = stopwatch_open(t, r.entries + 1);
-    json_integer_set(count, r.process);
+    value_set_count(value_get(trace, "otherData"), "processes", r.process);
     replay(&r);
     name_process(&r, title);
     stopwatch_close(&r.watch);
 }
 
-json_t *trace_new(const char *benchmark)
+struct value *trace_new(const char *benchmark)
 {
-    return json_pack("{s:[], s:s, s:{s:s, s:i}}", "traceEvents", "displayTimeUnit", "ns", "otherData",
-                     "benchmark", benchmark, "processes", 0);
+    struct value *trace = value_new_object(), *other = value_new_object();
+    value_set(trace, "traceEvents", value_new_array());
+    value_set_text(trace, "displayTimeUnit", "ns");
+    value_set_text(other, "benchmark", benchmark);
+    value_set_count(other, "processes", 0);
+    value_set(trace, "otherData", other);
+    return trace;
 }

@@ -13,17 +13,16 @@
 #ifndef GTMARK_BENCH_TRACE_H
 #define GTMARK_BENCH_TRACE_H
 
-#include <jansson.h>
-
+#include "analysis/record/value.h"
 #include "models/tape/tape.h"
 
-/* A trace without events; an object that record_save can write. `benchmark` names its source. */
-json_t *trace_new(const char *benchmark);
+/* A trace without events; an object. `benchmark` names its source. */
+struct value *trace_new(const char *benchmark);
 
 /*
  * Replays the tape, which is laid out, once unobserved and once with marks, and adds the second replay as the
  * process `title`. The tape's state goes on by two runs.
  */
-void trace_add(json_t *trace, const char *title, struct tape *t);
+void trace_add(struct value *trace, const char *title, struct tape *t);
 
 #endif

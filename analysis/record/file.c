@@ -1,0 +1,114 @@
+/*
+ * A save makes PATH.PID.tmp in the same directory (rename is atomic only within a file system), flushes it to
+ * the disk before the rename, and checks every step: a full disk shows only in fflush, fsync or fclose.
+ */
+#include "analysis/record/file.h"
+
+#include "analysis/record/value.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Says what the system refused; returns false for the caller to pass on. */
+static bool system_error(char *error, const char *path)
+{
+    snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
+    return false;
+}
+
+/* Opens the file beside `path`, whose name is allocated into *beside; null with a message if that fails. */
+static FILE *open_beside(const char *path, char **beside, char *error)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        snprintf(error, MESSAGE_SIZE, "%.300s: is not a regular file",
+                 path); /* a rename would replace /dev/null */
+        return NULL;
+    }
+    if (asprintf(beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
+        return NULL;
+    }
+    int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) {
+        system_error(error, path);
+        free(*beside);
+    }
+    return file;
+}
+
+bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
+               char *error)
+{
+    char *beside;
+    FILE *file = open_beside(path, &beside, error);
+    if (!file)
+        return false;
+    bool good = write(document, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    if (!good)
+        system_error(error, path);
+    if (fclose(file) != 0 && good)
+        good = system_error(error, path);
+    if (good && rename(beside, path) != 0)
+        good = system_error(error, path);
+    if (!good)
+        unlink(beside);
+    free(beside);
+    return good;
+}
+
+/* What a process that was killed left beside the file: PATH.PID.tmp of a PID that is no more. */
+static void clear_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    size_t length = strlen(name);
+    DIR *all = directory ? opendir(directory) : NULL;
+    for (struct dirent *e; all && (e = readdir(all)) != NULL;) {
+        char *end;
+        if (strncmp(e->d_name, name, length) != 0 || e->d_name[length] != '.')
+            continue;
+        long pid = strtol(e->d_name + length + 1, &end, 10);
+        if (pid > 0 && pid <= INT_MAX && strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) != 0 &&
+            errno == ESRCH)
+            unlinkat(dirfd(all), e->d_name, 0);
+    }
+    if (all)
+        closedir(all);
+    free(directory);
+}
+
+bool file_can_save(const char *path, char *error)
+{
+    char *beside;
+    FILE *file = open_beside(path, &beside, error);
+    if (!file)
+        return false;
+    fclose(file);
+    unlink(beside);
+    free(beside);
+    clear_leftovers(path);
+    return true;
+}
+
+bool file_keep(const char *path, char *error)
+{
+    char *kept;
+    if (asprintf(&kept, "%s~", path) < 0) {
+        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
+        return false;
+    }
+    unlink(kept);
+    /* Not every file system has hard links, nor may everybody link to another user's file. */
+    bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);
+    free(kept);
+    return good;
+}

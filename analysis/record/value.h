@@ -1,0 +1,105 @@
+/*
+ * A JSON value: what the record says beside its rows, and every other file of JSON that gtmark reads or
+ * writes.
+ *
+ * A tree that owns its children; a setter takes over the value that it is given. Getters take paths:
+ * "host.cpu" is the member "cpu" of the member "host". They accept null and values that are no object, as an
+ * object without members. Keys of setters are taken literally.
+ *
+ * Counts are exact 64-bit integers. A real is written with 15 significant digits and always as a real, "5.0";
+ * one that is not finite becomes null. A byte of a text that is not UTF-8 becomes a question mark. No memory:
+ * abort.
+ *
+ * Functions that can fail write one line that says why into error[MESSAGE_SIZE].
+ */
+#ifndef GTMARK_ANALYSIS_VALUE_H
+#define GTMARK_ANALYSIS_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MESSAGE_SIZE = 512 }; /* bytes of a message buffer: one line, without newline */
+
+struct value;
+
+enum value_kind { VALUE_NULL, VALUE_FLAG, VALUE_COUNT, VALUE_REAL, VALUE_TEXT, VALUE_ARRAY, VALUE_OBJECT };
+
+struct value *value_new_null(void);
+struct value *value_new_flag(bool flag);
+struct value *value_new_count(int64_t count);
+struct value *value_new_real(double real);
+struct value *value_new_text(const char *text);
+struct value *value_new_array(void);
+struct value *value_new_object(void);
+struct value *value_copy(const struct value *v);
+void value_free(struct value *v); /* null is allowed */
+
+/* VALUE_NULL for a null pointer, too. */
+enum value_kind value_kind(const struct value *v);
+
+/* Same kind and value; members of objects in any order. A null pointer is equal to nothing. */
+bool value_equal(const struct value *a, const struct value *b);
+
+/* Sets a member of an object, in the place of one of this name. */
+void value_set(struct value *object, const char *key, struct value *v);
+void value_set_null(struct value *object, const char *key);
+void value_set_flag(struct value *object, const char *key, bool flag);
+void value_set_count(struct value *object, const char *key, int64_t count);
+void value_set_real(struct value *object, const char *key, double real);
+void value_set_text(struct value *object, const char *key, const char *text);
+void value_remove(struct value *object, const char *key); /* nothing where there is none */
+
+/* Appends to an array; sets the element of an index below its size. */
+void value_append(struct value *array, struct value *v);
+void value_replace(struct value *array, size_t index, struct value *v);
+
+/* Members of an object or elements of an array; 0 for others. */
+size_t value_size(const struct value *v);
+
+/* Borrowed; null where there is none. Walk long arrays instead of indexing them. */
+struct value *value_get(const struct value *object, const char *path);
+struct value *value_at(const struct value *array, size_t index);
+
+/* Readers: false, and nothing written, where there is none or it is of another kind. */
+bool value_get_count(const struct value *object, const char *path, int64_t *count);
+bool value_get_real(const struct value *object, const char *path,
+                    double *real); /* of a count, too: rounded */
+bool value_get_text(const struct value *object, const char *path, const char **text);
+bool value_read_count(const struct value *v, int64_t *count);
+bool value_read_real(const struct value *v, double *real);
+bool value_read_text(const struct value *v, const char **text);
+
+/* Visits elements or members in order: for (struct walk w = value_walk(v); walk_next(&w);) use(w.key,
+ * w.value); */
+struct walk {
+    const char *key; /* null in an array */
+    struct value *value;
+    const struct value *of;
+    void *at;
+    size_t index;
+};
+struct walk value_walk(const struct value *v);
+bool walk_next(struct walk *w);
+
+/* The value that is all of a text or file; null on error. */
+struct value *value_parse(const char *text, char *error);
+struct value *value_load(const char *path, char *error);
+
+/* Writes the value, without a newline: on one line, or with so many spaces for each level. False if the
+ * stream failed. */
+bool value_write(const struct value *v, FILE *out);
+bool value_write_indented(const struct value *v, int indent, FILE *out);
+
+/* The same on one line as a text, to be freed. */
+char *value_print(const struct value *v);
+
+/* Saves to a file, which holds a whole document at every moment. */
+bool value_save(const struct value *v, const char *path, int indent, char *error);
+
+/* A real as it is written: "5.0", "1e-9". */
+enum { VALUE_REAL_TEXT = 32 };
+void value_format_real(char text[VALUE_REAL_TEXT], double real);
+
+#endif
