@@ -1,11 +1,13 @@
 /*
  * AdamW (Loshchilov and Hutter 2019), as in ref/adamw.c, in one launch over all parameters; the step t and
- * the learning rate are read from schedule = [t, lr] in device memory, so that a captured program trains on.
+ * the learning rate are read from schedule = [t, lr] in device memory, so that replays of a captured program
+ * advance.
  *
  *   m = b1 m + (1 - b1) g    v = b2 v + (1 - b2) g^2
  *   p = p (1 - lr decay) - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
  *
- * The factors that depend on t are computed in double once a block; entries take one load and store each.
+ * The factors that depend on t are computed in double once per block; each entry needs one load and one
+ * store.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
@@ -66,7 +68,7 @@ template <int V> __global__ void __launch_bounds__(BLOCK, 1) adamw(struct lines 
     do_entries<V>(l, entries);
 }
 
-/* Few enough blocks that the factors cost nothing, enough to keep a large device busy. */
+/* Few enough blocks that computing the factors is negligible, enough to keep a large device busy. */
 enum { ADAMW_BLOCKS = 2048 };
 
 extern "C" void cuda_adamw(const void *args)

@@ -3,24 +3,24 @@
  * with scale = (D / H)^-1/2, per head, and lse = log sum exp of each row's scaled scores. q, k, v, y: N x D,
  * lse: N x H.
  *
- * A thread block is one head of a block of queries, held in registers as attention.cuh says, and sweeps over
- * the keys and values of its graph. Scores are exponents of 2 (q is taken times scale log2 e). Each row keeps
- * the largest score so far and sums relative to it, corrected as it grows, and the warps' shares of the keys
- * are put together by the same rule: Milakov and Gimelshein, "Online normalizer calculation for softmax",
- * 2018; Dao et al., "FlashAttention", 2022. All sums are in f32.
+ * A thread block processes one head of a block of queries, held in registers (attention.cuh), and sweeps over
+ * the keys and values of its graph. Scores are exponents of 2 (q is scaled by scale log2 e). Each row keeps
+ * the largest score so far and sums relative to it, rescaled when it grows, and the warps' shares of the keys
+ * are combined by the same rule: Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018;
+ * Dao et al., "FlashAttention", 2022. All sums are in f32.
  *
  * Blocks of queries are numbered without a table (search.h), so the host plans the grid without the offsets.
- * With more rows in a thread each load of a key serves more products, with fewer there are more blocks; the
- * choice changes no result, for the order of sums is the same.
+ * With more rows per thread, each load of a key serves more products; with fewer, there are more blocks. The
+ * choice does not change results, because the summation order is the same.
  */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/run.cuh"
 
-enum { MOST_ROWS = 4 /* in a thread */ };
+enum { MOST_ROWS = 4 /* per thread */ };
 
-/* The state of a warp's share of the online softmax. */
+/* A warp's partial state of the online softmax. */
 template <int DH, int ROWS> struct softmax_rows {
     static constexpr int BATCH = 4; /* keys at a time */
     static constexpr int ENTRIES = ROWS * (layout<DH>::COLUMNS + 2);
@@ -32,7 +32,7 @@ template <int DH, int ROWS> struct softmax_rows {
     {
     }
 
-    /* Sums so far, where row r's largest score becomes `larger`. */
+    /* Rescales the sums of row r, whose largest score becomes `larger`. */
     __device__ void raise(int r, float larger)
     {
         float weight = softmax_weight(top[r], larger);

@@ -1,17 +1,17 @@
 /*
- * What the kernels of dense attention share: how a head's rows lie in the registers of a warp.
+ * Shared parts of the dense attention kernels: the layout of a head's rows in the registers of a warp.
  *
- * A thread block keeps a block of rows of one graph and one head (queries, or in half of the backward keys)
- * in registers and sweeps over all rows of the graph on the other side, which come through shared memory in
- * tiles. All WARPS warps of the block hold the same rows and take different batches of each tile; what they
- * summed is put together at the end, in a fixed order. So short graphs have parallelism as well, and no
- * result depends on anything but the shapes.
+ * A thread block holds a block of rows of one graph and one head (queries, or keys in half of the backward
+ * pass) in registers and sweeps over all opposite rows of the graph, which are staged through shared memory
+ * in tiles. All WARPS warps of the block hold the same rows and process different batches of each tile; their
+ * partial sums are combined at the end in a fixed order. So short graphs have parallelism too, and results
+ * depend only on shapes.
  *
- * In a warp, LANES = DH / COLUMNS neighbouring threads share a row and split its columns; GROUPS rows lie
- * side by side and each thread holds ROWS of them, GROUPS apart: row r of group g is r GROUPS + g. A thread's
- * columns are pieces of PIECE, and neighbours' pieces alternate, so that a row of a tile is read without bank
- * conflicts, one broadcast per piece for ROWS products. DH is the head's width dh, or the next for which
- * there is a kernel: columns beyond dh are zero in registers and tiles.
+ * In a warp, LANES = DH / COLUMNS consecutive threads share a row and split its columns; there are GROUPS
+ * rows side by side and each thread holds ROWS of them, GROUPS apart: row r of group g is r GROUPS + g. A
+ * thread's columns are pieces of PIECE, interleaved with those of its neighbours, so that a row of a tile is
+ * read without bank conflicts, one broadcast per piece for ROWS products. DH is the head width dh, rounded up
+ * to one for which there is a kernel: columns beyond dh are zero in registers and tiles.
  */
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_CUH
@@ -25,8 +25,8 @@
 enum {
     WARPS = ATTENTION_THREADS / WARP,
     MOST_COLUMNS = 16,
-    PIECE = 4,   /* columns of a load */
-    PADDING = 4, /* tiles are filled with zeros to a multiple of it */
+    PIECE = 4,   /* columns per load */
+    PADDING = 4, /* tiles are zero-padded to a multiple of it */
 };
 
 template <int DH> struct layout {
@@ -36,17 +36,17 @@ template <int DH> struct layout {
     static constexpr int TILE = DH <= 32 ? 128 : 4096 / DH; /* rows; a tile has at most 16 KiB */
 };
 
-/* Columns of ROWS rows in one thread. */
+/* A thread's columns of ROWS rows. */
 template <int DH, int ROWS> struct rows_of {
     float at[ROWS][layout<DH>::COLUMNS];
 };
 
-/* The columns of one head in matrices of `dh` columns for each head. */
+/* The columns of one head in a matrix with `dh` columns per head. */
 struct head {
     int number, dh;
 };
 
-/* This thread's place. */
+/* The thread's position. */
 template <int DH> struct place {
     int warp, lane, part, group;
     __device__ place()
@@ -54,19 +54,19 @@ template <int DH> struct place {
           group(lane / layout<DH>::LANES)
     {
     }
-    /* Row r of this thread in the block's rows. */
+    /* This thread's row r, as a row of the block. */
     __device__ int row(int r) const
     {
         return r * layout<DH>::GROUPS + group;
     }
-    /* The head's column that is this thread's column c. */
+    /* This thread's column c, as a column of the head. */
     __device__ int column(int c) const
     {
         return (c / PIECE * layout<DH>::LANES + part) * PIECE + c % PIECE;
     }
 };
 
-/* Rows of block b of m times `scale`; zero beyond the block and the head's columns. */
+/* Rows of block b of m times `scale`; zero outside the block and the head's columns. */
 template <int DH, int ROWS>
 __device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, struct block b, struct head h,
                                         float scale)
@@ -82,7 +82,7 @@ __device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, str
         }
 }
 
-/* m (+)= scale[r] times row r, where m has such an entry. */
+/* m (+)= scale[r] times row r, for entries inside m. */
 template <int DH, int ROWS>
 __device__ static inline void put_rows(struct mat m, struct block b, struct head h,
                                        const rows_of<DH, ROWS> &from, const float (&scale)[ROWS])
@@ -96,8 +96,10 @@ __device__ static inline void put_rows(struct mat m, struct block b, struct head
                 put(m, b.first + p.row(r), (int64_t)h.number * h.dh + p.column(c), scale[r] * from.at[r][c]);
 }
 
-/* Rows first .. first + rows - 1 of m, and zeros up to a multiple of PADDING, by all threads of the block. In
- * pieces where those are aligned. */
+/*
+ * Loads rows first .. first + rows - 1 of m, zero-padded to a multiple of PADDING, with all threads of the
+ * block; in pieces if they are aligned.
+ */
 template <int DH>
 __device__ static inline void load_tile(float *tile, struct mat m, int64_t first, int rows, struct head h,
                                         bool aligned)
@@ -121,7 +123,9 @@ __device__ static inline void load_tile(float *tile, struct mat m, int64_t first
     }
 }
 
-/* dots[r] = row r . a row of a tile, in all threads that share row r. Every thread of the warp takes part. */
+/*
+ * dots[r] = row r . a row of a tile, in all threads that share row r. All threads of the warp must call it.
+ */
 template <int DH, int ROWS>
 __device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<DH, ROWS> &x, const float *tile_row)
 {
@@ -160,7 +164,7 @@ __device__ static inline void add_scaled(rows_of<DH, ROWS> *y, const float (&fac
     }
 }
 
-/* A thread's rows to and from shared memory, as [entry][thread of the warp]. */
+/* Writes a thread's rows to shared memory, and reads them, as [entry][thread of the warp]. */
 template <int DH, int ROWS> __device__ static inline void send_rows(float *room, const rows_of<DH, ROWS> &x)
 {
 #pragma unroll
@@ -168,7 +172,7 @@ template <int DH, int ROWS> __device__ static inline void send_rows(float *room,
         room[e * WARP + threadIdx.x % WARP] = x.at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS];
 }
 
-/* y += weight[r] times row r of what was sent */
+/* y += weight[r] times row r as sent */
 template <int DH, int ROWS>
 __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *room,
                                            const float (&weight)[ROWS])
@@ -180,10 +184,10 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *ro
 }
 
 /*
- * Both tiles of each stretch of the graph's rows in turn; S::batch(first, second, rows, at) is called by each
- * warp for its batches: S::BATCH rows of the tiles from `at` on (a divisor of PADDING), of which those from
- * `rows` on are zero. S::begin(from,
- * rows) loads what else belongs to rows from .. of the batch of graphs. Afterwards shared memory is free.
+ * Processes both tiles of each stretch of the graph's rows in turn. Each warp calls S::batch(first, second,
+ * rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the tiles, starting at `at`; those
+ * beyond `rows` are zero. S::begin(from, rows) loads further data of the batch's rows starting at `from`.
+ * Afterwards shared memory may be reused.
  */
 template <int DH, class S>
 __device__ static inline void sweep(S *state, float *room, struct mat first, struct mat second,
@@ -204,8 +208,8 @@ __device__ static inline void sweep(S *state, float *room, struct mat first, str
 }
 
 /*
- * Adds up what the warps hold, in warp 0: half of them send, the others receive, until one is left.
- * S::send(room) and S::receive(room) use S::ENTRIES floats for each thread of the warp.
+ * Tree reduction of the warps' states into warp 0: in each step half of the warps send and the others
+ * receive. S::send(room) and S::receive(room) use S::ENTRIES floats per thread of the warp.
  */
 template <class S> __device__ static inline void merge_warps(S *state, float *room)
 {
@@ -220,25 +224,25 @@ template <class S> __device__ static inline void merge_warps(S *state, float *ro
     }
 }
 
-/* Floats of shared memory: two tiles, and afterwards what half of the warps send. */
+/* Floats of shared memory: two tiles, later reused for what half of the warps send. */
 template <int DH, class S> struct room_of {
     static constexpr int TILES = 2 * layout<DH>::TILE * DH, SENT = WARPS / 2 * S::ENTRIES * WARP;
     static constexpr int SIZE = TILES > SENT ? TILES : SENT;
 };
 
-/* This thread block's rows, where `size` is what it has room for. */
+/* This thread block's rows, for blocks of at most `size`. */
 __device__ static inline struct block block_of(struct offsets graphs, int size)
 {
     return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), size, blockIdx.x);
 }
 
-/* Whether pieces of this head's rows are aligned, in every head. */
+/* Whether pieces of rows are aligned in every head. */
 static inline bool pieces_aligned(struct mat m, int dh)
 {
     return launch_width(m) == PIECE && dh % PIECE == 0;
 }
 
-/* OP::launch<DH>(args) with the DH for heads of dh columns; false if there is none. */
+/* Calls OP::launch<DH>(args) with the DH for heads of dh columns; returns false if there is none. */
 template <class OP, class ARGS> static inline bool launch_for_width(int64_t dh, const ARGS *args)
 {
     switch (attention_width(dh)) {

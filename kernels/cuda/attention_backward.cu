@@ -4,10 +4,10 @@
  *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta)
  *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy
  *
- * Two kernels over the same pairs of rows, laid out as attention.cuh says: `queries` holds a block of queries
- * and sweeps over keys, for dq and on the way delta, which it leaves in scratch; `keys`, queued behind it,
- * holds a block of keys and sweeps over queries, for dk and dv. So each sum has one owner and a fixed order,
- * at the price of computing scores and dy v' twice. Scores are exponents of 2.
+ * Two kernels over the same pairs of rows, laid out as in attention.cuh: `queries` holds a block of queries
+ * and sweeps over keys; it computes dq, and delta, which it stores in scratch. `keys`, queued after it, holds
+ * a block of keys and sweeps over queries; it computes dk and dv. So each sum has one owner and a fixed
+ * order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
  */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/check.h"
@@ -15,21 +15,21 @@
 #include "kernels/cuda/run.cuh"
 
 enum {
-    MOST_ROWS = 2,   /* in a thread */
-    KEYS_BLOCKS = 2, /* of `keys` on a multiprocessor: aiming at more, the compiler would spill registers */
+    MOST_ROWS = 2,   /* per thread */
+    KEYS_BLOCKS = 2, /* of `keys` per multiprocessor: with more, the compiler would spill registers */
 };
 
-/* What both kernels need beside the operands. */
+/* Arguments of both kernels beside the operands. */
 struct plan {
     struct mat delta; /* H x N, in scratch */
     float scale;
     int dh;
-    bool aligned; /* pieces of the swept matrices */
+    bool aligned; /* pieces of the matrices swept over */
 };
 
-/* A block of queries: their rows of q (times scale log2 e), dy and dq. */
+/* A block of queries: rows of q (times scale log2 e), dy and dq. */
 template <int DH, int ROWS> struct query_rows {
-    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles stays in registers */
+    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = ROWS * layout<DH>::COLUMNS;
 
     rows_of<DH, ROWS> q, dy, dq;
@@ -72,9 +72,9 @@ template <int DH, int ROWS> struct query_rows {
     }
 };
 
-/* A block of keys: their rows of k (times scale log2 e), v, dk and dv. */
+/* A block of keys: rows of k (times scale log2 e), v, dk and dv. */
 template <int DH, int ROWS> struct key_rows {
-    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles stays in registers */
+    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
 
     rows_of<DH, ROWS> k, v, dk, dv;
@@ -82,7 +82,7 @@ template <int DH, int ROWS> struct key_rows {
     int head;
     float *lse, *delta; /* of the tile's queries, in shared memory; lse to base 2 */
 
-    /* Queries that are not there have a weight of 0. */
+    /* Missing queries have weight 0. */
     __device__ void begin(int64_t from, int rows)
     {
         for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
@@ -128,7 +128,7 @@ template <int DH, int ROWS> struct key_rows {
     }
 };
 
-/* lse and delta of the block's queries; without meaning where there is no query. */
+/* lse and delta of the block's queries; undefined for missing queries. */
 template <int DH, int ROWS>
 __device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
                                         struct block b, struct head h)

@@ -1,11 +1,12 @@
 /*
  * The softmax of attention in three steps (unfused_attention.cu), over the keys of each query:
  *
- *   p_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)    ds_ij (+)= p_ij (dp_ij - sum_j dp_ij
- * p_ij)
+ *   p_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
+ *   ds_ij (+)= p_ij (dp_ij - sum_j dp_ij p_ij)
  *
- * A warp takes a query of one head. How many queries there are is no operand, but at most the root of graphs
- * times pairs (Cauchy and Schwarz), and the grid is planned for that; the last offset says it on the device.
+ * A warp processes a query of one head. The number of queries is not an operand, but it is at most the square
+ * root of graphs times pairs (Cauchy and Schwarz), for which the grid is planned; the exact number is the
+ * last offset, on the device.
  */
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
@@ -17,7 +18,7 @@
 #include "kernels/cuda/search.h"
 #include "kernels/cuda/warp.cuh"
 
-/* The pairs of one query: entries begin .. begin + count - 1 of each head's row. */
+/* The pairs of a query: entries begin .. begin + count - 1 of each head's row. */
 struct query {
     int64_t begin, count;
 };
@@ -60,7 +61,7 @@ __device__ static inline void query_softmax_backward(float *ds, bool acc, const 
         ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
 }
 
-/* Each warp takes every so many-th query: only the last offset says how many there are. */
+/* Warps stride over the queries, whose number is the last offset. */
 __device__ static inline int64_t first_query()
 {
     return (int64_t)blockIdx.x * SOFTMAX_WARPS + threadIdx.x / WARP;

@@ -5,9 +5,9 @@
  *   running = (1 - momentum) running + momentum [mean, m2 / (N - 1)]     m2 = sum of (x - mean)^2
  *   n = (x - mean) rstd, s = sum dy, t = sum dy n     dx (+)= (dy - s / N - n t / N) gain rstd
  *
- * Three steps. Blocks take chunks of rows (struct columns): each thread follows mean and m2 of its entries by
- * Welford's update, which does not cancel. A thread for each column unites the chunks in order, in double.
- * Then every entry is normalised. The backward's sums are those of columns.cuh.
+ * Three steps. Blocks process chunks of rows (struct columns): each thread updates mean and m2 of its entries
+ * by Welford's algorithm, which does not cancel. One thread per column combines the chunks in order, in
+ * double. Then every entry is normalised. The sums of the backward pass are those of columns.cuh.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
@@ -30,8 +30,10 @@ template <int V> static __device__ void follow(welford<V> &w, vec<V> x)
     }
 }
 
-/* What the teams of a block hold of `rows` rows, taken in turns, united in order: column first + lane V + v
- * of each lane to to[k] (mean) and to[D + k] (m2). */
+/*
+ * Combines, in order, the moments of `rows` rows, which the block's teams processed in turn: column first +
+ * lane V + v of each lane to to[k] (mean) and to[D + k] (m2).
+ */
 template <int V>
 static __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, int64_t first,
                                      int64_t D, float *to, float (*shared)[BLOCK])
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(BLOCK, 1) column_moments(struct columns c, str
     }
 }
 
-/* What becomes of the moments of a column; `statistics` is in scratch, the others may be absent. */
+/* Outputs for the moments of a column; `statistics` is in scratch, the others may be absent. */
 struct batch_results {
     struct mat statistics, stats, running_mean, running_var;
     double eps, momentum;
@@ -143,7 +145,7 @@ static struct columns batch_columns(struct mat x, int width)
     return columns_of(x.rows, x.cols, width);
 }
 
-/* Scratch: two numbers of each column, then the chunks' sums. */
+/* Scratch: two numbers per column, then the chunks' sums. */
 static struct mat column_pairs(struct call call, int64_t D)
 {
     return scratch_mat(call, 0, 2, round_up(D, WIDE));

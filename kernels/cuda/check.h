@@ -1,9 +1,9 @@
 /*
- * Errors of the CUDA runtime and its libraries. Operands are checked before a kernel runs, so what fails here
- * is a mistake in the program or a broken device: one line, and abort.
+ * Error handling for the CUDA runtime and its libraries. Operands are checked before a kernel runs, so a
+ * failure here is a programming error or a broken device: one line, and abort.
  *
- * CUDA_CHECK(expression) takes the status of the runtime, cuBLAS or cuSPARSE and names the function that it
- * stands in: "cuda: linear: ..." in cuda_linear. After kernel launches: CUDA_CHECK(cudaPeekAtLastError()).
+ * CUDA_CHECK(expression) takes a status of the runtime, cuBLAS or cuSPARSE and names the calling function:
+ * "cuda: linear: ..." in cuda_linear. After kernel launches: CUDA_CHECK(cudaPeekAtLastError()).
  */
 #ifndef GTMARK_KERNELS_CUDA_CHECK_H
 #define GTMARK_KERNELS_CUDA_CHECK_H
@@ -26,7 +26,7 @@
 /* clang-format on */
 #endif
 
-/* A condition that the operands must meet. */
+/* Aborts with `message` unless the operands meet the condition. */
 #define CUDA_REQUIRE(condition, message) ((condition) ? (void)0 : cuda_fail(__func__, message))
 
 static inline void cuda_fail(const char *function, const char *message)

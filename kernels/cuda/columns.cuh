@@ -1,7 +1,7 @@
 /*
- * Two sums over the rows of a matrix for each column, s and t (a bias' and a gain's gradient), in two steps
- * of fixed order: blocks sum chunks of rows into `partial`, a 2 x D matrix for each chunk, and a second
- * kernel adds the chunks in double. See struct columns.
+ * Two column sums over the rows of a matrix, s and t (gradients of a bias and a gain), in two deterministic
+ * steps: blocks sum chunks of rows into `partial`, a 2 x D matrix per chunk, and a second kernel adds the
+ * chunks in double. See struct columns.
  */
 #ifndef GTMARK_KERNELS_CUDA_COLUMNS_CUH
 #define GTMARK_KERNELS_CUDA_COLUMNS_CUH
@@ -18,9 +18,9 @@ static inline int64_t columns_bytes(int64_t chunks, int64_t cols)
 }
 
 /*
- * Adds, in order, what the block's teams of `lanes` lanes hold for columns first .. first + lanes V - 1, lane
- * by lane V columns, and writes the sums to to[k] and to[D + k]. `shared` is 2 V BLOCK floats. All threads
- * must call it.
+ * Adds, in order, the partial sums of the block's teams of `lanes` lanes for columns first .. first + lanes V
+ * - 1, V columns per lane, and writes the totals to to[k] and to[D + k]. `shared` has 2 V BLOCK floats. All
+ * threads must call it.
  */
 template <int V>
 static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t first, int64_t D, float *to,
@@ -44,7 +44,7 @@ static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t
     __syncthreads(); /* before shared is written again */
 }
 
-/* F::enter(i) comes before F::add(i, k, sums) of row i, with rows ascending in a thread. */
+/* Calls F::enter(i), then F::add(i, k, sums), for each row i, with ascending rows within a thread. */
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1) column_partials(struct columns c, const F f, float *partial)
 {
@@ -63,8 +63,10 @@ __global__ void __launch_bounds__(BLOCK, 1) column_partials(struct columns c, co
     }
 }
 
-/* What becomes of the sums of column k: they are added to these matrices where present, and their means over
- * `rows` rows to the two rows of `means`, where that is present. */
+/*
+ * Outputs for the sums of column k: added to s and t if present; their means over `rows` rows are written to
+ * the two rows of `means` if present.
+ */
 struct column_results {
     struct mat s, t;  /* 1 x D */
     struct mat means; /* 2 x D */

@@ -1,8 +1,8 @@
 /*
- * What call.context points to on CUDA. The library handles work on `stream`, take scalars from the host
+ * The type of call.context on CUDA. The library handles use `stream`, read scalars from the host
  * (CUBLAS_POINTER_MODE_HOST), compute in f32 without TF32 (CUBLAS_DEFAULT_MATH) and without atomics
- * (CUBLAS_ATOMICS_NOT_ALLOWED), and `blas` has a workspace of its own (cublasSetWorkspace), so that nothing
- * is allocated while a stream is captured.
+ * (CUBLAS_ATOMICS_NOT_ALLOWED); `blas` has a preallocated workspace (cublasSetWorkspace), because nothing may
+ * be allocated during stream capture.
  */
 #ifndef GTMARK_KERNELS_CUDA_CONTEXT_H
 #define GTMARK_KERNELS_CUDA_CONTEXT_H
@@ -10,7 +10,7 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
-/* Its deprecated names warn in plain C wherever they occur, in its own declarations too. */
+/* In C, its deprecated names cause warnings at every use, including in its own declarations. */
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <cusparse.h>
 

@@ -1,8 +1,8 @@
 /*
- * The launchers of kernels/cuda by name, for the table: cuda_<op>, the scratch bytes of each that needs any
- * as cuda_<op>_scratch, and variants as cuda_<op>_<variant>. Arguments are the op's struct (kernels/ops.h)
- * with data in device memory and call.context a struct cuda_context. Work is queued on the context's stream;
- * nothing waits for it.
+ * The launchers of kernels/cuda, for the table: cuda_<op>, its scratch bytes, if any, as cuda_<op>_scratch,
+ * and variants as cuda_<op>_<variant>. The argument is the op's struct (kernels/ops.h) with data in device
+ * memory and call.context a struct cuda_context. Launchers are asynchronous: work is queued on the context's
+ * stream.
  */
 #ifndef GTMARK_KERNELS_CUDA_CUDA_H
 #define GTMARK_KERNELS_CUDA_CUDA_H
@@ -18,11 +18,11 @@ extern "C" {
     int64_t cuda_##name##_scratch(const void *args);
 #include "kernels/ops_list.h"
 
-/* Products in TF32: operands rounded to 10 bits of mantissa, sums in f32. */
+/* Products in TF32: operands rounded to 10 mantissa bits, sums in f32. */
 void cuda_linear_tf32(const void *args);
 void cuda_linear_backward_tf32(const void *args);
 
-/* Aggregation by cusparseSpMM. Asked with a context, scratch has what the library needs. */
+/* Aggregation by cusparseSpMM. The scratch size includes the library's buffer only if there is a context. */
 void cuda_spmm_cusparse(const void *args);
 int64_t cuda_spmm_cusparse_scratch(const void *args);
 void cuda_spmm_backward_cusparse(const void *args);

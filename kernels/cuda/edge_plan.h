@@ -1,6 +1,6 @@
 /*
- * The plan of a kernel over the edges of a graph: plain C, from shapes alone. Teams of lanes take shares of
- * equal work (split.h), a tile of columns at a time.
+ * Execution plan of kernels over the edges of a graph: plain C, from shapes alone. Teams of lanes process
+ * shares of equal work (split.h), one tile of columns at a time.
  */
 #ifndef GTMARK_KERNELS_CUDA_EDGE_PLAN_H
 #define GTMARK_KERNELS_CUDA_EDGE_PLAN_H
@@ -10,11 +10,11 @@
 
 struct edge_plan {
     struct split split;
-    int lanes;     /* of a team: at least 2 */
+    int lanes;     /* per team, at least 2 */
     int64_t tiles; /* of columns */
 };
 
-/* Warps that keep a large device busy: work that is cut in as many shares is balanced. */
+/* Warps that keep a large device busy, and hence the number of shares. */
 enum { EDGE_WARPS = 1 << 14 };
 
 static inline struct edge_plan edge_plan_of(struct mat row, struct mat col, int lanes, int64_t tiles)
@@ -30,8 +30,10 @@ static inline struct launch edge_launch(struct edge_plan p)
     return launch_blocks(blocks_of(p.split.count, BLOCK / p.lanes), p.tiles);
 }
 
-/* Scratch for the parts of rows that are cut, `sums` floats a lane, two slots a share; before them, a row's
- * number for each share. */
+/*
+ * Scratch for the partial sums of split rows, `sums` floats per lane and two slots per share, preceded by a
+ * row number per share.
+ */
 static inline int64_t cut_rows_bytes(struct edge_plan p, int sums)
 {
     return scratch_bytes(p.split.count, sizeof(int64_t)) +

@@ -1,19 +1,19 @@
 /*
  * Kernels over the edges of a graph, row by row, in shares of equal work (split.h).
  *
- * A team of lanes does a share, all columns of a tile at a time: tile after tile if a grid has too few
- * blocks. What it sums of a row that is cut goes to scratch, and a second kernel unites the parts of such
- * rows in order, each by a block, so that a hub is spread over the device twice and nothing needs atomics.
+ * A team of lanes processes a share, all columns of a tile at a time, and tile after tile if the grid has too
+ * few blocks. Partial sums of split rows go to scratch, and a second kernel combines the parts of each such
+ * row in order, one block per row; so a hub is spread over the device and no atomics are needed.
  *
- * A body says what is done:
- *   SUMS, UNROLL                       floats that a lane sums of a row; edges at a time
+ * A body defines the computation:
+ *   SUMS, UNROLL                       floats per lane and row; edges at a time
  *   struct state { float sums[SUMS]; ...}
- *   clear(s)                           the sums of no edge
- *   begin(s, team, row, first)         reads what belongs to the row; first: this part has its beginning
- *   add(s, team, ends, count)          adds the edges to ends[0 .. count - 1]; of the others, ends are valid
- *   unite(s, sums)                     adds other sums
+ *   clear(s)                           initialises the sums of no edges
+ *   begin(s, team, row, first)         reads the row's data; first: this part contains its beginning
+ *   add(s, team, ends, count)          adds the edges to ends[0 .. count - 1]; further ends are valid indices
+ *   unite(s, sums)                     combines with other sums
  *   finish(s, team, row)               writes the row
- * begin and clear come before all else, but finish must do without begin.
+ * begin and clear come first, but finish must not depend on begin.
  */
 #ifndef GTMARK_KERNELS_CUDA_EDGES_CUH
 #define GTMARK_KERNELS_CUDA_EDGES_CUH
@@ -21,7 +21,7 @@
 #include "kernels/cuda/edge_plan.h"
 #include "kernels/cuda/reduce.cuh"
 
-/* The edges of each row: positions in col, and the other ends. */
+/* The edges of each row: offsets into col, and the other ends. */
 struct edge_lists {
     const int64_t *at;
     const int32_t *col;
@@ -34,9 +34,9 @@ static inline struct edge_lists edge_lists_of(struct mat row, struct mat col)
     return e;
 }
 
-enum { CUT_SHARES = BLOCK / 8 }; /* that a block looks through for rows that are cut */
+enum { CUT_SHARES = BLOCK / 8 }; /* searched by a block for split rows */
 
-/* Scratch: for each share the row that it begins and does not end, or -1; sums of parts. */
+/* Scratch: for each share the row that begins but does not end in it, or -1; partial sums. */
 struct cut_rows {
     int64_t *row;
     float *sums;
@@ -61,7 +61,7 @@ static __device__ inline struct team team_here(int lanes)
     return t;
 }
 
-/* This lane's first sum in a slot; the next ones follow `lanes` apart. */
+/* This lane's first sum in a slot; the others follow with stride `lanes`. */
 template <class Body>
 static __device__ float *slot_sums(const struct edge_plan &p, struct cut_rows cut, struct team t,
                                    int64_t slot)
@@ -82,13 +82,13 @@ static __device__ void add_edges(const Body &body, typename Body::state &s, cons
     }
 }
 
-/* The rows of one share; returns the one that it begins and does not end, or -1. */
+/* Processes the rows of one share; returns the row that begins but does not end in it, or -1. */
 template <class Body>
 static __device__ int64_t do_share(const Body &body, const struct edge_lists &edges,
                                    const struct edge_plan &p, struct cut_rows cut, const struct team &t,
                                    int64_t share)
 {
-    /* even lanes look for the first row, odd ones for the last */
+    /* even lanes search for the first row, odd ones for the last */
     int64_t item = t.lane % 2 ? share_end(p.split, share) - 1 : share_first(p.split, share);
     int64_t row = row_of_item(edges.at, edges.at_ld, p.split.rows, item), unfinished = -1;
     int64_t first = __shfl_sync(t.mask, row, 0, t.lanes), last = __shfl_sync(t.mask, row, 1, t.lanes);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-/* Unites what the teams of a block have summed, in order, into the first one's state. All threads call it. */
+/* Combines the sums of a block's teams, in order, in the first team's state. All threads must call it. */
 template <class Body>
 static __device__ void unite_teams(const Body &body, typename Body::state &s, const struct team &t,
                                    int64_t count, float *shared)
@@ -152,7 +152,7 @@ static __device__ void unite_teams(const Body &body, typename Body::state &s, co
     __syncthreads(); /* before shared is written again */
 }
 
-/* The rows that shares of this block begin and do not end: their parts, team by team. */
+/* Combines the parts of the rows that begin but do not end in shares of this block, team by team. */
 template <class Body>
 __global__ void __launch_bounds__(BLOCK, 1)
     unite_cut_rows(const __grid_constant__ Body body, struct edge_lists edges, struct edge_plan p,

@@ -1,6 +1,4 @@
-/*
- * Entry by entry: add y = a + b, copy y (+)= x, fill y = value.
- */
+/* Elementwise: add y = a + b, copy y (+)= x, fill y = value. */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 

@@ -1,12 +1,10 @@
-/*
- * Ops that work entry by entry: F::at<V>(i, k) does entries k .. k + V - 1 of line i. See struct lines.
- */
+/* Elementwise ops: F::at<V>(i, k) processes entries k .. k + V - 1 of line i. See struct lines. */
 #ifndef GTMARK_KERNELS_CUDA_ENTRIES_CUH
 #define GTMARK_KERNELS_CUDA_ENTRIES_CUH
 
 #include "kernels/cuda/reduce.cuh"
 
-/* This thread's part. */
+/* The entries of this thread. */
 template <int V, class F> static __device__ void do_entries(const struct lines &l, const F &f)
 {
     int lane = (int)threadIdx.x % l.lanes, teams = BLOCK / l.lanes;

@@ -1,9 +1,9 @@
 /*
- * A GPU's memory, order and time through the CUDA runtime.
+ * A GPU's memory, streams and timing through the CUDA runtime.
  *
- * Every context has one stream of its own, and everything happens on it: launches, copies, events. Copies to
- * and from pageable host memory wait for the stream, which is what the contract asks of them. Memory comes
- * from cudaMalloc, never managed, so that what does not fit is refused and not paged.
+ * Every context has one stream, which all launches, copies and events use. Copies to and from pageable host
+ * memory wait for the stream, as the contract requires. Memory is allocated by cudaMalloc, never managed, so
+ * that oversubscription fails rather than pages.
  */
 #include "kernels/cuda/gpu.h"
 
@@ -15,13 +15,13 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/context.h"
 
-/* The context that kernels see, which comes first, and what cuBLAS works in. */
+/* The context that kernels see, which must come first, and cuBLAS's workspace. */
 struct opened {
     struct cuda_context context;
     void *workspace;
 };
 
-/* What NVIDIA advises for the largest of its generations ("cublasSetWorkspace" in the cuBLAS manual). */
+/* NVIDIA's recommendation for its largest generation ("cublasSetWorkspace" in the cuBLAS manual). */
 static const size_t workspace_bytes = 32 << 20;
 
 static int count_devices(char *error, size_t error_size)
@@ -90,9 +90,8 @@ static void close_context(void *context)
 }
 
 /*
- * Products by cuBLAS: on the stream, in float, the same bits every time, and in a workspace of ours, since
- * one of its own would be allocated while a graph is captured. The stream first: setting it drops the
- * workspace.
+ * Sets up cuBLAS: on the stream, in float, deterministic, and with a workspace of ours, because its own would
+ * be allocated during graph capture. The stream is set first, since that resets the workspace.
  */
 static bool make_blas(struct opened *o)
 {
@@ -105,7 +104,7 @@ static bool make_blas(struct opened *o)
            cublasSetAtomicsMode(*blas, CUBLAS_ATOMICS_NOT_ALLOWED) == CUBLAS_STATUS_SUCCESS;
 }
 
-/* Stream and handles; what was made before a failure stays in the context, to be closed. */
+/* Creates stream and handles; after a failure, those created so far stay in the context, to be closed. */
 static const char *fill_context(struct opened *o)
 {
     struct cuda_context *c = &o->context;
@@ -153,7 +152,7 @@ static void *allocate(void *context, int64_t bytes)
     void *memory = NULL;
     cudaError_t status = cudaMalloc(&memory, (size_t)bytes);
     if (status == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* else a later check would find it */
+        cudaGetLastError(); /* clears the error for later checks */
         return NULL;
     }
     CUDA_CHECK(status);
@@ -201,7 +200,7 @@ static void *host_allocate(void *context, int64_t bytes)
     void *memory = NULL;
     if (cudaMallocHost(&memory, (size_t)bytes) == cudaSuccess)
         return memory;
-    cudaGetLastError(); /* else a later check would find it */
+    cudaGetLastError(); /* clears the error for later checks */
     return NULL;
 }
 
@@ -253,7 +252,7 @@ static double seconds(void *from, void *to)
     return 1e-3 * (double)milliseconds;
 }
 
-/* Thread-local, so that nothing that another thread does can break the capture. */
+/* Thread-local mode: other threads cannot invalidate the capture. */
 static void capture_begin(void *context)
 {
     struct cuda_context *c = context;
@@ -284,8 +283,8 @@ static void graph_free(void *graph)
 }
 
 /*
- * NVTX is a header: the first call looks for the library of a tool, and without one a range costs the test of
- * a pointer, and has no level.
+ * NVTX is header-only: the first call looks for a profiler's library; without one, a range costs a pointer
+ * test and returns no level.
  */
 static bool traced(void *context)
 {

@@ -1,4 +1,4 @@
-/* NVIDIA GPUs by struct device (kernels/backend.h). The context is a struct cuda_context. */
+/* NVIDIA GPUs as a struct device (kernels/backend.h). The context is a struct cuda_context. */
 #ifndef GTMARK_KERNELS_CUDA_GPU_H
 #define GTMARK_KERNELS_CUDA_GPU_H
 

@@ -1,6 +1,6 @@
 /*
- * Kernels over the blocks of rows that each lie in one graph (search.h): blocks of threads take them in turn
- * by number; within one, teams of lanes take the rows.
+ * Kernels over blocks of rows within one graph (search.h): thread blocks loop over them by number; within
+ * one, teams of lanes process the rows.
  */
 #ifndef GTMARK_KERNELS_CUDA_GRAPH_BLOCKS_CUH
 #define GTMARK_KERNELS_CUDA_GRAPH_BLOCKS_CUH
@@ -8,7 +8,7 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/search.h"
 
-/* The offsets of a batch, cut into `count` blocks of at most `size` rows. */
+/* The offsets of a batch, divided into `count` blocks of at most `size` rows. */
 struct graph_blocks {
     const int64_t *at;
     int64_t ld, graphs, size, count;
@@ -27,7 +27,7 @@ static __device__ inline struct block graph_block(const struct graph_blocks &b, 
     return block_at(b.at, b.ld, b.graphs, b.size, number);
 }
 
-/* How many of its blocks have rows; they are the first. */
+/* The number of nonempty blocks of a graph; they come first. */
 static __device__ inline int64_t graph_block_count(const struct graph_blocks &b, int64_t graph)
 {
     return blocks_of(b.at[(graph + 1) * b.ld] - b.at[graph * b.ld], b.size);
@@ -38,7 +38,9 @@ static __device__ inline int64_t graph_block_first(const struct graph_blocks &b,
     return block_first(b.at, b.ld, b.size, graph);
 }
 
-/* F::at<V>(block, i, k) for all entries of each block with rows; `l` says how lanes take a row. */
+/*
+ * Calls F::at<V>(block, i, k) for all entries of each nonempty block; `l` maps lanes to the entries of a row.
+ */
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     each_block_entry(struct graph_blocks blocks, struct lines l, const F f)

@@ -5,9 +5,9 @@
  *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd, means over the graph
  *   dgain (+)= sum of dy n, dbias (+)= sum of dy over rows
  *
- * Graphs are cut into blocks of rows (search.h), each summed by a block of threads that sweeps it twice, from
- * the cache the second time; a warp unites a graph's blocks in a fixed order, in double; then entries are
- * normalised. A large graph is spread over the device, a small one is one block.
+ * Graphs are divided into blocks of rows (search.h), each summed by a thread block that sweeps it twice, the
+ * second time from cache; a warp combines a graph's blocks in a fixed order, in double; then entries are
+ * normalised. A large graph is spread over the device, a small one is a single block.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
@@ -21,7 +21,7 @@ static struct graph_blocks norm_blocks(struct offsets graphs, struct mat x)
     return graph_blocks_of(graphs, x.rows, max_of(1, BLOCK_ENTRIES / x.cols));
 }
 
-/* The sum over a block's entries of f(i, k), in every thread. */
+/* The sum of f(i, k) over a block's entries, returned to every thread. */
 template <int V, class F>
 static __device__ double sum_block(const struct lines &l, const struct block &b, const F &f)
 {
@@ -82,7 +82,7 @@ static __device__ struct moments moments_from(struct moments m, int apart)
     return other;
 }
 
-/* A warp for each graph; `statistics` is in scratch, stats may be absent. */
+/* One warp per graph; `statistics` is in scratch, stats may be absent. */
 static __global__ void __launch_bounds__(BLOCK, 1)
     graph_statistics(struct graph_blocks blocks, const struct moments *parts, struct mat statistics,
                      struct mat stats, double eps)
@@ -124,7 +124,7 @@ struct graph_normal_entries {
     }
 };
 
-/* Scratch: two numbers of each graph, then what is summed of each block. */
+/* Scratch: two numbers per graph, then the partial sums of the blocks. */
 static struct mat graph_pairs(struct call call, int64_t graphs)
 {
     return scratch_mat(call, 0, graphs, 2);
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks block
     }
 }
 
-/* The means of g and g n over each graph, a warp for each. */
+/* The means of g and g n over each graph, one warp per graph. */
 static __global__ void __launch_bounds__(BLOCK, 1)
     graph_means(struct graph_blocks blocks, int64_t cols, const struct graph_sums *parts, struct mat means)
 {
@@ -248,7 +248,7 @@ struct graph_slope_entries {
     }
 };
 
-/* Sums of dy and dy n by column; the graph of a row is looked up where the last row's ends. */
+/* Column sums of dy and dy n; the graph of a row is looked up when the previous row's graph ends. */
 struct gain_sums {
     struct mat dy, x, stats;
     struct graph_blocks blocks;
@@ -305,7 +305,7 @@ extern "C" void cuda_graph_norm_backward(const void *args)
         run_dx(a, blocks, width);
 }
 
-/* dx comes after dgain and dbias and takes their place in scratch. */
+/* dx is computed after dgain and dbias and reuses their scratch. */
 extern "C" int64_t cuda_graph_norm_backward_scratch(const void *args)
 {
     const struct graph_norm_backward_args *a = (const struct graph_norm_backward_args *)args;

@@ -1,5 +1,5 @@
 /*
- * The heads of attention over edges, on the device: a lane's slices of rows, and products of rows. See
+ * The heads of attention over edges on the device: a lane's slices of rows, and dot products of rows. See
  * heads.h.
  */
 #ifndef GTMARK_KERNELS_CUDA_HEADS_CUH
@@ -17,7 +17,7 @@ static __device__ inline struct head_place place_of(const struct heads &h, const
     return head_place_of(h, t.tile, t.lane);
 }
 
-/* Zeros where there are no entries. */
+/* Zero outside the head. */
 template <int V, int ITEMS>
 static __device__ slice<V, ITEMS> load_slice(const struct heads &h, const struct head_place &p,
                                              const struct mat &m, int64_t row)
@@ -57,7 +57,10 @@ template <int V> static __device__ float product_of(vec<V> a, vec<V> b)
     return sum;
 }
 
-/* This lane's part of a_i . b_j over the whole head: of its slices, or read again where a head has parts. */
+/*
+ * This lane's part of a_i . b_j over the whole head: from its slices, or read again if a head has several
+ * parts.
+ */
 template <int V, int ITEMS>
 static __device__ float head_product(const struct heads &h, const struct team &t, const struct head_place &p,
                                      const slice<V, ITEMS> &x, const struct mat &a, int64_t i,
@@ -87,7 +90,7 @@ static __device__ void add_slice(float *sums, float factor, const slice<V, ITEMS
             sums[n * V + v] += factor * x.at[n].at[v];
 }
 
-/* Edges at a time: as many as registers hold. */
+/* Edges at a time, limited by registers. */
 template <int ITEMS> struct edges_at_once {
     enum { VALUE = HEAD_ITEMS / ITEMS };
 };

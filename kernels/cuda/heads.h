@@ -1,9 +1,9 @@
 /*
  * How the lanes of a team share the heads of attention over edges: plain C, planned on the host.
  *
- * A group of lanes, a power of two, takes a head: lane l of it holds entries (n group + l) width .. + width -
- * 1 of the head for n = 0 .. items - 1. A team has the groups of `per_tile` heads. A head that is wider than
- * a warp's registers is done in `parts`, each of which computes the scores again.
+ * A group of lanes, a power of two, processes one head: lane l holds entries (n group + l) width .. + width -
+ * 1 of the head for n = 0 .. items - 1. A team has the groups of `per_tile` heads. A head that exceeds a
+ * warp's registers is processed in `parts`, each of which recomputes the scores.
  */
 #ifndef GTMARK_KERNELS_CUDA_HEADS_H
 #define GTMARK_KERNELS_CUDA_HEADS_H
@@ -17,7 +17,7 @@ struct heads {
 
 enum { HEAD_ITEMS = 4 };
 
-/* Whether heads of that size begin at multiples of 16 bytes in matrices that are WIDE. */
+/* Whether heads of this size are aligned to 16 bytes in matrices whose width is WIDE. */
 static inline int head_width(int64_t size, const struct mat *m, int count)
 {
     return size % WIDE == 0 ? width_of(m, count) : 1;
@@ -47,7 +47,7 @@ static inline int64_t heads_tiles(struct heads h)
     return blocks_of(h.count, h.per_tile) * h.parts;
 }
 
-/* A lane's head, and its first entry in it; not active where a tile has fewer heads than groups. */
+/* A lane's head and its first entry in it; inactive if a tile has fewer heads than groups. */
 struct head_place {
     int64_t head, first;
     bool active;
@@ -62,7 +62,7 @@ GT_DEVICE static inline struct head_place head_place_of(struct heads h, int64_t 
     return p;
 }
 
-/* Where vector n of a lane begins in the head; the lane has it if that is below h.size and it is active. */
+/* Offset of a lane's n-th vector in the head; valid if below h.size and the lane is active. */
 GT_DEVICE static inline int64_t head_entry(struct heads h, struct head_place p, int n)
 {
     return p.first + (int64_t)n * h.group * h.width;

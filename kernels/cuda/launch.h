@@ -1,7 +1,7 @@
 /*
- * Launch planning: the grid and block of each kernel from shapes alone, plain C, so that it is tested on the
- * host. A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that loop over
- * it by the grid's stride.
+ * Launch planning: grid and block of each kernel from shapes alone, in plain C so that it is tested on the
+ * host. A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that use
+ * grid-stride loops.
  */
 #ifndef GTMARK_KERNELS_CUDA_LAUNCH_H
 #define GTMARK_KERNELS_CUDA_LAUNCH_H
@@ -15,10 +15,10 @@ enum {
     LAUNCH_MAX_X = INT32_MAX,
     LAUNCH_MAX_Y = 65535,
     WARP = 32,
-    SCRATCH_ALIGNMENT = 256, /* bytes, of each part of scratch */
+    SCRATCH_ALIGNMENT = 256, /* bytes, of each part of the scratch buffer */
 };
 
-/* Blocks in x and y, threads of a block, bytes of dynamic shared memory. */
+/* Blocks in x and y, threads per block, bytes of dynamic shared memory. */
 struct launch {
     unsigned grid_x, grid_y, block;
     size_t shared;
@@ -30,15 +30,17 @@ static inline struct launch launch_of(int64_t grid_x, int64_t grid_y, int block)
     return l;
 }
 
-/* How many neighbouring floats of a row can be one load in every row: 4 or 1. Of an absent matrix: 4. */
+/* The number of consecutive floats that one load can read in every row: 4 or 1. 4 for an absent matrix. */
 static inline int launch_width(struct mat m)
 {
     bool rows = m.rows <= 1 || m.ld % 4 == 0;
     return (uintptr_t)m.data % 16 == 0 && m.cols % 4 == 0 && rows ? 4 : 1;
 }
 
-/* linear: a warp takes WARP times `width` columns of a row, and the warps of a block different rows, in a
- * loop by the grid's stride. */
+/*
+ * linear: a warp processes WARP times `width` columns of a row, and the warps of a block different rows, in a
+ * grid-stride loop.
+ */
 enum { ROWS_WARPS = 8 };
 
 static inline struct launch launch_rows(int64_t rows, int64_t cols, int width)
@@ -47,8 +49,10 @@ static inline struct launch launch_rows(int64_t rows, int64_t cols, int width)
                      min_of(blocks_of(rows, ROWS_WARPS), LAUNCH_MAX_Y), WARP * ROWS_WARPS);
 }
 
-/* linear_backward: column sums, WARP columns and one part of the rows in a block. Parts follow from the rows
- * alone, and each has blocks_of(rows, parts) rows; the last may be shorter or empty. */
+/*
+ * linear_backward: column sums; a block sums WARP columns of one part of the rows. Parts depend only on the
+ * number of rows; each has blocks_of(rows, parts) rows, and the last may be shorter or empty.
+ */
 enum { COLUMN_SUMS_LANES = 8, COLUMN_SUMS_ROWS = 32, COLUMN_SUMS_PARTS = 256 };
 
 static inline int64_t column_sums_parts(int64_t rows)
@@ -61,7 +65,7 @@ static inline struct launch launch_column_sums(int64_t cols, int64_t parts)
     return launch_of(blocks_of(cols, WARP), parts, WARP * COLUMN_SUMS_LANES);
 }
 
-/* attention: the width of the kernel for heads of dh columns, or 0 if there is none. */
+/* attention: kernel width for heads of dh columns, or 0 if there is none. */
 enum { ATTENTION_THREADS = 128, ATTENTION_MOST = 128 /* columns */ };
 
 static inline int attention_width(int64_t dh)
@@ -72,8 +76,10 @@ static inline int attention_width(int64_t dh)
     return 0;
 }
 
-/* Rows of a thread where a warp has `groups` of them side by side: `most` where an average graph fills such
- * blocks and there are enough of them for every multiprocessor, else 1. */
+/*
+ * Rows per thread if a warp has `groups` of them side by side: `most` if an average graph fills such blocks
+ * and there are enough of them for all multiprocessors, otherwise 1.
+ */
 static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int groups, int most,
                                  int multiprocessors)
 {
@@ -81,14 +87,13 @@ static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int gr
     return rows / graphs >= 2 * block && rows / block * heads >= 2 * multiprocessors ? most : 1;
 }
 
-/* One block for each number that `size` rows of a graph may have (search.h), and each head. */
+/* One block per head and block number of `size` rows (search.h). */
 static inline struct launch launch_attention(int64_t rows, int64_t graphs, int heads, int size)
 {
     return launch_of(rows / size + graphs, heads, ATTENTION_THREADS);
 }
 
-/* unfused attention of several graphs: one block for each number that PRODUCT_TILE rows of a graph may have,
- * and each head. */
+/* Unfused attention of several graphs: one thread block per head and block number of PRODUCT_TILE rows. */
 enum { PRODUCT_TILE = 32, PRODUCT_SIDE = 16 };
 
 static inline struct launch launch_ragged_product(int64_t rows, int64_t graphs, int heads)
@@ -96,8 +101,7 @@ static inline struct launch launch_ragged_product(int64_t rows, int64_t graphs, 
     return launch_of(rows / PRODUCT_TILE + graphs, heads, PRODUCT_SIDE * PRODUCT_SIDE);
 }
 
-/* A warp for each query, as far as a bound on their number from graphs and pairs goes; kernels loop over what
- * may be left. */
+/* One warp per query, up to a bound on their number from graphs and pairs; kernels loop over any others. */
 enum { SOFTMAX_WARPS = 8 };
 
 static inline struct launch launch_softmax(int64_t graphs, int64_t pairs, int64_t heads)

@@ -3,13 +3,13 @@
  *
  *   y = (x - mean) rstd gain + bias     stats = [mean, rstd]     x, y: N x D, gain, bias: 1 x D, stats: N x 2
  *
- * A team of lanes takes a row and holds it in registers, so that it is read once and the variance can take
- * its second pass; a row of D = 64 takes half a warp. Rows beyond what registers hold are swept three times.
+ * A team of lanes holds a row in registers, so that it is read once and the variance can use a second pass; a
+ * row of D = 64 takes half a warp. Rows that do not fit in registers are swept three times.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/reduce.cuh"
 
-/* What is normalised: x, or a + b, which is kept where `sum` is present. */
+/* The input: x, or a + b, which is stored if `sum` is present. */
 struct one_row {
     struct mat x;
 
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-/* The same for rows too long for registers, a warp for each. */
+/* The same for rows that do not fit in registers, one warp per row. */
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     normalise_long(struct row_teams t, const F from, const struct norm_work w)

@@ -1,17 +1,17 @@
 /*
- * Backward of layer normalisation (layer_norm.cu says what it is of).
+ * Backward of layer normalisation (layer_norm.cu).
  *
  *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd
  *   dgain (+)= sum of dy n, dbias (+)= sum of dy over rows
  *
- * A fixed number of blocks loop over the rows, a team of lanes for each row at hand, and keep the column sums
- * of their rows in registers, so that x and dy are read once. Each block's sums go to scratch and are added
- * in order (columns.cuh). Rows too long for registers are swept twice, and their columns summed apart.
+ * A fixed number of blocks loop over the rows, one team of lanes per row, and keep the column sums of their
+ * rows in registers, so that x and dy are read once. Each block's sums go to scratch and are added in order
+ * (columns.cuh). Rows that do not fit in registers are swept twice, and their columns summed separately.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
 
-/* Blocks that keep sums: enough to fill a large device, few enough that adding theirs is nothing. */
+/* Blocks with column sums: enough to fill a large device, few enough that adding their sums is negligible. */
 enum { SUM_BLOCKS = 512 };
 
 struct slope_work {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, cons
                              w.partial + blockIdx.x * 2 * t.cols, shared);
 }
 
-/* dx of rows too long for registers, a warp for each. */
+/* dx of rows that do not fit in registers, one warp per row. */
 template <int V>
 __global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t, const struct slope_work w)
 {
@@ -180,7 +180,7 @@ static struct row_teams teams_of(const struct layer_norm_backward_args *a, int w
     return row_teams_of(a->x.rows, a->x.cols, width);
 }
 
-/* How many sums a column has. */
+/* The number of partial sums per column. */
 static int64_t partial_count(struct row_teams t)
 {
     return t.items ? row_teams_launch(t, SUM_BLOCKS).grid_x : columns_of(t.rows, t.cols, t.width).chunks;

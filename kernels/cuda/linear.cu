@@ -1,12 +1,12 @@
 /*
  * Linear layer: z = x w' + b, y = act(z), pre = z. x: N x D, w: M x D, b: 1 x M, y and pre: N x M.
  *
- * The product is cuBLASLt's (matmul.h). Its epilogue adds the bias, where b lies as it asks for, and applies
- * the activation where that is the same mathematics and z is not kept: ReLU; and in TF32 the tanh form of
- * GELU, the only one it has, in single precision of its own. Everything else is one pass over z in `finish`,
- * a warp to a piece of a row: bias, pre and activation, two entries of traffic for each of y.
+ * The product is cuBLASLt's (matmul.h). Its epilogue adds the bias if b is suitably aligned, and applies the
+ * activation if it is the same mathematics and z is not stored: ReLU; and in TF32 the tanh form of GELU, the
+ * only form it has, in its own single-precision implementation. Everything else is one pass over z in
+ * `finish`, one warp per piece of a row: bias, pre and activation, two entries of traffic per entry of y.
  *
- * Variants: "cublaslt" computes in f32, "tf32" lets the product round its operands to TF32.
+ * Variants: "cublaslt" computes in f32; "tf32" lets the product round its operands to TF32.
  */
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
@@ -16,9 +16,9 @@
 #include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/run.cuh"
 
-enum { BIAS_ALIGNMENT = 16 /* bytes, of the library's BIAS epilogue */ };
+enum { BIAS_ALIGNMENT = 16 /* bytes, for the library's BIAS epilogue */ };
 
-/* The part of the work that the product's epilogue does. */
+/* The part of the work done by the product's epilogue. */
 struct fusion {
     bool bias, act;
 };
@@ -41,7 +41,7 @@ static cublasLtEpilogue_t epilogue_of(struct fusion f, int act)
     return f.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
 }
 
-/* z is what the product wrote, into pre or y; b may be null. */
+/* z is the product, stored in pre or y; b may be null. */
 template <int ACT, int WIDTH>
 static __global__ void finish(struct mat y, struct mat pre, struct mat z, const float *__restrict__ b)
 {

@@ -2,10 +2,10 @@
  * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
  * dy: N x M, x: N x D, w: M x D.
  *
- * One pass, `slopes`, makes dz where there is an activation and sums its columns as it goes: a block takes
- * WARP columns of a part of the rows, its warps take every LANES-th row, and their sums are added in order.
- * The same kernel then adds the parts' sums to db, which is why nothing depends on the order in which blocks
- * run. Parts follow from N alone. The products are cuBLASLt's (matmul.h), accumulating by beta.
+ * One pass, `slopes`, computes dz if there is an activation, and its column sums: a block processes WARP
+ * columns of a part of the rows, each of its warps every LANES-th row, and their sums are added in order. The
+ * same kernel then adds the parts' sums to db, so nothing depends on the order in which blocks run. Parts
+ * depend on N alone. The products are cuBLASLt's (matmul.h), accumulating by beta.
  */
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
@@ -17,12 +17,12 @@
 
 enum { LANES = COLUMN_SUMS_LANES };
 
-/* Parts of scratch; absent where not needed. */
+/* Parts of the scratch buffer; absent if not needed. */
 struct room {
     void *workspace;
     struct mat dz;   /* N x M */
     struct mat sums; /* parts x M: column sums of each part of the rows */
-    int64_t bytes;   /* of all */
+    int64_t bytes;   /* total */
 };
 
 static struct mat room_for(const struct call *call, int64_t rows, int64_t cols, int64_t *bytes)
@@ -48,8 +48,10 @@ static struct room room_of(const struct linear_backward_args *a)
     return r;
 }
 
-/* dz = dy act'(pre), unless ACT is none, and row blockIdx.y of sums (+)= the column sums over one part of the
- * rows, unless sums is absent. */
+/*
+ * dz = dy act'(pre), unless ACT is none, and row blockIdx.y of sums (+)= the column sums over one part of the
+ * rows, unless sums is absent.
+ */
 template <int ACT>
 static __global__ void slopes(struct mat dz, struct mat sums, struct mat dy, struct mat pre,
                               int64_t part_rows)
@@ -74,7 +76,7 @@ static __global__ void slopes(struct mat dz, struct mat sums, struct mat dy, str
     put(sums, blockIdx.y, k, sum);
 }
 
-/* parts: of the rows of dy */
+/* parts: number of parts of dy's rows */
 static void launch_slopes(const struct call &call, int act, struct mat dz, struct mat sums, struct mat dy,
                           struct mat pre, int64_t parts)
 {

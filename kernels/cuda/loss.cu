@@ -5,8 +5,9 @@
  *   cross_entropy   lse = log sum exp y of each row, loss = sum of (lse - y at the label) / N
  *                   dy (+)= dloss (exp(y - lse) - [k is the label]) / N
  *
- * A fixed number of blocks sum their share, each thread its own in float, the block's in double; one block
- * adds these in order. In cross-entropy a team of lanes takes a row, and subtracts its largest before exp.
+ * A fixed number of blocks compute partial sums, in float per thread and in double per block; one block adds
+ * these in order. In cross-entropy a team of lanes processes a row, and subtracts its largest entry before
+ * exp.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
@@ -109,7 +110,7 @@ static __device__ int64_t label_of(const struct mat &label, int64_t i)
     return ((const int64_t *)label.data)[i * label.ld];
 }
 
-/* log sum exp of row i, in every lane of the team. */
+/* log sum exp of row i, returned to every lane of the team. */
 static __device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
 {
     unsigned mask = team_mask(t.lanes);

@@ -37,20 +37,22 @@ GT_DEVICE static inline float times_logistic(float x, float v)
 
 #include "kernels/activation.h"
 
-/* What the sums of a part with this top weigh in a union with that one: 0 of an empty part, also in an empty
- * union, where the difference of the tops is not a number. */
+/*
+ * Scale factor of a part's sums in a union with this top: 0 for an empty part, even in an empty union, where
+ * the difference of the tops is NaN.
+ */
 GT_DEVICE static inline float softmax_weight(float part_top, float top)
 {
     return part_top == -INFINITY ? 0.0f : exp2f(part_top - top);
 }
 
-/* The larger top of two parts. */
+/* The top of a union. */
 GT_DEVICE static inline float softmax_top(float a, float b)
 {
     return a > b ? a : b;
 }
 
-/* The natural log of the sum of exp of the scores, before they were scaled by log2(e). */
+/* The natural log of the sum of exp of the unscaled scores. */
 GT_DEVICE static inline float softmax_lse(float top, float sum)
 {
     return (top + log2f(sum)) * LN2;

@@ -1,23 +1,21 @@
 /*
- * Products of row-major matrices by cuBLASLt, which is column-major. A row-major R x C matrix read by columns
- * is its transpose, C x R with the same ld; so c = op(a) op(b) is, in what the library sees,
+ * Row-major matrix products with cuBLASLt, which is column-major. A row-major R x C matrix read as
+ * column-major is its transpose, C x R with the same ld. For c = op(a) op(b) the library therefore computes
+ * c' = op(b)' op(a)': the operands are swapped, and keep their transpose flags, because what is stored is
+ * already transposed. For the linear layer:
  *
- *   c' = op(b)' op(a)': the transpose of op(b) is what stands there, transposed if b is to be transposed,
- *
- * the product of b and a in this order with the flags they had. For the linear layer:
- *
- *   y = x w'     a = x, b = w transposed: the library's first is w, transposed, its second x
+ *   y = x w'     a = x, b = w transposed: the library's first operand is w, transposed, the second x
  *   dx = dz w    a = dz, b = w
  *   dw = dz' x   a = dz transposed, b = x
  *
- * A bias for each column of c is one for each row of c', as the BIAS epilogue adds it.
+ * A bias per column of c is one per row of c', which the BIAS epilogue adds.
  *
- * The same operands give the same bits: algorithms whose sum is split write partial sums to a workspace and
- * add these in a second step; those that take turns at the output or round partial sums are excluded. The
- * algorithm follows from shapes, alignment and device.
+ * Results are deterministic: split-K algorithms that write partial sums to a workspace and reduce them in a
+ * second step are allowed; those that accumulate in place in the output or round partial sums are excluded.
+ * The algorithm depends on shapes, alignment and device.
  *
- * Descriptors live on the stack, and the library keeps what its heuristic once found, so a call costs the
- * host some microseconds; in a captured graph it costs nothing.
+ * Descriptors are on the stack, and the library caches the results of its heuristic, so a call costs the host
+ * a few microseconds, and nothing in a captured graph.
  */
 #ifndef GTMARK_KERNELS_CUDA_MATMUL_H
 #define GTMARK_KERNELS_CUDA_MATMUL_H
@@ -26,15 +24,15 @@
 #include "kernels/cuda/context.h"
 #include "kernels/mat.h"
 
-/* Bytes: for 16 partial sums of 256 x 256 entries. */
+/* Bytes; enough for 16 partial sums of 256 x 256 entries. */
 enum { MATMUL_WORKSPACE = 4 << 20 };
 
 struct matmul {
-    struct mat c, a, b; /* c = op(a) op(b), or += where c is accumulated */
+    struct mat c, a, b; /* c = op(a) op(b), or += if c is accumulated */
     bool a_transposed, b_transposed;
     bool tf32;
     cublasLtEpilogue_t epilogue;
-    const float *bias; /* 1 x columns of c, where the epilogue wants one */
+    const float *bias; /* 1 x columns of c, for a BIAS epilogue */
 };
 
 static inline cublasStatus_t matmul_layout(cublasLtMatrixLayoutOpaque_t *layout, struct mat m)
@@ -43,7 +41,7 @@ static inline cublasStatus_t matmul_layout(cublasLtMatrixLayoutOpaque_t *layout,
                                     max_of(m.ld, m.cols));
 }
 
-/* What the address is divisible by, as far as the library asks. */
+/* The alignment of an address, up to the largest that the library distinguishes. */
 static inline uint32_t matmul_alignment(const void *data)
 {
     uintptr_t bits = (uintptr_t)data | 256;
@@ -93,8 +91,10 @@ static inline cublasStatus_t matmul_preference(cublasLtMatmulPreferenceOpaque_t 
     return s;
 }
 
-/* Queues the product; `workspace` holds MATMUL_WORKSPACE bytes. CUBLAS_STATUS_NOT_SUPPORTED, with nothing
- * queued, where no algorithm does this. */
+/*
+ * Queues the product; `workspace` has MATMUL_WORKSPACE bytes. Returns CUBLAS_STATUS_NOT_SUPPORTED, with
+ * nothing queued, if there is no algorithm.
+ */
 static inline cublasStatus_t matmul(const struct cuda_context *c, const struct matmul *m, void *workspace)
 {
     const float one = 1, beta = m->c.acc ? 1 : 0;

@@ -1,25 +1,23 @@
-/*
- * Matrices of f32 in kernels, and several neighbouring entries as one load or store.
- */
+/* Access to f32 matrices in kernels, with several consecutive entries as one load or store. */
 #ifndef GTMARK_KERNELS_CUDA_MATRIX_CUH
 #define GTMARK_KERNELS_CUDA_MATRIX_CUH
 
 #include "kernels/mat.h"
 
-/* Where entry (i, k) stands. */
+/* The address of entry (i, k). */
 __device__ static inline float *entry(struct mat m, int64_t i, int64_t k)
 {
     return (float *)m.data + i * m.ld + k;
 }
 
-/* m_ik = value, or m_ik += value where m is accumulated. */
+/* m_ik = value, or m_ik += value if m is accumulated. */
 __device__ static inline void put(struct mat m, int64_t i, int64_t k, float value)
 {
     float *at = entry(m, i, k);
     *at = m.acc ? *at + value : value;
 }
 
-/* WIDTH neighbours, aligned as one; the host chooses a width that fits (launch_width). */
+/* WIDTH consecutive floats, aligned as a whole; the host chooses a suitable width (launch_width). */
 template <int WIDTH> struct alignas(WIDTH * sizeof(float)) vec {
     float at[WIDTH];
 };

@@ -1,6 +1,6 @@
 /*
- * Mean of a set of numbers and the sum of their squared distances from it (m2), of unions of sets (Chan,
- * Golub, LeVeque 1983): nothing cancels where the mean is large against the spread.
+ * Mean and sum of squared deviations (m2) of a set, and their union (Chan, Golub, LeVeque 1983): no
+ * cancellation if the mean is large compared to the spread.
  */
 #ifndef GTMARK_KERNELS_CUDA_MOMENTS_H
 #define GTMARK_KERNELS_CUDA_MOMENTS_H
@@ -11,7 +11,7 @@ struct moments {
     double count, mean, m2;
 };
 
-/* Of both sets; either may be empty. */
+/* Moments of the union; either set may be empty. */
 GT_DEVICE static inline struct moments moments_union(struct moments a, struct moments b)
 {
     struct moments both = {a.count + b.count, a.mean, a.m2};

@@ -1,6 +1,6 @@
 /*
- * Where the pairs of each graph begin in the rows of an H x P matrix (kernels/ops.def): where the squared
- * sizes of the graphs before it end. Only the device knows the sizes, so the sums are found there, into
+ * The offset of each graph's pairs in the rows of an H x P matrix (kernels/ops.def): the sum of the squared
+ * sizes of the preceding graphs. Sizes are only known on the device, so the prefix sum is computed there, in
  * scratch.
  */
 #ifndef GTMARK_KERNELS_CUDA_PAIRS_CUH
@@ -11,7 +11,7 @@
 
 enum { SCAN_THREADS = 256 };
 
-/* first[g] = where the pairs of graph g begin; one block. Each thread has a range of graphs of its own. */
+/* first[g] = offset of the pairs of graph g; one block. Each thread processes a range of graphs. */
 static __global__ void find_pairs(int64_t *first, struct offsets graphs)
 {
     __shared__ int64_t sums[SCAN_THREADS];
@@ -38,7 +38,7 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
     }
 }
 
-/* Queues find_pairs if there are several graphs; of one graph the pairs begin at 0, which null stands for. */
+/* Queues find_pairs for several graphs. Returns null for a single one, whose pairs begin at 0. */
 static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
 {
     if (graph_count(graphs) == 1)
@@ -48,7 +48,7 @@ static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
     return first;
 }
 
-/* Bytes of it. */
+/* Scratch bytes of pairs_of. */
 static inline int64_t pairs_scratch(struct offsets graphs)
 {
     return graph_count(graphs) == 1 ? 0 : graph_count(graphs) * (int64_t)sizeof(int64_t);

@@ -1,11 +1,11 @@
 /*
  * How the threads of a block share the rows and columns of matrices: plain C, planned on the host from shapes
- * and addresses, tested there.
+ * and addresses, and tested there.
  *
- * A lane takes `width` neighbouring floats of a row: 4 (one load of 16 bytes) where every row of every
- * operand begins at a multiple of 16 bytes and has a multiple of 4 columns, else 1. A team is a power of two
- * of neighbouring lanes that take one row, so that narrow rows leave no lane idle. Scratch is planned before
- * addresses are known: where it depends on the width it is the larger of both.
+ * A lane processes `width` consecutive floats of a row: 4 (one 16-byte load) if every row of every operand is
+ * aligned to 16 bytes and has a multiple of 4 columns, otherwise 1. A team is a power of two of consecutive
+ * lanes that process one row, so that narrow rows leave no lane idle. Scratch is planned before addresses are
+ * known: if it depends on the width, it is the larger of both.
  */
 #ifndef GTMARK_KERNELS_CUDA_PLAN_H
 #define GTMARK_KERNELS_CUDA_PLAN_H
@@ -15,8 +15,8 @@
 
 enum {
     WIDE = 4,    /* floats of a 16-byte load */
-    BLOCK = 256, /* threads of a block, in all kernels planned here */
-    LINE = 1024, /* entries of a line of packed matrices */
+    BLOCK = 256, /* threads per block, for all kernels planned here */
+    LINE = 1024, /* entries per line of packed matrices */
 };
 
 static inline int64_t scratch_bytes(int64_t count, size_t size)
@@ -24,20 +24,20 @@ static inline int64_t scratch_bytes(int64_t count, size_t size)
     return round_up(count * (int64_t)size, SCRATCH_ALIGNMENT);
 }
 
-/* The part of scratch that begins `before` bytes after its start. */
+/* The part of the scratch buffer at offset `before`, in bytes. */
 static inline void *scratch_at(struct call call, int64_t before)
 {
     return (char *)call.scratch + before;
 }
 
-/* A matrix of floats in scratch. */
+/* A matrix of floats in the scratch buffer. */
 static inline struct mat scratch_mat(struct call call, int64_t before, int64_t rows, int64_t cols)
 {
     struct mat m = {scratch_at(call, before), rows, cols, cols, 0, 0, F32, false};
     return m;
 }
 
-/* The floats that a lane takes at once; absent matrices have no say. */
+/* Floats per lane and load; absent matrices do not restrict it. */
 static inline int width_of(const struct mat *m, int count)
 {
     for (int i = 0; i < count; i++)
@@ -46,7 +46,7 @@ static inline int width_of(const struct mat *m, int count)
     return WIDE;
 }
 
-/* The smallest power of two that is at least `count`, or `most`, itself one. */
+/* The smallest power of two that is at least `count`, at most `most`, which is one too. */
 static inline int lanes_for(int64_t count, int most)
 {
     int lanes = 1;
@@ -55,16 +55,16 @@ static inline int lanes_for(int64_t count, int most)
     return lanes;
 }
 
-/* A grid of as many blocks as there are, or as a grid can have: kernels loop over the rest. */
+/* A grid of x by y blocks, limited to the largest possible grid: kernels loop over the rest. */
 static inline struct launch launch_blocks(int64_t x, int64_t y)
 {
     return launch_of(max_of(1, min_of(x, LAUNCH_MAX_X)), max_of(1, min_of(y, LAUNCH_MAX_Y)), BLOCK);
 }
 
 /*
- * Entries of matrices of one shape, for ops that work entry by entry: lines of `cols` entries, the last of
- * which may be shorter; lane k of the `lanes` of a line takes entries k width, (k + lanes) width, ... Packed
- * matrices (ld = cols) are cut into lines of LINE entries whatever their shape; else a line is a row.
+ * Elementwise work on matrices of one shape: lines of `cols` entries, the last of which may be shorter; lane
+ * k of the `lanes` of a line processes entries k width, (k + lanes) width, ... Packed matrices (ld = cols)
+ * are divided into lines of LINE entries regardless of their shape; otherwise a line is a row.
  */
 struct lines {
     int64_t rows, cols, total;
@@ -78,7 +78,7 @@ static inline struct lines lines_by_row(int64_t rows, int64_t cols, int width)
     return l;
 }
 
-/* The first matrix is present and says the shape. */
+/* The first matrix must be present; it determines the shape. */
 static inline struct lines lines_of(const struct mat *m, int count)
 {
     int64_t total = mat_size(m[0]);
@@ -94,7 +94,7 @@ static inline struct lines lines_of(const struct mat *m, int count)
     return l;
 }
 
-/* The matrix, seen as these lines. */
+/* A matrix viewed as these lines. */
 static inline struct mat lines_view(struct lines l, struct mat m)
 {
     if (l.packed)
@@ -107,8 +107,10 @@ static inline struct launch lines_launch(struct lines l)
     return launch_blocks(blocks_of(l.rows, BLOCK / l.lanes), 1);
 }
 
-/* A team takes a row of `cols` columns and holds `items` vectors a lane: a power of two, or 0 where the row
- * is too long to be held. */
+/*
+ * A team processes a row of `cols` columns and holds `items` vectors per lane: a power of two, or 0 if the
+ * row does not fit in registers.
+ */
 struct row_teams {
     int64_t rows, cols;
     int width, lanes, items;
@@ -124,17 +126,17 @@ static inline struct row_teams row_teams_of(int64_t rows, int64_t cols, int widt
     return t;
 }
 
-/* At most `most` blocks: those loop over the rows. */
+/* At most `most` blocks, which loop over the rows. */
 static inline struct launch row_teams_launch(struct row_teams t, int64_t most)
 {
     return launch_blocks(min_of(most, blocks_of(t.rows, BLOCK / t.lanes)), 1);
 }
 
 /*
- * Sums over the rows of a matrix, by column: `chunks` runs of `chunk` rows, `strips` runs of columns, a block
- * for each pair; in it, teams of `lanes` lanes take every (BLOCK / lanes)-th row. The cut follows from the
- * shape alone (and the width, which only moves columns between lanes), so the order of a column's sum is the
- * same on every device.
+ * Column sums over the rows of a matrix: `chunks` runs of `chunk` rows, `strips` runs of columns, one block
+ * per pair; within it, teams of `lanes` lanes process every (BLOCK / lanes)-th row. The partition depends
+ * only on the shape (and the width, which only moves columns between lanes), so the summation order of a
+ * column is the same on every device.
  */
 struct columns {
     int64_t rows, cols, chunk, chunks, strips;

@@ -3,11 +3,11 @@
  *
  *   mean   y = sum of x / rows     dx (+)= dy / rows
  *   sum    y = sum of x            dx (+)= dy
- *   max    y = largest of x        dx (+)= dy / (how many are the largest) where x is y
+ *   max    y = largest of x        dx (+)= dy / (number of largest entries) where x is y
  *
- * Graphs are cut into blocks of rows (search.h); a block of threads reduces one for a strip of columns into a
- * row of scratch, and then each graph's rows of scratch are reduced in order. max's backward counts the
- * largest in the same way. Backwards then go over all entries, block by block.
+ * Graphs are divided into blocks of rows (search.h); a thread block reduces one, for a strip of columns, to a
+ * row of scratch, and then each graph's rows of scratch are reduced in order. The backward of max counts the
+ * largest entries in the same way. Backwards then process all entries, block by block.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/graph_blocks.cuh"
@@ -19,7 +19,7 @@ static struct graph_blocks pool_blocks(struct offsets graphs, int64_t rows)
     return graph_blocks_of(graphs, rows, max_of(BLOCK_ROWS, blocks_of(rows, BLOCKS_WANTED)));
 }
 
-/* What is reduced: at(graph, i, k) of the rows, united from `none` on. */
+/* The reduction: at(graph, i, k) over the rows, combined starting from `none`. */
 struct sum_rows {
     struct mat x;
 
@@ -76,7 +76,7 @@ struct count_rows {
     }
 };
 
-/* Row `number` of parts: what F makes of the rows of block `number`; nothing of an empty one. */
+/* Row `number` of parts: the reduction of block `number` by F; not written if the block is empty. */
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     reduce_blocks(struct graph_blocks blocks, struct columns c, const F f, struct mat parts)
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-/* y of each graph from its rows of parts, and divided by its rows where `mean`. */
+/* y of each graph: its rows of parts reduced, and divided by its number of rows if `mean`. */
 template <class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     reduce_graphs(struct graph_blocks blocks, struct mat parts, struct mat y, bool mean)
@@ -204,7 +204,7 @@ extern "C" int64_t cuda_max_pool_scratch(const void *args)
     return pool_scratch(a->graphs, a->x);
 }
 
-/* dx (+)= dy, divided by the graph's rows where `mean`. */
+/* dx (+)= dy, divided by the graph's number of rows if `mean`. */
 struct share_entries {
     struct mat dx, dy;
     bool mean;
@@ -255,7 +255,7 @@ struct largest_entries {
     }
 };
 
-/* Scratch: how many are the largest, B x D, then the blocks' counts. */
+/* Scratch: the number of largest entries, B x D, then the blocks' counts. */
 static int64_t counts_bytes(struct mat dy)
 {
     return scratch_bytes(mat_size(dy), sizeof(float));

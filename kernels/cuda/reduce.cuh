@@ -1,12 +1,11 @@
 /*
- * Sums over the lanes of a team and over a block, each in a fixed order, so that results are the same in
- * every run.
+ * Sums over the lanes of a team and over a block, in a fixed order, so that results are reproducible.
  *
- * Kernels planned by plan.h have __launch_bounds__(BLOCK, 1): with the 1, ptxas does not spill registers for
- * the sake of more blocks at once.
+ * Kernels planned by plan.h have __launch_bounds__(BLOCK, 1): the 1 keeps ptxas from spilling registers to
+ * fit more blocks.
  *
- * A team is `lanes` neighbouring lanes of a warp, a power of two; `mask` names them in their warp. Teams of a
- * warp may take different paths.
+ * A team is `lanes` consecutive lanes of a warp, a power of two; `mask` selects them within the warp. Teams
+ * of a warp may diverge.
  */
 #ifndef GTMARK_KERNELS_CUDA_REDUCE_CUH
 #define GTMARK_KERNELS_CUDA_REDUCE_CUH
@@ -15,7 +14,7 @@
 #include "kernels/cuda/plan.h"
 #include "kernels/cuda/run.cuh"
 
-/* Whether an optional operand is there: mat_present, on the device. */
+/* Whether an optional operand is given: mat_present, on the device. */
 static __device__ inline bool present(const struct mat &m)
 {
     return m.rows > 0;
@@ -56,7 +55,7 @@ static __device__ inline unsigned team_mask(int lanes)
     return lanes == WARP ? ~0u : ((1u << lanes) - 1) << (threadIdx.x % WARP / lanes * lanes);
 }
 
-/* The same bits in every lane: a + b = b + a. */
+/* Gives the same bits in every lane, since a + b = b + a. */
 template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
 {
     for (int apart = lanes / 2; apart > 0; apart /= 2)
@@ -64,12 +63,12 @@ template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
     return x;
 }
 
-/* The sum over all threads of the block, in each of them; all must call it. */
+/* The sum over all threads of the block, returned to each; all must call it. */
 template <class T> __device__ inline T block_sum(T x)
 {
     __shared__ T sums[BLOCK / WARP];
     x = team_sum(~0u, WARP, x);
-    __syncthreads(); /* what an earlier call left was read */
+    __syncthreads(); /* wait for reads of an earlier call */
     if (threadIdx.x % WARP == 0)
         sums[threadIdx.x / WARP] = x;
     __syncthreads();

@@ -1,6 +1,6 @@
 /*
- * The one place where kernels are launched: on the stream of the call's context, as planned. The status is
- * for CUDA_CHECK in the launcher, which knows the op's name.
+ * All kernels are launched here, on the stream of the call's context and as planned. The launcher, which
+ * knows the op's name, passes the returned status to CUDA_CHECK.
  */
 #ifndef GTMARK_KERNELS_CUDA_RUN_CUH
 #define GTMARK_KERNELS_CUDA_RUN_CUH
@@ -9,7 +9,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/ops.h"
 
-/* `block` says how the planned threads of a block are arranged. */
+/* `block` is the arrangement of the planned threads within a block. */
 template <class... Parameters, class... Arguments>
 static cudaError_t run_arranged(const struct call &call, struct launch l, dim3 block,
                                 void (*kernel)(Parameters...), const Arguments &...arguments)

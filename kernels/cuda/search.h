@@ -1,17 +1,19 @@
 /*
- * Which graph a row belongs to, and rows of a ragged batch cut into blocks that each lie in one graph, from
- * offsets in device memory: `at` holds count + 1 ascending bounds, `ld` elements apart.
+ * Lookup of a row's graph, and the division of a ragged batch into blocks of rows within one graph, from
+ * offsets in device memory: `at` holds count + 1 ascending bounds with stride `ld`.
  *
- * Blocks are numbered without a table, as in kernels/cpu/blocks.h: those of graph g begin at number
- * at[g] / size + g. A graph may have a number more than it has blocks, and that block is empty.
+ * Blocks are numbered without a table, as in kernels/cpu/blocks.h: those of graph g begin at number at[g] /
+ * size + g. A graph may have one number more than blocks; that block is empty.
  */
 #ifndef GTMARK_KERNELS_CUDA_SEARCH_H
 #define GTMARK_KERNELS_CUDA_SEARCH_H
 
 #include "kernels/offsets.h"
 
-/* The last range g of at[g] .. at[g + 1] - 1 that begins at `value` or before; count is at least 1. Of ranges
- * that may be empty it is the one that holds the value, if any does. */
+/*
+ * The last range g with at[g] <= value; count is at least 1. With empty ranges, this is the one that contains
+ * the value, if any does.
+ */
 GT_DEVICE static inline int64_t range_of(const int64_t *at, int64_t ld, int64_t count, int64_t value)
 {
     int64_t low = 0, high = count;
@@ -28,10 +30,10 @@ GT_DEVICE static inline int64_t range_of(const int64_t *at, int64_t ld, int64_t 
 struct block {
     int64_t graph;
     int64_t first, rows;             /* rows first .. first + rows - 1 of the batch */
-    int64_t graph_first, graph_rows; /* those of the whole graph */
+    int64_t graph_first, graph_rows; /* those of the entire graph */
 };
 
-/* How many blocks `rows` rows in `graphs` graphs have numbers for; some are empty. */
+/* The number of block numbers for `rows` rows in `graphs` graphs; some blocks are empty. */
 GT_DEVICE static inline int64_t block_count(int64_t rows, int64_t graphs, int64_t size)
 {
     return rows / size + graphs;

@@ -5,9 +5,9 @@
  *
  * for each head; without edges y = lse = 0. q, k, v, y: N x D, lse: N x H.
  *
- * A team of lanes takes a row's edges, all heads of a tile at once, with the online softmax of math.h: scores
- * are exponents of 2, and what is summed is scaled down whenever a larger score comes. Shares of equal work,
- * cut rows and hubs: edges.cuh, where the union of two parts is the same online step.
+ * A team of lanes processes a row's edges, all heads of a tile at once, with the online softmax of math.h:
+ * scores are exponents of 2, and sums are rescaled whenever a larger score occurs. For shares of equal work,
+ * split rows and hubs see edges.cuh; parts are combined by the same online step.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/heads.cuh"
@@ -18,8 +18,7 @@ struct attend_work {
     float scale; /* log2(e) / sqrt(D / H) */
 };
 
-/* sums: the largest score, the sum of 2^(score - largest), and this lane's part of the sum of those times v.
- */
+/* sums: the largest score, the sum of 2^(score - largest), and this lane's part of the weighted sum of v. */
 template <int V, int ITEMS> struct attend {
     enum { TOP, SUM, VALUES, SUMS = VALUES + V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
@@ -42,7 +41,7 @@ template <int V, int ITEMS> struct attend {
         s.row = row;
         s.q = load_slice<V, ITEMS>(h, place_of(h, t), w.q, row);
     }
-    /* The sums, as they are where the largest score is `top`. */
+    /* Rescales the sums to the largest score `top`. */
     static __device__ void raise(state &s, float top)
     {
         float weight = softmax_weight(s.sums[TOP], top);

@@ -1,12 +1,13 @@
 /*
  * Backward of attention over the edges of a graph (sparse_attention.cu). For each head and edge j -> i:
  *
- *   p = exp(q_i . k_j / sqrt(D / H) - lse_i)    delta_i = dy_i . y_i    ds = p (dy_i . v_j - delta_i) /
- * sqrt(D / H) dq_i (+)= sum of ds k_j over the edges to i    dk_j (+)= sum of ds q_i, dv_j (+)= sum of p dy_i
- * over those from j
+ *   p = exp(q_i . k_j / sqrt(D / H) - lse_i)    delta_i = dy_i . y_i
+ *   ds = p (dy_i . v_j - delta_i) / sqrt(D / H)
+ *   dq_i (+)= sum of ds k_j over the edges to i
+ *   dk_j (+)= sum of ds q_i, dv_j (+)= sum of p dy_i over the edges from j
  *
- * Two passes, both in shares of equal work (edges.cuh), which compute p again: over the receivers i, which
- * also leaves delta in scratch, then over the senders j. Every sum stays in the lanes that began it.
+ * Two passes recompute p, both in shares of equal work (edges.cuh): over the receivers i, which also stores
+ * delta in scratch, then over the senders j. Each sum is accumulated by the same lanes throughout.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/heads.cuh"
@@ -140,7 +141,7 @@ template <int V, int ITEMS> struct send {
     }
 };
 
-/* Scratch: delta, then the cut rows of the pass at hand. */
+/* Scratch: delta, then the split rows of the current pass. */
 static int64_t delta_bytes(const struct sparse_attention_backward_args *a)
 {
     return scratch_bytes(a->y.rows * a->heads, sizeof(float));

@@ -1,12 +1,12 @@
 /*
- * Edges cut into equal shares, whatever the degrees: plain arithmetic on row pointers.
+ * Division of edges into equal shares, independent of degrees: plain arithmetic on row pointers.
  *
- * The work of a graph is a list of items: row after row, each row its edges and then its end, so that row r's
- * items begin at number at[r] + r (`at` holds rows + 1 ascending bounds, `ld` apart) and there are rows +
- * edges of them. Share t has items t size .. (t + 1) size - 1, found by binary search, as in merge-based
- * products (Merrill and Garland 2016). A row of at most `size` edges is done whole by the share in which it
- * begins, so a share does at most twice its size. A longer row is cut where shares end: into a last part of
- * the share in which it begins, then one first part of each share up to the one with its end.
+ * The work of a graph is a list of items: for each row, its edges followed by its end. Row r's items begin at
+ * number at[r] + r (`at` holds rows + 1 ascending bounds with stride `ld`), and there are rows + edges in
+ * total. Share t has items t size .. (t + 1) size - 1, found by binary search, as in merge-based SpMV
+ * (Merrill and Garland 2016). A row of at most `size` edges is processed entirely by the share in which it
+ * begins, so a share has at most twice its size of work. A longer row is split at share boundaries: a last
+ * part in the share in which it begins, then one first part in each further share up to the one with its end.
  */
 #ifndef GTMARK_KERNELS_CUDA_SPLIT_H
 #define GTMARK_KERNELS_CUDA_SPLIT_H
@@ -20,12 +20,12 @@ struct split {
 };
 
 enum {
-    SHARE_MIN = 16, /* items that make finding a share worth while */
-    SHARE_ROWS = 4, /* average rows of a share, so that few rows are cut, */
-    SHARE_FILL = 8, /* as long as a SHARE_FILL-th of the wanted shares is left */
+    SHARE_MIN = 16, /* items that make searching for a share worthwhile */
+    SHARE_ROWS = 4, /* average rows per share, so that few rows are split, */
+    SHARE_FILL = 8, /* provided a SHARE_FILL-th of the wanted shares remains */
 };
 
-/* About `wanted` shares, or fewer. */
+/* At most about `wanted` shares. */
 static inline struct split split_of(int64_t rows, int64_t edges, int64_t wanted)
 {
     struct split s = {rows, rows + edges, 0, 0};
@@ -60,15 +60,15 @@ GT_DEVICE static inline int64_t share_end(struct split s, int64_t share)
     return min_of(s.items, (share + 1) * s.size);
 }
 
-/* What a share does of a row that it has items of. */
+/* The part of a row that a share processes. */
 enum piece_kind { PIECE_NONE, PIECE_WHOLE, PIECE_FIRST, PIECE_LAST };
 
 struct piece {
-    enum piece_kind kind; /* first or last of its share, where the row is cut */
+    enum piece_kind kind; /* first or last within its share, if the row is split */
     int64_t first, end;   /* edges */
 };
 
-/* Of row r with edges begin .. end - 1. */
+/* For row r with edges begin .. end - 1. */
 GT_DEVICE static inline struct piece piece_of(struct split s, int64_t share, int64_t r, int64_t begin,
                                               int64_t end)
 {
@@ -89,7 +89,7 @@ GT_DEVICE static inline int64_t share_of_end(struct split s, int64_t r, int64_t 
     return (end + r) / s.size;
 }
 
-/* Where a part of a cut row is kept: two slots for each share. */
+/* Index of a split row's partial sum: two slots per share. */
 GT_DEVICE static inline int64_t piece_slot(int64_t share, enum piece_kind kind)
 {
     return 2 * share + (kind == PIECE_LAST);

@@ -2,7 +2,8 @@
  * Aggregation over edges: y_i = self x_i + sum of x_j over the edges j -> i, and its backward over the edges
  * out of each node, dx_j (+)= self dy_j + sum of dy_i. x, y: N x D.
  *
- * A lane takes 1 or 4 columns, a team a tile of up to 32 lanes of them, in shares of equal work (edges.cuh).
+ * A lane processes 1 or 4 columns, a team a tile of up to 32 lanes of them, in shares of equal work
+ * (edges.cuh).
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/edges.cuh"

@@ -1,27 +1,27 @@
 /*
- * The variant "cusparse" of aggregation: y (+)= self x + A x, where the product is cusparseSpMM's.
+ * The variant "cusparse" of aggregation: y (+)= self x + A x, with the product by cusparseSpMM.
  *
- * The library wants a value for each edge, here 1, and row offsets of the size of its 32-bit column indices:
- * both are made in scratch in every call, which costs E + N writes that the own kernel does not have. What
- * the product is added to stands in y before it. CUSPARSE_SPMM_CSR_ALG3 is the algorithm that gives the same
- * bits in every run; what space it needs the library says on a device, so that a plan without one has none.
+ * The library needs a value per edge, here 1, and row offsets of the same size as its 32-bit column indices;
+ * every call creates both in scratch, which costs E + N writes that our own kernel does not need. y is
+ * initialised before the product accumulates into it. CUSPARSE_SPMM_CSR_ALG3 is the deterministic algorithm;
+ * the library reports its buffer size only on a device, so a plan without one omits it.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 #include "kernels/cuda/plan.h"
 
-/* y (+)= A x + self x, A from the lists of edges. */
+/* y (+)= A x + self x, with A given by lists of edges. */
 struct aggregation {
     struct mat y, x, row, col;
     double self;
 };
 
-/* What cuSPARSE is told of it. */
+/* Descriptors of the product for cuSPARSE. */
 struct product {
     cusparseConstSpMatDescr_t a;
     cusparseConstDnMatDescr_t x;
     cusparseDnMatDescr_t y;
-    float beta; /* 1 where y has something to be added to */
+    float beta; /* 1 if y has contents to accumulate to */
 };
 
 static bool starts(const struct aggregation *g)
@@ -29,8 +29,7 @@ static bool starts(const struct aggregation *g)
     return g->self != 0 || (g->col.rows == 0 && !g->y.acc);
 }
 
-/* `row` and `ones` are N + 1 32-bit offsets and E values; for a question about sizes any addresses will do.
- */
+/* `row` and `ones` are N + 1 32-bit offsets and E values; size queries accept any addresses. */
 static struct product open_product(const struct aggregation *g, const void *row, const void *ones,
                                    const struct mat &y, const struct mat &x, const void *col)
 {
@@ -57,7 +56,7 @@ static int64_t own_bytes(const struct aggregation *g)
 static int64_t space_of(const struct cuda_context *context, const struct aggregation *g)
 {
     static const float one = 1;
-    void *const somewhere = (void *)(uintptr_t)SCRATCH_ALIGNMENT; /* null would be refused */
+    void *const somewhere = (void *)(uintptr_t)SCRATCH_ALIGNMENT; /* null would be rejected */
     struct mat y = g->y, x = g->x;
     size_t bytes = 0;
     y.data = x.data = somewhere;
@@ -123,7 +122,7 @@ static void run_product(const struct call &call, const struct aggregation *g)
     char *ones = (char *)call.scratch + scratch_bytes(nodes + 1, sizeof *row);
     struct launch l =
         launch_of(min_of(blocks_of(max_of(nodes + 1, edges), THREADS), LAUNCH_MAX_X), 1, THREADS);
-    CUDA_REQUIRE(edges <= INT32_MAX, "cuSPARSE's indices take up to 2^31 - 1 edges");
+    CUDA_REQUIRE(edges <= INT32_MAX, "cuSPARSE's indices allow at most 2^31 - 1 edges");
     CUDA_CHECK(run(call, l, prepare, nodes, edges, (const int64_t *)g->row.data, row, (float *)ones));
     struct product p = open_product(g, row, ones, g->y, g->x, g->col.data);
     CUDA_CHECK(cusparseSpMM(context->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE,

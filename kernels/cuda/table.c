@@ -1,6 +1,6 @@
 /*
- * The rows of the CUDA backend; the first row of an op is its default. It has no base: what has no row here
- * is a mistake, which backend_cuda reports.
+ * The rows of the CUDA backend; the first row of an op is its default. There is no fallback backend: an op
+ * without a row is an error, which backend_cuda reports.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gpu.h"
@@ -61,7 +61,7 @@ static const struct kernel kernels[] = {
     ROW(uniform_index, "cuda", uniform_index),
 };
 
-/* What programs look for in this library. */
+/* The symbol that programs look up in this library. */
 extern const struct backend gtmark_cuda;
 const struct backend gtmark_cuda = {
     .name = "cuda",

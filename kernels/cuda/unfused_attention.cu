@@ -1,15 +1,15 @@
 /*
- * Attention in three steps that keep their results: here the products, in attention_softmax.cu what is
- * between them. Row h of s, p and their gradients holds the pairs of head h: graph after graph, each an n x n
- * block with a row for each query.
+ * Attention in three steps that store their results: the products; attention_softmax.cu has the step in
+ * between. Row h of s, p and their gradients holds the pairs of head h: graph after graph, each an n x n
+ * block with a row per query.
  *
  *   s = q k' scale    dq (+)= scale ds k    dk (+)= scale ds' q
  *   y = p v           dp (+)= dy v'         dv (+)= p' dy            scale = (D / H)^-1/2
  *
- * Each product is one of an n x n matrix of pairs and n x dh matrices of nodes, for every head and graph. One
- * graph has its size on the host, and all heads are one strided batch of cuBLAS (column-major: see matmul.h).
- * Of several graphs only the device knows the sizes: `ragged_product` takes TILE rows of one graph and head
- * in a thread block and walks along their columns.
+ * Each product involves an n x n matrix of pairs and n x dh matrices of nodes, for every head and graph. A
+ * single graph's size is known on the host, and all heads are one strided batch of cuBLAS (column-major: see
+ * matmul.h). With several graphs, sizes are known only on the device: a thread block of `ragged_product`
+ * processes TILE rows of one graph and head and sweeps over their columns.
  */
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
@@ -20,18 +20,18 @@
 #include "kernels/cuda/search.h"
 
 enum {
-    TILE = PRODUCT_TILE, /* of rows, columns and the sum */
-    SIDE = PRODUCT_SIDE, /* a thread block is SIDE x SIDE and a thread has EACH x EACH entries of a tile */
+    TILE = PRODUCT_TILE, /* of rows, columns and the summation index */
+    SIDE = PRODUCT_SIDE, /* a thread block is SIDE x SIDE; a thread computes EACH x EACH entries of a tile */
     EACH = TILE / SIDE,  /* SIDE apart */
 };
 
-/* A matrix of nodes (N x D) or of pairs (H x P), of which a product takes one graph's part of one head. */
+/* A matrix of nodes (N x D) or of pairs (H x P); a product uses one graph's part of one head. */
 struct factor {
     struct mat m;
     bool pairs, transposed;
 };
 
-/* to = scale op(a) op(b) in every graph and head, or += where `to` is accumulated. */
+/* to = scale op(a) op(b) for every graph and head, or += if `to` is accumulated. */
 struct product {
     struct factor to, a, b;
     float scale;
@@ -56,8 +56,10 @@ __device__ static inline struct part part_of(struct factor f, struct block b, in
     return p;
 }
 
-/* tile[i][k] = entry (row + i, col + k) of a part with that many rows and columns; zero outside. Neighbouring
- * threads read neighbouring addresses, whichever way the part lies. */
+/*
+ * tile[i][k] = entry (row + i, col + k) of a part with this many rows and columns; zero outside. Accesses are
+ * coalesced whichever way the part is stored.
+ */
 __device__ static inline void load_part(float (*tile)[TILE + 1], struct part p, int64_t row, int64_t rows,
                                         int64_t col, int64_t cols)
 {
@@ -69,7 +71,7 @@ __device__ static inline void load_part(float (*tile)[TILE + 1], struct part p, 
     }
 }
 
-/* The tile of the product that begins at (row, col), in each thread its entries. */
+/* Computes the tile of the product at (row, col); each thread holds its entries. */
 __device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a, struct part b, int64_t row,
                                        int64_t rows, int64_t col, int64_t cols, int64_t inner)
 {
@@ -115,7 +117,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct produ
     }
 }
 
-/* Elements from a row to the next, and from a head to the next, where one graph has n nodes. */
+/* Strides between rows and between heads, in elements, for a single graph of n nodes. */
 static int64_t ld_of(struct factor f, int64_t n)
 {
     return f.pairs ? n : max_of(f.m.ld, f.m.cols);

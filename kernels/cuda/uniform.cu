@@ -1,11 +1,11 @@
 /*
- * Counter-based uniform numbers, the bits of ref/uniform.c: an entry is a function of the key and its number
- * i M + k, so every thread makes its own.
+ * Counter-based uniform random numbers with the same bits as ref/uniform.c: an entry is a function of the key
+ * and its number i M + k, so every thread generates its own.
  *
  *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer, scale = bound 2^-23 rounded to float
  *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer
  *
- * n is exact in float and the product is rounded once; nothing is added to it that could be fused.
+ * n is exact in float and the product is rounded once; no addition follows that could be fused with it.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
@@ -13,7 +13,7 @@
 
 struct uniform_entries {
     struct mat y;
-    int64_t cols; /* of a line: packed or not, entry (i, k) of the lines is number i cols + k */
+    int64_t cols; /* of a line: packed or not, entry (i, k) of the lines has number i cols + k */
     uint64_t key;
     float scale;
 

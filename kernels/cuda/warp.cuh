@@ -1,6 +1,6 @@
 /*
- * Reductions over the threads of a warp, all of which take part; every thread gets the result. The order of
- * the sums is fixed.
+ * Reductions over the threads of a warp, all of which must take part and get the result. The summation order
+ * is fixed.
  */
 #ifndef GTMARK_KERNELS_CUDA_WARP_CUH
 #define GTMARK_KERNELS_CUDA_WARP_CUH
@@ -9,7 +9,7 @@
 
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* The sum over each `count` neighbouring threads, a power of two that divides WARP. */
+/* The sum over each group of `count` consecutive threads, a power of two that divides WARP. */
 __device__ static inline float sum_neighbours(float x, int count)
 {
 #pragma unroll
