@@ -125,7 +125,7 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     m->acc = p->role == ROLE_GRAD && (o->sample.acc >> index & 1);
 
     int64_t guard = 5 + 3 * pad;
-    struct block *b = &o->blocks[index];
+    struct operand_block *b = &o->blocks[index];
     b->size = (size_t)(2 * guard + m->rows * m->ld) * dtype_size(m->dtype);
     b->bytes = allocate(b->size);
     memset(b->bytes, TRAP, b->size);
@@ -398,7 +398,7 @@ bool operands_guarded(const struct operands *o)
 {
     const struct op_info *info = op_info(o->sample.op);
     for (int i = 0; i < info->operand_count; i++) {
-        const struct block *b = &o->blocks[i];
+        const struct operand_block *b = &o->blocks[i];
         if (!b->bytes)
             continue;
         struct mat m = *operand_mat(&info->operands[i], &o->args);

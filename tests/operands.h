@@ -25,7 +25,7 @@ struct sample {
     int64_t pad; /* ld - cols, and a part of the guard's size */
 };
 
-struct block {
+struct operand_block {
     unsigned char *bytes;
     size_t size;
 };
@@ -34,7 +34,7 @@ struct operands {
     struct sample sample;
     enum dtype dtype;
     union any_args args;
-    struct block blocks[OPERANDS_MAX]; /* of operand i; no bytes where it is no present matrix */
+    struct operand_block blocks[OPERANDS_MAX]; /* of operand i; no bytes where it is no present matrix */
 };
 
 /*

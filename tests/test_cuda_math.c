@@ -188,7 +188,7 @@ static void check_blocks(const int64_t at[], int count, int64_t size)
         int64_t next = g + 1 < count ? block_first(at, LD, size, g + 1) : end;
         assert_in_range(next - number, blocks_of(rows, size), blocks_of(rows, size) + 1);
         for (int64_t done = 0; number < next; number++, done += size) {
-            struct block b = block_at(at, LD, count, size, number);
+            struct row_block b = block_at(at, LD, count, size, number);
             assert_int_equal(b.graph, g);
             assert_int_equal(b.graph_first, first);
             assert_int_equal(b.graph_rows, rows);
@@ -216,12 +216,12 @@ static void test_large_blocks(void **state)
 {
     (void)state;
     int64_t n = (int64_t)1 << 33, at[] = {0, 1, n, n + 5};
-    struct block last = block_at(at, 1, 3, 64, block_count(n + 5, 3, 64) - 1);
+    struct row_block last = block_at(at, 1, 3, 64, block_count(n + 5, 3, 64) - 1);
     assert_int_equal(last.graph, 2);
     assert_int_equal(last.first, n);
     assert_int_equal(last.rows, 5);
-    struct block empty = block_at(at, 1, 3, 64, block_first(at, 1, 64, 2) - 1);
-    struct block before = block_at(at, 1, 3, 64, block_first(at, 1, 64, 2) - 2);
+    struct row_block empty = block_at(at, 1, 3, 64, block_first(at, 1, 64, 2) - 1);
+    struct row_block before = block_at(at, 1, 3, 64, block_first(at, 1, 64, 2) - 2);
     assert_true(empty.graph == 1 && empty.rows == 0);
     assert_int_equal(before.graph, 1);
     assert_int_equal(before.first + before.rows, n);

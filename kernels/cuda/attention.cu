@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, dh};
-    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
     state s = {};

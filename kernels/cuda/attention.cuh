@@ -68,8 +68,8 @@ template <int DH> struct place {
 
 /* Rows of block b of m times `scale`; zero outside the block and the head's columns. */
 template <int DH, int ROWS>
-__device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, struct block b, struct head h,
-                                        float scale)
+__device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, struct row_block b,
+                                        struct head h, float scale)
 {
     const place<DH> p;
 #pragma unroll
@@ -84,7 +84,7 @@ __device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, str
 
 /* m (+)= scale[r] times row r, for entries inside m. */
 template <int DH, int ROWS>
-__device__ static inline void put_rows(struct mat m, struct block b, struct head h,
+__device__ static inline void put_rows(struct mat m, struct row_block b, struct head h,
                                        const rows_of<DH, ROWS> &from, const float (&scale)[ROWS])
 {
     const place<DH> p;
@@ -191,7 +191,7 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *ro
  */
 template <int DH, class S>
 __device__ static inline void sweep(S *state, float *room, struct mat first, struct mat second,
-                                    struct block b, struct head h, bool aligned)
+                                    struct row_block b, struct head h, bool aligned)
 {
     const int TILE = layout<DH>::TILE;
     float *first_tile = room, *second_tile = room + TILE * DH;
@@ -231,7 +231,7 @@ template <int DH, class S> struct room_of {
 };
 
 /* This thread block's rows, for blocks of at most `size`. */
-__device__ static inline struct block block_of(struct offsets graphs, int size)
+__device__ static inline struct row_block block_of(struct offsets graphs, int size)
 {
     return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), size, blockIdx.x);
 }

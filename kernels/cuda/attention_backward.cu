@@ -20,7 +20,7 @@ enum {
 };
 
 /* Arguments of both kernels beside the operands. */
-struct plan {
+struct backward_plan {
     struct mat delta; /* H x N, in scratch */
     float scale;
     int dh;
@@ -131,7 +131,7 @@ template <int DH, int ROWS> struct key_rows {
 /* lse and delta of the block's queries; undefined for missing queries. */
 template <int DH, int ROWS>
 __device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
-                                        struct block b, struct head h)
+                                        struct row_block b, struct head h)
 {
     const place<DH> p;
     rows_of<DH, ROWS> y;
@@ -149,13 +149,13 @@ __device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct at
 
 template <int DH, int ROWS>
 static __global__ void __launch_bounds__(ATTENTION_THREADS)
-    queries(struct attention_backward_args a, struct plan plan)
+    queries(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef query_rows<DH, ROWS> state;
     alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, plan.dh};
-    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
     state s = {};
@@ -178,13 +178,13 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
 
 template <int DH, int ROWS>
 static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
-    keys(struct attention_backward_args a, struct plan plan)
+    keys(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef key_rows<DH, ROWS> state;
     alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
     __shared__ float lse[layout<DH>::TILE], delta[layout<DH>::TILE];
     const struct head h = {(int)blockIdx.y, plan.dh};
-    struct block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
+    struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
     state s = {};
@@ -209,9 +209,9 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     put_rows<DH, ROWS>(a.dv, b, h, s.dv, ones);
 }
 
-static struct plan plan_of(const struct attention_backward_args *a)
+static struct backward_plan backward_plan_of(const struct attention_backward_args *a)
 {
-    struct plan p = {};
+    struct backward_plan p = {};
     p.dh = (int)(a->q.cols / a->heads);
     p.scale = (float)(1 / sqrt((double)p.dh));
     p.aligned = pieces_aligned(a->q, p.dh) && pieces_aligned(a->k, p.dh) && pieces_aligned(a->v, p.dh) &&
@@ -227,8 +227,8 @@ template <int DH, int ROWS> static void launch_both(const struct attention_backw
 {
     struct launch l =
         launch_attention(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS);
-    run(a->call, l, queries<DH, ROWS>, *a, plan_of(a));
-    run(a->call, l, keys<DH, ROWS>, *a, plan_of(a));
+    run(a->call, l, queries<DH, ROWS>, *a, backward_plan_of(a));
+    run(a->call, l, keys<DH, ROWS>, *a, backward_plan_of(a));
 }
 
 struct backward {
@@ -252,5 +252,5 @@ extern "C" void cuda_attention_backward(const void *args)
 
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)
 {
-    return mat_bytes(plan_of((const struct attention_backward_args *)args).delta);
+    return mat_bytes(backward_plan_of((const struct attention_backward_args *)args).delta);
 }

@@ -22,7 +22,7 @@ static inline struct graph_blocks graph_blocks_of(struct offsets graphs, int64_t
     return b;
 }
 
-static __device__ inline struct block graph_block(const struct graph_blocks &b, int64_t number)
+static __device__ inline struct row_block graph_block(const struct graph_blocks &b, int64_t number)
 {
     return block_at(b.at, b.ld, b.graphs, b.size, number);
 }
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
-        struct block b = graph_block(blocks, number);
+        struct row_block b = graph_block(blocks, number);
         for (int64_t i = b.first + team; i < b.first + b.rows; i += teams)
             for (int64_t k = (int64_t)lane * V; k < l.cols; k += (int64_t)l.lanes * V)
                 f.template at<V>(b, i, k);

@@ -23,7 +23,7 @@ static struct graph_blocks norm_blocks(struct offsets graphs, struct mat x)
 
 /* The sum of f(i, k) over a block's entries, returned to every thread. */
 template <int V, class F>
-static __device__ double sum_block(const struct lines &l, const struct block &b, const F &f)
+static __device__ double sum_block(const struct lines &l, const struct row_block &b, const F &f)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     float sum = 0;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     block_moments(struct graph_blocks blocks, struct lines l, struct mat x, struct moments *parts)
 {
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
-        struct block b = graph_block(blocks, number);
+        struct row_block b = graph_block(blocks, number);
         if (b.rows == 0)
             continue;
         double count = (double)(b.rows * l.cols);
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(BLOCK, 1)
 struct graph_normal_entries {
     struct mat y, x, statistics, gain, bias;
 
-    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         float mean = *entry(statistics, b.graph, 0), rstd = *entry(statistics, b.graph, 1);
         vec<V> n = load<V>(entry(x, i, k)), factor = load<V>(entry(gain, 0, k));
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks block
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
-        struct block b = graph_block(blocks, number);
+        struct row_block b = graph_block(blocks, number);
         float g = 0, gn = 0;
         for (int64_t i = b.first + team; i < b.first + b.rows; i += teams)
             for (int64_t k = (int64_t)lane * V; k < l.cols; k += (int64_t)l.lanes * V) {
@@ -236,7 +236,7 @@ struct graph_slope_entries {
     struct graph_slope w;
     struct mat means;
 
-    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         float g = *entry(means, b.graph, 0), gn = *entry(means, b.graph, 1);
         float rstd = *entry(w.stats, b.graph, 1);

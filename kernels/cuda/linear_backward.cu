@@ -18,7 +18,7 @@
 enum { LANES = COLUMN_SUMS_LANES };
 
 /* Parts of the scratch buffer; absent if not needed. */
-struct room {
+struct scratch_parts {
     void *workspace;
     struct mat dz;   /* N x M */
     struct mat sums; /* parts x M: column sums of each part of the rows */
@@ -36,9 +36,9 @@ static struct mat room_for(const struct call *call, int64_t rows, int64_t cols, 
     return m;
 }
 
-static struct room room_of(const struct linear_backward_args *a)
+static struct scratch_parts scratch_parts_of(const struct linear_backward_args *a)
 {
-    struct room r = {};
+    struct scratch_parts r = {};
     r.workspace = a->call.scratch;
     r.bytes = MATMUL_WORKSPACE;
     if (a->act)
@@ -102,7 +102,7 @@ static void linear_backward(const struct linear_backward_args *a, bool tf32)
 {
     const struct cuda_context *c = (const struct cuda_context *)a->call.context;
     const struct mat absent = {};
-    struct room r = room_of(a);
+    struct scratch_parts r = scratch_parts_of(a);
     if (a->act || mat_present(a->db))
         launch_slopes(a->call, a->act, r.dz, r.sums, a->dy, a->pre, column_sums_parts(a->dy.rows));
     if (mat_present(a->db))
@@ -130,5 +130,5 @@ extern "C" void cuda_linear_backward_tf32(const void *args)
 
 extern "C" int64_t cuda_linear_backward_scratch(const void *args)
 {
-    return room_of((const struct linear_backward_args *)args).bytes;
+    return scratch_parts_of((const struct linear_backward_args *)args).bytes;
 }

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     __shared__ float shared[V][BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
-        struct block b = graph_block(blocks, number);
+        struct row_block b = graph_block(blocks, number);
         for (int64_t strip = blockIdx.y; strip < c.strips && b.rows > 0; strip += gridDim.y) {
             int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
             vec<V> all = same<V>(F::none());
@@ -209,7 +209,7 @@ struct share_entries {
     struct mat dx, dy;
     bool mean;
 
-    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         vec<V> share = load<V>(entry(dy, b.graph, k));
         float rows = mean ? (float)b.graph_rows : 1;
@@ -244,7 +244,7 @@ extern "C" void cuda_sum_pool_backward(const void *args)
 struct largest_entries {
     struct mat dx, dy, x, y, counts;
 
-    template <int V> __device__ void at(const struct block &b, int64_t i, int64_t k) const
+    template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         vec<V> x_ik = load<V>(entry(x, i, k)), top = load<V>(entry(y, b.graph, k));
         vec<V> share = load<V>(entry(dy, b.graph, k)), count = load<V>(entry(counts, b.graph, k));

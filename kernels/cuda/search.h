@@ -27,7 +27,7 @@ GT_DEVICE static inline int64_t range_of(const int64_t *at, int64_t ld, int64_t 
     return low;
 }
 
-struct block {
+struct row_block {
     int64_t graph;
     int64_t first, rows;             /* rows first .. first + rows - 1 of the batch */
     int64_t graph_first, graph_rows; /* those of the entire graph */
@@ -45,8 +45,8 @@ GT_DEVICE static inline int64_t block_first(const int64_t *at, int64_t ld, int64
     return at[g * ld] / size + g;
 }
 
-GT_DEVICE static inline struct block block_at(const int64_t *at, int64_t ld, int64_t graphs, int64_t size,
-                                              int64_t number)
+GT_DEVICE static inline struct row_block block_at(const int64_t *at, int64_t ld, int64_t graphs, int64_t size,
+                                                  int64_t number)
 {
     int64_t low = 0, high = graphs;
     while (high - low > 1) {
@@ -56,7 +56,7 @@ GT_DEVICE static inline struct block block_at(const int64_t *at, int64_t ld, int
         else
             high = middle;
     }
-    struct block b;
+    struct row_block b;
     b.graph = low;
     b.graph_first = at[low * ld];
     b.graph_rows = at[(low + 1) * ld] - b.graph_first;

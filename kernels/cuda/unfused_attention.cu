@@ -45,7 +45,7 @@ struct part {
     int64_t row, col;
 };
 
-__device__ static inline struct part part_of(struct factor f, struct block b, int head, int dh,
+__device__ static inline struct part part_of(struct factor f, struct row_block b, int head, int dh,
                                              int64_t first_pair)
 {
     int64_t ld = f.pairs ? b.graph_rows : f.m.ld;
@@ -93,7 +93,7 @@ __device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a,
 
 static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, const int64_t *first)
 {
-    struct block rows =
+    struct row_block rows =
         block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, graph_count(p.graphs), TILE, blockIdx.x);
     if (rows.rows == 0)
         return;
