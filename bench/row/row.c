@@ -1,3 +1,9 @@
+/*
+ * The protocol of a row, from the bottom of this file upwards: row_measure visits the row and writes it; a
+ * visit opens the workload, looks at the machine, computes the encoding and measures every program; a program
+ * is recorded, planned, loaded and sampled, and then goes through the table of passes (passes.c). Results are
+ * typed (result.h).
+ */
 #include "bench/row/row.h"
 
 #include <math.h>
@@ -11,14 +17,15 @@
 static const char *why_not(const struct job *job, enum program_kind p)
 {
     const struct options *o = job->options;
-    return config_runs(o, &job->config, p) ? NULL
-           : o->programs[p]                ? job->config.graph.nodes > o->model_nodes
-                                                 ? "a graph of this size is only encoded, unless --phase asks for more"
-                                                 : "the same by whatever solver, so measured with the first alone, unless "
-                                                   "--phase asks for more"
-           : p == PROGRAM_KERNEL           ? "programs of a model"
-           : job->config.kernel            ? "an op alone"
-                                           : "not asked for (--phase)";
+    if (config_runs(o, &job->config, p))
+        return NULL;
+    if (o->programs[p] && job->config.graph.nodes > o->model_nodes)
+        return "a graph of this size is only encoded, unless --phase asks for more";
+    if (o->programs[p])
+        return "the same by whatever solver, so measured with the first alone, unless --phase asks for more";
+    return p == PROGRAM_KERNEL  ? "programs of a model"
+           : job->config.kernel ? "an op alone"
+                                : "not asked for (--phase)";
 }
 
 /* One visit to a row. */
