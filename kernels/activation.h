@@ -1,6 +1,6 @@
 /*
  * Activations of one element in float, one source for kernels/cpu and kernels/cuda; the mathematics is that
- * of ref/activation.h. Before including this, define in float, as functions or macros, for real x:
+ * of ref/activation.h. Before including this header, define in float, as functions or macros, for real x:
  *
  *   normal_cdf(x)         Phi(x) = (1 + erf(x / sqrt 2)) / 2
  *   normal_density(x)     exp(-x^2 / 2) / sqrt(2 pi)
@@ -30,8 +30,10 @@ GT_DEVICE static inline float gelu_slope(float x)
     return normal_cdf(x) + x * normal_density(x);
 }
 
-/* s + x s (1 - s) 2u'; with t = exp(-|2u|), s (1 - s) = t / (1 + t)^2 does not cancel where s is nearly 1.
- * Where x^2 overflows, t is 0 and the derivative is that of the limit. */
+/*
+ * s + x s (1 - s) 2u'; with t = exp(-|2u|), s (1 - s) = t / (1 + t)^2 does not cancel if s is near 1. If x^2
+ * overflows, t is 0 and the derivative is its limit.
+ */
 GT_DEVICE static inline float gelu_tanh_slope(float x)
 {
     float v = twice_u(x), t = exponential(-fabsf(v)), r = 1.0f / (1.0f + t);
@@ -39,7 +41,7 @@ GT_DEVICE static inline float gelu_tanh_slope(float x)
     return t > 0 ? s + x * (t * r * r) * GELU_SLOPE * (1.0f + 3.0f * GELU_CUBIC * x * x) : s;
 }
 
-/* act(x); act is a constant where speed matters. */
+/* act(x); make act a constant where speed matters. */
 GT_DEVICE static inline float activation(int act, float x)
 {
     switch (act) {

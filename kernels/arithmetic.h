@@ -1,6 +1,6 @@
 /*
- * Arithmetic of sizes and indices in 64 bits, one source for the host and for GPUs: nvcc compiles what is
- * marked GT_DEVICE for both; to a C compiler the mark is nothing.
+ * Arithmetic of sizes and indices in 64 bits, one source for host and GPUs: nvcc compiles GT_DEVICE functions
+ * for both; for a C compiler the macro is empty.
  */
 #ifndef GTMARK_KERNELS_ARITHMETIC_H
 #define GTMARK_KERNELS_ARITHMETIC_H
@@ -23,13 +23,13 @@ GT_DEVICE static inline int64_t max_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How many blocks of `size` cover n: n / size, rounded up. */
+/* The number of blocks of `size` that cover n: n / size, rounded up. */
 GT_DEVICE static inline int64_t blocks_of(int64_t n, int64_t size)
 {
     return (n + size - 1) / size;
 }
 
-/* The least multiple of `unit` that is at least n. */
+/* The smallest multiple of `unit` that is at least n. */
 GT_DEVICE static inline int64_t round_up(int64_t n, int64_t unit)
 {
     return blocks_of(n, unit) * unit;

@@ -1,6 +1,4 @@
-/*
- * The reference backends' tables, generated from ops.def, and the search through a chain of backends.
- */
+/* The reference backends' tables, generated from ops.def, and the lookup through a chain of backends. */
 #include "kernels/backend.h"
 
 #include "kernels/ref/ref.h"
@@ -14,7 +12,7 @@ static const struct kernel ref_kernels[] = {
 #include "kernels/ops_list.h"
 };
 
-/* What is counted does not depend on the dtype. */
+/* Counts do not depend on the dtype. */
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
     {OP_##name, "count", F32, ref_##name##_count, ref_##name##_count_scratch},                               \

@@ -1,6 +1,6 @@
 /*
- * The choice among the tables of kernels/cpu, which are compiled once for each instruction set (ISA_X86:
- * plain x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere the compiler's default alone).
+ * Selection among the tables of kernels/cpu, which is compiled once per instruction set (ISA_X86: plain
+ * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere only the compiler's default).
  */
 #include "kernels/backend.h"
 
@@ -38,7 +38,7 @@ const struct backend *const *backend_cpu_all(void)
 }
 
 #if HAVE_CBLAS
-/* Of OpenBLAS alone, hence weak. Other libraries run serially inside a parallel region by default. */
+/* Only OpenBLAS has it, hence weak. Other libraries run serially inside a parallel region by default. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 #endif
 

@@ -1,10 +1,10 @@
 /*
  * struct mat: a view of a row-major matrix, passed by value.
  *
- * Element (i, k) stands at data + i * ld + k (in elements of dtype). A view names the storage it looks into,
- * so that a tape can record it before any memory exists and set `data` later; views that were never on a tape
- * have storage 0. An absent matrix (an operand left out) is all zeros. Column ranges of a matrix are
- * matrices: the query, key and value of an attention are three ranges of one projection.
+ * Element (i, k) is at data + i * ld + k (in elements of dtype). A view names its storage, so that a tape can
+ * record it before memory is allocated and set `data` later; views that were never on a tape have storage 0.
+ * An absent matrix (an operand left out) is all zeros. Column ranges of a matrix are matrices: the query, key
+ * and value of an attention are three ranges of one projection.
  */
 #ifndef GTMARK_KERNELS_MAT_H
 #define GTMARK_KERNELS_MAT_H
@@ -27,13 +27,13 @@ static inline const char *dtype_name(enum dtype d)
 }
 
 struct mat {
-    void *data;         /* element (0, 0); null until the storage is laid out */
+    void *data;         /* element (0, 0); null until memory is allocated */
     int64_t rows, cols; /* extent in elements */
-    int64_t ld;         /* elements from one row to the next, at least cols */
+    int64_t ld;         /* elements between the starts of rows, at least cols */
     int64_t offset;     /* bytes from the start of the storage to data */
-    int32_t storage;    /* which storage of the tape; 0: none */
+    int32_t storage;    /* index of the tape's storage; 0: none */
     enum dtype dtype;   /* of every element */
-    bool acc;           /* as an output: add to what is there instead of overwriting it */
+    bool acc;           /* as an output: accumulate instead of overwriting */
 };
 
 static inline bool mat_present(struct mat m)
@@ -63,9 +63,9 @@ static inline struct mat mat_cols(struct mat m, int64_t first, int64_t cols)
 }
 
 /*
- * The rows of a batch that belong to each graph: graph g owns rows at[g] .. at[g + 1] - 1, and every graph
- * has at least one; where rows are only summed (sum_pool), the sum over none is zero. `pairs` is the sum of
- * the squared sizes: the node pairs that dense attention works on.
+ * The rows of each graph of a batch: graph g has rows at[g] .. at[g + 1] - 1, at least one; for sums over
+ * rows (sum_pool) it may have none, and its sum is zero. `pairs` is the sum of the squared sizes: the number
+ * of node pairs in dense attention.
  */
 struct offsets {
     struct mat at; /* (graphs + 1) x 1, I64 */
@@ -75,12 +75,12 @@ struct offsets {
 /*
  * The directed edges of a batch of N nodes as compressed sparse rows, by receiver and by sender. Node i
  * receives from col[row[i]] .. col[row[i + 1] - 1] and sends to out_col[out_row[i]] .. out_col[out_row[i + 1]
- * - 1], both ascending; an edge may occur several times, and each occurrence counts. Where the graph is its
- * own transpose both pairs are the same matrices. Without edges col and out_col have no rows.
+ * - 1], both ascending; an edge may occur several times, and each occurrence counts. If the graph is
+ * symmetric, both pairs are the same matrices. Without edges col and out_col have no rows.
  */
 struct edges {
     struct mat row, col;         /* (N + 1) x 1, I64; E x 1, I32 */
-    struct mat out_row, out_col; /* likewise */
+    struct mat out_row, out_col; /* the same */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* The graphs of a batch: which rows are theirs, read from struct offsets. */
+/* The rows of each graph of a batch, from struct offsets. */
 #ifndef GTMARK_KERNELS_OFFSETS_H
 #define GTMARK_KERNELS_OFFSETS_H
 
@@ -10,7 +10,7 @@ GT_DEVICE static inline int64_t graph_count(struct offsets graphs)
     return graphs.at.rows - 1;
 }
 
-/* The first row of graph g; of the graph after the last, the number of rows. */
+/* The first row of graph g; for g = the number of graphs, the number of rows. */
 GT_DEVICE static inline int64_t graph_first(struct offsets graphs, int64_t g)
 {
     return ((const int64_t *)graphs.at.data)[g * graphs.at.ld];

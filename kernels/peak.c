@@ -1,6 +1,6 @@
 /*
- * The choice among the ceilings' loops: a backend's instruction set is theirs too, so isa.c alone decides
- * what this processor can run.
+ * Selection of the microbenchmarks for the ceilings. They share the backends' instruction sets, so isa.c
+ * alone decides what this processor can run.
  */
 #include "kernels/peak.h"
 

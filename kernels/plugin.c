@@ -1,9 +1,9 @@
 /*
- * The CUDA backend, opened when it is asked for.
+ * The CUDA backend, loaded on demand.
  *
- * It is a library of its own, since the libraries that it stands on take a tenth of a second to load and a
- * gigabyte of addresses, which programs on the host should not pay, and so that no program needs them to
- * start. Once opened it stays.
+ * It is a separate library because the libraries it depends on take a tenth of a second and a gigabyte of
+ * address space to load, which host-only programs should not pay, and so that no program requires them to
+ * start. Once loaded it stays.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,7 +11,10 @@
 #include "kernels/backend.h"
 
 #if HAVE_CUDA
-/* The first op not of the host alone that a backend without a base has no row for in float, or OPS. */
+/*
+ * The first op, excluding host-only ones, without a float kernel in a backend that has no base; otherwise
+ * OPS.
+ */
 static enum op missing_row(const struct backend *b)
 {
     enum op op = 0;
@@ -25,7 +28,7 @@ const struct backend *backend_cuda(char *error, size_t error_size)
     void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
     const struct backend *b = library ? dlsym(library, "gtmark_cuda") : NULL;
     if (!b) {
-        snprintf(error, error_size, "the CUDA backend cannot be opened: %s", dlerror());
+        snprintf(error, error_size, "the CUDA backend cannot be loaded: %s", dlerror());
         return NULL;
     }
     enum op missing = missing_row(b);

@@ -1,6 +1,6 @@
 /*
- * Counter-based random numbers: the value at (key, counter) is a pure function of both, so that a matrix can
- * be filled in any order, by any number of threads, on any device, with the same bits.
+ * Counter-based random numbers: the value at (key, counter) is a pure function of both, so a matrix can be
+ * filled in any order, by any number of threads, on any device, with the same bits.
  *
  * The mixer is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014); counter i of stream `key` is state key + (i + 1) * golden gamma of that
@@ -35,7 +35,7 @@ static inline uint64_t rng_key(uint64_t seed, const char *name)
 
 /*
  * A signed 24-bit integer in [-2^23, 2^23), uniform. It is exact in float and double; one multiplication by
- * bound * 2^-23 makes it uniform on [-bound, bound), with one rounding and hence the same bits everywhere.
+ * bound * 2^-23 makes it uniform on [-bound, bound) with a single rounding, hence the same bits everywhere.
  */
 GT_DEVICE static inline int32_t rng_int24(uint64_t key, uint64_t counter)
 {

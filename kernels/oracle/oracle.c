@@ -1,9 +1,8 @@
 /*
- * The product-heavy ops in double on CBLAS: what a whole step is checked against, where ref's scalar loops
- * would take too long. The mathematics is that of ref; nothing is packed, fused or recomputed for speed.
+ * The product-heavy ops in double on CBLAS, for checking whole steps, for which ref's scalar loops would be
+ * too slow. The mathematics is that of ref; nothing is packed, fused or recomputed for speed.
  *
- * A task is a block of rows of an output, or one head of one graph, so that results do not depend on
- * call.threads.
+ * A task is a block of rows of an output, or one head of one graph, so results do not depend on call.threads.
  */
 #include "kernels/backend.h"
 
@@ -63,7 +62,7 @@ static void linear(const void *args)
     }
 }
 
-/* dw and db, rows first .. of dw: sums over all rows of dz. */
+/* Rows first .. of dw and db: sums over all rows of dz. */
 static void weight_rows(const struct linear_backward_args *a, const double *dz, int64_t first, int64_t rows)
 {
     int64_t n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
@@ -137,7 +136,7 @@ static int64_t attention_scratch(const void *args)
     return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
 }
 
-/* Queries first .. of one head of graph g: s holds scores, then p; t holds dy v', then ds. */
+/* Queries first .. of one head of graph g: s holds the scores, then p; t holds dy v', then ds. */
 static void attend_backward(const struct attention_backward_args *a, int64_t g, int64_t h, int64_t first,
                             int64_t rows, double *s, double *t)
 {
@@ -220,6 +219,6 @@ const struct backend backend_oracle = {
     .name = "oracle",
     .doc = "double: products by CBLAS, the rest by the reference",
     .kernels = table,
-    .count = sizeof table / sizeof *table - 1, /* without the empty row that ends it */
+    .count = sizeof table / sizeof *table - 1, /* without the empty row at the end */
     .base = &backend_ref,
 };

@@ -1,5 +1,5 @@
 /*
- * What the files of the oracle share: matrices of doubles, the product by CBLAS, the softmax. Only where
+ * Shared by the files of the oracle: matrices of doubles, the product by CBLAS, the softmax. Only if
  * HAVE_CBLAS is 1.
  */
 #ifndef GTMARK_KERNELS_ORACLE_H
@@ -11,13 +11,13 @@
 #include <cblas.h>
 #include <math.h>
 
-/* Row i; null of an absent matrix. */
+/* Row i; null if the matrix is absent. */
 static inline double *at(struct mat m, int64_t i)
 {
     return m.data ? (double *)m.data + i * m.ld : NULL;
 }
 
-/* A leading dimension that CBLAS accepts: a view of one row may hold anything. */
+/* A leading dimension that CBLAS accepts: that of a one-row view is arbitrary. */
 static inline int64_t ld(struct mat m)
 {
     return m.ld > m.cols ? m.ld : m.cols;
@@ -31,7 +31,7 @@ static inline void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, do
                 (int)k, alpha, a, (int)lda, b, (int)ldb, acc ? 1 : 0, c, (int)ldc);
 }
 
-/* Scores of `rows` queries against n keys become probabilities; lse is written where it is not null. */
+/* Turns the scores of `rows` queries against n keys into probabilities; writes lse unless it is null. */
 static inline void softmax(double *s, int64_t rows, int64_t n, double *lse, int64_t lse_ld)
 {
     for (int64_t i = 0; i < rows; i++, s += n) {

@@ -1,6 +1,6 @@
 /*
  * Attention in steps (ref/unfused_attention.c) in double on CBLAS. Row h of s and p holds the pairs of head
- * h: graph after graph, each an n x n block with a row for each query.
+ * h: graph after graph, each an n x n block with a row per query.
  *
  *   s = q k' scale, dq (+)= ds k scale, dk (+)= ds' q scale     p = softmax(s), ds (+)= p * (dp - sum dp * p)
  *   y = p v, dp (+)= dy v', dv (+)= p' dy
@@ -12,8 +12,10 @@
 
 #include <string.h>
 
-/* A graph and a head: the graph's nodes, the head's columns in matrices of nodes, where the graph's pairs
- * begin. */
+/*
+ * One head of one graph: the graph's nodes, the head's columns in matrices of nodes, and the offset of the
+ * graph's pairs.
+ */
 struct part {
     int64_t first, n, column, dh, pairs;
 };

@@ -1,7 +1,7 @@
 /*
- * AdamW: Adam with decoupled weight decay (Loshchilov and Hutter 2019), eps outside of the corrected root as
- * in torch.optim.AdamW. The step t counts from 1 and stands with the learning rate in schedule = [t, lr],
- * both double, so that a replayed program trains on.
+ * AdamW: Adam with decoupled weight decay (Loshchilov and Hutter 2019), eps added after the bias-corrected
+ * root as in torch.optim.AdamW. The step t counts from 1 and is stored with the learning rate in schedule =
+ * [t, lr], both double, so that replays of a program advance.
  *
  *   m = b1 m + (1 - b1) g    v = b2 v + (1 - b2) g^2
  *   p = p (1 - lr decay) - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)

@@ -1,11 +1,11 @@
 /*
- * Multi-head attention among the nodes of each graph (Vaswani et al. 2017). Head h sees its own D / H columns
+ * Multi-head attention among the nodes of each graph (Vaswani et al. 2017). Head h uses its own D / H columns
  * of q, k, v and y; for node i and all nodes j of i's graph:
  *
  *   s_ij = q_i . k_j / sqrt(D / H)    p_ij = exp(s_ij) / sum_j exp(s_ij)    y_i = sum_j p_ij v_j
  *
- * The largest score of the row is subtracted before exp, which changes no p and cannot overflow;
- * lse_ih = log sum_j exp(s_ij) is what the backward needs to find p again without a second pass over j.
+ * The largest score of the row is subtracted before exp, which does not change p and prevents overflow; from
+ * lse_ih = log sum_j exp(s_ij) the backward recomputes p without a second pass over j.
  *
  *   delta_i = dy_i . y_i    ds_ij = p_ij (dy_i . v_j - delta_i) / sqrt(D / H)         (Dao et al. 2022)
  *   dv_j = sum_i p_ij dy_i    dq_i = sum_j ds_ij k_j    dk_j = sum_i ds_ij q_i
@@ -17,8 +17,7 @@ static double score_scale(int64_t width, int heads)
     return 1 / sqrt((double)(width / heads));
 }
 
-/* One node i as the query of one head, against the nodes of its graph; q, k, v and y are the head's columns.
- */
+/* Query i of one head against the nodes of its graph; q, k, v and y are the head's columns. */
 static void attend(const struct attention_args *a, int head, struct rows graph, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
@@ -58,7 +57,7 @@ REF(attention, a->y.rows)
     }
 }
 
-/* The pairs of query i and the nodes of its graph, in one head, as far as a wanted row gains by them. */
+/* Pairs of query i and the nodes of its graph, in one head; only those that contribute to a requested row. */
 static void attend_backward(const struct attention_backward_args *a, int head, struct rows graph,
                             struct rows wanted, int64_t i)
 {

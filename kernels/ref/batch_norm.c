@@ -4,8 +4,8 @@
  *   mean = sum x / N    var = sum (x - mean)^2 / N    rstd = 1 / sqrt(var + eps)    stats = [mean; rstd]
  *   n = (x - mean) rstd    y = n gain + bias
  *
- * Running statistics move towards those of the batch, the variance unbiased: sum (x - mean)^2 / (N - 1), of a
- * single row / 1. Inference normalises by them.
+ * Running statistics are moving averages of those of the batch, with the unbiased variance: sum (x - mean)^2
+ * / (N - 1), divided by 1 for a single row. Inference uses them.
  *
  *   s = sum dy    t = sum dy n    dx = (dy - s / N - n t / N) gain rstd    dgain = t    dbias = s
  */

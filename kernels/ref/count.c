@@ -1,6 +1,4 @@
-/*
- * The counter of the counting type (real.h); over the other types there is nothing here.
- */
+/* The counter of the counting type (real.h); empty for the other types. */
 #include "kernels/ref/real.h"
 
 #ifdef REF_COUNT

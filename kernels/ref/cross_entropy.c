@@ -1,10 +1,10 @@
 /*
- * Cross-entropy of the softmax of each row against the row's label, a column.
+ * Cross-entropy of each row's softmax against the row's label, a column.
  *
  *   lse_i = log sum_k exp(y_ik)    loss = sum_i (lse_i - y_i,label) / N
  *   dy_ik = dloss (exp(y_ik - lse_i) - [k is the label]) / N
  *
- * The largest entry of the row is subtracted before exp, which cannot overflow then.
+ * The largest entry of the row is subtracted before exp to prevent overflow.
  */
 #include "kernels/ref/loops.h"
 

@@ -1,8 +1,8 @@
 /*
- * Entry by entry:
+ * Elementwise:
  *
  *   add   y = a + b
- *   copy  y = x, or y += x where y is accumulated
+ *   copy  y = x, or y += x if y is accumulated
  *   fill  y = value
  */
 #include "kernels/ref/loops.h"

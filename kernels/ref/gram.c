@@ -1,6 +1,6 @@
 /*
- * Inner products of columns, with masses on the rows: what a Rayleigh-Ritz procedure and an
- * orthonormalisation of blocks are made of.
+ * Inner products of columns, weighted by the rows' masses: used by the Rayleigh-Ritz procedure and for
+ * orthonormalising blocks.
  *
  *   g_rc = sum of x_ir m_i y_ic
  */

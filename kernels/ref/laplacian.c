@@ -1,8 +1,8 @@
 /*
- * The Laplacian of a weighted graph on a block of columns, as a step of a three-term recurrence, in the form
- * that keeps differences: of neighbours with nearly the same value, x_i - x_j has no rounding, where
- * d_i x_i - sum of w x_j would cancel. With masses m_i, q_i = 1 / m_i makes it the operator of the pencil
- * (L, M): m = 1 is D - A, m = degree is I - D^-1 A, which is similar to I - D^-1/2 A D^-1/2.
+ * The Laplacian of a weighted graph applied to a block of columns, as a step of a three-term recurrence, in
+ * difference form: for neighbours with nearly equal values, x_i - x_j is exact, whereas d_i x_i - sum of w
+ * x_j would cancel. With masses m_i and q_i = 1 / m_i it is the operator of the pencil (L, M): m = 1 gives D
+ * - A, m = degree gives I - D^-1 A, which is similar to I - D^-1/2 A D^-1/2.
  *
  *   y_i (+)= alpha q_i (sum of w_e (x_i - x_j) over the edges e: j -> i) + beta x_i
  */

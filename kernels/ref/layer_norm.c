@@ -4,15 +4,15 @@
  *   mean = sum x / D    var = sum (x - mean)^2 / D    rstd = 1 / sqrt(var + eps)    stats = [mean, rstd]
  *   n = (x - mean) rstd    y = n gain + bias
  *
- * add_layer_norm is the same of x = a + b, the residual connection.
+ * add_layer_norm is the same for x = a + b, the residual connection.
  *
  *   g = dy gain    dx = (g - sum g / D - n sum (g n) / D) rstd    dgain = sum dy n    dbias = sum dy
  *
- * The variance takes a second pass over the row: the difference sum x^2 / D - mean^2 cancels.
+ * The variance uses a second pass over the row, because sum x^2 / D - mean^2 would cancel.
  */
 #include "kernels/ref/loops.h"
 
-/* y_i from x_i; mean and rstd are written where stats is present. */
+/* y_i from x_i; mean and rstd are written if stats is present. */
 static void normalise(struct mat y, struct mat stats, struct mat x, struct mat gain, struct mat bias,
                       double eps, int64_t i)
 {
@@ -44,7 +44,7 @@ REF(layer_norm, 0)
 REF(add_layer_norm, 0)
 {
     struct rows rows = rows_wanted(a->call, a->y);
-    struct mat sum = mat_present(a->sum) ? a->sum : a->y; /* which holds it until it is normalised */
+    struct mat sum = mat_present(a->sum) ? a->sum : a->y; /* y holds the sum until it is normalised */
     for (int64_t i = rows.first; i < rows.end; i++) {
         for (int64_t k = 0; k < a->y.cols; k++)
             AT(sum, i, k) = AT(a->a, i, k) + AT(a->b, i, k);

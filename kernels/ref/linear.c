@@ -1,5 +1,5 @@
 /*
- * Linear layer with bias and activation fused.
+ * Linear layer with fused bias and activation.
  *
  *   z  = x w' + b                  x: N x D, w: M x D, b: 1 x M, z: N x M
  *   y  = act(z)                    pre = z is saved for the backward of an activation

@@ -1,8 +1,8 @@
 /*
- * What the loops of ref/ are written with: the opening of a kernel, the rows it is asked for, and elements.
+ * Macros and helpers for the loops of ref/: the opening of a kernel, the requested rows, and elements.
  *
- * Over the counting type no operand's memory is touched, so that shapes alone can be counted; only the
- * offsets of graphs and the edges are read, for they are the shape of the work.
+ * With the counting type no operand's memory is accessed, so that shapes alone can be counted; only the
+ * offsets of graphs and the edges are read, because they determine the amount of work.
  */
 #ifndef GTMARK_KERNELS_REF_LOOPS_H
 #define GTMARK_KERNELS_REF_LOOPS_H
@@ -15,7 +15,7 @@
 #define REF_EXPAND(op, type, suffix) REF_PASTE(op, type, suffix)
 #define REF_NAME(op, suffix)         REF_EXPAND(op, REF_TYPE, suffix)
 
-/* Opens the kernel of an op, whose arguments are `a`; scratch_reals may depend on them. */
+/* Opens the kernel of an op with arguments `a`; scratch_reals may depend on them. */
 #define REF(op, scratch_reals)                                                                               \
     static void op##_loops(const struct op##_args *a);                                                       \
     void REF_NAME(op, )(const void *args)                                                                    \
@@ -30,7 +30,7 @@
     }                                                                                                        \
     static void op##_loops(const struct op##_args *a)
 
-/* Rows first .. end - 1; none where end <= first. */
+/* Rows first .. end - 1; empty if end <= first. */
 struct rows {
     int64_t first, end;
 };
@@ -51,7 +51,7 @@ static inline bool rows_has(struct rows r, int64_t i)
     return r.first <= i && i < r.end;
 }
 
-/* The rows of an output to compute: none of an absent one. */
+/* The rows of an output to compute; none if it is absent. */
 static inline struct rows rows_wanted(struct call call, struct mat out)
 {
     struct rows all = {0, out.rows}, asked = {call.row0, call.row1};
@@ -70,7 +70,7 @@ static inline struct rows graph_rows(struct offsets o, int64_t g)
     return rows;
 }
 
-/* The positions in col of the edges of row i. */
+/* The positions in col of row i's edges. */
 static inline struct rows edges_of(struct mat row, int64_t i)
 {
     const int64_t *at = (const int64_t *)row.data;
@@ -124,25 +124,25 @@ static inline real *real_at(struct mat m, int64_t i, int64_t k)
     return (real *)m.data + i * m.ld + k;
 }
 
-/* Entry k of a 1-row matrix that is double whatever `real` is. */
+/* Entry k of a 1-row matrix that is double regardless of `real`. */
 static inline double *double_at(struct mat m, int64_t k)
 {
     return (double *)m.data + k;
 }
 
-/* Entry (i, k) of a matrix that is double whatever `real` is becomes value. */
+/* Sets entry (i, k) of a matrix that is double regardless of `real`. */
 static inline void put_double(struct mat m, int64_t i, int64_t k, real value)
 {
     ((double *)m.data)[i * m.ld + k] = value;
 }
 
-/* Element (i, k) of a matrix of whole numbers. */
+/* Element (i, k) of an integer matrix. */
 static inline int64_t *index_at(struct mat m, int64_t i, int64_t k)
 {
     return (int64_t *)m.data + i * m.ld + k;
 }
 
-/* The rows x cols matrix in scratch after `before` reals. */
+/* A rows x cols matrix in scratch, after `before` reals. */
 static inline struct mat scratch_rows(struct call call, int64_t before, int64_t rows, int64_t cols)
 {
     struct mat m = {.data = (real *)call.scratch + before, .rows = rows, .cols = cols, .ld = cols};
@@ -151,16 +151,16 @@ static inline struct mat scratch_rows(struct call call, int64_t before, int64_t 
 
 #endif
 
-/* The same, of one row. */
+/* The same with one row. */
 static inline struct mat scratch_row(struct call call, int64_t before, int64_t cols)
 {
     return scratch_rows(call, before, 1, cols);
 }
 
-/* Element (i, k) of m, to be read or assigned. */
+/* Element (i, k) of m, as an lvalue. */
 #define AT(m, i, k) (*real_at((m), (i), (k)))
 
-/* m_ik = value, or m_ik += value where m is accumulated. */
+/* m_ik = value, or m_ik += value if m is accumulated. */
 static inline void put(struct mat m, int64_t i, int64_t k, real value)
 {
     if (m.acc)
@@ -169,7 +169,7 @@ static inline void put(struct mat m, int64_t i, int64_t k, real value)
         AT(m, i, k) = value;
 }
 
-/* Where the sums in the wanted rows of m begin: at zero, or at what an accumulated output holds. */
+/* Initialises the sums in the requested rows of m: to zero unless m is accumulated. */
 static inline void begin_sums(struct call call, struct mat m)
 {
     struct rows rows = rows_wanted(call, m);

@@ -1,9 +1,9 @@
 /*
- * Mean, sum and maximum over the rows of each graph. Graph g owns n_g rows of x and row g of y.
+ * Mean, sum and maximum over the rows of each graph. Graph g has n_g rows of x and row g of y.
  *
  *   mean   y_g = sum of x_i over i in g / n_g    dx_i = dy_g / n_g for i in g
  *   sum    y_g = sum of x_i over i in g          dx_i = dy_g
- *   max    y_g = max of x_i over i in g          dx_i = dy_g / (how many are the largest) where x_i is y_g
+ *   max    y_g = max of x_i over i in g          dx_i = dy_g / (number of largest entries) where x_i is y_g
  */
 #include "kernels/ref/loops.h"
 

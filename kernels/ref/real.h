@@ -1,16 +1,16 @@
 /*
- * The number that the loops of ref/ compute with. Each file of ref/ is compiled over three types:
+ * The number type of the loops of ref/. Each file of ref/ is compiled with three types:
  *
  *   REF_F32, REF_F64   float and double, as C
  *   REF_COUNT          an empty C++ class whose operators count FLOPs and do nothing else
  *
- * The counting type has no value, so it has neither comparisons nor conversions: control flow that depends on
- * data does not compile over it, and compilers collapse a loop that only counts. An addition, subtraction,
- * multiplication, division and each function below but r_max, r_gate and r_match counts 1; those three,
- * negation, and making a constant by R() count 0.
+ * The counting type has no value, hence neither comparisons nor conversions: data-dependent control flow does
+ * not compile with it, and compilers collapse loops that only count. An addition, subtraction,
+ * multiplication, division and each function below except r_max, r_gate and r_match counts 1; those three,
+ * negation, and constants made by R() count 0.
  *
- * Scalars that a call computes once (a scale, a bias correction) are not counted: they are plain double and
- * may use <math.h>, and enter the loops by R().
+ * Scalars computed once per call (a scale, a bias correction) are not counted: they are plain double, may use
+ * <math.h>, and enter the loops through R().
  */
 #ifndef GTMARK_KERNELS_REF_REAL_H
 #define GTMARK_KERNELS_REF_REAL_H
@@ -149,13 +149,13 @@ static inline real r_max(real x, real y)
     return x > y ? x : y;
 }
 
-/* y where x is positive, else 0. */
+/* y if x is positive, otherwise 0. */
 static inline real r_gate(real x, real y)
 {
     return x > 0 ? y : 0;
 }
 
-/* z where x and y are equal, else 0. */
+/* z if x equals y, otherwise 0. */
 static inline real r_match(real x, real y, real z)
 {
     return x == y ? z : 0;

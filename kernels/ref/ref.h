@@ -1,6 +1,4 @@
-/*
- * The kernels of ref/ by name: ref_<op>_f32, ref_<op>_f64 and ref_<op>_count, and the scratch bytes of each.
- */
+/* Declarations of ref/: ref_<op>_f32, ref_<op>_f64 and ref_<op>_count, and the scratch bytes of each. */
 #ifndef GTMARK_KERNELS_REF_REF_H
 #define GTMARK_KERNELS_REF_REF_H
 

@@ -1,11 +1,11 @@
 /*
- * Multi-head attention over the edges of a graph: node i attends to the nodes j that send to it. Head h sees
+ * Multi-head attention over the edges of a graph: node i attends to the nodes j that send to it. Head h uses
  * its own D / H columns of q, k, v and y.
  *
  *   s_e = q_i . k_j / sqrt(D / H)    p_e = exp(s_e) / sum exp(s_e)    y_i = sum p_e v_j     e: j -> i
  *
- * Sums are over the edges to i, of which several may come from the same j. Without edges y and lse are zero.
- * The largest score is subtracted before exp; lse_ih = log sum exp(s_e). Backward as in attention.c.
+ * Sums are over the edges to i; several edges may come from the same j. Without edges y and lse are zero. The
+ * largest score is subtracted before exp; lse_ih = log sum exp(s_e). Backward as in attention.c.
  */
 #include "kernels/ref/loops.h"
 
@@ -52,7 +52,7 @@ REF(sparse_attention, a->adj.col.rows)
             attend(a, head, i);
 }
 
-/* The edges to i in one head, as far as a wanted row gains by them. */
+/* The edges to i in one head; only those that contribute to a requested row. */
 static void attend_backward(const struct sparse_attention_backward_args *a, int head, struct rows wanted,
                             int64_t i)
 {

@@ -1,7 +1,6 @@
 /*
- * Aggregation over edges, the product of a sparse matrix of ones and a dense one: with self = 1 + eps the sum
- * in GIN (Xu et al., "How powerful are graph neural networks?", 2019). Every edge counts, also where several
- * have the same ends.
+ * Aggregation over edges, the product of a sparse matrix of ones and a dense matrix: with self = 1 + eps, the
+ * sum in GIN (Xu et al., "How powerful are graph neural networks?", 2019). Parallel edges all count.
  *
  *   y_i = self x_i + sum of x_j over the edges j -> i    dx_j = self dy_j + sum of dy_i over the edges j -> i
  */

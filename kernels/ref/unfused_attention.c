@@ -1,17 +1,18 @@
 /*
- * Attention (attention.c) in three steps that keep their results, as an eager framework runs it: scores,
+ * Attention (attention.c) in three steps that store their results, as an eager framework runs it: scores,
  * their softmax, and the product with the values. Row h of s and p holds the pairs of head h: graph after
- * graph, each an n x n block with a row for each query.
+ * graph, each an n x n block with a row per query.
  *
- *   s_ij = q_i . k_j / sqrt(D / H)       dq_i = sum_j ds_ij k_j / sqrt(D / H)    dk_j = sum_i ds_ij q_i /
- * sqrt(D / H) p_ij = exp(s_ij) / sum_j exp(s_ij)   ds_ij = p_ij (dp_ij - sum_j dp_ij p_ij) y_i = sum_j p_ij
- * v_j                 dp_ij = dy_i . v_j                      dv_j = sum_i p_ij dy_i
+ *   s_ij = q_i . k_j / sqrt(D / H)           dq_i = sum_j ds_ij k_j / sqrt(D / H)
+ *                                            dk_j = sum_i ds_ij q_i / sqrt(D / H)
+ *   p_ij = exp(s_ij) / sum_j exp(s_ij)       ds_ij = p_ij (dp_ij - sum_j dp_ij p_ij)
+ *   y_i = sum_j p_ij v_j                     dp_ij = dy_i . v_j    dv_j = sum_i p_ij dy_i
  *
- * Rows of s, p and their gradients are heads, and rows of the others nodes.
+ * Rows of s, p and their gradients are heads; rows of the other matrices are nodes.
  */
 #include "kernels/ref/loops.h"
 
-/* Every query i of a graph: its keys graph.first .. graph.end - 1 begin at column `pairs` of s and p. */
+/* Query i of a graph: its keys are graph.first .. graph.end - 1, and begin at column `pairs` of s and p. */
 struct query {
     struct rows graph;
     int64_t i, pairs;

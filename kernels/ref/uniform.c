@@ -1,12 +1,13 @@
 /*
- * Counter-based uniform numbers, real ones on [-bound, bound) and whole ones below a limit.
+ * Counter-based uniform random numbers: reals on [-bound, bound), and integers below a limit.
  *
- *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23 rounded to
- * float uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: no number is more
- * likely than another by more than limit 2^-32
+ *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h),
+ *                  scale = bound 2^-23 rounded to float
+ *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: the probabilities of two
+ *                  integers differ by at most limit 2^-32, relatively
  *
- * n and scale are exact in float and double, so one rounding is all that tells the types apart: the float is
- * the double, rounded, on every machine.
+ * n and scale are exact in float and double, so there is a single rounding: the float result is the double
+ * result, rounded, on every machine.
  */
 #include "kernels/ref/loops.h"
 #include "kernels/rng.h"

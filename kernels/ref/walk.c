@@ -1,26 +1,28 @@
 /*
  * Return probabilities of the random walk, the diagonals of the powers of P = D^-1 A: A_ij edges go from i to
- * j, D_i = d_i from i in all. Of a node that sends nothing they are 0.
+ * j, and D_i = d_i is the out-degree of i. They are 0 for a node without outgoing edges.
  *
  *     y_0 = e_i, y_m = P y_(m-1)    walk_returns         p_ik = entry i of y_(k + 1)
  *                                   walk_returns_half    p_ik = sum over j of d_j y_m(j) y_n(j) / d_i,
  *                                                        m + n = k + 1, n = m or m + 1
  *
- * Half of the powers is enough where A is symmetric, since then d_i (P^m)_ij = d_j (P^m)_ji.
+ * If A is symmetric, half of the powers suffice, because d_i (P^m)_ij = d_j (P^m)_ji.
  *
- * A step goes over the nodes that may have an entry which is not 0: those from which a node can be reached,
- * in so many steps, of the 16 in whose company i is (i / 16 rounded down). That is what is done and counted
- * for row i in `work`; fewer nodes would do for a single walk, but kernels step 16 at a time.
+ * A step processes only nodes whose entry may be nonzero: those from which one of the 16 nodes of i's block
+ * (i / 16 rounded down) can be reached in at most that many steps. This work is done and counted for row i in
+ * `work`; a single walk would need fewer nodes, but kernels advance 16 walks at a time.
  */
 #include "kernels/ref/loops.h"
 
 enum { COLUMNS = 16 };
 
-/* Nodes from which one of the first can be reached, in the order in which they are found. Two arrays of N
- * whole numbers, with which the scratch of these kernels begins: room for 8 N reals of any type. */
+/*
+ * Nodes from which one of the initial nodes can be reached, in order of discovery. Two arrays of N integers
+ * at the start of these kernels' scratch, whose size is 8 N reals of any type.
+ */
 struct ball {
     int32_t *node, *inside;
-    int64_t count, scanned; /* nodes; those whose edges have been followed */
+    int64_t count, scanned; /* number of nodes; of those whose edges have been followed */
 };
 
 #define BALL(N) (8 * (N))
@@ -33,7 +35,7 @@ static void ball_add(struct ball *b, int64_t node)
     }
 }
 
-/* The 16 around node i, of n. */
+/* The 16 nodes of i's block, out of n. */
 static struct ball ball_of(struct call call, int64_t n, int64_t i)
 {
     struct ball b = {(int32_t *)call.scratch, (int32_t *)call.scratch + n, 0, 0};
@@ -45,7 +47,7 @@ static struct ball ball_of(struct call call, int64_t n, int64_t i)
     return b;
 }
 
-/* One step more: who sends to a node inside. */
+/* Extends the ball by one step: adds the nodes that send to one inside. */
 static void ball_grow(struct ball *b, struct mat row, struct mat col)
 {
     for (int64_t end = b->count; b->scanned < end; b->scanned++) {
@@ -71,7 +73,7 @@ static real sum_of_ends(struct mat x, struct rows edges, struct mat col)
     return sum;
 }
 
-/* Edges of a row; 1 where there are none, so that what is divided by them stays 0. */
+/* The number of edges of a row; 1 if there are none, so that quotients stay 0. */
 static real degree(struct rows edges)
 {
     int64_t count = edges.end - edges.first;
@@ -108,13 +110,13 @@ REF(walk_returns, BALL(a->p.rows) + 2 * a->p.rows)
     }
 }
 
-/* Sums of which p_i,k and p_i,k+1 are made, and FLOPs. */
+/* Sums for p_i,k and p_i,k+1, and the FLOPs. */
 struct returns {
     real odd, even;
     int64_t work;
 };
 
-/* y = P x over the ball, with d y y summed in even and d y x in odd; only the latter where that is last. */
+/* y = P x over the ball; accumulates d y y in even and d y x in odd; only the latter in the last step. */
 static struct returns step_half(const struct walk_returns_half_args *a, const struct ball *ball, struct mat x,
                                 struct mat y, bool last)
 {
