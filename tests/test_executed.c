@@ -399,10 +399,10 @@ static void test_reasons(void **state)
     assert_false(measure(COUNT_COUNTERS, 1, &e, &error));
     assert_string_equal(error.text, "no hardware counters: switched off for a test");
     assert_false(measure(COUNT_VALGRIND, executed_flops_max + 1, &e, &error));
-    assert_string_equal(error.text, "more than 3e+09 analytic FLOPs: too long under valgrind");
+    assert_string_equal(error.text, "more than 3e+09 analytic FLOPs: too slow under valgrind");
     assert_false(measure(COUNT_AUTO, -1, &e, &error));
     assert_string_equal(error.text, "no hardware counters: switched off for a test; "
-                                    "more than 3e+09 analytic FLOPs: too long under valgrind");
+                                    "more than 3e+09 analytic FLOPs: too slow under valgrind");
 }
 
 /* The reference does what the formulas say, and little beside: exponentials and roots are more than one FLOP.

@@ -123,16 +123,16 @@ static void test_profile_refused(void **state)
     static const struct {
         const char *text, *reason;
     } cases[] = {
-        {"", "its total is -1"},
-        {HEAD BODY, "add up to 49, its total is -1"},
-        {HEAD BODY "totals: 79\n", "add up to 49, its total is 79"},
-        {HEAD "0x1149 3 1\n", "line 9: not understood: 0x1149 3 1"},
-        {HEAD "ob=(4)\n", "not understood: ob=(4)"},
-        {HEAD "ob=(-1) /a\n", "not understood: ob=(-1) /a"},
-        {HEAD "ob=(1) /a\njump=1 0x30 1\n", "not understood: jump"},
-        {HEAD "ob=(1) /a\n+ 1 1\n", "not understood: + 1 1"},
-        {"positions: line\n", "not understood: positions: line"},
-        {"events: Dr Ir\n", "not understood: events: Dr Ir"},
+        {"", "the total is -1"},
+        {HEAD BODY, "sum to 49, but the total is -1"},
+        {HEAD BODY "totals: 79\n", "sum to 49, but the total is 79"},
+        {HEAD "0x1149 3 1\n", "line 9: unexpected: 0x1149 3 1"},
+        {HEAD "ob=(4)\n", "unexpected: ob=(4)"},
+        {HEAD "ob=(-1) /a\n", "unexpected: ob=(-1) /a"},
+        {HEAD "ob=(1) /a\njump=1 0x30 1\n", "unexpected: jump"},
+        {HEAD "ob=(1) /a\n+ 1 1\n", "unexpected: + 1 1"},
+        {"positions: line\n", "unexpected: positions: line"},
+        {"events: Dr Ir\n", "unexpected: events: Dr Ir"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct executions e;
@@ -155,7 +155,7 @@ static void test_nothing_is_left_out(void **state)
     assert_true(disassembly_flops(&none, &flops, &error));
     assert_int_equal(flops.flops, 0);
     assert_false(disassembly_flops(&stray, &flops, &error));
-    assert_non_null(strstr(error.text, "5 instructions that are in no file"));
+    assert_non_null(strstr(error.text, "5 executed instructions belong to no file"));
     assert_false(disassembly_flops(&lost, &flops, &error));
     assert_non_null(strstr(error.text, "objdump"));
 }

@@ -179,7 +179,7 @@ static bool read_lines(struct reader *r, FILE *in, struct message *error)
     for (int number = 1; good && getline(&line, &size, in) > 0; number++) {
         line[strcspn(line, "\n")] = '\0';
         good = read_line(r, line) ||
-               complain(error, "callgrind's profile, line %d: not understood: %.80s", number, line);
+               complain(error, "callgrind's profile, line %d: unexpected: %.80s", number, line);
     }
     free(line);
     return good;
@@ -191,7 +191,7 @@ bool callgrind_read(FILE *in, struct executions *out, struct message *error)
     struct reader r = {.out = out, .object = -1, .total = -1};
     bool good = read_lines(&r, in, error);
     if (good && r.total != r.sum)
-        good = complain(error, "callgrind's profile: the counts add up to %lld, its total is %lld",
+        good = complain(error, "callgrind's profile: the counts sum to %lld, but the total is %lld",
                         (long long)r.sum, (long long)r.total);
     if (!good)
         executions_free(out);

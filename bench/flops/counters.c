@@ -47,7 +47,7 @@ bool counters_open(struct counters *c, struct message *error)
     for (; e->code; e++) {
         c->file[c->count] = open_event(e);
         if (c->file[c->count] < 0) {
-            const char *why = errno == ENOENT   ? "this machine has none, as virtual machines seldom have"
+            const char *why = errno == ENOENT   ? "this machine has none (virtual machines seldom do)"
                               : errno == EACCES ? "forbidden by /proc/sys/kernel/perf_event_paranoid"
                                                 : strerror(errno);
             counters_close(c);
@@ -75,7 +75,7 @@ static bool read_all(const struct counters *c, int64_t *flops, struct message *e
         if (read(c->file[i], &r, sizeof r) != sizeof r)
             return complain(error, "hardware counters: cannot be read");
         if (r.running < r.enabled)
-            return complain(error, "hardware counters: others use them at the same time");
+            return complain(error, "hardware counters: another program is using them");
         *flops += (int64_t)r.value * c->flops[i];
     }
     return true;

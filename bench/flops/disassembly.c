@@ -113,5 +113,5 @@ bool disassembly_flops(const struct executions *e, struct executed_flops *out, s
         i += r.count;
     }
     return negligible(stray, out->flops) ||
-           complain(error, "%lld instructions that are in no file were executed", (long long)stray);
+           complain(error, "%lld executed instructions belong to no file", (long long)stray);
 }

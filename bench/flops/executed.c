@@ -40,7 +40,7 @@ bool executed_by_valgrind(const char *const *arguments, const char *function, co
     return good;
 #else
     (void)arguments, (void)function, (void)directory, (void)seconds, (void)out;
-    return complain(error, "valgrind: FLOPs are not told from instructions on this architecture");
+    return complain(error, "valgrind: the FLOPs of instructions are unknown on this architecture");
 #endif
 }
 
@@ -61,7 +61,7 @@ static const char **with_output(const char *const *arguments, const char *output
 static bool count_by_valgrind(const struct executed_request *r, struct executed *out, struct message *error)
 {
     if (r->analytic < 0 || r->analytic > executed_flops_max)
-        return complain(error, "more than %.3g analytic FLOPs: too long under valgrind",
+        return complain(error, "more than %.3g analytic FLOPs: too slow under valgrind",
                         (double)executed_flops_max);
     char directory[PATH_MAX];
     if (!scratch_make(directory, error))
