@@ -1,16 +1,17 @@
 /*
- * The format is that of "Callgrind Format Specification" in Valgrind's manual. Of its lines we need:
+ * The format is in "Callgrind Format Specification" of Valgrind's manual. These of its lines are needed:
  *
- *     positions: instr [line]      what begins a cost line
- *     ob=(1) /path   cob=(1)       the object of what follows, of a callee: a number, named when first seen
- *     0x1149 5   +3 5   * 2        executions of an instruction: its address (or the distance from the last
+ *     positions: instr [line]      the first fields of a cost line
+ *     ob=(1) /path   cob=(1)       object file of the following lines, of a callee: a number, with its path
+ *                                  at first
+ *     0x1149 5   +3 5   * 2        executions of an instruction: its address (absolute, relative to the last
  *                                  one, or the same), then counts
- *     calls=2 0x1130               the cost line after it is what the callee did: it moves the position, but
- *                                  its counts are counted at the callee
- *     totals: 30                   the sum of all counts, by which we know that the profile is whole and that
- *                                  nothing was read twice
+ *     calls=2 0x1130               the next cost line is the work of the callee: it changes the position, but
+ *                                  its counts belong to the callee
+ *     totals: 30                   the sum of all counts, which shows that the profile is complete and that
+ *                                  nothing was counted twice
  *
- * An instruction may occur in several lines, as in functions that were inlined.
+ * An instruction may occur in several lines, for example in inlined functions.
  */
 #include "bench/flops/callgrind.h"
 
@@ -23,12 +24,12 @@ enum { OBJECTS_MAX = 100000 };
 struct reader {
     struct executions *out;
     size_t capacity;
-    bool positioned;   /* the header was read */
+    bool positioned;   /* the header has been read */
     int sub_positions; /* after the address */
-    int object;        /* of the lines that follow; -1 before the first */
+    int object;        /* of the following lines; -1 before the first */
     uint64_t address;  /* of the last cost line */
     bool after_call;
-    int64_t sum, total; /* total: -1 until the file says it */
+    int64_t sum, total; /* total: -1 until it was read */
 };
 
 static bool starts(const char *line, const char *key, const char **rest)
@@ -74,7 +75,7 @@ static bool append_execution(struct reader *r, int64_t count)
     return true;
 }
 
-/* Reads the address, absolute or relative to the last one; returns what follows, or null. */
+/* Reads an address, absolute or relative to the last one; returns the rest of the line, or null. */
 static const char *read_address(struct reader *r, const char *text)
 {
     if (*text == '*')
@@ -99,7 +100,7 @@ static bool read_cost(struct reader *r, const char *line)
     if (!text || !r->positioned || r->object < 0)
         return false;
     char *end;
-    int64_t count = strtoll(text, &end, 10); /* a count that is left out is 0 */
+    int64_t count = strtoll(text, &end, 10); /* an omitted count is 0 */
     bool inclusive = r->after_call;
     r->after_call = false;
     if (*end && *end != ' ')
@@ -117,7 +118,7 @@ static bool read_positions(struct reader *r, const char *text)
     return r->positioned;
 }
 
-/* A line "key: value" of the header or the end, where we need only two. */
+/* A line "key: value" of the header or the end, of which three are needed. */
 static bool read_header(struct reader *r, const char *line)
 {
     const char *rest;

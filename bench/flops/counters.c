@@ -2,8 +2,8 @@
  * Sources of the events: Intel, "Software Developer's Manual", volume 3B, event C7H, whose units 01 to 80
  * (hex) are scalar double and single, then packed double and single of 128, 256 and 512 bits, a fused
  * multiply-add counted twice; AMD, "Processor Programming Reference", PMCx003, whose units 01 to 08 are
- * additions, multiplications, divisions with square roots, and multiply-adds, in FLOPs. Whatever a processor
- * makes of these codes, only the loops of known FLOPs decide whether it is believed.
+ * additions, multiplications, divisions with square roots, and multiply-adds, in FLOPs. Whether a
+ * processor counts these events correctly is decided by loops with a known number of FLOPs.
  */
 #include "bench/flops/counters.h"
 
@@ -99,7 +99,7 @@ static bool count(const struct counters *c, void (*run)(void *context), void *co
 
 enum { ROUNDS = 1000000 };
 
-/* A loop of ROUNDS rounds over instructions that leave their operands 0. */
+/* A loop of ROUNDS iterations over instructions that leave their operands 0. */
 #define KNOWN_LOOP(instructions)                                                                             \
     int rounds = ROUNDS;                                                                                     \
     __asm__ volatile("xorps %%xmm0, %%xmm0\n xorps %%xmm1, %%xmm1\n xorps %%xmm2, %%xmm2\n1:\n" instructions \

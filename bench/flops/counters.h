@@ -1,6 +1,6 @@
 /*
- * The processor's own counters of floating-point operations, by Linux' perf events: FP_ARITH_INST_RETIRED of
- * Intel's processors, the retired SSE and AVX FLOPs of AMD's Zen. Virtual machines seldom have them.
+ * The processor's counters of floating-point operations, through Linux perf events: FP_ARITH_INST_RETIRED of
+ * Intel, the retired SSE and AVX FLOPs of AMD Zen. Virtual machines seldom have them.
  */
 #ifndef GTMARK_BENCH_COUNTERS_H
 #define GTMARK_BENCH_COUNTERS_H
@@ -12,19 +12,19 @@ enum { COUNTERS_MAX = 5 };
 struct counters {
     int count;
     int file[COUNTERS_MAX];
-    int flops[COUNTERS_MAX]; /* that one event stands for */
+    int flops[COUNTERS_MAX]; /* per event */
 };
 
 /*
- * Opens the counters for the calling thread and all threads that it will start: call it before OpenMP's
- * threads exist. False with a message where this machine has none.
+ * Opens the counters for the calling thread and all threads that it starts later: call it before the OpenMP
+ * threads exist. False with a message if the machine has no counters.
  */
 bool counters_open(struct counters *c, struct message *error);
 void counters_close(struct counters *c);
 
 /*
- * The FLOPs that run(context) does in all those threads, counted only after loops of known FLOPs, run by as
- * many OpenMP threads as given, have read within 1 %. False with a message.
+ * The FLOPs that run(context) executes in all those threads. First loops with a known number of FLOPs, run by
+ * `threads` OpenMP threads, must be counted within 1 %. False with a message.
  */
 bool counters_measure(const struct counters *c, int threads, void (*run)(void *context), void *context,
                       int64_t *flops, struct message *error);

@@ -1,7 +1,7 @@
 /*
- * objdump disassembles the neighbourhood of what was executed: a library may hold a hundred times more code
- * than ran, and all of its text would take seconds. A range begins at an executed instruction, hence in step
- * with the instructions.
+ * objdump disassembles only the neighbourhood of what was executed: a library may have a hundred times more
+ * code than was run, and disassembling all of it would take seconds. A range begins at an executed
+ * instruction, so it is aligned with the instructions.
  */
 #include "bench/flops/disassembly.h"
 
@@ -11,11 +11,11 @@
 #include "bench/base/child.h"
 #include "bench/flops/opcodes.h"
 
-/* Executed instructions that are closer than this are disassembled together: a start of objdump takes as long
- * as some 64 KiB of code. The longest instruction has 15 bytes. */
+/* Executed instructions that are closer than this are disassembled together: starting objdump takes as long
+ * as disassembling about 64 KiB of code. The longest instruction has 15 bytes. */
 enum { GAP = 65536, INSTRUCTION_BYTES_MAX = 15 };
 
-/* Neighbouring executions of one object. */
+/* Neighbouring executions in one object file. */
 struct range {
     const struct execution *list;
     size_t count, found;
@@ -85,8 +85,8 @@ bool disassembly_available(struct message *error)
 }
 
 /*
- * Callgrind knows no file for the linkage stubs outside .plt (.plt.got, .plt.sec): an instruction or two for
- * a call. The most that an instruction of AVX2 can do is a multiply-add on 8 lanes.
+ * Callgrind has no object file for linkage stubs outside .plt (.plt.got, .plt.sec), an instruction or two per
+ * call. An AVX2 instruction does at most a multiply-add on 8 lanes.
  */
 static bool negligible(int64_t stray, int64_t flops)
 {

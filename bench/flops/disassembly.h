@@ -1,4 +1,4 @@
-/* What a profile's instructions are: their FLOPs, by disassembling those that were executed. */
+/* The FLOPs of a profile, by disassembling the executed instructions. */
 #ifndef GTMARK_BENCH_DISASSEMBLY_H
 #define GTMARK_BENCH_DISASSEMBLY_H
 
@@ -6,16 +6,16 @@
 
 struct executed_flops {
     int64_t flops;
-    int register_bytes; /* the widest register of an instruction that did some */
+    int register_bytes; /* widest register of an instruction with FLOPs */
 };
 
-/* Whether there is a disassembler; else a message. */
+/* Whether objdump is installed; otherwise a message. */
 bool disassembly_available(struct message *error);
 
 /*
- * Executions times FLOPs per instruction (opcodes.h), summed. False with a message, also where an executed
- * instruction cannot be disassembled, and where code that is in no file could have done more than a
- * thousandth of the sum: nothing that matters is left out.
+ * The sum of executions times FLOPs of the instruction (opcodes.h). False with a message, also if an executed
+ * instruction cannot be disassembled, or if code that belongs to no file could have done more than a
+ * thousandth of the sum.
  */
 bool disassembly_flops(const struct executions *e, struct executed_flops *out, struct message *error);
 

@@ -1,6 +1,6 @@
 /*
- * Under valgrind a run has one thread and an instruction set of its own, so the source says both. What a
- * second thread would add (sums of the threads' partial results) is not in that count.
+ * Under valgrind a run has one thread, and possibly another instruction set, so the source names both. The
+ * FLOPs that more threads would add (sums of their partial results) are not counted.
  */
 #include "bench/flops/executed.h"
 
@@ -12,7 +12,7 @@
 #include "bench/flops/valgrind.h"
 #include "models/tape/tape.h"
 
-/* What a replay of the tape is called, where programs are timed (sample.c). */
+/* The function that replays the tape where programs are timed (sample.c). */
 static const char replay[] = "tape_run_marked";
 
 static const char *instruction_set(int register_bytes)
@@ -20,7 +20,7 @@ static const char *instruction_set(int register_bytes)
     return register_bytes == 64 ? "avx512" : register_bytes == 32 ? "avx2" : "base";
 }
 
-/* Of the kernels that were timed; the reference is compiled for any processor. */
+/* The instruction set of the timed kernels; the reference is compiled for any processor. */
 static const char *timed_set(const struct backend *b)
 {
     return strncmp(b->name, "cpu-", 4) == 0 ? b->name + 4 : "base";

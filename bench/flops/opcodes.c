@@ -1,8 +1,7 @@
 /*
- * The names of x86 arithmetic are built from parts: an optional v of the VEX and EVEX forms, what is done,
- * the order of a fused multiply-add's operands (132, 213, 231) or an approximation's bits (14, 28), and the
- * type (ss sd sh scalar, ps pd ph packed). x87 names begin with f or fi and end in the operand's size or a
- * pop.
+ * Names of x86 arithmetic consist of an optional v (VEX and EVEX forms), the operation, the operand order of
+ * a fused multiply-add (132, 213, 231) or the bits of an approximation (14, 28), and the type (ss sd sh
+ * scalar, ps pd ph packed). x87 names begin with f or fi and end with the size of the operand or a pop.
  */
 #include "bench/flops/opcodes.h"
 
@@ -21,7 +20,7 @@ static const struct {
     {"fmsub", 2}, {"fnmadd", 2}, {"fnmsub", 2}, {"fmaddsub", 2}, {"fmsubadd", 2},
 };
 
-/* The bytes of a lane, and whether there is only one; 0 if the name does not end in a type. */
+/* The bytes of a lane, and whether there is only one; 0 if the name does not end with a type. */
 static int lane_bytes(const char *name, size_t length, bool *scalar)
 {
     if (length < 3 || !strchr("sp", name[length - 2]))
@@ -76,7 +75,7 @@ static int widest_register(const char *instruction)
 
 struct opcode opcode_of(const char *instruction)
 {
-    while (*instruction == '{') /* a note on the encoding: "{evex} vaddps ..." */
+    while (*instruction == '{') /* a prefix on the encoding: "{evex} vaddps ..." */
         instruction += strcspn(instruction, " ") + strspn(instruction + strcspn(instruction, " "), " ");
     const char *name = instruction;
     size_t length = strcspn(name, " \t\n");

@@ -1,11 +1,11 @@
 /*
- * FLOPs of one execution of an x86 instruction, told from its name.
+ * FLOPs of one execution of an x86 instruction, by its name.
  *
- * The rule: an addition, subtraction, multiplication, division, square root, or an approximation of a
- * reciprocal or of its square root is 1 per lane; a fused multiply-add 2; a horizontal addition 1 per lane of
- * its result; a dot product 2 per lane. A scalar instruction has one lane, a packed one as many as its widest
- * register holds, whatever a mask leaves out. Comparisons, minima, maxima, conversions, roundings, logic and
- * moves are 0, as is all integer arithmetic.
+ * An addition, subtraction, multiplication, division, square root, or an approximation of a reciprocal or of
+ * its square root is 1 per lane; a fused multiply-add 2; a horizontal addition 1 per lane of its result; a
+ * dot product 2 per lane. A scalar instruction has one lane, a packed one as many as its widest register
+ * holds, regardless of masks. Comparisons, minima, maxima, conversions, roundings, logic and moves are 0, as
+ * is all integer arithmetic.
  */
 #ifndef GTMARK_BENCH_OPCODES_H
 #define GTMARK_BENCH_OPCODES_H
@@ -14,14 +14,14 @@
 
 struct opcode {
     int flops;
-    int register_bytes; /* the widest register named: 64, 32, 16; 0 where there are none */
+    int register_bytes; /* widest register in the operands: 64, 32, 16; 0 without any */
 };
 
 /* `instruction` as objdump prints it in AT&T syntax: "vfmadd231ps (%rax),%ymm1,%ymm2". */
 struct opcode opcode_of(const char *instruction);
 
 /*
- * The instruction and its address in a line of `objdump -d --no-show-raw-insn`; null if the line holds none.
+ * The instruction and its address in a line of `objdump -d --no-show-raw-insn`; null if the line has none.
  */
 const char *opcode_in_line(const char *line, uint64_t *address);
 

@@ -1,9 +1,8 @@
 /*
  * --toggle-collect collects while the function runs and --dump-after writes a profile whenever it returns, so
- * the first profile is its first call. Jumps through a procedure linkage table count as part of the call, as
- * is callgrind's default. Valgrind presents a processor with AVX2 (no more than the true one has), and
- * computes a fused multiply-add in software: about 20 to 25 s for 1e9 FLOPs of them, which is nearly all the
- * time it takes.
+ * the first profile is that of its first call. Jumps through a procedure linkage table count as part of the
+ * call, which is callgrind's default. Valgrind presents a processor with at most AVX2, and computes fused
+ * multiply-adds in software: 20 to 25 s for 1e9 FLOPs of them, which is nearly all of its time.
  */
 #include "bench/flops/valgrind.h"
 
@@ -17,8 +16,8 @@
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 
-/* Paths in the directory: the program, what callgrind puts its profiles' numbers behind, the first profile,
- * and the child's errors. */
+/* Paths in the directory: the program, the prefix of callgrind's profiles, the first profile, and the child's
+ * stderr. */
 struct places {
     char program[PATH_MAX], out[PATH_MAX], first[PATH_MAX], log[PATH_MAX];
 };
@@ -32,8 +31,8 @@ static bool find_places(const char *directory, struct places *p, struct message 
     return fit || complain(error, "%s: the path is too long", directory);
 }
 
-/* The same code without its debugging information: that of newer compilers stops older versions of valgrind.
- */
+/* Copies this program without debugging information: older versions of valgrind cannot read that of newer
+ * compilers. */
 static bool copy_program(const char *to, struct message *error)
 {
     char self[PATH_MAX];
@@ -54,7 +53,7 @@ static bool start_child(pid_t *child, const struct valgrind_run *run, const stru
     snprintf(out, sizeof out, "--callgrind-out-file=%s", places->out);
     snprintf(toggle, sizeof toggle, "--toggle-collect=%s", run->function);
     snprintf(dump, sizeof dump, "--dump-after=%s", run->function);
-    /* no options from the user's files, and no debugger's pipes in /tmp */
+    /* no options from the user's files, and no pipes for debuggers in /tmp */
     const char *options[] = {
         "valgrind",         "--command-line-only=yes", "--quiet", "--vgdb=no", "--tool=callgrind",
         "--dump-instr=yes", "--dump-line=no",          toggle,    dump,        out,
@@ -91,8 +90,8 @@ static void nap(double seconds)
 }
 
 /*
- * The child's first profile is there. One is also written where the process dies within the function; then it
- * is dead a moment later.
+ * Called when the first profile exists. A profile is also written when the process dies within the function;
+ * it has then ended a moment later.
  */
 static bool finish(pid_t child, bool ended, int status, const char *log, struct message *error)
 {
