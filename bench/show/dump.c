@@ -17,7 +17,7 @@ static bool is_empty(DIR *directory)
     int entries = 0;
     while (readdir(directory))
         entries++;
-    return entries <= 2; /* itself and the one above */
+    return entries <= 2; /* "." and ".." */
 }
 
 static bool can_write(const char *directory)

@@ -36,7 +36,7 @@ static bool is_used(const struct tape *t, enum category c)
     return false;
 }
 
-/* The first column is the entry, the second 0; the others pile up, so that the last is what is alive. */
+/* Columns: the entry, 0, and the cumulative bytes of the categories, the last of which is all live bytes. */
 static void write_points(FILE *out, const struct tape *t)
 {
     fputs("$live << END\n", out);

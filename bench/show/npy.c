@@ -3,8 +3,8 @@
  *
  *   "\x93NUMPY", bytes 1 and 0, the header's length (16 bits, little-endian), the header, the elements
  *
- * The header is a Python dictionary in ASCII, padded with blanks and ended by a newline, so that the elements
- * begin at a multiple of 64 bytes. They stand in the byte order of the machine, which the header names.
+ * The header is a Python dictionary in ASCII, padded with blanks and terminated by a newline, so that the
+ * elements begin at a multiple of 64 bytes. They have the byte order of the machine, which the header names.
  */
 #include "bench/show/npy.h"
 

@@ -1,11 +1,11 @@
-/* Arrays as .npy files, which NumPy and whatever reads its format can load. */
+/* Writes arrays as .npy files, the format of NumPy. */
 #ifndef GTMARK_BENCH_NPY_H
 #define GTMARK_BENCH_NPY_H
 
 #include "bench/base/message.h"
 #include "kernels/mat.h"
 
-/* What a file holds: rows x cols elements in C order; row i begins at data + i * ld elements. */
+/* The content of a file: rows x cols elements in C order; row i begins at data + i * ld elements. */
 struct npy {
     const char *type;   /* NumPy's name for the element, without byte order: "f4", "f8", "i4", "i8" */
     size_t size;        /* bytes of an element */
@@ -18,7 +18,7 @@ struct npy npy_matrix(struct mat m);
 struct npy npy_indices32(const int32_t *data, int64_t count);
 struct npy npy_indices64(const int64_t *data, int64_t count);
 
-/* Writes the file anew. False with a message that names it. */
+/* Writes or replaces the file. False with a message that names it. */
 bool npy_write(const char *path, const struct npy *a, struct message *error);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Each entry's time is the median over the runs; the rows of a table are sums over the entries that share a
- * key. A mark after each entry costs tens of nanoseconds, on a device microseconds, so the sum is a little
- * above the time of an unmarked run.
+ * The time of an entry is its median over the runs; the rows of a table are sums over the entries with one
+ * key. A mark after each entry costs tens of nanoseconds, on a device microseconds, so the sum is slightly
+ * larger than the time of a run without marks.
  */
 #include "bench/show/profile.h"
 
@@ -52,7 +52,7 @@ struct group {
     int calls;
     double seconds;
     struct cost cost;
-    int64_t largest; /* minimum bytes of one of its entries, at most */
+    int64_t largest; /* largest minimum bytes of one entry */
 };
 
 typedef void (*key_function)(const struct entry *e, char key[64]);
@@ -68,7 +68,7 @@ static void key_layer(const struct entry *e, char key[64])
     snprintf(key, 64, "%.*s", (int)strcspn(e->span, "."), e->span);
 }
 
-/* The op and the span within its layer, which all layers have: "ffn.up linear". */
+/* The span within the layer, which all layers share, and the op: "ffn.up linear". */
 static void key_part(const struct entry *e, char key[64])
 {
     const char *dot = strchr(e->span, '.');
@@ -80,13 +80,13 @@ static void key_phase(const struct entry *e, char key[64])
     snprintf(key, 64, "%s", phase_name(e->phase));
 }
 
-/* An entry of its own, but for the spans that two entries of an op share. */
+/* A single entry, unless two entries of an op share a span. */
 static void key_entry(const struct entry *e, char key[64])
 {
     snprintf(key, 64, "%.40s %s", e->span, op_info(e->op)->name);
 }
 
-/* A table of the profile; no more lines than `most`. */
+/* A table of the profile, with at most `most` lines. */
 struct profile_table {
     const char *heading;
     key_function key_of;
@@ -111,8 +111,8 @@ static struct group *group_of(struct group *groups, int *count, const char *key)
 }
 
 /*
- * The roofline's percentage and ceiling of a group, whose working set is that of the largest of its entries
- * or less; "-" where there are no ceilings.
+ * The share of the roofline and the lower ceiling of a group; its working set is taken as the minimum bytes
+ * of its largest entry. "-" without ceilings.
  */
 static void print_roofline(const struct group *g, const struct calibration *c, FILE *out)
 {

@@ -1,4 +1,4 @@
-/* Where the time of a program goes, read off its tape: per op, per part of a layer, per layer, per phase. */
+/* Where the time and memory of a program go, by its tape. */
 #ifndef GTMARK_BENCH_PROFILE_H
 #define GTMARK_BENCH_PROFILE_H
 
@@ -8,9 +8,9 @@
 #include "models/layers/model.h"
 
 /*
- * Replays the tape `runs` times with a clock reading after each entry, and prints the medians as tables: per
- * op, per part of a layer, per layer, per phase, and the entries that take longest. Where there are ceilings
- * (else null) rates are set against them.
+ * Replays the tape `runs` times with a mark after each entry, and prints tables of the medians: per op, per
+ * part of a layer, per layer, per phase, and the slowest entries. Rates are compared with the ceilings, if
+ * there are any (null: none).
  */
 void profile_print(struct tape *t, int runs, const char *title, const struct calibration *ceilings,
                    FILE *out);
@@ -19,8 +19,8 @@ void profile_print(struct tape *t, int runs, const char *title, const struct cal
 void model_report(const struct tape *t, enum program_kind kind, FILE *out);
 
 /*
- * Draws PREFIX_timeline_PROGRAM.png and .svg: live bytes over the entries of the tape, category upon
- * category. message[MESSAGE_SIZE] gets a line for the user, as of chart_draw.
+ * Draws PREFIX_timeline_PROGRAM.png and .svg: live bytes over the entries of the tape, stacked by category.
+ * message[MESSAGE_SIZE] receives a line for the user, as in chart_draw.
  */
 void model_timeline(const struct tape *t, enum program_kind kind, const char *prefix, char *message);
 

@@ -1,7 +1,7 @@
 /*
- * Entry i of a tape lasts from mark i to mark i + 1. An event is complete ("X": begin and duration); events
- * of a lane nest by containment, the outer one first. Times are whole nanoseconds from the replay's start, so
- * that sums are exact, and are written in microseconds, the format's unit.
+ * Entry i of a tape lasts from mark i to mark i + 1. Events are complete events ("X": begin and duration);
+ * those of a lane nest by containment, the outer one first. Times are whole nanoseconds since the start of
+ * the replay, so that sums are exact, and are written in microseconds, the unit of the format.
  */
 #include "bench/show/trace.h"
 
@@ -14,7 +14,7 @@
 
 enum { LANE_PHASES = 1, LANE_PROGRAM = 2 };
 
-/* A replay that is written down. */
+/* The replay that is recorded. */
 struct replay {
     struct value *events;
     struct tape *tape;
@@ -84,7 +84,7 @@ static void add_live(struct replay *r, int64_t at, int64_t bytes)
     value_set(event, "args", args);
 }
 
-/* What is known of an entry; counts beyond 63 bits are left out. */
+/* The arguments of an entry, without counts beyond 63 bits. */
 static struct value *entry_args(const struct entry *e, int index, int64_t ns)
 {
     char shapes[512];
@@ -122,9 +122,9 @@ static bool is_within(const struct entry *e, const struct entry *first, size_t l
 }
 
 /*
- * Entries first .. end - 1, all below `depth` bytes of their span ("layer1." are 7): those whose span ends
- * there as ops, runs of others that share the next part ("attention") as a span of that name with the same in
- * it.
+ * Adds entries first .. end - 1, whose spans have the same first `depth` bytes ("layer1." is 7): entries
+ * whose span ends there as ops, and successive others with the same next component ("attention") as a span of
+ * that name, recursively.
  */
 static void add_spans(struct replay *r, int first, int end, size_t depth)
 {

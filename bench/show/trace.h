@@ -5,10 +5,10 @@
  * A program is a process with two lanes:
  *
  *     phases      forward, backward, optimizer
- *     program     the replay, which contains the spans, which contain the ops; an op's arguments are its
- *                 variant, FLOPs, minimum bytes, rates and shapes. On a GPU: the stream, timed by its events
+ *     program     the replay, which contains the spans, which contain the ops; the arguments of an op are its
+ *                 variant, FLOPs, minimum bytes, rates and shapes. On a GPU: the stream, timed by events
  *
- * and a counter of the planned bytes that are live while each entry runs.
+ * and a counter: the bytes of the plan that are live while each entry runs.
  */
 #ifndef GTMARK_BENCH_TRACE_H
 #define GTMARK_BENCH_TRACE_H
@@ -20,8 +20,8 @@
 struct value *trace_new(const char *benchmark);
 
 /*
- * Replays the tape, which is laid out, once unobserved and once with marks, and adds the second replay as the
- * process `title`. The tape's state goes on by two runs.
+ * Replays the tape, which is laid out, once without and once with marks, and adds the second replay as the
+ * process `title`. The state of the tape advances by two runs.
  */
 void trace_add(struct value *trace, const char *title, struct tape *t);
 
