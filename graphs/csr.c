@@ -132,7 +132,7 @@ static bool validate_rows(const struct csr *g, char *error, size_t size)
     }
     for (int64_t i = 0; i < g->nodes; i++)
         if (g->row_ptr[i + 1] < g->row_ptr[i]) {
-            snprintf(error, size, "row_ptr falls from %" PRId64 " to %" PRId64 " after row %" PRId64,
+            snprintf(error, size, "row_ptr decreases from %" PRId64 " to %" PRId64 " after row %" PRId64,
                      g->row_ptr[i], g->row_ptr[i + 1], i);
             return false;
         }

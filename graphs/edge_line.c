@@ -92,7 +92,7 @@ static bool scan_id(struct scan *s, const char *missing, uint64_t *id)
         return refuse(s, missing, word);
     if (*word == '-' && word + 1 < s->end && is_digit(word[1]))
         return refuse(s, "node id %s is negative", word);
-    return refuse(s, "'%s' is no node id: a whole number from 0 up", word);
+    return refuse(s, "'%s' is not a node id: a whole number, at least 0", word);
 }
 
 static bool skip_digits(struct scan *s)
@@ -123,7 +123,7 @@ static bool scan_weight(struct scan *s)
         skip_character(s, "+-");
         number = skip_digits(s);
     }
-    return (number && at_separator(s)) || refuse(s, "'%s' after the two node ids is no weight", word);
+    return (number && at_separator(s)) || refuse(s, "'%s' after the two node ids is not a weight", word);
 }
 
 static bool scan_edge(struct scan *s, uint64_t id[2])
@@ -139,7 +139,7 @@ static bool scan_edge(struct scan *s, uint64_t id[2])
     if (!scan_weight(s))
         return false;
     skip_blanks(s);
-    return s->at == s->end || refuse(s, "'%s' follows the weight", s->at);
+    return s->at == s->end || refuse(s, "unexpected '%s' after the weight", s->at);
 }
 
 static bool scan_graph(struct scan *s, uint64_t *nodes)
@@ -151,9 +151,9 @@ static bool scan_graph(struct scan *s, uint64_t *nodes)
         return refuse(s, "the number of nodes is missing", word);
     bool fits = scan_whole(s, nodes) && *nodes >= 1 && *nodes <= CSR_MAX_NODES;
     if (!fits || !at_separator(s))
-        return refuse(s, "'%s' is no number of nodes: a whole number from 1 to 2147483647", word);
+        return refuse(s, "'%s' is not a number of nodes: a whole number from 1 to 2147483647", word);
     skip_blanks(s);
-    return s->at == s->end || refuse(s, "'%s' follows the number of nodes", s->at);
+    return s->at == s->end || refuse(s, "unexpected '%s' after the number of nodes", s->at);
 }
 
 /* What a line that begins like this one means to be. */
@@ -178,7 +178,7 @@ enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
     if ((kind == EDGE_LINE_EDGE && scan_edge(&s, id)) || (kind == EDGE_LINE_GRAPH && scan_graph(&s, id)))
         return kind;
     if (memchr(line, '\0', (size_t)(end - line)))
-        snprintf(reason, EDGE_LINE_REASON, "the line holds a NUL byte: the file is no text");
+        snprintf(reason, EDGE_LINE_REASON, "the line has a NUL byte: this is not a text file");
     else if (kind == EDGE_LINE_COMMENT)
         return EDGE_LINE_COMMENT;
     return EDGE_LINE_BAD;

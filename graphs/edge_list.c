@@ -58,7 +58,7 @@ static bool push(struct reader *r, int64_t from, int64_t to)
 {
     struct edge_list *l = r->list;
     if (l->edges == CSR_MAX_EDGES)
-        return fail(r, "there are more than %" PRId64 " edges", CSR_MAX_EDGES);
+        return fail(r, "the file has more than %" PRId64 " edges", CSR_MAX_EDGES);
     if (l->edges == r->room) {
         int64_t room = r->room ? 2 * r->room : FIRST_EDGES;
         uint64_t *edge = reallocarray(l->edge, (size_t)room, sizeof *edge);
@@ -99,7 +99,7 @@ static bool flush(struct reader *r)
 {
     int64_t number[PENDING];
     if (!numbering_of(&r->numbers, r->pending, number, r->pending_ids))
-        return fail(r, "too many nodes: beyond the memory, or %" PRId64, CSR_MAX_NODES);
+        return fail(r, "no memory for the nodes, or more than %" PRId64, CSR_MAX_NODES);
     for (int i = 0; i < r->pending_ids; i += 2)
         if (!add_edge(r, number[i], number[i + 1]))
             return false;
@@ -111,9 +111,9 @@ static bool take_graph(struct reader *r, int64_t nodes)
 {
     const struct edge_list *l = r->list;
     if (l->graphs == 0 && (l->edges > 0 || r->pending_ids > 0))
-        return fail_line(r, "there is an edge before the first graph line");
+        return fail_line(r, "an edge comes before the first graph line");
     if (nodes > CSR_MAX_NODES - l->nodes)
-        return fail_line(r, "with this graph there are more than 2147483647 nodes");
+        return fail_line(r, "this graph makes more than 2147483647 nodes");
     return add_graph(r, nodes);
 }
 
@@ -127,7 +127,7 @@ static bool take_pending(struct reader *r)
 static bool fail_stray(struct reader *r, uint64_t id, int64_t last)
 {
     char reason[EDGE_LINE_REASON];
-    snprintf(reason, sizeof reason, "node id %" PRIu64 " is beyond %" PRId64 ", the last of its graph", id,
+    snprintf(reason, sizeof reason, "node id %" PRIu64 " is above %" PRId64 ", the last of its graph", id,
              last);
     return fail_line(r, reason);
 }
@@ -200,7 +200,7 @@ static bool open_file(struct reader *r)
     if (stat(r->path, &about) != 0)
         return fail(r, "%s", strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return fail(r, "%s", S_ISDIR(about.st_mode) ? "is a directory" : "is no regular file");
+        return fail(r, "%s", S_ISDIR(about.st_mode) ? "is a directory" : "is not a regular file");
     errno = ENOMEM; /* what zlib means where it leaves errno alone */
     r->file = gzopen(r->path, "rb");
     if (!r->file)
@@ -232,7 +232,7 @@ static bool complete(struct reader *r)
     if (r->list->graphs > 0)
         return true;
     if (r->list->edges == 0)
-        return fail(r, "there is no edge");
+        return fail(r, "the file has no edges");
     return renumber(r) && add_graph(r, r->numbers.count);
 }
 

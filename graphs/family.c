@@ -15,7 +15,7 @@ const struct graph_family graph_families[] = {
     {"ba", ba_edges, ba_draw, true, true, BA_NODE_BYTES,
      "simple graph grown by preferential attachment (Barabasi-Albert), degree / 2 edges a node"},
     {"rmat", rmat_edges, rmat_draw, true, false, 0,
-     "R-MAT multigraph with the probabilities of Graph500 (.57, .19, .19, .05), edges as er's"},
+     "R-MAT multigraph with the probabilities of Graph500 (.57, .19, .19, .05), edges as in er"},
     {0},
 };
 

@@ -22,7 +22,7 @@
 
 static bool say_families(const char *name, char *error, size_t size)
 {
-    int length = snprintf(error, size, "graph family '%s' is unknown; there are", name);
+    int length = snprintf(error, size, "graph family '%s' is unknown; known are", name);
     for (const struct graph_family *f = graph_families; f->name && length < (int)size; f++)
         length += snprintf(error + length, size - (size_t)length, " %s,", f->name);
     if (length < (int)size)
@@ -42,7 +42,7 @@ static bool config_valid(const struct graph_config *c, char *error, size_t size)
     } else if (c->nodes < 1 || c->nodes > CSR_MAX_NODES)
         snprintf(error, size, "nodes is %" PRId64 ", must be from 1 to %" PRId64, c->nodes, CSR_MAX_NODES);
     else if (!isfinite(c->degree) || c->degree < 0)
-        snprintf(error, size, "degree is %g, must be a number from 0 up", c->degree);
+        snprintf(error, size, "degree is %g, must be a number, at least 0", c->degree);
     else if (c->graphs < 1 || c->graphs > CSR_MAX_NODES / c->nodes)
         snprintf(error, size,
                  "graphs is %" PRId64 ", must be from 1 to %" PRId64 " for %" PRId64 " nodes each", c->graphs,

@@ -206,8 +206,8 @@ static void validation_names_each_damage(void **state)
         const char *error;
     } damage[] = {
         {0, 1, "row_ptr[0] is 1, not 0"},
-        {2, 1, "row_ptr falls from 2 to 1 after row 1"},
-        {3, 1, "row_ptr falls from 2 to 1 after row 2"},
+        {2, 1, "row_ptr decreases from 2 to 1 after row 1"},
+        {3, 1, "row_ptr decreases from 2 to 1 after row 2"},
         {4, 6, "row_ptr ends at 6, but there are 5 edges"},
         {5, -1, "row 0 holds column -1, but there are 4 nodes"},
         {9, 4, "row 3 holds column 4, but there are 4 nodes"},

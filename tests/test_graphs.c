@@ -243,12 +243,12 @@ static void bad_configurations_are_named(void **state)
         const char *error;
     } bad[] = {
         {{"nope", 500, 5, 1, 42},
-         "graph family 'nope' is unknown; there are er, grid, ba, rmat, each also as NAME:giant, file:PATH "
+         "graph family 'nope' is unknown; known are er, grid, ba, rmat, each also as NAME:giant, file:PATH "
          "and undirected:PATH"},
         {{"er", 0, 5, 1, 42}, "nodes is 0, must be from 1 to 2147483647"},
         {{"er", INT64_C(1) << 31, 5, 1, 42}, "nodes is 2147483648, must be from 1 to 2147483647"},
-        {{"er", 500, -1, 1, 42}, "degree is -1, must be a number from 0 up"},
-        {{"er", 500, INFINITY, 1, 42}, "degree is inf, must be a number from 0 up"},
+        {{"er", 500, -1, 1, 42}, "degree is -1, must be a number, at least 0"},
+        {{"er", 500, INFINITY, 1, 42}, "degree is inf, must be a number, at least 0"},
         {{"er", 500, 5, 0, 42}, "graphs is 0, must be from 1 to 4294967 for 500 nodes each"},
         {{"er", 500, 5, 4294968, 42}, "graphs is 4294968, must be from 1 to 4294967 for 500 nodes each"},
         {{"er", CSR_MAX_NODES, 1.01, 1, 42},
