@@ -1,14 +1,15 @@
 /*
  * The method of Batagelj and Brandes ("Efficient generation of large random networks", Phys. Rev. E 71, 2005)
- * for simple graphs. A node stands among the ends of the edges so far as often as its degree says: an end
- * drawn uniformly is a node drawn in proportion to its degree. The list of edges itself is that array of
- * ends: each edge stands in both directions, and the senders are all ends. The edges of a node count as ends
- * only after all of them are chosen, and a node that was chosen before is drawn again.
+ * for simple graphs. A node occurs among the ends of the edges so far as often as its degree, so a uniformly
+ * drawn end is a node drawn in proportion to its degree. The list of edges itself is the array of ends: each
+ * edge is in it in both directions, so the senders are all ends. The edges of a node count as ends only after
+ * all of them are chosen, and a node that was already chosen is drawn again.
  *
- * The first edge of all finds no ends and chooses uniformly. A node that has as many edges as there are nodes
- * before it takes them all; so do, with h = degree / 2, all nodes up to floor(h), and of later ones at most
- * that numbered floor(h) + 1 can be asked for more than there are. Hence the count of edges in closed form.
- * Where h is below 1 some nodes join with no edge, and stay without: preference never falls on them.
+ * The very first edge has no ends to choose from and chooses uniformly. A node with as many edges as there
+ * are nodes before it is joined to all of them; with h = degree / 2 this holds for all nodes up to floor(h),
+ * and of later nodes at most node floor(h) + 1 can be asked for more edges than there are nodes. Hence the
+ * closed form of the number of edges. If h is below 1 some nodes join without an edge and stay isolated,
+ * since preference never selects them.
  */
 #include "graphs/ba.h"
 
@@ -18,7 +19,7 @@
 #include "graphs/csr.h"
 #include "kernels/rng.h"
 
-/* Edges with which node i joins; h is half the mean degree. */
+/* The number of edges with which node i joins; h is half the mean degree. */
 static int64_t edges_of(int64_t i, double h)
 {
     double asked = floor((double)(i + 1) * h) - floor((double)i * h);
@@ -35,11 +36,11 @@ int64_t ba_edges(int64_t nodes, double degree)
     return whole * (whole + 1) + 2 * (edges_of(whole + 1, h) + (int64_t)later);
 }
 
-/* What was drawn of a graph so far. */
+/* The graph drawn so far. */
 struct growth {
     uint64_t *edge;
     int64_t first, edges;
-    int32_t *chosen_by; /* for each node the last that chose it; 0 for none, as node 0 chooses none */
+    int32_t *chosen_by; /* for each node the last node that chose it; 0: none, since node 0 chooses none */
     uint64_t key, draws;
 };
 
@@ -50,7 +51,7 @@ static void join(struct growth *g, int64_t node, int64_t target)
     g->edge[g->edges++] = csr_edge(g->first + target, g->first + node);
 }
 
-/* A node below i by preference among the first `ends` ends. */
+/* A node below i, drawn by preference among the first `ends` ends. */
 static int64_t draw_target(struct growth *g, int64_t i, int64_t ends)
 {
     uint64_t bits = rng_bits(g->key, g->draws++);

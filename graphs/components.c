@@ -55,7 +55,7 @@ static void mark_giants(const struct batch *b, const int64_t *start, int64_t cou
     }
 }
 
-/* Moves what is kept to the front, in place: no row moves to where one not yet read stands. */
+/* Moves the kept rows to the front, in place: no row overwrites one that has not been read yet. */
 static void compact(struct batch *b, const bool *kept, int32_t *number)
 {
     struct csr *g = &b->adj;

@@ -14,9 +14,8 @@
 int64_t components_find(const struct csr *g, int64_t *start, int32_t *node, bool *seen);
 
 /*
- * Leaves of each graph of a symmetric batch its largest component (of several the one with the smallest
- * node); the nodes keep their order. False with a line in error where there is no memory; b is then as it
- * was.
+ * Reduces each graph of a symmetric batch to its largest component (of several the one with the smallest
+ * node); the nodes keep their order. False with a line in error without memory, in which case b is unchanged.
  */
 bool batch_keep_giants(struct batch *b, char *error, size_t error_size);
 

@@ -1,12 +1,12 @@
 /*
  * Building and checking compressed sparse rows.
  *
- * The edges are sorted by receiver and sender, and rows are where the receiver changes. The radix sort does
- * not depend on the shape of the graph, so that hubs and complete graphs cost what sparse ones do, and equal
- * edges are equal words, so that the result is one and the same however the work was shared.
+ * The edges are sorted by receiver and sender; a row begins where the receiver changes. The cost of the radix
+ * sort does not depend on the structure of the graph, so hubs and complete graphs cost as much as sparse
+ * ones. Equal edges are equal words, so the result does not depend on how the work was divided among threads.
  *
- * The rows of a graph name its edges in ascending order of the receivers. Reversed, they stand in ascending
- * order of the senders, and a stable sort by the new receivers alone makes the transpose.
+ * The rows of a graph list its edges in ascending order of the receivers. Reversed edges are then in
+ * ascending order of their senders, and a stable sort by the new receivers alone gives the transpose.
  */
 #include "graphs/csr.h"
 
@@ -17,9 +17,9 @@
 
 #include "graphs/radix.h"
 
-enum { PARALLEL_FROM = 1 << 14 }; /* edges that outweigh the start of a team of threads */
+enum { PARALLEL_FROM = 1 << 14 }; /* edges from which starting threads pays off */
 
-/* The bits that numbers of nodes can have. */
+/* The bits that node numbers can have. */
 static uint64_t node_bits(int64_t nodes)
 {
     uint64_t bits = 0;
@@ -28,7 +28,7 @@ static uint64_t node_bits(int64_t nodes)
     return bits;
 }
 
-/* The position of the first edge with an end that is no node, or `edges`. */
+/* The position of the first edge with an end out of range, or `edges`. */
 static int64_t first_stray(const uint64_t *edge, int64_t edges, int64_t nodes)
 {
     int64_t stray = edges;
@@ -39,7 +39,7 @@ static int64_t first_stray(const uint64_t *edge, int64_t edges, int64_t nodes)
     return stray;
 }
 
-/* Row i begins at the first edge whose receiver is not below i; the gap before each edge is filled by it. */
+/* Row i begins at the first edge whose receiver is not below i; each edge fills the gap before it. */
 static void fill_rows(struct csr *g, const uint64_t *edge)
 {
 #pragma omp parallel for if (g->edges >= PARALLEL_FROM)
@@ -61,7 +61,7 @@ static bool validate_sizes(int64_t nodes, int64_t edges, char *error, size_t siz
     return false;
 }
 
-/* Sorts the edges by the bits of `mask`, after which they are in order, and makes them the rows of g. */
+/* Sorts the edges by the bits of `mask`, which puts them in order, and makes them the rows of g. */
 static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, uint64_t mask,
                        char *error, size_t size)
 {

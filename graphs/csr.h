@@ -15,11 +15,11 @@ struct csr {
     int32_t *col;         /* edges: the senders */
 };
 
-/* Nodes are 32-bit, and each has a number. So have edges, which kernels may then index with 32 bits. */
+/* Node numbers have 32 bits. Edges are limited too, so that kernels may index them with 32 bits. */
 #define CSR_MAX_NODES INT64_C(0x7fffffff)
 #define CSR_MAX_EDGES INT64_C(0x7fffffff)
 
-/* A directed edge in one word; words compare by receiver, then by sender, as the edges of a CSR stand. */
+/* A directed edge in one word. Words compare by receiver, then by sender, which is the order of a CSR. */
 static inline uint64_t csr_edge(int64_t from, int64_t to)
 {
     return (uint64_t)to << 32 | (uint64_t)from;
@@ -36,23 +36,23 @@ static inline int64_t csr_edge_to(uint64_t edge)
 }
 
 /*
- * Builds g from `edges` packed edges in any order, which it leaves sorted; g holds the same arrays for any
- * number of threads. Needs 8 bytes an edge beside the list while it sorts. On a node out of range or without
- * memory: false, a line in error, and nothing to free.
+ * Builds g from `edges` packed edges in any order, which it leaves sorted; the result is the same for any
+ * number of threads. Needs 8 bytes per edge beside the list while it sorts. If a node is out of range or
+ * without memory: false, a line in error, and nothing to free.
  */
 bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char *error, size_t error_size);
 
-/* Whether g is what this header says; if not, error names the first fault. Reads no array out of its bounds.
- */
+/* Whether g is a valid CSR; if not, error names the first fault. Never reads out of bounds. */
 bool csr_validate(const struct csr *g, char *error, size_t error_size);
 
 /*
- * The transpose: row j of t lists in ascending order who receives from node j of g, as often as g has the
- * edge. Needs 16 bytes an edge while it works. Without memory: false, a line in error, and nothing to free.
+ * The transpose: row j of t lists in ascending order the nodes that receive from node j of g, as often as g
+ * has the edge. Needs 16 bytes per edge meanwhile. Without memory: false, a line in error, and nothing to
+ * free.
  */
 bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error_size);
 
-/* Whether both are the same graph: the same rows of the same nodes. */
+/* Whether two graphs are equal: the same nodes with the same rows. */
 bool csr_equal(const struct csr *a, const struct csr *b);
 
 /* Frees the arrays and leaves an empty g; freeing it again does nothing. */

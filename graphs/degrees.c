@@ -1,10 +1,10 @@
 /*
- * Degree statistics in whole numbers, which no order of summation changes.
+ * Degree statistics in integers, which do not depend on the order of summation.
  *
  * The variance is (n S2 - S1^2) / n^2 with S1 and S2 the sums of the degrees and of their squares: S2 is at
  * most edges * max < 2^62, and the difference, exact in 128 bits, does not cancel. Quantiles come from a
- * radix selection: a histogram of the highest digit says in which bucket the rank lies, then one of the next
- * digit within that bucket, so that no array of the size of the graph is needed. Degrees below 2048 take one
+ * radix selection: a histogram of the highest digit gives the bucket of the rank, then one of the next digit
+ * within that bucket, so that no array of the size of the graph is needed. Degrees below 2048 need one
  * histogram.
  */
 #include "graphs/degrees.h"
@@ -20,7 +20,7 @@ static int64_t degree_of(const struct csr *g, int64_t node)
     return g->row_ptr[node + 1] - g->row_ptr[node];
 }
 
-/* The degree at `rank`, from 0, of all in ascending order; none is above max. */
+/* The degree at `rank`, counted from 0, of all degrees in ascending order; none is above max. */
 static int64_t degree_at(const struct csr *g, int64_t rank, int64_t max)
 {
     int shift = 0;
@@ -61,7 +61,7 @@ static void find_moments(struct degrees *d, const struct csr *g)
     d->std = sqrt((double)((__int128)g->nodes * squares - (__int128)g->edges * g->edges)) / n;
 }
 
-/* Rows are sorted, so that duplicates are neighbours. */
+/* Rows are sorted, so duplicates are neighbours. */
 static void find_repetitions(struct degrees *d, const struct csr *g)
 {
     int64_t loops = 0, duplicates = 0;

@@ -4,8 +4,8 @@
  *     graph  = "graph" blanks nodes
  *     weight = [+|-] (digits ["." [digits]] | "." digits) [(e|E) [+|-] digits]
  *
- * with a separator of blanks and tabs, or of one comma and perhaps those around it. A NUL byte says that the
- * file is no text, even in a comment.
+ * A separator is blanks and tabs, or one comma with optional blanks and tabs around it. A NUL byte means that
+ * this is not a text file, even in a comment.
  */
 #include "graphs/edge_line.h"
 
@@ -18,7 +18,7 @@
 
 enum { QUOTE = 32, GRAPH_WORD = sizeof "graph" - 1 };
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct scan {
     const char *at, *end;
     char *reason;
@@ -50,7 +50,7 @@ static bool skip_separator(struct scan *s)
     return comma;
 }
 
-/* The beginning of the word at `at`, fit to be printed. */
+/* The beginning of the word at `at`, printable. */
 static const char *quote(const struct scan *s, const char *at, char text[QUOTE])
 {
     struct scan word = {at, s->end, NULL};
@@ -68,7 +68,7 @@ static bool refuse(struct scan *s, const char *format, const char *word)
     return false;
 }
 
-/* Scans the digits of a whole number, of which there may be none; whether 64 bits hold it. */
+/* Scans the digits of a whole number, possibly none; whether it fits 64 bits. */
 static bool scan_whole(struct scan *s, uint64_t *whole)
 {
     uint64_t value = 0;
@@ -156,7 +156,7 @@ static bool scan_graph(struct scan *s, uint64_t *nodes)
     return s->at == s->end || refuse(s, "unexpected '%s' after the number of nodes", s->at);
 }
 
-/* What a line that begins like this one means to be. */
+/* What kind of line begins like this. */
 static enum edge_line kind_of(const struct scan *s)
 {
     if (s->at == s->end || *s->at == '#' || *s->at == '%')

@@ -9,8 +9,8 @@ enum edge_line { EDGE_LINE_EDGE, EDGE_LINE_GRAPH, EDGE_LINE_COMMENT, EDGE_LINE_B
 enum { EDGE_LINE_REASON = 120 };
 
 /*
- * Scans [line, end), which holds no LF. Sets id to the two ids of an edge, or id[0] to the number of nodes of
- * a graph, from 1 to CSR_MAX_NODES; of a bad line says in `reason` what is wrong with it.
+ * Scans [line, end), without its LF. Sets id to the two ids of an edge, or id[0] to the number of nodes of a
+ * graph, from 1 to CSR_MAX_NODES; for a bad line sets `reason`.
  */
 enum edge_line edge_line_scan(const char *line, const char *end, uint64_t id[2],
                               char reason[EDGE_LINE_REASON]);

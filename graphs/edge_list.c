@@ -1,8 +1,8 @@
 /*
- * The file is read in blocks through zlib, which passes what is not compressed, and lines are scanned by hand
- * in one pass. An id becomes the number in whose order it was met, so that an edge takes one word from the
- * beginning; at the end numbers become ranks. In a batch ids are numbers of nodes already, from the first
- * node of their graph.
+ * The file is read in blocks through zlib, which passes uncompressed data unchanged, and lines are scanned by
+ * hand in one pass. Ids are numbered in the order in which they are found, so that an edge takes one word
+ * from the beginning; at the end these numbers become ranks. In a batch ids are already node numbers, counted
+ * from the first node of their graph.
  */
 #include "graphs/edge_list.h"
 
@@ -25,14 +25,14 @@ struct reader {
     const char *path;
     bool undirected;
     gzFile file;
-    char *block;               /* BLOCK bytes: the lines that are being scanned */
+    char *block;               /* BLOCK bytes: the lines being scanned */
     int64_t line;              /* from 1 */
-    uint64_t pending[PENDING]; /* ids of the last edges, not in the list yet, two each */
+    uint64_t pending[PENDING]; /* ids of the last edges, two each, not yet in the list */
     int pending_ids;
     struct numbering numbers;
     struct edge_list *list;
-    int64_t room;         /* edges that fit the list */
-    int64_t offsets_room; /* offsets that do */
+    int64_t room;         /* capacity of the list in edges */
+    int64_t offsets_room; /* capacity of the offsets */
     char *error;
     size_t error_size;
 };
@@ -76,7 +76,7 @@ static bool add_edge(struct reader *r, int64_t from, int64_t to)
     return push(r, from, to) && (!r->undirected || from == to || push(r, to, from));
 }
 
-/* Another graph, behind those that there are. */
+/* Appends a graph. */
 static bool add_graph(struct reader *r, int64_t nodes)
 {
     struct edge_list *l = r->list;
@@ -94,7 +94,7 @@ static bool add_graph(struct reader *r, int64_t nodes)
     return true;
 }
 
-/* Brings the pending edges into the list. */
+/* Moves the pending edges to the list. */
 static bool flush(struct reader *r)
 {
     int64_t number[PENDING];
@@ -117,7 +117,7 @@ static bool take_graph(struct reader *r, int64_t nodes)
     return add_graph(r, nodes);
 }
 
-/* An edge between any nodes, whose numbers are to be found. */
+/* An edge between nodes with arbitrary ids, which must be numbered. */
 static bool take_pending(struct reader *r)
 {
     r->pending_ids += 2;
@@ -132,7 +132,7 @@ static bool fail_stray(struct reader *r, uint64_t id, int64_t last)
     return fail_line(r, reason);
 }
 
-/* An edge of the graph whose line came last. */
+/* An edge of the current graph of a batch. */
 static bool take_own(struct reader *r, const uint64_t id[2])
 {
     int64_t first = r->list->offset[r->list->graphs - 1], last = r->list->nodes - first - 1;
@@ -160,7 +160,7 @@ static bool take_line(struct reader *r, const char *line, const char *end)
     return r->list->graphs > 0 ? take_own(r, id) : take_pending(r);
 }
 
-/* What zlib has to say of an end of the data; its message begins with the path. */
+/* Reports zlib's error, if any, at the end of the data; zlib's message begins with the path. */
 static bool check_end(struct reader *r)
 {
     int code;
@@ -201,7 +201,7 @@ static bool open_file(struct reader *r)
         return fail(r, "%s", strerror(errno));
     if (!S_ISREG(about.st_mode))
         return fail(r, "%s", S_ISDIR(about.st_mode) ? "is a directory" : "is not a regular file");
-    errno = ENOMEM; /* what zlib means where it leaves errno alone */
+    errno = ENOMEM; /* the meaning if zlib does not set errno */
     r->file = gzopen(r->path, "rb");
     if (!r->file)
         return fail(r, "%s", strerror(errno));
@@ -210,7 +210,7 @@ static bool open_file(struct reader *r)
     return r->block || fail(r, "no memory");
 }
 
-/* From numbers in the order in which ids were met to ranks of the ids. */
+/* Replaces numbers, which are in the order of appearance, by the ranks of the ids. */
 static bool renumber(struct reader *r)
 {
     struct edge_list *l = r->list;
@@ -226,7 +226,7 @@ static bool renumber(struct reader *r)
     return done || fail(r, "no memory to number %" PRId64 " nodes", nodes);
 }
 
-/* Of a file without graph lines, the one graph. */
+/* The single graph of a file without graph lines. */
 static bool complete(struct reader *r)
 {
     if (r->list->graphs > 0)

@@ -1,9 +1,9 @@
 /*
- * G(n, m): m pairs of nodes, drawn without replacement from the n (n - 1) / 2 there are.
+ * G(n, m): m pairs of nodes, drawn without replacement from all n (n - 1) / 2 pairs.
  *
- * The pairs are numbered, and edge k of the graph is pair number P(k), P a random permutation of the numbers
- * that is evaluated point by point: the edges are distinct by construction, no draw is ever rejected or
- * remembered, and each is computed on its own. The number of pair (low, high) is high (high - 1) / 2 + low.
+ * The pairs are numbered, and edge k of the graph is pair number P(k), where P is a random permutation of the
+ * numbers that can be evaluated at any point: the edges are distinct by construction, no draw is rejected or
+ * stored, and each is computed independently. Pair (low, high) has number high (high - 1) / 2 + low.
  */
 #include "graphs/er.h"
 
@@ -12,7 +12,7 @@
 #include "graphs/csr.h"
 #include "graphs/permutation.h"
 
-enum { PARALLEL_FROM = 4096 }; /* edges that outweigh the start of a team of threads */
+enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
 
 static int64_t pairs_below(int64_t nodes)
 {
@@ -28,8 +28,8 @@ int64_t er_edges(int64_t nodes, double degree)
 
 struct node_pair node_pair_at(uint64_t index)
 {
-    /* The root is right but for rounding; whole numbers settle it, so that the pair is the same everywhere.
-     */
+    /* The root may be off by rounding; integer arithmetic corrects it, so that the pair is the same
+     * everywhere. */
     int64_t rank = (int64_t)index, high = (int64_t)((1 + sqrt(1 + 8 * (double)index)) / 2);
     while (pairs_below(high) > rank)
         high--;

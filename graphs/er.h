@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 /*
- * Directed edges of a graph of this mean degree: 2m, m = floor(nodes degree / 2 + 1/2), at most the complete
- * graph's. nodes is 1 to 2^31 - 1, degree at least 0.
+ * The number of directed edges of a graph with this mean degree: 2m, m = floor(nodes degree / 2 + 1/2), at
+ * most that of the complete graph. nodes is 1 to 2^31 - 1, degree at least 0.
  */
 int64_t er_edges(int64_t nodes, double degree);
 
 /*
- * Draws the graph on nodes first .. first + nodes - 1 that `key` names, each edge in both directions: fills
- * edge[0 .. er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads. False
- * without memory, which only some families need.
+ * Draws the graph of `key` on nodes first .. first + nodes - 1, each edge in both directions: fills edge[0 ..
+ * er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads. False without
+ * memory, which only some families need.
  */
 bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
 
@@ -26,8 +26,7 @@ struct node_pair {
     int64_t low, high;
 };
 
-/* The pair that stands at `index`, below 2^61, of the pairs ordered by high, then low: (0,1), (0,2), (1,2),
- * ... */
+/* The pair at `index`, below 2^61, of all pairs ordered by high, then low: (0,1), (0,2), (1,2), ... */
 struct node_pair node_pair_at(uint64_t index);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * Batches of graphs.
  *
- * The sizes of B graphs of mean N are uniform on [N - h, N + h], h = floor(N / 2), and sum to B N exactly:
- * they come in antithetic couples N + s, N - s, and a graph without a partner has N nodes. So does a single
- * graph.
+ * The sizes of B graphs with mean N are uniform on [N - h, N + h], h = floor(N / 2), and sum to B N exactly:
+ * they come in antithetic pairs N + s, N - s, and a graph without a partner, or a single graph, has N nodes.
  */
 #include "graphs/graph.h"
 
@@ -52,14 +51,14 @@ static bool config_valid(const struct graph_config *c, char *error, size_t size)
     return false;
 }
 
-/* Bytes at the peak: of making the list of edges, of sorting it, of filling the rows from it. */
+/* Peak bytes of generating the list of edges, sorting it, and filling the rows from it. */
 static int64_t building_peak(const struct csr *g, int64_t list_peak)
 {
     int64_t list = g->edges * (int64_t)sizeof(uint64_t), filling = list + csr_bytes(g);
     return max_of(list_peak, max_of(2 * list, filling));
 }
 
-/* Makes `out`, given what its family promises. Of an asymmetric batch both directions have arrays. */
+/* Sets `out`; `symmetric` if the family guarantees it. An asymmetric batch has arrays for both directions. */
 static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t size)
 {
     struct csr out = b->adj;
@@ -67,7 +66,7 @@ static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t s
         if (!csr_transpose(&out, &b->adj, error, size))
             return false;
         symmetric = csr_equal(&out, &b->adj);
-        /* Transposing takes a list of the edges as building does, and the graph stands beside it. */
+        /* Transposing needs a list of the edges, as building does, beside the graph. */
         b->peak = max_of(b->peak, csr_bytes(&b->adj) + building_peak(&out, 0));
         if (symmetric) {
             csr_free(&out);
@@ -128,9 +127,9 @@ static bool shape_family(struct batch *b, const struct graph_config *c, char *er
 }
 
 /*
- * Threads share the graphs where there are enough to go round, and the edges of each otherwise: inside a
- * parallel region, those of the families have one thread. In the first case the graphs stand in the list in
- * the order in which threads took them; sorting brings it to one and the same order.
+ * Threads share the graphs if there are enough, otherwise the edges of each graph: inside a parallel region
+ * the parallel regions of the families have one thread. In the first case the order of the graphs in the list
+ * depends on the threads; sorting makes the result independent of it.
  */
 static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph_config *c)
 {
@@ -169,7 +168,7 @@ static bool draw_family(struct batch *b, const struct graph_config *c, char *err
     return done && (!graph_is_giant(c->family) || batch_keep_giants(b, error, error_size));
 }
 
-/* The graphs of the list, whose offsets become those of the batch. */
+/* Takes the graphs and offsets of an edge list. */
 static void take_offset(struct batch *b, struct edge_list *list)
 {
     b->graphs = list->graphs;

@@ -1,7 +1,7 @@
 /*
- * Node v joins the one to its left, unless a row begins with v, and the one above, unless v is in the first
- * row of c columns. Of the nodes below v, ceil(v / c) begin a row and min(v, c) are in the first, so that
- * v - ceil(v / c) + v - min(v, c) edges come before those of v, and each node writes its own.
+ * Node v is joined to the one on its left, unless v begins a row, and to the one above, unless v is in the
+ * first row of c columns. Of the nodes before v, ceil(v / c) begin a row and min(v, c) are in the first row,
+ * so v - ceil(v / c) + v - min(v, c) edges come before those of v, and each node can write its own.
  */
 #include "graphs/grid.h"
 
@@ -10,18 +10,18 @@
 #include "graphs/csr.h"
 #include "kernels/arithmetic.h"
 
-enum { PARALLEL_FROM = 4096 }; /* nodes that outweigh the start of a team of threads */
+enum { PARALLEL_FROM = 4096 }; /* nodes from which starting threads pays off */
 
 static int64_t columns_of(int64_t nodes)
 {
-    /* The root is right but for rounding; whole numbers settle it. */
+    /* The root may be off by rounding; integer arithmetic corrects it. */
     int64_t columns = (int64_t)sqrt((double)nodes);
     while (columns * columns < nodes)
         columns++;
     return columns;
 }
 
-/* Undirected edges of the nodes below v. */
+/* The number of undirected edges of the nodes before v. */
 static int64_t pairs_before(int64_t v, int64_t columns)
 {
     return v - blocks_of(v, columns) + max_of(0, v - columns);

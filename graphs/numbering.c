@@ -1,8 +1,8 @@
 /*
- * A hash table with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) of numbers,
- * at most half full. Of large files each look is a miss of the caches: ids come many at a time, and their
- * slots are all on their way before the first is looked at. The ids hash by the finaliser of the random
- * numbers, a bijection that spreads any regular set of ids.
+ * A hash table of numbers with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L),
+ * at most half full. For large files each access misses the caches, so ids are looked up many at a time, and
+ * their slots are prefetched before the first is read. The hash is the finaliser of the random numbers, a
+ * bijection that spreads any regular set of ids.
  */
 #include "graphs/numbering.h"
 
@@ -15,10 +15,10 @@
 
 enum {
     FIRST_SLOTS = 1 << 12,
-    AHEAD = 16 /* slots whose way from memory overlaps */
+    AHEAD = 16 /* slots that are prefetched at once */
 };
 
-/* Where id is in the table, or the empty slot where it would be. */
+/* The slot of id in the table, or the empty slot where it belongs. */
 static int64_t find_slot(const struct numbering *n, uint64_t id)
 {
     int64_t s = (int64_t)(rng_mix(id) & (uint64_t)(n->slots - 1));
@@ -54,7 +54,7 @@ static bool grow(struct numbering *n)
     return true;
 }
 
-/* The number of id, in a table that has a place for it. */
+/* The number of id, in a table that has room for it. */
 static int64_t number_of(struct numbering *n, uint64_t id)
 {
     int64_t s = find_slot(n, id);
@@ -103,8 +103,8 @@ bool numbering_ranks(struct numbering *n, int32_t *rank)
     return done;
 }
 
-/* The table and the ids; beside them the last table before it grew, or two copies of the ids and the ranks.
- */
+/* The table and the ids, and either the previous table while it grows, or two copies of the ids and the
+ * ranks. */
 int64_t numbering_bytes(const struct numbering *n)
 {
     int64_t table = n->slots * 4 + n->slots / 2 * 8, growth = n->slots / 2 * 4, ranking = n->count * 20;

@@ -1,17 +1,17 @@
 /*
- * A keyed bijection: a Feistel network over 2^k >= size indices, and cycle walking down to size itself (Black
- * and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
+ * A keyed bijection: a Feistel network over 2^k >= size indices, with cycle walking to restrict it to size
+ * (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
  *
  * An index is two halves of floor(k / 2) and ceil(k / 2) bits. A round changes one half by a random function
- * of the other, which can be undone whatever that function is; rounds alternate between the halves, so that
- * halves of different widths need no special care. Where the network leaves [0, size) it is applied again: it
- * is a bijection, so that the walk would return to where it began, and it meets the domain there at the
- * latest. With the smallest k, two steps are expected at most.
+ * of the other, which can be undone whatever that function is; rounds alternate between the halves, so halves
+ * of different widths need no special treatment. If the result is outside of [0, size) the network is applied
+ * again: as a bijection it would finally return to the start, so the walk reaches the domain. With the
+ * smallest k the expected number of steps is at most two.
  *
- * Four rounds make a pseudorandom permutation of a large domain (Luby and Rackoff, SIAM J. Comput. 1988).
- * Halves of one or two bits have too few functions to mix well in any few rounds: a chi-square test over all
- * graphs of four nodes and two edges sees it even after twelve. Over at least 2^8 indices it sees nothing
- * after six.
+ * Four rounds give a pseudorandom permutation of a large domain (Luby and Rackoff, SIAM J. Comput. 1988).
+ * Halves of one or two bits have too few functions to mix well in a few rounds: a chi-square test over all
+ * graphs of four nodes and two edges detects it even after twelve. Over at least 2^8 indices it detects
+ * nothing after six.
  */
 #include "graphs/permutation.h"
 

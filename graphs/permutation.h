@@ -1,7 +1,6 @@
 /*
- * A pseudorandom bijection of [0, size) onto itself, evaluated at any point on its own: its first m values
- * are m distinct numbers, so that many threads can draw without replacement and without talking to each
- * other.
+ * A pseudorandom bijection of [0, size) onto itself that can be evaluated at any point: its first m values
+ * are m distinct numbers, so threads can draw without replacement independently of one another.
  */
 #ifndef GTMARK_GRAPHS_PERMUTATION_H
 #define GTMARK_GRAPHS_PERMUTATION_H
@@ -17,7 +16,7 @@ struct permutation {
     uint64_t round_key[PERMUTATION_ROUNDS]; /* one random stream per round */
 };
 
-/* The permutation of [0, size) that `key` names; size is 1 to 2^62. */
+/* The permutation of [0, size) for `key`; size is 1 to 2^62. */
 struct permutation permutation_make(uint64_t key, uint64_t size);
 
 /* The image of index, which is below size. */

@@ -1,12 +1,12 @@
 /*
  * A parallel radix sort from the least significant digit (Zagha and Blelloch, "Radix sort for vector
  * multiprocessors", Supercomputing 1991): in each pass every thread counts the digits of its share, a prefix
- * sum over digits and threads gives each its places, and every thread moves its share. No pass depends on how
- * the words are distributed, and each is stable, so that the result is one and the same however the work was
- * shared.
+ * sum over digits and threads gives the destinations, and every thread moves its share. The cost of a pass
+ * does not depend on the distribution of the words, and each pass is stable, so the result does not depend on
+ * how the work is divided.
  *
- * A digit is a window of the word whose lowest bit is the lowest of the mask that was not sorted by; bits of
- * the window outside the mask count as zero.
+ * A digit is a window of the word that begins at the lowest bit of the mask that has not been sorted by; bits
+ * of the window outside of the mask count as zero.
  */
 #include "graphs/radix.h"
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 
 enum {
-    DIGIT_BITS = 11, /* 2048 open places to write to: they fit the second-level cache and its page table */
+    DIGIT_BITS = 11, /* 2048 destinations: they fit the second-level cache and TLB */
     DIGITS = 1 << DIGIT_BITS,
-    PARALLEL_FROM = 1 << 14 /* words that outweigh the start of a team of threads */
+    PARALLEL_FROM = 1 << 14 /* words from which starting threads pays off */
 };
 
-/* From counts[thread][digit] to the place of each thread's first word of each digit. */
+/* Turns counts[thread][digit] into the destination of each thread's first word of each digit. */
 static void counts_to_places(int64_t *counts, int threads)
 {
     int64_t place = 0;
@@ -31,7 +31,7 @@ static void counts_to_places(int64_t *counts, int threads)
         }
 }
 
-/* Stably moves `count` words into the order of their digit: (word >> shift) & digits. */
+/* Sorts `count` words stably by their digit, (word >> shift) & digits. */
 static void radix_pass(const uint64_t *from, uint64_t *to, int64_t count, int shift, uint64_t digits,
                        int64_t *counts, int most_threads)
 {

@@ -1,4 +1,4 @@
-/* Sorting words in parallel. */
+/* Parallel sorting of words. */
 #ifndef GTMARK_GRAPHS_RADIX_H
 #define GTMARK_GRAPHS_RADIX_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Sorts `count` words in place by those of their bits that `mask` has, stably and the same for any number of
- * threads. Needs 8 bytes a word beside them. Without memory: false, and the words as they were.
+ * Sorts `count` words in place by their bits in `mask`, stably and with the same result for any number of
+ * threads. Needs 8 more bytes per word. Without memory: false, and the words are unchanged.
  */
 bool radix_sort(uint64_t *word, int64_t count, uint64_t mask);
 

@@ -1,10 +1,10 @@
 /*
- * An edge is a cell of the adjacency matrix of 2^k >= n nodes, found by k choices of a quadrant: each gives
- * one bit of the sender and one of the receiver, the highest first. Cells beyond n and on the diagonal are
- * drawn again. An edge draws from a stream of its own, so that each is computed on its own however often it
- * is drawn again.
+ * An edge is a cell of the adjacency matrix of 2^k >= n nodes, found by choosing a quadrant k times: each
+ * choice gives one bit of the sender and one of the receiver, the highest first. Cells beyond n and on the
+ * diagonal are drawn again. Each edge has a random stream of its own and is computed independently, however
+ * often it is drawn again.
  *
- * Low numbers make the hubs; a random permutation of the nodes hides that, as in Graph500.
+ * Hubs would have low numbers; a random permutation of the nodes prevents that, as in Graph500.
  */
 #include "graphs/rmat.h"
 
@@ -12,15 +12,15 @@
 #include "graphs/permutation.h"
 #include "kernels/rng.h"
 
-enum { PARALLEL_FROM = 4096 }; /* edges that outweigh the start of a team of threads */
+enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
 
-/* Where the quadrants end on [0, 2^32): both bits 0, the receiver's 1, the sender's 1, both 1. */
+/* Where the quadrants end in [0, 2^32): both bits 0, the receiver's 1, the sender's 1, both 1. */
 static const uint32_t none_below = (uint32_t)(0.57 * 0x1p32), to_below = (uint32_t)(0.76 * 0x1p32),
                       from_below = (uint32_t)(0.95 * 0x1p32);
 
 int64_t rmat_edges(int64_t nodes, double degree)
 {
-    static const double most = 0x1p60; /* beyond what any machine holds, and within what a number counts */
+    static const double most = 0x1p60; /* more than any machine holds, and less than an int64_t */
     double pairs = (double)nodes * degree / 2 + 0.5;
     return nodes < 2 ? 0 : 2 * (int64_t)(pairs < most ? pairs : most);
 }
@@ -29,7 +29,7 @@ struct cell {
     int64_t from, to;
 };
 
-/* The cell at which `levels` choices arrive, from the stream `key` at *draws on. */
+/* The cell after `levels` choices, drawn from the stream `key` beginning at *draws. */
 static struct cell draw_cell(uint64_t key, uint64_t *draws, int levels)
 {
     int64_t from = 0, to = 0;
