@@ -1,16 +1,16 @@
 #!/bin/sh
-# What this machine has of what the build, the tests and the charts use.
+# Which of the tools and libraries that the build, the tests and the charts use are installed.
 #
-#   tests/machine.sh probe FILE   say what is here, what is not and what that means; write FILE, in make's syntax
-#   tests/machine.sh setup        install what is not here by apt-get; on other systems print the packages' names
+#   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE for make
+#   tests/machine.sh setup        install what is missing with apt-get; on other systems print the names of the packages
 #
-# Nothing counts as here because a file of some name exists: a library is here when a program that calls it
-# compiles and links. From the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and
-# REQUEST, which FILE repeats, so that make sees when it was written for other settings.
+# A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. From
+# the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and REQUEST, which FILE repeats, so
+# that make notices if FILE was written for other settings.
 set -u
 : "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${CUDA_ARCH:=}" "${REQUEST:=}"
 
-# key|name|required or optional|packages of Debian|of Fedora|of Arch|what it means not to have it
+# key|name|required or optional|packages of Debian|of Fedora|of Arch|the consequence if it is missing
 needs()
 {
     cat <<'END'
@@ -19,10 +19,10 @@ cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
 openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
 jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
 zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
-pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are looked for in the usual places only
-cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by our own loops, many times slower
+pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are searched only in the usual places
+cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by gtmark's own loops, many times slower
 lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
-arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigen-solver to compare with
+arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigensolver for comparison
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
 cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
@@ -31,11 +31,11 @@ clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-d
 fuzzer|libFuzzer|optional|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
 jsonschema|jsonschema|optional|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
-valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted by it
+valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
 END
 }
 
-# try PROGRAM LANGUAGE FLAG...: does it compile and link?
+# try PROGRAM LANGUAGE FLAG...: whether it compiles and links
 try()
 {
     program=$1 language=$2
@@ -43,7 +43,7 @@ try()
     printf '#include <stdio.h>\n%b' "$program" | $CC $FLAGS -x "$language" - -x none "$@" -o "$work/program"
 } 2>/dev/null
 
-# link PROGRAM FLAGS...: with which of these sets of flags does it link? The first goes to `found`.
+# link PROGRAM FLAGS...: sets `found` to the first of these sets of flags with which it links
 link()
 {
     caller=$1
@@ -59,7 +59,7 @@ pkg()
     pkg-config --cflags --libs "$1" 2>/dev/null
 }
 
-# find_KEY: is it here? Sets `found`, and what config.mk is to know of it.
+# find_KEY: whether it is installed. Sets `found`, and the variables for config.mk.
 
 find_cc()
 {
@@ -68,7 +68,7 @@ find_cc()
 
 find_cxx()
 {
-    # One option more for clang before 17, whose function sanitizer needs the C++ library.
+    # clang before 17 needs one more option: its function sanitizer needs the C++ library.
     for cxx in '' ' -fno-sanitize=function'; do
         cxx="-std=c++17 -fno-exceptions -fno-rtti$cxx"
         try 'struct real {};\nint main() { return sizeof(real) != 1; }' c++ $cxx && found="$CC $cxx" && return
@@ -109,7 +109,7 @@ find_cblas()
         packages="$packages $found" have_cblas=1
 }
 
-# LAPACK is in OpenBLAS, where that is the CBLAS; elsewhere it is a library of its own.
+# OpenBLAS contains LAPACK; with another CBLAS it is a separate library.
 find_lapack()
 {
     [ "$BLAS" = none ] && found="left out: $lack" && return
@@ -136,7 +136,7 @@ find_simd()
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
 }
 
-# The architectures to compile for: as asked, else of the GPUs that are here, else of the last generations.
+# The architectures to compile for: CUDA_ARCH, else those of the GPUs of this machine, else the latest generations.
 cuda_archs()
 {
     [ "$CUDA_ARCH" ] && echo "$CUDA_ARCH" | tr ',' ' ' && return
@@ -145,8 +145,7 @@ cuda_archs()
     echo "${here:-sm_80 sm_90 sm_100}"
 }
 
-# nvcc, the compiler that works for it on the host, and the libraries. What is built stands beside the programs:
-# sanitizers do not reach into it.
+# nvcc, its host compiler, and the libraries. The CUDA code is a library beside the programs, built without sanitizers.
 find_cuda()
 {
     [ "$CUDA" = 0 ] && found="left out: $lack" && return
@@ -225,11 +224,11 @@ probe()
     openblas:* | none:* | *:1) ;;
     *)
         missing=$BLAS
-        problem="BLAS=$BLAS: nothing that calls CBLAS links with it. Allowed: openblas, none, or link flags"
+        problem="BLAS=$BLAS: a program that calls CBLAS does not link with it. Allowed: openblas, none, or link flags"
         ;;
     esac
     if [ -n "$missing" ]; then
-        # For the make that starts again after this probe, and no later one: that looks again.
+        # Only for the make that restarts after this probe; a later make probes again.
         echo "\$(if \$(MAKE_RESTARTS),\$(error $problem))" >"$1"
         return
     fi
@@ -269,21 +268,21 @@ setup()
     [ -z "$debian_all" ] && echo 'Nothing is missing.' && return
     if ! command -v apt-get >/dev/null; then
         printf 'Please install\n  Debian:%s\n  Fedora:%s\n  Arch:%s\n' "$debian_all" "$fedora_all" "$arch_all"
-        [ -z "$required" ] || fail "needed, and not found:$required"
+        [ -z "$required" ] || fail "required but not found:$required"
         return
     fi
     sudo=
     [ "$(id -u)" = 0 ] || sudo=sudo
     command -v ${sudo:-env} >/dev/null || fail "please install, as root:$debian_all"
     apt='env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300'
-    $sudo $apt update || echo 'The package lists could not be renewed: trying those at hand.' >&2
+    $sudo $apt update || echo 'apt-get update failed: using the package lists that are present.' >&2
     install=
     for package in $debian_all; do
         installed "$package" && continue
         if apt-cache show "$package" >/dev/null 2>&1; then
             install="$install $package"
         else
-            echo "This system has no package $package: going on without it." >&2
+            echo "This system has no package $package: continuing without it." >&2
         fi
     done
     [ -z "$install" ] || $sudo $apt install --no-install-recommends $install ||
