@@ -81,8 +81,8 @@ enum { CHARTS = sizeof charts / sizeof *charts };
 _Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");
 
 /* Writes one chart's script to `path`; false with a message if that fails. */
-static bool write_script(const char *path, const struct chart *c, const struct series_set *set,
-                         const struct drawing *d, const char *prefix, const char *look, char *message)
+static bool write_chart_script(const char *path, const struct chart *c, const struct series_set *set,
+                               const struct drawing *d, const char *prefix, const char *look, char *message)
 {
     char pictures[PATH_MAX];
     snprintf(pictures, sizeof pictures, "%s_%s", prefix, c->name);
@@ -111,7 +111,7 @@ static bool write_scripts(struct scripts *scripts, const struct chart *all, size
         struct series_set set = series_collect(d->sources, d->count, d->axis, c->quantities, c->count);
         bool good = true;
         if (set.count > 0 && snprintf(path, PATH_MAX, "%s_%s.gp", prefix, c->name) < PATH_MAX) {
-            good = write_script(path, c, &set, d, prefix, look, message);
+            good = write_chart_script(path, c, &set, d, prefix, look, message);
             scripts->charts[scripts->count++] = c;
         }
         series_free(&set);

@@ -19,11 +19,6 @@ __attribute__((format(printf, 2, 3))) static void append(char text[CHART_TEXT], 
     va_end(values);
 }
 
-static const char *symbol_of(const struct field *axis)
-{
-    return axis->symbol && *axis->symbol ? axis->symbol : "x";
-}
-
 /* "12.3 ms at 100 nodes" */
 static void append_point(char text[CHART_TEXT], const struct point *p, const struct field *axis,
                          enum unit_base base, const char *unit)
@@ -60,7 +55,7 @@ void chart_title(char text[CHART_TEXT], const struct series *first, const struct
     else if (fabs(fit->exponent) < about_flat)
         append(text, " hardly changes: ");
     else
-        append(text, " %s as %s^{%.1f}: ", fit->exponent > 0 ? "grows" : "falls", symbol_of(axis),
+        append(text, " %s as %s^{%.1f}: ", fit->exponent > 0 ? "grows" : "falls", axes_symbol(axis),
                fit->exponent);
     append_point(text, &first->points[0], axis, base, unit);
     if (fit->has_exponent) {
@@ -80,7 +75,7 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
         append(text, "%s", s->quantity->subject);
     if (!s->fit.has_interval || s->fit.half_width > meaningless)
         return;
-    append(text, ", %s^{%.2f", symbol_of(axis), s->fit.exponent);
+    append(text, ", %s^{%.2f", axes_symbol(axis), s->fit.exponent);
     if (s->fit.half_width >= 0.005) /* narrower than what is shown of the exponent */
         append(text, " ± %.2f", s->fit.half_width);
     append(text, "}");

@@ -23,7 +23,7 @@ bool figure_look(const char *plots_dir, const char *name, char look[PATH_MAX])
     return access(look, R_OK) == 0;
 }
 
-static bool write_script(const struct figure *f, const void *what, const char *path, const char *pictures,
+static bool write_figure(const struct figure *f, const void *what, const char *path, const char *pictures,
                          const char *look)
 {
     FILE *out = fopen(path, "w");
@@ -50,7 +50,7 @@ enum chart_result figure_draw(const struct figure *f, const void *what, const ch
     errno = ENAMETOOLONG;
     if (snprintf(path, sizeof path, "%s_%s.gp", prefix, f->name) >= PATH_MAX ||
         snprintf(pictures, sizeof pictures, "%s_%s", prefix, f->name) >= PATH_MAX ||
-        !write_script(f, what, path, pictures, look)) {
+        !write_figure(f, what, path, pictures, look)) {
         snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", path, strerror(errno));
         return CHART_FAILED;
     }

@@ -8,6 +8,7 @@
 #include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/record.h"
+#include "analysis/statistics/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,15 +39,9 @@ static size_t index_of(struct names *n, const char *name)
     return i;
 }
 
-static bool point_of(const struct row *row, const char *path, double *percent)
+static bool roofline_percent(const struct row *row, const char *path, double *percent)
 {
     return row_is_ok(row) && row_get_real(row, path, percent) && *percent > 0;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The middle of what the first variant of each op, its default, reaches. */
@@ -59,12 +54,12 @@ static double median_of_defaults(const struct kernel_chart *c)
             const struct row *row = rows_at(c->rows, i);
             const char *op;
             if (row_get_text(row, "op", &op) && strcmp(op, c->ops.list[o]) == 0 &&
-                point_of(row, "kernel.roofline.percent", &percent)) {
+                roofline_percent(row, "kernel.roofline.percent", &percent)) {
                 reached[n++] = percent;
                 break;
             }
         }
-    qsort(reached, n, sizeof *reached, by_size);
+    qsort(reached, n, sizeof *reached, compare_doubles);
     return n ? (reached[n / 2] + reached[(n - 1) / 2]) / 2 : NAN;
 }
 
@@ -77,7 +72,7 @@ static void write_points(FILE *out, struct kernel_chart *c, const char *block, c
         const char *op, *variant;
         double percent;
         if (!row_get_text(row, "op", &op) || !row_get_text(row, "variant", &variant) ||
-            !point_of(row, path, &percent))
+            !roofline_percent(row, path, &percent))
             continue;
         size_t line = index_of(&c->ops, op), look = index_of(&c->variants, variant);
         if (line < NAMES_MAX && look < VARIANTS_MAX)
@@ -127,7 +122,7 @@ enum chart_result kernel_chart_draw(const struct record *record, const char *plo
     double percent;
     bool any = false;
     for (size_t i = 0; i < rows_count(c.rows); i++)
-        any = any || point_of(rows_at(c.rows, i), "kernel.roofline.percent", &percent);
+        any = any || roofline_percent(rows_at(c.rows, i), "kernel.roofline.percent", &percent);
     if (any)
         return figure_draw(&figure, &c, plots_dir, prefix, message);
     snprintf(message, MESSAGE_SIZE, "charts skipped: no row has its percentage of the roofline");

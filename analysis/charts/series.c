@@ -52,7 +52,7 @@ static struct series *find_or_add(struct series_set *set, const struct quantity 
     return s;
 }
 
-static int by_x(const void *a, const void *b)
+static int points_by_x(const void *a, const void *b)
 {
     double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
     return (x > y) - (x < y);
@@ -65,7 +65,7 @@ static void finish(struct series *s)
         fprintf(stderr, "series: no memory for %zu points\n", s->count);
         abort();
     }
-    qsort(s->points, s->count, sizeof *s->points, by_x);
+    qsort(s->points, s->count, sizeof *s->points, points_by_x);
     for (size_t i = 0; i < s->count; i++) {
         xy[i] = s->points[i].x;
         xy[s->count + i] = s->points[i].y;

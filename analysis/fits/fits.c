@@ -52,7 +52,7 @@ static bool sample_of(const struct row *row, const struct field *axis, const cha
     return true;
 }
 
-static int by_x(const void *a, const void *b)
+static int samples_by_x(const void *a, const void *b)
 {
     double x = ((const struct sample *)a)->x, y = ((const struct sample *)b)->x;
     return (x > y) - (x < y);
@@ -119,11 +119,6 @@ static void law_text(char text[SCHEMA_PATH], const struct growth_law *law, const
     }
 }
 
-static const char *symbol_of(const struct field *axis)
-{
-    return *axis->symbol ? axis->symbol : "x";
-}
-
 /* The law of the times; r->x and r->y hold them. */
 static void set_law(struct value *fit, const struct run *r)
 {
@@ -140,10 +135,10 @@ static void set_law(struct value *fit, const struct run *r)
             value_append(coefficients, value_new_real(g.laws[0].coefficient[t]));
     for (int l = 1; l < GROWTH_LAWS && g.laws[l].criterion < g.laws[0].criterion + GROWTH_CLOSE; l++) {
         size_t used = strlen(others);
-        law_text(text, &g.laws[l], symbol_of(r->axis));
+        law_text(text, &g.laws[l], axes_symbol(r->axis));
         snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", text);
     }
-    law_text(text, &g.laws[0], symbol_of(r->axis));
+    law_text(text, &g.laws[0], axes_symbol(r->axis));
     value_set_text(fit, "law", text);
     value_set(fit, "law_coefficients", coefficients);
     set_real(fit, "law_error", g.laws[0].error, "");
@@ -238,7 +233,7 @@ static void set_work(struct value *fit, struct run *r)
 /* The fit of one run; null where the axis has one value. */
 static struct value *fit_of(struct run *r)
 {
-    qsort(r->samples, r->n, sizeof *r->samples, by_x);
+    qsort(r->samples, r->n, sizeof *r->samples, samples_by_x);
     if (r->n < 2 || r->samples[0].x == r->samples[r->n - 1].x)
         return NULL;
     struct value *fit = value_new_object();

@@ -1,6 +1,7 @@
 /* Fits for people. */
 #include "analysis/fits/fits.h"
 
+#include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
@@ -22,10 +23,9 @@ static double real_of(const struct value *fit, const char *name)
     return value;
 }
 
-static const char *symbol_of(const struct value *fit)
+static const char *symbol_text(const struct value *fit)
 {
-    const struct field *axis = schema_find(text_of(fit, "axis"));
-    return axis && axis->symbol && *axis->symbol ? axis->symbol : "x";
+    return axes_symbol(schema_find(text_of(fit, "axis")));
 }
 
 /* "step, gelu over nodes" */
@@ -40,7 +40,7 @@ static void print_subject(const struct value *fit, FILE *out)
 static void print_exponent(const struct value *fit, FILE *out)
 {
     double half = (real_of(fit, "exponent_high") - real_of(fit, "exponent_low")) / 2;
-    fprintf(out, "%s^%.2f ± %.2f", symbol_of(fit), real_of(fit, "exponent"), half);
+    fprintf(out, "%s^%.2f ± %.2f", symbol_text(fit), real_of(fit, "exponent"), half);
 }
 
 /* "12.1 µs N + 1.30 ns N^2": the coefficients before the terms that the law's text lists. */
@@ -88,7 +88,7 @@ void fits_print(const struct value *fits, FILE *out)
         fputs(": ", out);
         print_exponent(fit, out);
         if (!isnan(real_of(fit, "work_exponent")))
-            fprintf(out, ", its %s %s^%.2f", work_name(fit), symbol_of(fit), real_of(fit, "work_exponent"));
+            fprintf(out, ", its %s %s^%.2f", work_name(fit), symbol_text(fit), real_of(fit, "work_exponent"));
         if (*text_of(fit, "law")) {
             fputs("; ", out);
             print_law(fit, out);
@@ -108,7 +108,7 @@ static void warn_contradiction(const struct value *fit, FILE *out)
     print_exponent(fit, out);
     fprintf(out,
             ", but the %s as %s^%.2f, though every row is in one level of memory (%s) and %s-bound: %s\n",
-            work_name(fit), symbol_of(fit), real_of(fit, "work_exponent"), text_of(fit, "levels"),
+            work_name(fit), symbol_text(fit), real_of(fit, "work_exponent"), text_of(fit, "levels"),
             text_of(fit, "bounds"),
             faster ? "something costs more than the algorithm says"
                    : "the small sizes pay costs that do not grow with the work");

@@ -118,7 +118,7 @@ static void solve(const struct fitting *f, const double normal[TERMS_MAX][TERMS_
 }
 
 /* At the start each term has an equal share of the whole. */
-static void start(const struct fitting *f, double theta[TERMS_MAX])
+static void initial_guess(const struct fitting *f, double theta[TERMS_MAX])
 {
     for (int t = 0; t < f->terms; t++) {
         theta[t] = -log(f->terms);
@@ -128,7 +128,7 @@ static void start(const struct fitting *f, double theta[TERMS_MAX])
 }
 
 /* Lowers the sum of squares as far as it goes. */
-static double descend(const struct fitting *f, double theta[TERMS_MAX])
+static double minimise(const struct fitting *f, double theta[TERMS_MAX])
 {
     double normal[TERMS_MAX][TERMS_MAX + 1], tried[TERMS_MAX][TERMS_MAX + 1];
     double damping = 1e-3, squares = squares_of(f, theta, normal);
@@ -162,8 +162,8 @@ static struct growth_law fit_law(unsigned terms, const double *x, const double *
             if (!(term_at(f.term[t], x[p]) > 0)) /* log 1 */
                 return law;
     double theta[TERMS_MAX];
-    start(&f, theta);
-    double squares = descend(&f, theta);
+    initial_guess(&f, theta);
+    double squares = minimise(&f, theta);
     for (int t = 0; t < f.terms; t++)
         law.coefficient[f.term[t]] = exp(theta[t]);
     law.error = sqrt(squares / (double)n);
@@ -175,7 +175,7 @@ static int terms_of(const struct growth_law *law)
     return __builtin_popcount(law->terms);
 }
 
-static void judge(struct growth_law of[GROWTH_LAWS], size_t n)
+static void set_criteria(struct growth_law of[GROWTH_LAWS], size_t n)
 {
     double least = INFINITY;
     for (int l = 0; l < GROWTH_LAWS; l++)
@@ -185,7 +185,7 @@ static void judge(struct growth_law of[GROWTH_LAWS], size_t n)
         of[l].criterion = (double)n * pow(of[l].error / noise, 2) + 2 * terms_of(&of[l]);
 }
 
-static size_t different(const double *x, size_t n)
+static size_t count_distinct(const double *x, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -216,11 +216,11 @@ struct growth growth_fit(const double *x, const double *y, size_t n)
             points[growth.points] = x[i];
             points[n + growth.points++] = y[i];
         }
-    growth.found = different(points, growth.points) >= GROWTH_SIZES_MIN;
+    growth.found = count_distinct(points, growth.points) >= GROWTH_SIZES_MIN;
     for (int l = 0; growth.found && l < GROWTH_LAWS; l++)
         growth.laws[l] = fit_law(laws[l], points, points + n, growth.points);
     if (growth.found)
-        judge(growth.laws, growth.points);
+        set_criteria(growth.laws, growth.points);
     qsort(growth.laws, GROWTH_LAWS, sizeof *growth.laws, best_first);
     free(points);
     return growth;

@@ -101,6 +101,11 @@ void axes_describe(const struct row *row, const struct field *axis, char text[AX
         memcpy(text, value, sizeof value);
 }
 
+const char *axes_symbol(const struct field *axis)
+{
+    return axis && axis->symbol && *axis->symbol ? axis->symbol : "x";
+}
+
 void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n, char text[AXES_TEXT])
 {
     size_t used = 0;

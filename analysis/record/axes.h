@@ -29,6 +29,9 @@ bool axes_follows(const struct rows *rows, const struct field *axis, const struc
  * not have and the others have alike: a solver, where some encodings need none. */
 size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
 
+/* The axis's symbol in formulas, "N"; "x" if it has none or is null. */
+const char *axes_symbol(const struct field *axis);
+
 /* A row's values of axes[n], as in "512 channels, gelu"; "" if n is 0. */
 void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n,
                        char text[AXES_TEXT]);

@@ -45,18 +45,12 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A sorted copy, to be freed. */
 static double *sorted_copy(const double *x, size_t n)
 {
     double *sorted = allocate(n, sizeof *sorted);
     memcpy(sorted, x, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
     return sorted;
 }
 
@@ -84,7 +78,7 @@ static size_t count_below(const double *sorted, size_t n, double x, bool or_equa
 
 /* The correlation of neighbours in rank, when `fitted` parameters (mean, slope) were taken from the samples.
  */
-static double neighbours_alike(const double *x, size_t n, int fitted)
+static double lag1_autocorrelation(const double *x, size_t n, int fitted)
 {
     if (n < AUTOCORRELATION_MIN)
         return 0;
@@ -106,7 +100,7 @@ static double neighbours_alike(const double *x, size_t n, int fitted)
 
 double autocorrelation(const double *samples, size_t n)
 {
-    return neighbours_alike(samples, n, 1);
+    return lag1_autocorrelation(samples, n, 1);
 }
 
 /* The variance of S over that of independent samples, when neighbours correlate with r >= 0. */
@@ -154,7 +148,7 @@ static struct drift drift_of(const double *x, size_t n)
     double s, slope = slope_of(x, n, &s), *flat = allocate(n, sizeof *flat);
     for (size_t i = 0; i < n; i++)
         flat[i] = x[i] - slope * (double)i;
-    double r = fmax(0, neighbours_alike(flat, n, 2)), median = median_of(x, n);
+    double r = fmax(0, lag1_autocorrelation(flat, n, 2)), median = median_of(x, n);
     free(flat);
     double deviation = sqrt(variance(x, n) * variance_factor(n, r));
     struct drift d = {.change = slope * (double)(n - 1) / fabs(median), .p = 1};
@@ -202,7 +196,7 @@ struct slow_start slow_start_find(const double *samples, size_t n)
 }
 
 /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), by multiplication to [0, bound). */
-static size_t draw(uint64_t *state, size_t bound)
+static size_t random_below(uint64_t *state, size_t bound)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -226,7 +220,7 @@ static double resampled_median(const size_t *place, const double *sorted, size_t
 {
     memset(times, 0, n * sizeof *times);
     for (size_t filled = 0; filled < n;) {
-        size_t first = draw(state, n - block + 1);
+        size_t first = random_below(state, n - block + 1);
         for (size_t i = 0; i < block && filled < n; i++, filled++)
             times[place[first + i]]++;
     }
@@ -250,7 +244,7 @@ struct interval median_interval_blocks(const double *samples, size_t n, uint64_t
         place[i] = count_below(sorted, n, samples[i], false); /* equal samples may share a place */
     for (size_t i = 0; i < RESAMPLES; i++)
         medians[i] = resampled_median(place, sorted, n, block, times, &seed);
-    qsort(medians, RESAMPLES, sizeof *medians, ascending);
+    qsort(medians, RESAMPLES, sizeof *medians, compare_doubles);
     struct interval interval = {quantile(medians, RESAMPLES, 0.025), quantile(medians, RESAMPLES, 0.975),
                                 (double)n / (double)block};
     free(sorted);

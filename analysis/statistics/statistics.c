@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int ascending(const void *a, const void *b)
+int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -73,7 +73,7 @@ static size_t count_outliers(const double *x, size_t n, double median, double *d
 {
     for (size_t i = 0; i < n; i++)
         deviation[i] = fabs(x[i] - median);
-    qsort(deviation, n, sizeof *deviation, ascending);
+    qsort(deviation, n, sizeof *deviation, compare_doubles);
     /* The floor: run times that agree within a percent have no outliers worth a warning. */
     double sigma = fmax(1.4826 * quantile(deviation, n, 0.5), 0.01 * fabs(median));
     size_t outliers = 0;
@@ -100,7 +100,7 @@ struct summary summarize(const double *samples, size_t n)
         abort();
     }
     memcpy(sorted, samples, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
 
     size_t rank = median_interval_rank(n);
     struct summary s = {

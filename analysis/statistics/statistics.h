@@ -26,7 +26,7 @@ struct summary {
 /* The summary of samples[n], in any order. Without samples everything but n and outliers is NAN. */
 struct summary summarize(const double *samples, size_t n);
 
-/* The p-quantile, 0 <= p <= 1, of ascending sorted[n], n >= 1, interpolated between neighbours. */
+/* The p-quantile, 0 <= p <= 1, of compare_doubles sorted[n], n >= 1, interpolated between neighbours. */
 double quantile(const double *sorted, size_t n, double p);
 
 /*
@@ -37,5 +37,8 @@ size_t median_interval_rank(size_t n);
 
 /* The same for an interval of this confidence, between 0 and 1. */
 size_t median_interval_rank_at(size_t n, double confidence);
+
+/* Compares two doubles, for qsort in ascending order. */
+int compare_doubles(const void *a, const void *b);
 
 #endif
