@@ -1,4 +1,4 @@
-/* The activations of kernels/activation.h over vector_math.h, to be inlined in loops over many elements. */
+/* The activations of kernels/activation.h using vector_math.h, for inlining in loops over many elements. */
 #ifndef GTMARK_KERNELS_CPU_ACTIVATION_H
 #define GTMARK_KERNELS_CPU_ACTIVATION_H
 

@@ -1,6 +1,6 @@
 /*
- * AdamW in one sweep over parameters p, moments m and v, and gradients g; the formulas are in ref/adamw.c.
- * What depends on the step alone is computed once, in double, from schedule = [t, lr].
+ * AdamW in one pass over parameters p, moments m and v, and gradients g; the formulas are in ref/adamw.c.
+ * Factors that depend only on the step are computed once, in double, from schedule = [t, lr].
  */
 #include "kernels/cpu/elementwise.h"
 

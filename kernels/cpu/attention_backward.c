@@ -4,9 +4,9 @@
  *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta) scale
  *   dq (+)= ds k    dk (+)= ds' q    dv (+)= p' dy
  *
- * A task is one head of one graph, and where heads and graphs are too few to occupy many cores, one of
- * `parts` ranges of its keys: it passes over all queries, so dk and dv of its keys are its own, and dq has an
- * accumulator for each part; these are added in order. Keys are taken KEYS at a time and queries QUERIES at a
+ * A task is one head of one graph or, if heads and graphs are too few for many cores, one of `parts` ranges
+ * of its keys: it loops over all queries, so dk and dv of its keys are private to it, and dq has an
+ * accumulator per part; these are added in order. Keys are processed KEYS at a time and queries QUERIES at a
  * time, so that p and ds stay in the second-level cache.
  */
 #include "kernels/cpu/blocks.h"
@@ -20,31 +20,31 @@
 enum {
     QUERIES = 96,
     KEYS = 256,
-    LD = KEYS + 16, /* of p and ds: no power of two, since their columns are read as well */
-    TASKS = 32,     /* wanted, each of at least KEYS keys */
+    LD = KEYS + 16, /* of p and ds: not a power of two, since columns are read too */
+    TASKS = 32,     /* target number; each has at least KEYS keys */
 };
 
-struct heads {
+struct head_layout {
     const struct attention_backward_args *a;
-    int64_t dh, width; /* columns of a head, and as packed */
+    int64_t dh, width; /* columns of a head, actual and as packed */
     int parts;
-    int64_t rows; /* of lse and delta: N, and those a last tile reads beyond */
-    float scale, *lse, *delta, *dq_parts, *rooms; /* scratch: H x rows, parts of N x D, one for each thread */
-    int64_t room;                                 /* floats of a thread */
+    int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
+    float scale, *lse, *delta, *dq_parts, *workspaces; /* scratch: H x rows, parts of N x D; per thread */
+    int64_t per_thread;                                /* floats of a thread */
 };
 
 /* Scratch of a thread. */
-struct room {
+struct workspace {
     float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
     float *q, *dy;      /* packed for ds' q and p' dy */
     float *dk, *dv;     /* KEYS x width */
     float *p, *ds;      /* QUERIES x LD */
 };
 
-/* Lays a thread's scratch out and returns its floats; null for size alone. */
-static int64_t lay_out(int64_t width, float *at, struct room *r)
+/* Lays out a thread's scratch and returns its size in floats; `r` null: only the size. */
+static int64_t lay_out(int64_t width, float *at, struct workspace *r)
 {
-    struct room unused;
+    struct workspace unused;
     r = at ? r : &unused;
     float **parts[] = {&r->kt, &r->vt, &r->k, &r->dk, &r->dv, &r->q, &r->dy, &r->p, &r->ds};
     int64_t size = 0;
@@ -55,17 +55,17 @@ static int64_t lay_out(int64_t width, float *at, struct room *r)
     return size;
 }
 
-static struct heads heads_of(const struct attention_backward_args *a, int64_t *bytes)
+static struct head_layout heads_of(const struct attention_backward_args *a, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct heads s = {
+    struct head_layout s = {
         .a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
-    s.room = lay_out(s.width, NULL, NULL);
+    s.per_thread = lay_out(s.width, NULL, NULL);
     s.rows = n + GEMM_ROWS;
     int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
-                       s.room * a->call.threads};
-    float **parts[] = {&s.lse, &s.delta, &s.dq_parts, &s.rooms};
+                       s.per_thread * a->call.threads};
+    float **parts[] = {&s.lse, &s.delta, &s.dq_parts, &s.workspaces};
     *bytes = 0;
     for (int i = 0; i < 4; i++) {
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
@@ -74,8 +74,8 @@ static struct heads heads_of(const struct attention_backward_args *a, int64_t *b
     return s;
 }
 
-/* delta, and lse as an exponent of 2. */
-static void delta_row(const struct heads *s, int64_t i)
+/* delta, and lse converted to base 2. */
+static void delta_row(const struct head_layout *s, int64_t i)
 {
     for (int h = 0; h < s->a->heads; h++) {
         const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
@@ -90,15 +90,18 @@ static struct gemm_in rows_in(struct mat m, int64_t first, int64_t column)
     return gemm_in(row_of(m, first) + column, m.ld);
 }
 
-/* Queries first .. against the keys whose products are in the room. */
-static void queries(const struct heads *s, const struct room *r, int64_t first, int64_t rows, int64_t keys,
-                    int64_t h, bool begin, struct mat dq)
+/* Queries first .. against the current keys. */
+static void queries(const struct head_layout *s, const struct workspace *r, int64_t first, int64_t rows,
+                    int64_t keys, int64_t h, bool begin, struct mat dq)
 {
     const struct attention_backward_args *a = s->a;
     int64_t column = h * s->dh;
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
     int64_t at = h * s->rows + first;
-    /* Huge scores are not rounded as they were in the forward: their difference to lse may still be huge. */
+    /*
+     * Clamped to 1: huge scores are rounded differently than in the forward, so their difference to lse may
+     * be huge.
+     */
     struct gemm_end p = {.kind = GEMM_PROBABILITIES, .shift = s->lse + at};
     struct gemm_end ds = {.kind = GEMM_GRADIENTS, .shift = s->delta + at, .p = r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
@@ -118,9 +121,9 @@ static void put(struct mat to, int64_t first, int64_t column, int64_t rows, int6
         add_accumulators(cols, row_of(to, first + i) + column, to.acc, from + i * ld, 1, 0);
 }
 
-/* Keys first .. of graph g: all queries of the graph. */
-static void keys_block(const struct heads *s, const struct room *r, int64_t g, int64_t h, int64_t first,
-                       int64_t keys, struct mat dq)
+/* Keys first .. of graph g, with all queries of the graph. */
+static void keys_block(const struct head_layout *s, const struct workspace *r, int64_t g, int64_t h,
+                       int64_t first, int64_t keys, struct mat dq)
 {
     const struct attention_backward_args *a = s->a;
     int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1), column = h * s->dh;
@@ -136,11 +139,11 @@ static void keys_block(const struct heads *s, const struct room *r, int64_t g, i
     put(a->dv, first, column, keys, s->dh, r->dv, s->width);
 }
 
-static void part(const struct heads *s, int64_t g, int64_t h, int p, float *room)
+static void part(const struct head_layout *s, int64_t g, int64_t h, int p, float *work)
 {
     const struct attention_backward_args *a = s->a;
-    struct room r;
-    lay_out(s->width, room, &r);
+    struct workspace r;
+    lay_out(s->width, work, &r);
     struct mat dq = a->dq;
     if (s->parts > 1) {
         dq = a->q;
@@ -159,7 +162,7 @@ void CPU(attention_backward)(const void *args)
 {
     const struct attention_backward_args *a = args;
     int64_t bytes, n = a->q.rows, d = a->q.cols;
-    struct heads s = heads_of(a, &bytes);
+    struct head_layout s = heads_of(a, &bytes);
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
@@ -170,7 +173,7 @@ void CPU(attention_backward)(const void *args)
         for (int64_t g = 0; g < graph_count(a->graphs); g++)
             for (int h = 0; h < a->heads; h++)
                 for (int p = 0; p < s.parts; p++)
-                    part(&s, g, h, p, s.rooms + omp_get_thread_num() * s.room);
+                    part(&s, g, h, p, s.workspaces + omp_get_thread_num() * s.per_thread);
         if (s.parts > 1) {
 #pragma omp for schedule(static) nowait
             for (int64_t i = 0; i < n; i++)

@@ -1,14 +1,14 @@
 /*
  * Batch normalisation of each column, in training and in inference, and its backward.
  *
- *   y = (x - mean) rstd gain + bias     stats = [mean; rstd]     x, y: N x D, all else rows of D
+ *   y = (x - mean) rstd gain + bias     stats = [mean; rstd]     x, y: N x D, all others: rows of D
  *   running = (1 - momentum) running + momentum (mean, sum of (x - mean)^2 / (N - 1))
  *   n = (x - mean) rstd, s = sum dy, t = sum dy n     dx (+)= (dy - s / N - n t / N) gain rstd
  *   dgain (+)= t, dbias (+)= s
  *
- * Rows are cut into chunks that the first two levels of cache hold, so that the two sweeps for a chunk's mean
- * and variance read memory once. Chunks are merged in order, in double. What the mean loses by rounding is
- * made good in the bias, so that columns far from zero lose nothing else.
+ * Rows are processed in chunks that fit the first two levels of cache, so that the two passes for a chunk's
+ * mean and variance read memory once. Chunks are merged in order, in double. The rounding error of the mean
+ * is compensated in the bias, so columns far from zero lose no further accuracy.
  */
 #include "kernels/cpu/norm.h"
 
@@ -17,7 +17,7 @@
 
 enum { CHUNK = 8192 /* elements */, LEAST_ROWS = 16, STRIP = NORM_STRIP, GRAIN = 1 << 13 };
 
-/* Moments of a chunk: the mean, rounded, then the sums of x - mean and of its square. */
+/* Moments of a chunk: the rounded mean, then the sums of x - mean and of its square. */
 enum { MEAN, REST, SQUARES, MOMENTS };
 
 static int64_t chunk_rows(int64_t d)
@@ -163,7 +163,7 @@ int64_t CPU(batch_norm_inference_scratch)(const void *args)
     return float_bytes(((const struct batch_norm_inference_args *)args)->x.cols);
 }
 
-/* Of a chunk: t, then s. */
+/* The sums of a chunk: t, then s. */
 static void chunk_sums(const struct batch_norm_backward_args *a, int64_t first, int64_t end, float *sums)
 {
     int64_t d = a->x.cols;
@@ -183,7 +183,7 @@ static void chunk_sums(const struct batch_norm_backward_args *a, int64_t first, 
         t[k] *= rstd[k];
 }
 
-/* sums of columns first .. over all chunks: added to the gradients, and their means, in `means`. */
+/* Totals of columns first .. over all chunks: added to the gradients; their means are written to `means`. */
 static void finish_sums(const struct batch_norm_backward_args *a, const float *sums, float *means,
                         int64_t first)
 {

@@ -1,6 +1,6 @@
 /*
- * The serial CBLAS product in the terms of gemm.h. Rows of the table that call it exist where HAVE_CBLAS
- * is 1.
+ * The serial CBLAS product with the interface of gemm.h. Kernels that call it are in the table only if
+ * HAVE_CBLAS is 1.
  */
 #ifndef GTMARK_KERNELS_CPU_BLAS_H
 #define GTMARK_KERNELS_CPU_BLAS_H
@@ -15,13 +15,13 @@ static inline enum CBLAS_TRANSPOSE blas_order(struct gemm_in m)
     return m.col == 1 ? CblasNoTrans : CblasTrans;
 }
 
-/* The leading dimension; of a matrix with one row a view may say anything, but CBLAS wants its width. */
+/* The leading dimension; that of a one-row view is arbitrary, but CBLAS requires at least the width. */
 static inline int blas_ld(struct gemm_in m, int64_t rows, int64_t cols)
 {
     return (int)(m.col == 1 ? max_of(m.row, cols) : max_of(m.col, rows));
 }
 
-/* C (m x n) = A B, or C += A B if acc. Of each of A and B, row or col is 1. */
+/* C (m x n) = A B, or C += A B if acc. For A and for B, either row or col is 1. */
 static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
                                 int64_t ldc, bool acc)
 {
@@ -31,7 +31,7 @@ static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in 
 #else
 #include <stdlib.h>
 
-/* No row of the table asks for it. */
+/* Never called: no row of the table refers to it. */
 static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
                                 int64_t ldc, bool acc)
 {

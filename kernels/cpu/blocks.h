@@ -1,8 +1,8 @@
 /*
- * Rows of a ragged batch cut into blocks that each lie in one graph.
+ * Division of a ragged batch into blocks of rows within one graph.
  *
- * Blocks are numbered without a table: those of graph g begin at number at[g] / size + g. A graph may have a
- * number more than it has blocks, and that block is empty.
+ * Blocks are numbered without a table: those of graph g begin at number at[g] / size + g. A graph may have
+ * one number more than blocks; that block is empty.
  */
 #ifndef GTMARK_KERNELS_CPU_BLOCKS_H
 #define GTMARK_KERNELS_CPU_BLOCKS_H

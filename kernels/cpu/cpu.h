@@ -1,12 +1,11 @@
 /*
- * What the files of kernels/cpu share. They are compiled once for each instruction set, with ISA naming it,
- * so every symbol with external linkage is declared through CPU(name), and headers hold static functions
- * only: a function that the linker merged between instruction sets could run on a processor that lacks its
- * own.
+ * Shared by the files of kernels/cpu. They are compiled once per instruction set, which ISA names, so every
+ * symbol with external linkage is declared through CPU(name), and headers contain only static functions: a
+ * function that the linker merged across instruction sets could run on a processor without its own.
  *
- * Results never depend on call.threads: work is cut into tasks by shape alone, each task is serial, and
- * partial sums are added in the order of the tasks. Scratch is declared by a function beside each kernel;
- * what belongs to a thread stands behind what is shared.
+ * Results never depend on call.threads: work is divided into tasks by shape alone, each task is serial, and
+ * partial sums are added in the order of the tasks. Each kernel has a function that returns its scratch size;
+ * per-thread scratch follows the shared part.
  */
 #ifndef GTMARK_KERNELS_CPU_CPU_H
 #define GTMARK_KERNELS_CPU_CPU_H
@@ -20,7 +19,7 @@
 
 extern const struct backend CPU(backend);
 
-/* The kernel of each op, and its scratch bytes where it needs any; not every op has either. */
+/* The kernel of each op, and its scratch bytes if it needs any; not every op has either. */
 #define OP(name, doc)                                                                                        \
     void CPU(name)(const void *args);                                                                        \
     int64_t CPU(name##_scratch)(const void *args);
@@ -31,13 +30,13 @@ void CPU(linear_blas)(const void *args);
 void CPU(linear_backward_blas)(const void *args);
 int64_t CPU(linear_backward_blas_scratch)(const void *args);
 
-/* Bytes of `count` floats, padded so that what follows begins on a cache line of its own. */
+/* Bytes of `count` floats, padded so that the next part begins on its own cache line. */
 static inline int64_t float_bytes(int64_t count)
 {
     return round_up(count * 4, 64);
 }
 
-/* The first element of row i. An absent matrix has no data and gives null, whatever i. */
+/* The first element of row i; null for an absent matrix. */
 static inline float *row_of(struct mat m, int64_t i)
 {
     return m.data ? (float *)m.data + i * m.ld : NULL;
@@ -57,7 +56,10 @@ static inline void add_accumulators(int64_t n, float *restrict to, bool acc, con
     }
 }
 
-/* Threads worth waking for `work` units when one thread does `grain` in a few times the cost of a fork. */
+/*
+ * The number of threads worth using for `work` units, if processing `grain` units takes one thread a few
+ * times the cost of a fork.
+ */
 static inline int threads_for(const struct call *c, int64_t work, int64_t grain)
 {
     return (int)max_of(1, min_of(c->threads, work / grain));

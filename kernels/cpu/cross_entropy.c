@@ -1,12 +1,12 @@
 /*
- * Cross-entropy of the softmax of each row against the row's label, a column, and its backward. y: N x M.
+ * Cross-entropy of each row's softmax against the row's label, a column, and its backward. y: N x M.
  *
  *   lse_i = log sum_k exp(y_ik)    loss = sum_i (lse_i - y_i,label) / N
  *   dy_ik (+)= dloss (exp(y_ik - lse_i) - [k is the label]) / N
  *
- * The largest entry of the row is subtracted before exp. Columns are few: GEMM_COLS rows at a time are packed
- * as gemm.h packs a transposed matrix, so that vectors run along rows. Their losses are summed in double, and
- * those sums added in order.
+ * The largest entry of the row is subtracted before exp. There are few columns, so GEMM_COLS rows at a time
+ * are packed like a transposed matrix in gemm.h, and vectors run along rows. Losses are summed in double, and
+ * partial sums are added in order.
  */
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
@@ -21,7 +21,7 @@ static int64_t label_of(struct mat label, int64_t i)
     return ((const int64_t *)label.data)[i * label.ld];
 }
 
-/* lse of LANES rows whose entries of column k are at y + k ld. */
+/* lse of LANES rows; entry k of the rows is at y + k ld. */
 static void log_sum_exp(int64_t m, const float *y, int64_t ld, float *lse)
 {
     float top[LANES], halves[LANES] = {0};

@@ -1,9 +1,10 @@
 /*
  * Products of rows by heads; see edge_heads.h.
  *
- * A sweep over edges takes up to WIDE vectors of every row at a time, whole heads or a part of one, so that
- * the node's own row (or what is summed for it) stays in registers. Sums over lanes are put off: the products
- * of an edge and a head are stored as a vector, and four such vectors are then added up by one transposition.
+ * A pass over edges processes up to WIDE vectors of every row at a time, whole heads or a part of one, so
+ * that the node's own row (or its accumulators) stays in registers. Horizontal sums are deferred: the
+ * products of an edge and a head are stored as a vector, and four such vectors are then reduced by one
+ * transposition.
  */
 #include "kernels/cpu/edge_heads.h"
 
@@ -11,7 +12,7 @@
 
 enum {
     WIDE = 8,
-    AHEAD = 8 /* edges from the one at hand to the one that is fetched */
+    AHEAD = 8 /* edges by which prefetches run ahead */
 };
 
 /* The largest power of two up to n. */
@@ -39,11 +40,11 @@ void edge_find_columns(struct edge_heads *s, float *scratch)
             s->columns[h * s->per + j] = max_of(0, min_of(h * s->dh + j * LANES, s->d - LANES));
 }
 
-const float *edge_spread(const struct edge_heads *s, const float *row, float *room)
+const float *edge_spread(const struct edge_heads *s, const float *row, float *copy)
 {
     if (s->dh % LANES == 0)
         return row;
-    float *to = room;
+    float *to = copy;
     for (int64_t h = 0; h < s->heads; h++)
         for (int64_t j = 0; j < s->per; j++, to += LANES) {
             int64_t first = h * s->dh + j * LANES, at = s->columns[h * s->per + j];
@@ -51,7 +52,7 @@ const float *edge_spread(const struct edge_heads *s, const float *row, float *ro
             for (int64_t c = first; c < min_of(first + LANES, (h + 1) * s->dh); c++)
                 to[c - at] = row[c];
         }
-    return room;
+    return copy;
 }
 
 void edge_collect(const struct edge_heads *s, const float *spread, float *row, bool acc)
@@ -82,22 +83,22 @@ struct edge_rows edge_copy(const struct edge_heads *s, struct edge_rows rows, in
     return (struct edge_rows){copies, LANES, number, n - 1};
 }
 
-/* What all sweeps of a call share. */
+/* Arguments shared by all passes of a call. */
 struct sweeps {
     const struct edge_heads *s;
     const struct edge_rows *rows;
     int64_t n;
     const float *weights, *own; /* `own`: a spread row */
-    float *sum, *products;      /* a spread row; a vector for each edge and head */
+    float *sum, *products;      /* a spread row; a vector per edge and head */
     const struct edge_rows *fetch;
 };
 
-/* One sweep: `heads` whole heads from `head` on, or `vectors` vectors of one from number `first` on. */
+/* One pass: `heads` whole heads starting at `head`, or `vectors` vectors of one, starting at `first`. */
 struct part {
     int64_t head, first, heads, vectors;
 };
 
-/* Fetches `count` vectors of the row AHEAD of row e. */
+/* Prefetches `count` vectors of the row AHEAD of row e. */
 INLINE void fetch(struct edge_rows r, int64_t e, int count, const int64_t *at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
@@ -107,7 +108,7 @@ INLINE void fetch(struct edge_rows r, int64_t e, int count, const int64_t *at)
         __builtin_prefetch(row + at[u]);
 }
 
-/* `heads` and `vectors` are p's, as constants. */
+/* `heads` and `vectors` are p's, as compile-time constants. */
 INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
 {
     bool fetches = w->fetch;
@@ -163,7 +164,7 @@ INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int v
         store(to + u * LANES, sum[u]);
 }
 
-/* The shapes of parts that there are, as sweep_all cuts them. */
+/* Dispatches to the shapes of parts that sweep_all produces. */
 static void multiply_part(const struct sweeps *w, const struct part *p)
 {
     switch (p->heads * 16 + p->vectors) {

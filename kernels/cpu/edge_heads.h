@@ -1,11 +1,11 @@
 /*
- * Products of one node's row with the rows at the other ends of its edges, head by head: what attention over
- * edges is made of. Head h has its own D / H columns of every row.
+ * Products of one node's row with the rows at the other ends of its edges, head by head: the building blocks
+ * of attention over edges. Head h has its own D / H columns of every row.
  *
- * A head is held as `per` vectors of LANES floats. Where D / H fills no whole number of them, its last vector
- * is read from further left, so as not to pass the row's end, or reaches into the next head: a `spread` row
- * holds zeros in the lanes that are not the head's, which makes products with it right, and sums in such
- * lanes are never used. Rows of less than LANES floats are copied before they are read.
+ * A head is stored as `per` vectors of LANES floats. If D / H is not a multiple of LANES, its last vector is
+ * read from further left, so as not to exceed the row, or extends into the next head: a `spread` row has
+ * zeros in the lanes outside the head, which makes products with it correct, and sums in those lanes are
+ * never used. Rows of less than LANES floats are copied before they are read.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGE_HEADS_H
 #define GTMARK_KERNELS_CPU_EDGE_HEADS_H
@@ -14,17 +14,17 @@
 #include "kernels/cpu/vectors.h"
 
 enum {
-    EDGE_LINE = 16,     /* floats of a cache line */
-    EDGE_ROWS_AHEAD = 2 /* from the node's row at hand to those that are fetched */
+    EDGE_LINE = 16,     /* floats per cache line */
+    EDGE_ROWS_AHEAD = 2 /* nodes by which prefetches run ahead */
 };
 
 struct edge_heads {
     int64_t d, dh, heads;
-    int64_t per;      /* vectors of a head */
-    int64_t together; /* heads in one sweep over the edges, a power of two; 0: heads are cut */
+    int64_t per;      /* vectors per head */
+    int64_t together; /* heads in one pass over the edges, a power of two; 0: heads are split */
     int64_t most;     /* edges at a time */
     int64_t *columns; /* heads x per: the column that lane 0 of each vector reads; see edge_find_columns */
-    int64_t units;    /* room for a number for each of these edges and heads, and for more to fill vectors */
+    int64_t units;    /* capacity for one number per edge and head, padded to whole vectors */
 };
 
 /* The rows of a matrix at the other ends of some edges. */
@@ -32,10 +32,10 @@ struct edge_rows {
     const float *at; /* of the matrix */
     int64_t ld;
     const int32_t *col;
-    int64_t last; /* col[0 .. last] may be read: more than these edges, to be fetched */
+    int64_t last; /* col[0 .. last] may be read: beyond these edges, for prefetching */
 };
 
-/* Floats of a spread row, and of the products of `most` edges before they are added up. */
+/* Floats of a spread row, and of the products of `most` edges before they are reduced. */
 static inline int64_t edge_spread_size(const struct edge_heads *s)
 {
     return s->heads * s->per * LANES;
@@ -57,14 +57,16 @@ static inline int64_t edge_copies_size(const struct edge_heads *s)
     return s->d < LANES ? s->most * (LANES + 1) : 0;
 }
 
-/* A part of scratch: where its address goes, and its floats. */
+/* A part of the scratch buffer: where to store its address, and its size in floats. */
 struct edge_part {
     float **at;
     int64_t floats;
 };
 
-/* Lays the parts out one after the other, each from a cache line on, and returns the floats of all; without
- * scratch they are null. */
+/*
+ * Lays out the parts one after another, aligned to cache lines, and returns the total number of floats;
+ * without scratch the addresses are null.
+ */
 static inline int64_t edge_lay_out(float *scratch, const struct edge_part *parts, size_t count)
 {
     int64_t size = 0;
@@ -75,9 +77,11 @@ static inline int64_t edge_lay_out(float *scratch, const struct edge_part *parts
     return size;
 }
 
-/* Rows that tasks go through in turn are too short for the processor to see them coming. These fetch row i,
- * if there is one, to be read or to be written: stores that wait for their line hold up the loads that need
- * what younger stores hold. */
+/*
+ * Consecutive rows of a task are too short for the hardware prefetcher. These prefetch row i, if it exists,
+ * for reading or for writing: stores that wait for their cache line delay younger loads that depend on
+ * younger stores.
+ */
 INLINE void edge_fetch_row(struct mat m, int64_t i)
 {
     for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
@@ -103,10 +107,10 @@ struct edge_heads edge_heads_of(int64_t d, int64_t heads);
 /* Fills s->columns, in scratch of edge_columns_size; without scratch it is null. */
 void edge_find_columns(struct edge_heads *s, float *scratch);
 
-/* A row of D floats as a spread one: in `room`, or itself if there is no difference. */
-const float *edge_spread(const struct edge_heads *s, const float *row, float *room);
+/* Converts a row of D floats to a spread row: in `copy`, or the row itself if they are identical. */
+const float *edge_spread(const struct edge_heads *s, const float *row, float *copy);
 
-/* row = the spread one, or row += it if acc. */
+/* row = the spread row, or row += it if acc. */
 void edge_collect(const struct edge_heads *s, const float *spread, float *row, bool acc);
 
 /* Copies n rows of less than LANES floats. */
@@ -121,13 +125,13 @@ static inline struct edge_rows edge_ends(const struct edge_heads *s, const struc
 }
 
 /*
- * dots[e * heads + h] = the product in head h of a spread row with row e. Meanwhile rows of `fetch` are
- * fetched, a few edges further than those at hand; null fetches none.
+ * dots[e * heads + h] = the product in head h of a spread row with row e. Meanwhile prefetches rows of
+ * `fetch`, a few edges ahead; null: none.
  */
 void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
                const struct edge_rows *fetch, float *products, float *dots);
 
-/* Adds weights[e * heads + h] times head h of row e to a spread row, and fetches likewise. */
+/* Adds weights[e * heads + h] times head h of row e to a spread row, with the same prefetching. */
 void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
                 const struct edge_rows *fetch, float *spread);
 

@@ -1,14 +1,15 @@
 /*
- * The rows of a compressed sparse matrix of edges, cut into tasks of nearly equal cost.
+ * Division of the rows of a compressed sparse matrix of edges into tasks of nearly equal cost.
  *
- * A row costs its edges and one more, so row i begins at position row[i] + i of a line N + E long, which is
+ * A row costs its edges plus one, so row i begins at position row[i] + i of a line of length N + E, which is
  * cut every `size` positions (after Merrill and Garland, "Merge-based parallel sparse matrix-vector
- * multiplication", 2016). A cut moves back to the beginning of the row that it falls into, so that rows stay
- * whole, except in rows longer than `size`: those hubs are cut where it is. The graph alone decides.
+ * multiplication", 2016). A cut moves back to the beginning of the row it falls into, so that rows stay
+ * whole, except for hubs, i.e. rows longer than `size`, which are cut where it falls. The division depends on
+ * the graph alone.
  *
- * A task thus consists of pieces of rows, of which the last may have no end and the first no beginning. A
- * piece without an end leaves what it found in its task's place in scratch. When all tasks are done, the
- * task with the end of a hub adds the pieces of edge_pieces_before, in their order.
+ * A task thus consists of pieces of rows; the last may lack its end and the first its beginning. The sum of a
+ * piece without an end is stored in its task's part of the scratch buffer. When all tasks are done, the task
+ * with the end of a hub adds the edge_pieces_before pieces in order.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGES_H
 #define GTMARK_KERNELS_CPU_EDGES_H
@@ -27,7 +28,10 @@ struct edge_piece {
     bool begins, ends;
 };
 
-/* Enough tasks for many cores, unless they were too short to hand out, and not so long that they lag. */
+/*
+ * Enough tasks for many cores, but neither too short to be worth scheduling nor so long that they cause
+ * imbalance.
+ */
 static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
 {
     enum { LEAST = 256, MOST = 2048, WANTED = 256 };
@@ -38,7 +42,7 @@ static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
     return t;
 }
 
-/* The first piece of task t, or for t = count what would follow the last one. */
+/* The first piece of task t; for t = count, the position after the last piece. */
 static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t)
 {
     int64_t at = min_of(t * s->size, s->nodes + s->edges), low = 0, high = s->nodes + 1;
@@ -60,7 +64,7 @@ static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t
     return p;
 }
 
-/* The piece p without what belongs to the next task, which begins with `next`. */
+/* The piece p without the part that belongs to the next task, which begins with `next`. */
 static inline struct edge_piece edge_clip(struct edge_piece p, struct edge_piece next)
 {
     if (p.row == next.row) {
@@ -70,7 +74,7 @@ static inline struct edge_piece edge_clip(struct edge_piece p, struct edge_piece
     return p;
 }
 
-/* Whether p, not yet clipped, begins before `next`, where the next task begins. */
+/* Whether p, not yet clipped, begins before `next`, the beginning of the next task. */
 static inline bool edge_before(struct edge_piece p, struct edge_piece next)
 {
     return p.row < next.row || (p.row == next.row && p.first < next.first);
@@ -83,8 +87,8 @@ static inline struct edge_piece edge_next(const struct edge_tasks *s, struct edg
 }
 
 /*
- * If the first piece of task t is the end of a hub, how many pieces of it are before: those of the tasks just
- * before t. Otherwise 0.
+ * If the first piece of task t is the end of a hub, the number of its preceding pieces, which are in the
+ * tasks just before t; otherwise 0.
  */
 static inline int64_t edge_pieces_before(const struct edge_tasks *s, int64_t t)
 {

@@ -1,6 +1,6 @@
 /*
- * Addition, copy and fill. Matrices without gaps between their rows are one run of elements, cut into pieces
- * of PIECE; others are cut by rows.
+ * Addition, copy and fill. Contiguous matrices are one run of elements, divided into pieces of PIECE; others
+ * are divided by rows.
  */
 #include "kernels/cpu/elementwise.h"
 

@@ -1,6 +1,6 @@
 /*
- * How elementwise kernels cut their matrices into serial pieces: runs of PIECE elements where no operand has
- * gaps between its rows (leading dimension = columns), else rows.
+ * Division of elementwise work into serial pieces: runs of PIECE elements if all operands are contiguous
+ * (leading dimension = columns), otherwise rows.
  */
 #ifndef GTMARK_KERNELS_CPU_ELEMENTWISE_H
 #define GTMARK_KERNELS_CPU_ELEMENTWISE_H
@@ -9,12 +9,12 @@
 
 enum {
     PIECE = 4096,   /* elements */
-    GRAIN = 1 << 13 /* elements that are worth a thread */
+    GRAIN = 1 << 13 /* elements per thread that justify a fork */
 };
 
 struct pieces {
     int64_t count, size, total;
-    bool whole; /* without gaps */
+    bool whole; /* contiguous */
 };
 
 static inline struct pieces pieces_of(int64_t rows, int64_t cols, const struct mat *operands, int count)

@@ -1,7 +1,7 @@
 /*
- * The register tile, packing, and the loops around them; see gemm.h for the method.
+ * The register tile, packing, and the surrounding loops; see gemm.h for the method.
  *
- * Vectors are the compilers' generic vector types, which become the instruction set's own.
+ * Vectors are the compilers' generic vector types, compiled to each instruction set's own.
  */
 #include "kernels/cpu/gemm.h"
 
@@ -22,7 +22,7 @@ typedef vm_four vec4;
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Where a tile of C goes: `rows` and `cols` of it exist. */
+/* The destination of a tile of C, of which `rows` and `cols` exist. */
 struct tile_out {
     float *c;
     int64_t ldc;
@@ -67,7 +67,7 @@ INLINE vm_ints lanes_below(int count)
     return *(const vm_ints *)(ones + LANES - count);
 }
 
-/* Stores the whole tile; columns that do not exist have weight 0. */
+/* Stores the whole tile; nonexistent columns have weight 0. */
 INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS],
                      struct tile_out o)
 {
@@ -95,7 +95,9 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
     }
 }
 
-/* How a tile reads A: along its rows, down its columns, or (at the lower edge) with the last row repeated. */
+/*
+ * How a tile reads A: along its rows, along its columns, or (at the lower edge) with the last row repeated.
+ */
 enum reads { BY_ROWS, BY_COLUMNS, BY_EDGE };
 
 INLINE float element(enum reads reads, struct gemm_in a, const float *const row[MR], int i, int64_t p)
@@ -103,7 +105,7 @@ INLINE float element(enum reads reads, struct gemm_in a, const float *const row[
     return reads == BY_COLUMNS ? a.at[p * a.col + i] : row[i][reads == BY_ROWS ? p : p * a.col];
 }
 
-/* One tile of `height` rows; all but k, a, b and o are constants where this is inlined. */
+/* One tile of `height` rows; all but k, a, b and o are compile-time constants after inlining. */
 INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads, int64_t k, struct gemm_in a,
                  const float *b, struct tile_out o)
 {
@@ -135,8 +137,10 @@ INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads,
         tile_end(vectors, height, kind, sum, o);
 }
 
-/* A column of tiles: all rows of C under one panel of B. Tiles of A are `step` floats apart; the last has
- * half the height where that will do. */
+/*
+ * A column of tiles: all rows of C for one panel of B. Tiles of A are `step` floats apart; the last has half
+ * the height if that suffices.
+ */
 INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
                   const float *b, struct tile_out o)
 {
@@ -180,7 +184,7 @@ INLINE void panel_of_width(enum gemm_kind kind, int64_t m, int64_t k, struct gem
     }
 }
 
-/* A function for each kind, lest the constants of one occupy registers of another. */
+/* One function per kind, so that the constants of one do not occupy registers in another. */
 NOINLINE void panel_store(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                           struct tile_out o)
 {
@@ -224,7 +228,7 @@ static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, 
     }
 }
 
-/* Panels are cut along k, `depth` steps at a time. */
+/* Panels are processed `depth` steps of k at a time. */
 static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_in a, const float *packed,
                     struct tile_out o)
 {
@@ -242,7 +246,7 @@ static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_
     }
 }
 
-/* What a tile reads of a panel stays in the first-level cache. */
+/* The part of a panel that a tile reads fits in the first-level cache. */
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc)
 {
@@ -274,8 +278,10 @@ static void transpose4(int64_t k, const float *const row[4], float *to, int64_t 
             to[j] = row[j][p];
 }
 
-/* A panel `width` wide of which `cols` exist; the others are copies of the last. A line of cache of each
- * column at a time, so that what is read and what is written stay in the first-level cache. */
+/*
+ * Packs a panel of `width` columns, of which `cols` exist; the others are copies of the last. One cache line
+ * of each column at a time, so that source and destination stay in the first-level cache.
+ */
 static void pack_transposed(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
 {
     enum { LINE = 16 /* floats */ };
@@ -288,7 +294,7 @@ static void pack_transposed(int64_t k, int64_t cols, int64_t width, struct gemm_
         }
 }
 
-/* The same, but the others are zeros. */
+/* The same, but the missing columns are zero. */
 static void pack_lines(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
 {
     for (int64_t p = 0; p < k; p++, to += width, b.at += b.row) {
@@ -311,7 +317,9 @@ void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed)
     }
 }
 
-/* A (m x k) in tiles of MR rows, each k long, as BY_COLUMNS reads them; rows beyond the last are zeros. */
+/*
+ * A (m x k) in tiles of MR rows, each of length k, as BY_COLUMNS reads them; rows beyond the last are zero.
+ */
 static void pack_rows(int64_t m, int64_t k, struct gemm_in a, float *to)
 {
     for (int64_t i = 0; i < m; i += MR)

@@ -2,12 +2,12 @@
  * Serial single-precision matrix product for blocks that fit into a core's caches: C (+)= A B.
  *
  * The method is that of Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", ACM TOMS
- * 34(3), 2008), as far as small operands need it. A register tile of GEMM_ROWS x GEMM_COLS of C runs along k.
- * B is packed into panels of GEMM_COLS columns (the last one as wide as whole vectors need), each panel k
- * rows long; A is read where it lies, for its elements are broadcast.
+ * 34(3), 2008), as far as small operands need it. A register tile of GEMM_ROWS x GEMM_COLS of C advances
+ * along k. B is packed into panels of GEMM_COLS columns (the last one rounded up to whole vectors), each
+ * panel k rows long; A is read in place, because its elements are broadcast.
  *
- * Every element of C is summed over k in the same order wherever it stands in the block (a chain for each
- * GEMM_DEPTH steps of k), so a result does not depend on how C was cut into blocks.
+ * Every element of C is summed over k in the same order wherever it is in the block (one chain per GEMM_DEPTH
+ * steps of k), so results do not depend on how C is divided into blocks.
  */
 #ifndef GTMARK_KERNELS_CPU_GEMM_H
 #define GTMARK_KERNELS_CPU_GEMM_H
@@ -33,7 +33,7 @@
 #define GEMM_COLS  (GEMM_LANES * GEMM_VECTORS)
 #define GEMM_DEPTH 256
 
-/* Element (i, k) of a matrix stands at at[i * row + k * col]. */
+/* Element (i, k) of a matrix is at[i * row + k * col]. */
 struct gemm_in {
     const float *at;
     int64_t row, col;
@@ -60,8 +60,10 @@ static inline int64_t gemm_packed_size(int64_t k, int64_t n)
 #define gemm_fused  CPU(gemm_fused)
 #define gemm_outer  CPU(gemm_outer)
 
-/* Packs B (k x n). Panels are independent: a caller may pack [first, first + n) of a wider B, first a
- * multiple of GEMM_COLS, to packed + first * k. */
+/*
+ * Packs B (k x n). Panels are independent: a caller may pack [first, first + n) of a wider B, first a
+ * multiple of GEMM_COLS, to packed + first * k.
+ */
 void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed);
 
 /* x *= factor; n elements. */
@@ -76,12 +78,12 @@ static inline void gemm_scale(int64_t n, float *x, float factor)
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc);
 
-/* What a tile of C becomes while it is in registers; `shift` has an element for each row. */
+/* Operations on a tile of C while it is in registers; `shift` has one element per row. */
 enum gemm_kind {
     GEMM_STORE,         /* A B */
-    GEMM_WEIGHTS,       /* 2^(A B - shift), added to the row's GEMM_LANES lanes of `sums` as well */
+    GEMM_WEIGHTS,       /* 2^(A B - shift), also added to the row's GEMM_LANES lanes of `sums` */
     GEMM_PROBABILITIES, /* 2^(A B - shift), but at most 1 */
-    GEMM_GRADIENTS,     /* p (A B - shift), with p laid out as C is */
+    GEMM_GRADIENTS,     /* p (A B - shift), with p laid out like C */
 };
 
 struct gemm_end {
@@ -90,14 +92,18 @@ struct gemm_end {
     float *sums;
 };
 
-/* C = what `end` makes of A B, each element of which is one chain over k: it has the same bits for every
- * kind. Unless it is only stored, tiles are written whole: C, p, shift and sums have room for rows up to a
- * multiple of GEMM_ROWS, and for columns up to a multiple of GEMM_LANES. */
+/*
+ * C = `end` applied to A B, each element of which is one chain over k: its bits are the same for every kind.
+ * Except for GEMM_STORE, whole tiles are written: C, p, shift and sums are padded to a multiple of GEMM_ROWS
+ * rows and of GEMM_LANES columns.
+ */
 void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c, int64_t ldc,
                 struct gemm_end end);
 
-/* gemm_packed for A and B of any strides and any k: both are packed, GEMM_DEPTH steps of k at a time, into
- * scratch of gemm_outer_scratch(m, n) floats. For short products of long, transposed operands. */
+/*
+ * gemm_packed for A and B of any strides and any k: both are packed, GEMM_DEPTH steps of k at a time, into
+ * gemm_outer_scratch(m, n) floats of scratch. For short products of long, transposed operands.
+ */
 void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
                 bool acc, float *scratch);
 
@@ -107,8 +113,8 @@ static inline int64_t gemm_outer_scratch(int64_t m, int64_t n)
 }
 
 /*
- * How an n x m product of depth k is cut into tasks: `rows` x `cols` blocks, to be taken column by column, so
- * that the packed B of a column of blocks stays in the second-level cache while A passes by.
+ * Division of an n x m product of depth k into tasks: `rows` x `cols` blocks, processed column by column, so
+ * that the packed B of a column of blocks stays in the second-level cache while A streams through.
  */
 struct gemm_grid {
     int64_t rows, cols;

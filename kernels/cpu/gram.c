@@ -1,9 +1,9 @@
 /*
  * g = x' diag(m) y in double. x: N x D, y: N x M, m: N x 1 or absent.
  *
- * Rows are cut into tasks, each with a sum of its own in scratch, which are added in order. A task sums ROWS
- * rows at a time in float, in tiles of TALL columns of x by a vector of columns of y, and these sums in
- * double: of so few terms float has lost less than it had lost in the products.
+ * Rows are divided into tasks, each with its own sum in scratch; these are added in order. A task sums ROWS
+ * rows at a time in float, in tiles of TALL columns of x by a vector of columns of y, and accumulates these
+ * sums in double: over so few terms, float loses less than the products already did.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum { ROWS = 32, TALL = 8, TASK_ROWS = 8 * ROWS, TASKS_MOST = 64 };
 struct products {
     struct mat g, x, y, m;
     int64_t task_rows;
-    double *sums; /* D x M for each task */
+    double *sums; /* D x M per task */
 };
 
 static int64_t task_rows_of(int64_t rows)
@@ -23,8 +23,7 @@ static int64_t task_rows_of(int64_t rows)
     return round_up(max_of(TASK_ROWS, blocks_of(rows, TASKS_MOST)), ROWS);
 }
 
-/* Columns r .. r + TALL - 1 of `rows` rows of x times m; beyond the last column, and beyond the rows, zero.
- */
+/* Columns r .. r + TALL - 1 of `rows` rows of x times m; zero beyond the last column and row. */
 static void pack_x(const struct products *p, int64_t first, int64_t rows, int64_t r, float to[ROWS][TALL])
 {
     int64_t cols = min_of(TALL, p->x.cols - r);
@@ -52,7 +51,7 @@ static void pack_y(const struct products *p, int64_t first, int64_t rows, int64_
     }
 }
 
-/* A tile of the products of ROWS rows, y's rows ld apart. */
+/* A tile of the products of ROWS rows; rows of y are ld apart. */
 static void multiply_tile(float x[ROWS][TALL], const float *y, int64_t ld, float tile[TALL][LANES])
 {
     vec sum[TALL];
@@ -104,7 +103,7 @@ static void sum_task(const struct products *p, int64_t t)
         add_rows(p, i, min_of(ROWS, end - i), sums);
 }
 
-/* Row r of g: the sums of all tasks. */
+/* Row r of g: the sum over all tasks. */
 static void sum_tasks(const struct products *p, int64_t count, int64_t r)
 {
     double *g = (double *)p->g.data + r * p->g.ld;

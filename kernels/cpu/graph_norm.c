@@ -5,10 +5,10 @@
  *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd, means over the graph
  *   dgain (+)= sum of dy n, dbias (+)= sum of dy over rows
  *
- * Rows are cut into blocks of one graph each, small enough for the second-level cache: a graph of one block
- * is done in a single visit. The moments of a larger one are merged over its blocks, in order and in double,
- * and its blocks are visited again. Row sums are float, sums of those double. dgain and dbias are summed over
- * at most CHUNKS runs of blocks, each with its own accumulator, and those are added in order.
+ * Rows are divided into blocks within one graph, small enough for the second-level cache: a graph of one
+ * block is processed at once. The moments of a larger graph are merged over its blocks, in order and in
+ * double, and its blocks are read again. Row sums are in float, sums of those in double. dgain and dbias are
+ * summed over at most CHUNKS runs of blocks, each with its own accumulator, and these are added in order.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/norm.h"
@@ -33,8 +33,8 @@ static bool whole_graph(struct offsets graphs, struct block b)
     return b.rows == graph_size(graphs, b.graph);
 }
 
-/* Mean and sum of squared distances to it, of a block; mean and rstd, of a graph. */
-struct moments {
+/* Of a block: mean and sum of squared deviations; of a graph: mean and rstd. */
+struct graph_moments {
     double mean, squares;
 };
 
@@ -44,11 +44,11 @@ struct scale {
 
 struct forward {
     const struct graph_norm_args *a;
-    struct moments *blocks; /* one for each block */
-    struct scale *graphs;   /* one for each graph */
+    struct graph_moments *blocks; /* one per block */
+    struct scale *graphs;         /* one per graph */
 };
 
-static struct moments block_moments(struct mat x, struct block b)
+static struct graph_moments block_moments(struct mat x, struct block b)
 {
     double sum = 0, squares = 0, count = (double)(b.rows * x.cols);
     for (int64_t i = b.first; i < b.first + b.rows; i++)
@@ -57,10 +57,10 @@ static struct moments block_moments(struct mat x, struct block b)
     for (int64_t i = b.first; i < b.first + b.rows; i++)
         squares += norm_squares(x.cols, row_of(x, i), mean);
     double off = sum / count - mean;
-    return (struct moments){sum / count, squares - count * off * off};
+    return (struct graph_moments){sum / count, squares - count * off * off};
 }
 
-static struct scale scale_of(const struct forward *f, int64_t g, struct moments m)
+static struct scale scale_of(const struct forward *f, int64_t g, struct graph_moments m)
 {
     struct mat stats = f->a->stats;
     double entries = (double)(graph_size(f->a->graphs, g) * f->a->x.cols);
@@ -78,12 +78,12 @@ static void normalise(const struct graph_norm_args *a, struct block b, struct sc
         norm_row(a->x.cols, row_of(a->y, i), row_of(a->x, i), s.mean, s.rstd, a->gain.data, a->bias.data);
 }
 
-/* Graphs of more than one block. */
+/* Graphs of several blocks. */
 static void merge_graph(const struct forward *f, int64_t g)
 {
     int64_t d = f->a->x.cols, rows = block_rows(d), n = graph_size(f->a->graphs, g);
-    const struct moments *its = f->blocks + block_first(f->a->graphs, rows, g);
-    struct moments m = {0};
+    const struct graph_moments *its = f->blocks + block_first(f->a->graphs, rows, g);
+    struct graph_moments m = {0};
     for (int64_t first = 0; n > rows && first < n; first += rows, its++)
         merge_moments(&m.mean, &m.squares, (double)(first * d), (double)(min_of(rows, n - first) * d),
                       its->mean, its->squares);
@@ -93,7 +93,7 @@ static void merge_graph(const struct forward *f, int64_t g)
 
 static struct forward forward_of(const struct graph_norm_args *a, int64_t *bytes)
 {
-    int64_t blocks = blocks_in(a->graphs, a->x) * (int64_t)sizeof(struct moments);
+    int64_t blocks = blocks_in(a->graphs, a->x) * (int64_t)sizeof(struct graph_moments);
     *bytes = blocks + graph_count(a->graphs) * (int64_t)sizeof(struct scale);
     struct forward f = {.a = a, .blocks = a->call.scratch};
     if (f.blocks)
@@ -138,7 +138,7 @@ int64_t CPU(graph_norm_scratch)(const void *args)
 
 struct backward {
     const struct graph_norm_backward_args *a;
-    struct norm_sums *blocks, *graphs; /* one for each block, for each graph */
+    struct norm_sums *blocks, *graphs; /* one per block, one per graph */
     float *chunks;                     /* dgain and dbias of each chunk of blocks */
     int64_t count, run;                /* of chunks; blocks of a chunk */
 };
@@ -180,7 +180,7 @@ static void block_backward(const struct graph_norm_backward_args *a, struct bloc
                           entries);
 }
 
-/* The blocks of a chunk: their sums, and dx of graphs that are one block. */
+/* The blocks of a chunk: their sums, and dx of graphs of one block. */
 static void chunk_backward(const struct backward *s, int64_t c)
 {
     const struct graph_norm_backward_args *a = s->a;

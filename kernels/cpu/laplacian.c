@@ -1,25 +1,25 @@
 /*
- * The Laplacian on a block of columns: y_i (+)= alpha q_i sum of w_e (x_i - x_j) + beta x_i.
+ * The Laplacian applied to a block of columns: y_i (+)= alpha q_i sum of w_e (x_i - x_j) + beta x_i.
  *
- * A piece of a row (edges.h) is summed in registers, up to WIDE vectors of columns at a time, and what
- * remains column by column. The piece that ends a row writes it; those of a hub before it are added when all
- * are done. A thread has the same tasks in every call: much of what it gathers it wrote itself in the call
- * before.
+ * A piece of a row (edges.h) is summed in registers, up to WIDE vectors of columns at a time, and the
+ * remaining columns one by one. The last piece of a row writes it; a hub's earlier pieces are added when all
+ * tasks are done. A thread has the same tasks in every call, so much of what it reads it wrote itself in the
+ * previous call.
  */
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
 
 enum {
     WIDE = 4,
-    AHEAD = 8, /* edges from the one that is added to the one that is fetched */
-    LINE = 16  /* floats of a cache line */
+    AHEAD = 8, /* edges by which prefetches run ahead */
+    LINE = 16  /* floats per cache line */
 };
 
 struct step {
     struct edge_tasks tasks;
     struct mat y, x, q, w; /* w absent: ones */
     float alpha, beta;
-    float *parts; /* scratch: D for each task */
+    float *parts; /* scratch: D per task */
 };
 
 static float weight_of(const struct step *s, int64_t e)
@@ -32,7 +32,7 @@ static float scale_of(const struct step *s, int64_t row)
     return s->alpha * *row_of(s->q, row);
 }
 
-/* Columns k .. k + vectors * LANES - 1 of a piece: into its task's part, if one is given, or else the row. */
+/* Columns k .. k + vectors * LANES - 1 of a piece: to its task's part if given, otherwise to the row. */
 INLINE void step_columns(const struct step *s, int vectors, bool weighted, struct edge_piece p, float *part,
                          int64_t k)
 {
@@ -114,7 +114,7 @@ static void step_task(const struct step *s, int64_t t)
         step_rows(s, false, t);
 }
 
-/* If task t has the end of a hub, adds the pieces of it that are before. */
+/* If task t has the end of a hub, adds its earlier pieces. */
 static void add_parts(const struct step *s, int64_t t)
 {
     int64_t d = s->y.cols, row = edge_first(&s->tasks, t).row;

@@ -2,12 +2,12 @@
  * Layer normalisation of each row, alone and of a sum, and its backward.
  *
  *   y = (x - mean) rstd gain + bias     stats = [mean, rstd]     x, y: N x D, gain, bias: 1 x D, stats: N x 2
- *   x = a + b, where it is fused with the residual connection
+ *   x = a + b when fused with the residual connection
  *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd
  *   dgain (+)= sum of dy n, dbias (+)= sum of dy over rows
  *
- * A row stays in the first-level cache through its sweeps. dgain and dbias are summed over at most CHUNKS
- * runs of rows, each with its own accumulator, and those are added in order.
+ * A row stays in the first-level cache for all its passes. dgain and dbias are summed over at most CHUNKS
+ * runs of rows, each with its own accumulator, and these are added in order.
  */
 #include "kernels/cpu/norm.h"
 
@@ -16,8 +16,9 @@
 
 enum { CHUNKS = 64, CHUNK_ROWS = 32, GROUP = 8, GRAIN = 1 << 13 };
 
-/* y of rows first .. end - 1 from x and the sums of its rows; mean and rstd are written where stats is
- * present. */
+/*
+ * y of rows first .. end - 1 from x and the sums of its rows; mean and rstd are written if stats is present.
+ */
 static void normalise(struct mat y, struct mat stats, struct mat x, const float *sums, const float *gain,
                       const float *bias, double eps, int64_t first, int64_t end)
 {
@@ -66,7 +67,7 @@ static float add_row(int64_t d, float *restrict x, const float *a, const float *
 void CPU(add_layer_norm)(const void *args)
 {
     const struct add_layer_norm_args *a = args;
-    struct mat x = mat_present(a->sum) ? a->sum : a->y; /* which holds it until it is normalised */
+    struct mat x = mat_present(a->sum) ? a->sum : a->y; /* y holds the sum until it is normalised */
     int threads = threads_for(&a->call, mat_size(a->y), GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t first = 0; first < a->y.rows; first += GROUP) {

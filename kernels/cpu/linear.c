@@ -1,17 +1,17 @@
 /*
  * Linear layer: z = x w' + b, y = act(z), pre = z. x: N x D, w: M x D, b: 1 x M, y and pre: N x M.
  *
- * A task is a block of rows and columns of z; bias and activation follow each product while it is in the
+ * A task is a block of rows and columns of z; bias and activation are applied while the product is in the
  * first-level cache. Two variants: "simd" packs w once, for all threads, and uses gemm.h; "blas" lets CBLAS
- * pack what it needs in every task, and so takes larger ones. Of few rows a task of "simd" takes all and
- * packs its own columns of w: what one core packs is then never read by another, nor waited for.
+ * pack its operands in every task, and so uses larger tasks. If there are few rows, a task of "simd"
+ * processes all of them and packs its own columns of w: no core reads, or waits for, what another packed.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
 
 enum {
-    STRIP = 32,     /* columns whose rows of a task stay in the first-level cache */
-    FEW_ROWS = 192, /* whose x stays in the second-level cache */
+    STRIP = 32,     /* columns for which a task's rows stay in the first-level cache */
+    FEW_ROWS = 192, /* for which x stays in the second-level cache */
     PANEL = GEMM_COLS > STRIP ? GEMM_COLS : STRIP
 };
 

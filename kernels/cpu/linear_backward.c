@@ -2,10 +2,10 @@
  * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
  * dy: N x M, x: N x D, w: M x D. Variants as in linear.c.
  *
- * SLAB rows are taken at a time: dz is made for them where there is an activation, and what dx has read is
- * still in the cache when dw reads it again. Tasks are blocks of dx and of dw and, where the blocks of dw are
- * too few to occupy many cores (tall matrices of small width), parts of its sum over rows as well: each part
- * has an accumulator, and the accumulators are added in order. All sizes follow from the shape alone.
+ * SLAB rows are processed at a time: dz is computed for them if there is an activation, and dw finds in cache
+ * what dx has read. Tasks are blocks of dx and of dw and, if dw has too few blocks for many cores (tall
+ * matrices of small width), parts of its sum over rows: each part has an accumulator, and the accumulators
+ * are added in order. All sizes depend on the shape alone.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
@@ -15,12 +15,12 @@
 
 enum {
     SLAB = 4096,
-    DW_ROWS = 192,   /* of dw in a task, at most */
+    DW_ROWS = 192,   /* of dw per task, at most */
     DW_LEAST = 64,   /* and at least, */
-    DW_SHARES = 4,   /* but so few that there are so many tasks */
-    DW_COLS = 256,   /* of dw in a task */
-    DW_TASKS = 16,   /* as many parts as make so many tasks, */
-    PART_ROWS = 256, /* but none of fewer rows of dz and x */
+    DW_SHARES = 4,   /* but few enough that there are this many tasks */
+    DW_COLS = 256,   /* of dw per task */
+    DW_TASKS = 16,   /* enough parts for this many tasks, */
+    PART_ROWS = 256, /* but none with fewer rows of dz and x */
 };
 
 struct layer {
@@ -28,10 +28,10 @@ struct layer {
     bool blas;
     struct gemm_grid grid; /* of dx */
     int parts;
-    int64_t slab;                                    /* rows of dz at a time */
-    int64_t dw_rows;                                 /* of dw in a task */
-    float *dz, *packed, *accumulators, *thread_room; /* scratch */
-    int64_t room;                                    /* floats of a thread */
+    int64_t slab;                                   /* rows of dz at a time */
+    int64_t dw_rows;                                /* of dw per task */
+    float *dz, *packed, *accumulators, *workspaces; /* scratch */
+    int64_t per_thread;                             /* floats of a thread */
 };
 
 static int64_t dw_rows(const struct linear_backward_args *a)
@@ -50,7 +50,7 @@ static int64_t sums(const struct linear_backward_args *a)
     return mat_size(a->w) + a->dy.cols;
 }
 
-/* Lays scratch out; `bytes` is how much there is of it. */
+/* Lays out the scratch buffer; `bytes` is its size. */
 static struct layer layer_of(const struct linear_backward_args *a, bool blas, int64_t *bytes)
 {
     struct layer l = {.a = a, .blas = blas, .dw_rows = dw_rows(a)};
@@ -58,10 +58,11 @@ static struct layer layer_of(const struct linear_backward_args *a, bool blas, in
     l.slab = blocks_of(n, blocks_of(n, SLAB));
     l.grid = gemm_grid(l.slab, a->x.cols, m, blas ? 192 : 96);
     l.parts = (int)max_of(1, min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
-    l.room = blas ? 0 : round_up(gemm_outer_scratch(min_of(m, l.dw_rows), min_of(a->x.cols, DW_COLS)), 16);
+    l.per_thread =
+        blas ? 0 : round_up(gemm_outer_scratch(min_of(m, l.dw_rows), min_of(a->x.cols, DW_COLS)), 16);
     int64_t sizes[] = {a->act ? l.slab * m : 0, blas ? 0 : gemm_packed_size(m, a->x.cols),
-                       l.parts > 1 ? l.parts * sums(a) : 0, l.room * a->call.threads};
-    float **parts[] = {&l.dz, &l.packed, &l.accumulators, &l.thread_room};
+                       l.parts > 1 ? l.parts * sums(a) : 0, l.per_thread * a->call.threads};
+    float **parts[] = {&l.dz, &l.packed, &l.accumulators, &l.workspaces};
     *bytes = 0;
     for (int i = 0; i < 4; i++) {
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
@@ -129,9 +130,9 @@ static void column_sums(struct mat m, float *to, bool acc)
     }
 }
 
-/* One part of one block of dw, and of db beside the first columns. */
+/* One part of one block of dw, and of db for the first columns. */
 static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_t i, int64_t j, int part,
-                     float *room)
+                     float *work)
 {
     const struct linear_backward_args *a = l->a;
     int64_t begin = dz.rows * part / l->parts, end = dz.rows * (part + 1) / l->parts;
@@ -148,7 +149,7 @@ static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_
     if (mat_present(a->dw) && l->blas)
         blas_product(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc);
     else if (mat_present(a->dw))
-        gemm_outer(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc, room);
+        gemm_outer(rows, cols, end - begin, left, right, row_of(dw, i) + j, dw.ld, dw.acc, work);
     if (mat_present(a->db) && j == 0) {
         struct mat columns = mat_cols(dz, i, rows);
         columns.data = row_of(columns, begin);
@@ -157,7 +158,7 @@ static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_
     }
 }
 
-/* Row i of dw, or db after the last: the parts' accumulators, added. */
+/* Row i of dw, or db after the last row: the sum of the parts' accumulators. */
 static void add_parts(const struct layer *l, int64_t i)
 {
     const struct linear_backward_args *a = l->a;
@@ -176,7 +177,7 @@ static void run(const struct linear_backward_args *a, bool blas)
     int threads = threads_for(&a->call, n * m * d, 1 << 15);
 #pragma omp parallel num_threads(threads)
     {
-        float *room = l.thread_room + omp_get_thread_num() * l.room;
+        float *work = l.workspaces + omp_get_thread_num() * l.per_thread;
         if (dx && !blas) {
 #pragma omp for schedule(static)
             for (int64_t j = 0; j < d; j += GEMM_COLS)
@@ -202,7 +203,7 @@ static void run(const struct linear_backward_args *a, bool blas)
                 for (int part = 0; part < l.parts; part++)
                     for (int64_t i = 0; i < m; i += l.dw_rows)
                         for (int64_t j = 0; j < d; j += DW_COLS)
-                            dw_block(&l, dz, first, i, j, part, room);
+                            dw_block(&l, dz, first, i, j, part, work);
             }
 #pragma omp barrier
         }

@@ -2,7 +2,7 @@
  * Mean squared error over the N M entries: loss = sum (y - target)^2 / (N M), dy (+)= dloss 2 / (N M) (y -
  * target).
  *
- * The pieces' sums are added in order, in double.
+ * Partial sums are added in order, in double.
  */
 #include "kernels/cpu/elementwise.h"
 

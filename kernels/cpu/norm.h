@@ -1,10 +1,10 @@
 /*
- * Rows of normalisations, and the merging of moments.
+ * Rows of normalisations, and merging of moments.
  *
  *   y = (x - mean) rstd gain + bias
  *   n = (x - mean) rstd, g = dy gain     dx (+)= (g - mean(g) - n mean(g n)) rstd
  *
- * All rows are d floats; mean and rstd are those of the row or of the graph that it belongs to.
+ * All rows have d floats; mean and rstd are those of the row or of its graph.
  */
 #ifndef GTMARK_KERNELS_CPU_NORM_H
 #define GTMARK_KERNELS_CPU_NORM_H
@@ -12,7 +12,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vector_math.h"
 
-enum { NORM_STRIP = 64 }; /* columns that a task adds up over chunks of rows */
+enum { NORM_STRIP = 64 }; /* columns that a task sums over chunks of rows */
 
 static inline float norm_sum(int64_t d, const float *x)
 {
@@ -41,7 +41,7 @@ static inline float norm_squares(int64_t d, const float *x, float mean)
     return vm_sum(lanes) + rest;
 }
 
-/* y may be x. */
+/* y may be the same as x. */
 static inline void norm_row(int64_t d, float *y, const float *x, float mean, float rstd, const float *gain,
                             const float *bias)
 {
@@ -73,8 +73,8 @@ static inline struct norm_sums norm_row_sums(int64_t d, const float *restrict dy
 }
 
 /*
- * A row of dx from the sums over the `count` entries that mean and rstd belong to. Where there is but one, dx
- * is 0: a difference that rounding, the sum's and the multiply-add's, would not let vanish.
+ * A row of dx from the sums over the `count` entries that share mean and rstd. For a single entry dx is 0,
+ * which rounding of the sums and the multiply-add would otherwise prevent.
  */
 static inline void norm_row_backward(int64_t d, float *restrict dx, bool acc, const float *restrict dy,
                                      const float *restrict x, float mean, float rstd,
@@ -99,8 +99,9 @@ static inline void norm_add_chunks(struct mat dgain, struct mat dbias, int64_t d
 }
 
 /*
- * Adds `count` values to `before` others: squares are sums of squared distances to the mean (Chan, Golub and
- * LeVeque, "Algorithms for computing the sample variance", The American Statistician 37(3), 1983).
+ * Merges the moments of `count` values into those of `before` others: squares are sums of squared deviations
+ * (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", The American Statistician 37(3),
+ * 1983).
  */
 static inline void merge_moments(double *mean, double *squares, double before, double count, double its_mean,
                                  double its_squares)

@@ -1,12 +1,12 @@
 /*
- * The ceilings' loops.
+ * Microbenchmarks for the ceilings.
  *
  * Arithmetic runs in CHAINS chains of vectors, more than latency times issue width of today's cores (at most
- * 4 cycles times 4 pipes), as many as the registers hold beside the operands. Where the instruction set has
+ * 4 cycles times 4 pipes), and as many as the registers hold beside the operands. If the instruction set has
  * no fused multiply-add, half of the chains multiply and half add, so that both kinds of units are busy.
  *
  * Each step multiplies by a = -(1 - 2^-24): the values change sign at every step, so that the bits toggle as
- * they do in real work (constant data draws less power and may clock higher), yet neither grow nor die out.
+ * in real work (constant data draws less power and may clock higher), yet they neither grow nor vanish.
  */
 #include "kernels/peak.h"
 
@@ -40,7 +40,7 @@ typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias))
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/* Repetitions after which the chains start anew, long before they could have died out. */
+/* Repetitions after which the chains are restarted, long before they could vanish. */
 enum { RESTART = 1 << 20, SUMS = 8 };
 
 static float total(int count, const vec *v)

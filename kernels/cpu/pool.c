@@ -2,11 +2,12 @@
  * Mean, sum and maximum over the rows of each graph, and their backwards. x: N x D, y: B x D.
  *
  *   sum    dx (+)= dy          mean   y = sum / rows, dx (+)= dy / rows
- *   max    dx (+)= dy / (rows that are the largest) where x is y, else 0
+ *   max    dx (+)= dy / (number of largest entries) where x is y, else 0
  *
- * Each is a reduction of the columns of a graph's rows: the sum, the maximum, or how many equal y. Blocks of
- * RUN rows of one graph are reduced in parallel; the only block of a graph writes its result, and those of a
- * larger graph are combined in order, which also keeps the error of long sums small.
+ * Each is a reduction of the columns of a graph's rows: the sum, the maximum, or the number of entries equal
+ * to y. Blocks of RUN rows of one graph are reduced in parallel; the only block of a graph writes its result
+ * directly, and the blocks of a larger graph are combined in order, which also keeps the error of long sums
+ * small.
  */
 #include "kernels/cpu/blocks.h"
 
@@ -16,11 +17,11 @@ enum { RUN = 256, GRAIN = 1 << 13 };
 
 enum reduction { SUM, LARGEST, MATCHES };
 
-/* What is reduced to `to` (B x D), through a row of scratch for each block. */
+/* A reduction to `to` (B x D), with a row of scratch per block. */
 struct reduce {
     enum reduction reduction;
     struct offsets graphs;
-    struct mat x, y, to; /* y: what MATCHES are compared with */
+    struct mat x, y, to; /* y: compared with for MATCHES */
     float *blocks;
 };
 
@@ -44,7 +45,7 @@ static void combine(enum reduction r, int64_t d, float *restrict to, const float
     }
 }
 
-/* What the first row or block is combined with. */
+/* Initialises with the first row or block. */
 static void begin(enum reduction r, int64_t d, float *to, const float *x)
 {
     if (r == LARGEST)
@@ -76,7 +77,7 @@ static void reduce_graph(const struct reduce *r, int64_t g)
         combine(r->reduction == LARGEST ? LARGEST : SUM, d, row_of(r->to, g), from + b * d, NULL);
 }
 
-/* For all threads of a parallel region together. */
+/* To be called by all threads of a parallel region. */
 static void reduce(const struct reduce *r)
 {
     int64_t blocks = block_count(r->graphs, r->x.rows, RUN);
@@ -146,7 +147,7 @@ int64_t CPU(max_pool_scratch)(const void *args)
     return block_bytes(a->graphs, a->x);
 }
 
-/* dx (+)= share of the row's graph; where x is given, only where it is y. For all threads together. */
+/* dx (+)= share of the row's graph; if x is given, only where it equals y. To be called by all threads. */
 static void spread(struct offsets graphs, struct mat dx, struct mat share, bool mean, struct mat x,
                    struct mat y)
 {
@@ -189,7 +190,7 @@ void CPU(sum_pool_backward)(const void *args)
     spread(a->graphs, a->dx, a->dy, false, (struct mat){0}, (struct mat){0});
 }
 
-/* The matches of each graph become shares of dy, in scratch. */
+/* Converts the matches of each graph to shares of dy, in scratch. */
 void CPU(max_pool_backward)(const void *args)
 {
     const struct max_pool_backward_args *a = args;

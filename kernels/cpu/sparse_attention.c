@@ -5,11 +5,11 @@
  *
  * with scale = (D / H)^-1/2, per head; without edges y = lse = 0. q, k, v, y: N x D, lse: N x H.
  *
- * Edges of a row are taken a few dozen at a time, with the exponentials of all their heads side by side in
- * vectors. While no score is further than SAFE from zero, exponentials are taken as they are; from the first
- * such score on a running maximum for each head is subtracted, and sums are corrected as it grows (Milakov
- * and Gimelshein, "Online normalizer calculation for softmax", 2018). The pieces of a hub (edges.h) are
- * brought to one maximum when they are added.
+ * Edges of a row are processed a few dozen at a time, with the exponentials of all their heads side by side
+ * in vectors. While all scores are within SAFE of zero, exponentials are computed directly; from the first
+ * larger score on, a running maximum per head is subtracted, and sums are rescaled when it grows (Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018). The pieces of a hub (edges.h) are rescaled
+ * to a common maximum when they are added.
  */
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/vector_math.h"
@@ -18,25 +18,25 @@
 #include <omp.h>
 #include <string.h>
 
-#define SAFE 30.0f /* e^30 sums over any number of edges, and e^-30 is no denormal */
+#define SAFE 30.0f /* e^30 can be summed over any number of edges, and e^-30 is not denormal */
 
 struct attention {
     const struct sparse_attention_args *a;
     struct edge_tasks tasks;
     struct edge_heads heads;
     float scale;
-    float *parts, *rooms; /* scratch: two states for each task, of its first and last piece; by thread */
-    int64_t state, room;  /* their floats */
+    float *parts, *workspaces; /* scratch: two states per task, of its first and last piece; per thread */
+    int64_t state, per_thread; /* their sizes in floats */
 };
 
-/* What is known of a row after some of its edges; top is what is subtracted from its scores. */
+/* The state of a row after some of its edges; top is subtracted from the scores. */
 struct state {
-    float *top, *sum; /* H each, and room for a multiple of 4 */
-    float *y;         /* as a spread row while it is in a room, else D */
+    float *top, *sum; /* H each, padded to a multiple of 4 */
+    float *y;         /* a spread row in a workspace, otherwise D */
 };
 
 /* Scratch of a thread. */
-struct room {
+struct workspace {
     struct state state;
     bool shifted; /* whether tops are subtracted */
     float *q, *products, *scores, *copies[2];
@@ -48,8 +48,8 @@ static struct state state_at(const struct attention *s, float *at)
     return (struct state){at, at + heads, at + 2 * heads};
 }
 
-/* Lays a thread's scratch out and returns its floats; null for size alone. */
-static int64_t lay_out(const struct attention *s, float *at, struct room *r)
+/* Lays out a thread's scratch and returns its size in floats; `at` null: only the size. */
+static int64_t lay_out(const struct attention *s, float *at, struct workspace *r)
 {
     const struct edge_heads *h = &s->heads;
     int64_t spread = edge_spread_size(h);
@@ -70,20 +70,23 @@ static struct attention attention_of(const struct sparse_attention_args *a, int6
 {
     struct attention s = {
         .a = a, .tasks = edge_tasks(a->adj.row, a->adj.col), .heads = edge_heads_of(a->q.cols, a->heads)};
-    struct room unused;
+    struct workspace unused;
     s.scale = (float)(1 / sqrt((double)s.heads.dh));
     s.state = 2 * round_up(a->heads, 4) + a->q.cols;
-    s.room = lay_out(&s, NULL, &unused);
+    s.per_thread = lay_out(&s, NULL, &unused);
     float *columns;
     const struct edge_part parts[] = {{&columns, edge_columns_size(&s.heads)},
                                       {&s.parts, 2 * s.tasks.count * s.state},
-                                      {&s.rooms, s.room * a->call.threads}};
+                                      {&s.workspaces, s.per_thread * a->call.threads}};
     *bytes = 4 * edge_lay_out(a->call.scratch, parts, 3);
     edge_find_columns(&s.heads, columns);
     return s;
 }
 
-/* Whether no score is far from zero. Of floats without their signs, bit patterns are in order. */
+/*
+ * Whether all scores are within SAFE of zero. Bit patterns of floats without sign are ordered like the
+ * floats.
+ */
 static bool all_safe(int64_t n, const float *scores, float scale)
 {
     uint32_t most = 0;
@@ -95,15 +98,15 @@ static bool all_safe(int64_t n, const float *scores, float scale)
     return most < 0x7f800000 && vm_float(most) * scale <= SAFE;
 }
 
-/* Head h of a spread row times a factor. */
+/* Multiplies head h of a spread row by a factor. */
 static void scale_head(const struct edge_heads *s, float *spread, int64_t h, float factor)
 {
     for (int64_t k = h * s->per * LANES; k < (h + 1) * s->per * LANES; k += LANES)
         store(spread + k, factor * load(spread + k));
 }
 
-/* Lets the tops grow to those of n more edges, and subtracts them. */
-static void shift(const struct attention *s, struct room *r, int64_t n, bool first)
+/* Updates the tops with n more edges, and subtracts them. */
+static void shift(const struct attention *s, struct workspace *r, int64_t n, bool first)
 {
     int64_t heads = s->heads.heads;
     for (int64_t h = 0; h < heads; h++) {
@@ -119,8 +122,10 @@ static void shift(const struct attention *s, struct room *r, int64_t n, bool fir
     }
 }
 
-/* p = exp(scale s) in place, to the end of the last vector, and added to the sums by head, of which
- * those beyond the last head mean nothing. */
+/*
+ * p = exp(scale s) in place, up to the end of the last vector, and accumulated to the sums by head, which are
+ * undefined beyond the last head.
+ */
 static void exponentials(int64_t n, int64_t heads, float *restrict s, float scale, float *restrict sum)
 {
     for (int64_t u = 0; u < n * heads; u += LANES) {
@@ -136,9 +141,9 @@ static void exponentials(int64_t n, int64_t heads, float *restrict s, float scal
     }
 }
 
-/* Edges first .. first + n - 1 of the row whose state is in the room. */
-static void attend_edges(const struct attention *s, struct room *r, const float *q, int64_t first, int64_t n,
-                         bool begins)
+/* Edges first .. first + n - 1 of the current row. */
+static void attend_edges(const struct attention *s, struct workspace *r, const float *q, int64_t first,
+                         int64_t n, bool begins)
 {
     const struct edge_heads *h = &s->heads;
     struct edge_rows k = edge_ends(h, &s->tasks, s->a->k, first, n, r->copies[0]);
@@ -168,7 +173,7 @@ static void finish(const struct attention *s, struct state from, int64_t i, bool
     put_lse(s, from, i, empty);
 }
 
-static void attend_piece(const struct attention *s, struct room *r, struct edge_piece p, float *part)
+static void attend_piece(const struct attention *s, struct workspace *r, struct edge_piece p, float *part)
 {
     int64_t sums = r->state.y - r->state.top, spread = edge_spread_size(&s->heads);
     const float *q = edge_spread(&s->heads, row_of(s->a->q, p.row), r->q);
@@ -186,7 +191,7 @@ static void attend_piece(const struct attention *s, struct room *r, struct edge_
     }
 }
 
-static void attend_task(const struct attention *s, int64_t t, struct room *r)
+static void attend_task(const struct attention *s, int64_t t, struct workspace *r)
 {
     float *parts = s->parts + 2 * t * s->state;
     struct edge_piece next = edge_first(&s->tasks, t + 1);
@@ -198,7 +203,7 @@ static void attend_task(const struct attention *s, int64_t t, struct room *r)
     }
 }
 
-/* The end of a hub, which is the first piece of task t, takes up the `count` pieces before it. */
+/* Combines the end of a hub, which is the first piece of task t, with the `count` pieces before it. */
 static void join(const struct attention *s, int64_t t, int64_t count)
 {
     int64_t heads = s->heads.heads, dh = s->heads.dh, i = edge_first(&s->tasks, t).row;
@@ -228,11 +233,11 @@ void CPU(sparse_attention)(const void *args)
     int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->q.cols, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
-        struct room room = {0};
-        lay_out(&s, s.rooms + omp_get_thread_num() * s.room, &room);
+        struct workspace work = {0};
+        lay_out(&s, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
 #pragma omp for schedule(dynamic)
         for (int64_t t = 0; t < s.tasks.count; t++)
-            attend_task(&s, t, &room);
+            attend_task(&s, t, &work);
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < s.tasks.count; t++) {
             int64_t before = edge_pieces_before(&s.tasks, t);

@@ -1,13 +1,13 @@
 /*
- * Backward of attention over edges, with p recomputed from the saved lse as in attention_backward.c:
+ * Backward of attention over edges, with p recomputed from the saved lse as in attention_backward.c, for e: j
+ * -> i, per head:
  *
  *   p_e = exp(q_i . k_j scale - lse_i)    delta_i = dy_i . y_i    ds_e = p_e (dy_i . v_j - delta_i) scale
- *   dq_i (+)= sum of ds_e k_j    dk_j (+)= sum of ds_e q_i    dv_j (+)= sum of p_e dy_i    e: j -> i, per
- * head
+ *   dq_i (+)= sum of ds_e k_j    dk_j (+)= sum of ds_e q_i    dv_j (+)= sum of p_e dy_i
  *
- * One pass over receivers gives dq, and delta for the next; one over senders gives dk and dv. Both are a
- * row's two products with the rows at the other ends of its edges, and sums of those rows: p and ds are
- * computed twice, but nothing is kept for edges and no gradient is written by two tasks.
+ * A pass over receivers computes dq, and delta for the next pass; a pass over senders computes dk and dv.
+ * Both compute a row's two products with the rows at the other ends of its edges, and sums of those rows: p
+ * and ds are computed twice, but nothing is stored per edge and each gradient is written by one task.
  */
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/vector_math.h"
@@ -16,34 +16,36 @@
 #include <omp.h>
 #include <string.h>
 
-/* p comes from own[0] and other[0], dy . v from own[1] and other[1]; out[0] (+)= sum of ds other[0], and if
- * present out[1] (+)= sum of p other[1]. */
-struct pass {
+/*
+ * p uses own[0] and other[0], dy . v uses own[1] and other[1]; out[0] (+)= sum of ds other[0], and if present
+ * out[1] (+)= sum of p other[1].
+ */
+struct edge_pass {
     struct edge_tasks tasks;
     struct mat own[2], other[2], out[2];
     bool sends;
-    float *parts;  /* scratch: a part for each task */
-    int64_t width; /* floats of a part: D for each output */
+    float *parts;  /* scratch: one part per task */
+    int64_t width; /* floats per part: D per output */
 };
 
 struct gradients {
     const struct sparse_attention_backward_args *a;
     struct edge_heads heads;
-    struct pass receive, send;
+    struct edge_pass receive, send;
     float scale;
-    float *softmax, *rooms; /* scratch: lse and delta of every node, `padded` floats each; by thread */
-    int64_t padded, room;   /* floats */
+    float *softmax, *workspaces; /* scratch: lse and delta of every node, `padded` floats each; per thread */
+    int64_t padded, per_thread;  /* floats */
 };
 
-/* Scratch of a thread: of the node its rows and sums, spread; of the edges at hand the rest. */
-struct room {
+/* Scratch of a thread: spread rows and sums of the node; the rest for the current edges. */
+struct workspace {
     float *own[2], *sum[2];
-    float *softmax; /* its lse and delta, if it receives */
+    float *softmax; /* the node's lse and delta, if it receives */
     float *products, *p, *ds, *lse, *delta, *copies[2];
 };
 
-/* Lays a thread's scratch out and returns its floats; null for size alone. */
-static int64_t lay_out(const struct edge_heads *h, float *at, struct room *r)
+/* Lays out a thread's scratch and returns its size in floats; `at` null: only the size. */
+static int64_t lay_out(const struct edge_heads *h, float *at, struct workspace *r)
 {
     int64_t spread = edge_spread_size(h), copies = edge_copies_size(h);
     const struct edge_part parts[] = {{&r->own[0], spread},
@@ -66,25 +68,25 @@ static struct gradients gradients_of(const struct sparse_attention_backward_args
     int64_t d = a->q.cols;
     struct gradients s = {.a = a, .heads = edge_heads_of(d, a->heads), .padded = round_up(a->heads, 4)};
     s.scale = (float)(1 / sqrt((double)s.heads.dh));
-    s.receive = (struct pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
-                              .own = {a->q, a->dy},
-                              .other = {a->k, a->v},
-                              .out = {a->dq},
-                              .width = d};
-    s.send = (struct pass){.tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
-                           .own = {a->k, a->v},
-                           .other = {a->q, a->dy},
-                           .out = {a->dk, a->dv},
-                           .width = 2 * d,
-                           .sends = true};
-    struct room unused;
-    s.room = lay_out(&s.heads, NULL, &unused);
+    s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
+                                   .own = {a->q, a->dy},
+                                   .other = {a->k, a->v},
+                                   .out = {a->dq},
+                                   .width = d};
+    s.send = (struct edge_pass){.tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
+                                .own = {a->k, a->v},
+                                .other = {a->q, a->dy},
+                                .out = {a->dk, a->dv},
+                                .width = 2 * d,
+                                .sends = true};
+    struct workspace unused;
+    s.per_thread = lay_out(&s.heads, NULL, &unused);
     float *columns;
     const struct edge_part parts[] = {{&columns, edge_columns_size(&s.heads)},
                                       {&s.softmax, 2 * s.padded * a->q.rows},
                                       {&s.receive.parts, s.receive.tasks.count * s.receive.width},
                                       {&s.send.parts, s.send.tasks.count * s.send.width},
-                                      {&s.rooms, s.room * a->call.threads}};
+                                      {&s.workspaces, s.per_thread * a->call.threads}};
     *bytes = 4 * edge_lay_out(a->call.scratch, parts, sizeof parts / sizeof *parts);
     edge_find_columns(&s.heads, columns);
     return s;
@@ -96,8 +98,8 @@ static float *softmax_of(const struct gradients *s, int64_t i)
     return s->softmax + 2 * s->padded * i;
 }
 
-/* The same of node i, whose dy is given spread, into the room; and kept if `keep`. */
-static void find_softmax(const struct gradients *s, const struct room *r, const float *dy, int64_t i,
+/* The same for node i, whose dy is spread, in the workspace; also stored for the next pass if `keep`. */
+static void find_softmax(const struct gradients *s, const struct workspace *r, const float *dy, int64_t i,
                          bool keep)
 {
     const int32_t self = 0;
@@ -111,9 +113,11 @@ static void find_softmax(const struct gradients *s, const struct room *r, const 
         store4(softmax_of(s, i) + h, load4(r->softmax + h));
 }
 
-/* Of each edge the lse and delta of its receiver, as dots lie. Whole vec4s are copied: the next edge
- * overwrites what was too much. */
-static void spread_softmax(const struct gradients *s, const struct pass *w, const struct room *r,
+/*
+ * Copies the receiver's lse and delta for each edge, laid out like the dots. Copies whole vec4s: the next
+ * edge overwrites the excess.
+ */
+static void spread_softmax(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
                            int64_t first, int64_t n)
 {
     for (int64_t e = 0; e < n && w->sends; e++)
@@ -128,8 +132,8 @@ static void spread_softmax(const struct gradients *s, const struct pass *w, cons
 }
 
 /*
- * p and dp hold the dots and become p and ds, to the end of the last vector. No probability exceeds 1: huge
- * scores, not rounded as they were in the forward, may be far from lse.
+ * p and dp contain the dots and become p and ds, up to the end of the last vector. Probabilities are clamped
+ * to 1: huge scores are rounded differently than in the forward and may be far from lse.
  */
 static void softmax(int64_t n, float *restrict p, float *restrict dp, const float *restrict lse,
                     const float *restrict delta, float scale)
@@ -144,7 +148,7 @@ static void softmax(int64_t n, float *restrict p, float *restrict dp, const floa
     }
 }
 
-static void edges_backward(const struct gradients *s, const struct pass *w, const struct room *r,
+static void edges_backward(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
                            const float *const own[2], int64_t first, int64_t n)
 {
     const struct edge_heads *h = &s->heads;
@@ -160,7 +164,7 @@ static void edges_backward(const struct gradients *s, const struct pass *w, cons
         edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);
 }
 
-static void piece_backward(const struct gradients *s, const struct pass *w, const struct room *r,
+static void piece_backward(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
                            struct edge_piece p, float *part)
 {
     const struct edge_heads *h = &s->heads;
@@ -180,7 +184,7 @@ static void piece_backward(const struct gradients *s, const struct pass *w, cons
     }
 }
 
-INLINE void fetch_rows(const struct gradients *s, const struct pass *w, int64_t i)
+INLINE void fetch_rows(const struct gradients *s, const struct edge_pass *w, int64_t i)
 {
     for (int m = 0; m < 2; m++)
         edge_fetch_row(w->own[m], i);
@@ -190,7 +194,8 @@ INLINE void fetch_rows(const struct gradients *s, const struct pass *w, int64_t 
         edge_fetch_row(s->a->y, i);
 }
 
-static void task_backward(const struct gradients *s, const struct pass *w, int64_t t, const struct room *r)
+static void task_backward(const struct gradients *s, const struct edge_pass *w, int64_t t,
+                          const struct workspace *r)
 {
     struct edge_piece next = edge_first(&w->tasks, t + 1);
     for (struct edge_piece p = edge_first(&w->tasks, t); edge_before(p, next); p = edge_next(&w->tasks, p)) {
@@ -199,8 +204,8 @@ static void task_backward(const struct gradients *s, const struct pass *w, int64
     }
 }
 
-/* Adds to a hub's row, which ends in task t, the pieces before. */
-static void join(const struct gradients *s, const struct pass *w, int64_t t)
+/* Adds the earlier pieces of a hub's row, which ends in task t. */
+static void join(const struct gradients *s, const struct edge_pass *w, int64_t t)
 {
     int64_t before = edge_pieces_before(&w->tasks, t), i = edge_first(&w->tasks, t).row;
     for (int m = 0; m <= w->sends && before > 0; m++)
@@ -208,7 +213,7 @@ static void join(const struct gradients *s, const struct pass *w, int64_t t)
                          w->parts + (t - before) * w->width + m * s->heads.d, before, w->width);
 }
 
-static void run_pass(const struct gradients *s, const struct pass *w, const struct room *r)
+static void run_pass(const struct gradients *s, const struct edge_pass *w, const struct workspace *r)
 {
 #pragma omp for schedule(dynamic)
     for (int64_t t = 0; t < w->tasks.count; t++)
@@ -226,10 +231,10 @@ void CPU(sparse_attention_backward)(const void *args)
     int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
 #pragma omp parallel num_threads(threads)
     {
-        struct room room = {0};
-        lay_out(&s.heads, s.rooms + omp_get_thread_num() * s.room, &room);
-        run_pass(&s, &s.receive, &room);
-        run_pass(&s, &s.send, &room);
+        struct workspace work = {0};
+        lay_out(&s.heads, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
+        run_pass(&s, &s.receive, &work);
+        run_pass(&s, &s.send, &work);
     }
 }
 

@@ -1,37 +1,39 @@
 /*
- * Aggregation over edges: y_i (+)= self x_i + sum of x_j over the edges of row i. x, y: N x D. Rows are edges
- * by receiver; in the backward, where x is dy and y is dx, by sender.
+ * Aggregation over edges: y_i (+)= self x_i + sum of x_j over the edges of row i. x, y: N x D. Rows list
+ * edges by receiver; in the backward, where x is dy and y is dx, by sender.
  *
- * A piece of a row is summed in registers, up to WIDE vectors of columns at a time. Where D is no multiple of
- * the vector's width, the last vector begins inside the one before it and stores only what is new.
+ * A piece of a row is summed in registers, up to WIDE vectors of columns at a time. If D is not a multiple of
+ * the vector width, the last vector overlaps the previous one and stores only the new columns.
  */
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
 
 enum {
     WIDE = 8,
-    AHEAD = 8, /* edges from the one that is added to the one that is fetched */
-    LINE = 16  /* floats of a cache line */
+    AHEAD = 8, /* edges by which prefetches run ahead */
+    LINE = 16  /* floats per cache line */
 };
 
 struct sums {
     struct edge_tasks tasks;
     struct mat y, x;
     float self;
-    float *parts; /* scratch: D for each task */
+    float *parts; /* scratch: D per task */
 };
 
-/* Where the sums of a piece go: to (+)= self x + sums, with x null where self x is not to be added. */
-struct target {
+/* The destination of a piece's sums: to (+)= self x + sums; x is null if self x is not to be added. */
+struct row_target {
     float *to;
     const float *x;
     bool acc;
 };
 
-/* Columns k .. k + vectors * LANES - 1 of a piece, the first `skip` of which are not stored. `vectors` is a
- * constant where this is inlined. */
-INLINE void sum_columns(const struct sums *s, int vectors, struct edge_piece p, struct target o, int64_t k,
-                        int64_t skip)
+/*
+ * Columns k .. k + vectors * LANES - 1 of a piece, without storing the first `skip`. `vectors` is a
+ * compile-time constant after inlining.
+ */
+INLINE void sum_columns(const struct sums *s, int vectors, struct edge_piece p, struct row_target o,
+                        int64_t k, int64_t skip)
 {
     const int32_t *col = s->tasks.col;
     const float *x = (const float *)s->x.data + k;
@@ -64,8 +66,8 @@ INLINE void sum_columns(const struct sums *s, int vectors, struct edge_piece p, 
     }
 }
 
-/* A piece of less than a vector's columns. */
-static void sum_narrow(const struct sums *s, struct edge_piece p, struct target o)
+/* A piece narrower than a vector. */
+static void sum_narrow(const struct sums *s, struct edge_piece p, struct row_target o)
 {
     int64_t d = s->y.cols;
     float sum[LANES];
@@ -80,7 +82,7 @@ static void sum_narrow(const struct sums *s, struct edge_piece p, struct target 
         o.to[k] = sum[k];
 }
 
-static void sum_piece(const struct sums *s, struct edge_piece p, struct target o)
+static void sum_piece(const struct sums *s, struct edge_piece p, struct row_target o)
 {
     int64_t d = s->y.cols, k = 0;
     for (; k + 8 * LANES <= d; k += 8 * LANES)
@@ -102,8 +104,8 @@ static void sum_task(const struct sums *s, int64_t t)
     struct edge_piece next = edge_first(&s->tasks, t + 1);
     for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
         struct edge_piece own = edge_clip(p, next);
-        struct target part = {s->parts + t * s->y.cols, NULL, false};
-        struct target row = {row_of(s->y, p.row), s->self != 0 ? row_of(s->x, p.row) : NULL, s->y.acc};
+        struct row_target part = {s->parts + t * s->y.cols, NULL, false};
+        struct row_target row = {row_of(s->y, p.row), s->self != 0 ? row_of(s->x, p.row) : NULL, s->y.acc};
         sum_piece(s, own, own.ends ? row : part);
     }
 }

@@ -1,13 +1,13 @@
 /*
- * Attention in steps that keep their results, as an eager framework runs it: scores, their softmax and the
+ * Attention in steps that store their results, as an eager framework runs it: scores, their softmax and the
  * product with the values, and their backwards. Row h of s and p (H x P) holds the pairs of head h: graph
- * after graph, each an n x n block with a row for each query.
+ * after graph, each an n x n block with a row per query.
  *
  *   s = q k' scale        dq (+)= ds k scale, dk (+)= ds' q scale     scale = (D / H)^-1/2
  *   p = softmax(s)        ds (+)= p * (dp - row sums of dp * p)
  *   y = p v               dp (+)= dy v', dv (+)= p' dy
  *
- * That is three kinds of product, each on gemm.h: the pairs of two matrices of nodes, and pairs or their
+ * There are three kinds of product, all using gemm.h: pairs from two matrices of nodes, and pairs or their
  * transpose times a matrix of nodes. The right operand of every graph and head is scaled and packed once, by
  * one task; then a task is ROWS rows of a graph's result for one head.
  */
@@ -21,20 +21,20 @@
 
 enum {
     ROWS = 96,
-    COLS = 2048,    /* of pairs written at a time, whose right operand fits the second-level cache */
+    COLS = 2048,    /* of pairs written at a time; their right operand fits the second-level cache */
     KEYS = 256,     /* rows of a result of transposed pairs, */
-    DEPTH = 128,    /* of which as many rows at a time are copied */
-    LD = KEYS + 16, /* to here: no power of two, since their columns are read */
+    DEPTH = 128,    /* of which this many rows at a time are copied */
+    LD = KEYS + 16, /* leading dimension of the copy: not a power of two, since columns are read */
     SOFTMAX_ROWS = 32,
 };
 
-/* Graphs, heads, and where in scratch the pairs of each graph begin in a row, and right operands are. */
+/* Graphs, heads, and the layout of scratch: the offset of each graph's pairs in a row, and right operands. */
 struct layout {
     struct call call;
     struct offsets graphs;
-    int64_t nodes, heads, dh, width; /* columns of a head, and as packed */
+    int64_t nodes, heads, dh, width; /* columns of a head, actual and as packed */
     int64_t *pairs;
-    float *packed, *rooms; /* the latter for each thread, DEPTH x LD */
+    float *packed, *workspaces; /* the latter per thread, DEPTH x LD */
 };
 
 static struct layout layout_of(struct call call, struct offsets graphs, int64_t heads, struct mat nodes,
@@ -48,7 +48,7 @@ static struct layout layout_of(struct call call, struct offsets graphs, int64_t 
     if (call.scratch) {
         l.pairs = call.scratch;
         l.packed = (float *)((char *)call.scratch + pairs);
-        l.rooms = (float *)((char *)call.scratch + pairs + packed);
+        l.workspaces = (float *)((char *)call.scratch + pairs + packed);
     }
     return l;
 }
@@ -76,14 +76,14 @@ static struct layout begin(struct call call, struct offsets graphs, int64_t head
     return l;
 }
 
-/* Every graph has room for up to GEMM_LANES rows more than it needs. */
+/* Each graph has padding for GEMM_LANES more rows. */
 static float *packed_at(const struct layout *l, int64_t g, int64_t h)
 {
     int64_t rows = l->nodes + graph_count(l->graphs) * GEMM_LANES;
     return l->packed + (h * rows + graph_first(l->graphs, g) + g * GEMM_LANES) * l->width;
 }
 
-/* Head h of the rows of graph g times scale, DEPTH rows at a time, or all of its transpose. */
+/* Head h of the rows of graph g, scaled: DEPTH rows at a time, or its whole transpose. */
 static void pack_head(const struct layout *l, struct mat right, bool transposed, float scale, int64_t g,
                       int64_t h)
 {
@@ -97,7 +97,7 @@ static void pack_head(const struct layout *l, struct mat right, bool transposed,
     gemm_scale(transposed ? gemm_packed_size(l->dh, n) : gemm_packed_size(n, l->dh), to, scale);
 }
 
-/* For all threads of a parallel region together. */
+/* To be called by all threads of a parallel region. */
 static void pack(const struct layout *l, struct mat right, bool transposed, float scale)
 {
 #pragma omp for collapse(2) schedule(dynamic)
@@ -117,8 +117,9 @@ static float *pairs_at(const struct layout *l, struct mat pairs, int64_t g, int6
     return row_of(pairs, h) + l->pairs[g];
 }
 
-/* A block of rows of the pairs of head h: a row of tiles at a time, for few rows are written best in long
- * runs. */
+/*
+ * A block of rows of the pairs of head h, a row of tiles at a time: few rows are best written in long runs.
+ */
 static void block_of_pairs(const struct layout *l, struct mat pairs, struct mat left, int64_t h,
                            struct block b)
 {
@@ -147,23 +148,23 @@ static void make_pairs(const struct layout *l, struct mat pairs, struct mat left
     }
 }
 
-/* Columns first .. of `rows` rows of pairs, transposed: they are read along rows, once. */
-static struct gemm_in turned(const float *from, int64_t n, int64_t rows, int64_t cols, float *room)
+/* Columns first .. of `rows` rows of pairs, transposed; each is read once, along rows. */
+static struct gemm_in turned(const float *from, int64_t n, int64_t rows, int64_t cols, float *work)
 {
     for (int64_t i = 0; i < rows; i++)
-        memcpy(room + i * LD, from + i * n, (size_t)cols * sizeof(float));
-    return gemm_transposed(room, LD);
+        memcpy(work + i * LD, from + i * n, (size_t)cols * sizeof(float));
+    return gemm_transposed(work, LD);
 }
 
 static void block_of_nodes(const struct layout *l, struct mat to, struct mat pairs, int64_t h, struct block b,
-                           float *room)
+                           float *work)
 {
     int64_t n = graph_size(l->graphs, b.graph), before = b.first - graph_first(l->graphs, b.graph);
     const float *from = pairs_at(l, pairs, b.graph, h), *packed = packed_at(l, b.graph, h);
     for (int64_t p = 0; p < n && b.rows > 0; p += DEPTH) {
         int64_t depth = min_of(DEPTH, n - p);
         struct gemm_in left =
-            room ? turned(from + p * n + before, n, depth, b.rows, room) : gemm_in(from + before * n + p, n);
+            work ? turned(from + p * n + before, n, depth, b.rows, work) : gemm_in(from + before * n + p, n);
         gemm_packed(b.rows, l->dh, depth, left, packed + p * l->width, row_of(to, b.first) + h * l->dh, to.ld,
                     to.acc || p > 0);
     }
@@ -176,12 +177,12 @@ static void apply_pairs(const struct layout *l, struct mat to, struct mat pairs,
     int64_t rows = transposed ? KEYS : ROWS, blocks = block_count(l->graphs, l->nodes, rows);
 #pragma omp parallel num_threads(threads_of(l))
     {
-        float *room = transposed ? l->rooms + omp_get_thread_num() * (DEPTH * LD) : NULL;
+        float *work = transposed ? l->workspaces + omp_get_thread_num() * (DEPTH * LD) : NULL;
         pack(l, right, false, scale);
 #pragma omp for collapse(2) schedule(dynamic) nowait
         for (int64_t h = 0; h < l->heads; h++)
             for (int64_t number = 0; number < blocks; number++)
-                block_of_nodes(l, to, pairs, h, block_at(l->graphs, rows, number), room);
+                block_of_nodes(l, to, pairs, h, block_at(l->graphs, rows, number), work);
     }
 }
 
@@ -248,7 +249,7 @@ int64_t CPU(attention_values_backward_scratch)(const void *args)
     return scratch_of(a->call, a->graphs, a->heads, a->v);
 }
 
-/* One query: p = exp(s - max s) / sum of these. Of both only halves are made. */
+/* One query: p = exp(s - max s) / sum. Exponentials are computed as halves, which cancels. */
 static void softmax(int64_t n, float *restrict p, const float *restrict s)
 {
     float top = vm_largest(n, s), sum = 0;
@@ -275,7 +276,7 @@ static void softmax_backward(int64_t n, float *restrict ds, bool acc, const floa
         ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
 }
 
-/* The first of the pairs of block b, whose rows follow each other. */
+/* The first pair of block b, whose rows are contiguous. */
 static int64_t block_pairs(struct offsets graphs, const int64_t *pairs, struct block b)
 {
     return pairs[b.graph] + (b.first - graph_first(graphs, b.graph)) * graph_size(graphs, b.graph);

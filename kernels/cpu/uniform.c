@@ -1,7 +1,7 @@
 /*
- * Counter-based uniform numbers, real ones on [-bound, bound) and whole ones below a limit.
+ * Counter-based uniform random numbers: reals on [-bound, bound), and integers below a limit.
  *
- *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23: one
+ *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23: a single
  *                  rounding, so every machine gets the same bits
  *   uniform_index  y_ik = u(key, i M + k) limit 2^-32 rounded down, u a 32-bit integer
  */

@@ -1,14 +1,13 @@
 /*
- * Exponential, logistic and normal distribution functions in float, branch-free, so that a loop over them
- * vectorises on any instruction set; what needs the vectors themselves comes first. Clamps compare bit
- * patterns as integers, which order floats of one sign, since compilers keep a minimum of floats (that might
- * be NaN) as branches. Rounding is the addition of 1.5 * 2^23, which must not be reassociated: no
- * -ffast-math.
+ * Exponential, logistic and normal distribution functions in float, branch-free, so that loops over them
+ * vectorise for any instruction set; vector types come first. Clamps compare bit patterns as integers, which
+ * order floats of the same sign, because compilers keep a minimum of floats (possibly NaN) as branches.
+ * Rounding adds 1.5 * 2^23, which must not be reassociated: no -ffast-math.
  *
- * Polynomials are written in pairs (Estrin's scheme), for a chain of multiply-adds as long as the degree
- * would keep the arithmetic units waiting. They are minimax fits: Lawson's iteratively reweighted least
- * squares on 400 Chebyshev points against 40-digit values, the coefficients then rounded to float. Errors
- * stated are the largest that tests/test_vector_math.c allows, against libm in double.
+ * Polynomials are evaluated in pairs (Estrin's scheme), because a chain of multiply-adds as long as the
+ * degree would be limited by latency. They are minimax fits: Lawson's iteratively reweighted least squares on
+ * 400 Chebyshev points against 40-digit values, with coefficients then rounded to float. The stated errors
+ * are the largest that tests/test_vector_math.c allows, against libm in double.
  */
 #ifndef GTMARK_KERNELS_CPU_VECTOR_MATH_H
 #define GTMARK_KERNELS_CPU_VECTOR_MATH_H
@@ -18,7 +17,7 @@
 #define VM_LN2   0.69314718f
 #define VM_LOG2E 1.44269504f
 
-/* The instruction set's vectors of floats and of integers; of the latter, comparisons give -1 or 0. */
+/* The instruction set's vectors of floats and of integers; comparisons of the latter give -1 or 0. */
 #if defined(__AVX512F__)
 #define VM_LANES 16
 #elif defined(__AVX__)
@@ -48,7 +47,7 @@ static inline float vm_float(uint32_t bits)
     return pun.f;
 }
 
-/* The sum of the lanes, in pairs: compilers add the lanes of a reduced vector one after the other. */
+/* The sum of the lanes, pairwise: compilers add the lanes of a reduced vector sequentially. */
 static inline __attribute__((always_inline)) float vm_sum(vm_vec x)
 {
     const vm_four *part = (const vm_four *)&x;
@@ -72,15 +71,16 @@ static inline float vm_dot(int64_t n, const float *x, const float *y)
     return vm_sum(lanes) + rest;
 }
 
-/* Floats and integers in the same order: the bits of a negative float's magnitude are inverted. Its own
- * inverse. */
+/* Maps floats to integers of the same order and back: inverts the magnitude bits of negative floats. */
 static inline int32_t vm_ordered(uint32_t bits)
 {
     return (int32_t)(bits ^ (((uint32_t) - (int32_t)(bits >> 31)) >> 1));
 }
 
-/* The largest of n elements, compared as integers: compilers vectorise no maximum of floats that might be
- * NaN. */
+/*
+ * The largest of n elements, compared as integers: compilers do not vectorise a maximum of floats that may be
+ * NaN.
+ */
 static inline float vm_largest(int64_t n, const float *x)
 {
     int32_t top = INT32_MIN;
@@ -96,9 +96,9 @@ static inline float vm_largest(int64_t n, const float *x)
  * e^x / 2 for x up to 88.37, within 1.6 units in the last place; below 2^-126.5 (x < -86.99) it is 0.
  *
  * x = n ln 2 + r with |r| <= ln(2)/2 and ln 2 split in two (Cody and Waite, "Software Manual for the
- * Elementary Functions", 1980); e^r = 1 + r + r^2 q(r), fitted to 3e-9 relative. Negative x have the greater
- * bit patterns, so the clamp is from below alone; n = -126, the least after it, gives the factor 2^(n - 1) an
- * exponent of zero.
+ * Elementary Functions", 1980); e^r = 1 + r + r^2 q(r), fitted to 3e-9 relative. Negative x have the larger
+ * bit patterns, so only a lower clamp is needed; n = -126, the smallest value after it, makes the exponent of
+ * the factor 2^(n - 1) zero.
  */
 static inline float vm_half_exp(float x)
 {
@@ -126,7 +126,7 @@ static inline float vm_exp(float x)
 /*
  * 2^x for x below 127.5, within 2.2 units in the last place; below 2^-125 it is 0. For values in registers.
  *
- * x = n + r with |r| <= 1/2; 2^r = 1 + r q(r), fitted to 1e-7 relative. By Horner's rule, with fewer
+ * x = n + r with |r| <= 1/2; 2^r = 1 + r q(r), fitted to 1e-7 relative. Uses Horner's rule, which takes fewer
  * operations: those of a register tile's many vectors overlap.
  */
 static inline __attribute__((always_inline)) vm_vec vm_exp2(vm_vec x)
@@ -141,11 +141,11 @@ static inline __attribute__((always_inline)) vm_vec vm_exp2(vm_vec x)
 
 /*
  * Phi(x) = (1 + erf(x / sqrt 2)) / 2, the normal distribution function, within 1.2e-7 absolute, and within
- * 1e-3 relative down to x = -10, where it is 8e-24 and stays.
+ * 1e-3 relative down to x = -10; below, it is constant at 8e-24.
  *
- * With z = |x|, 2 Phi(-z) = exp(z q(z)), q of degree 9 fitted on [0, 10] with weight Phi(-z) + 1e-4, since an
- * error of the exponent counts times the result: no cancellation for negative x, and erf needs no second
- * branch.
+ * With z = |x|, 2 Phi(-z) = exp(z q(z)), q of degree 9 fitted on [0, 10] with weight Phi(-z) + 1e-4, because
+ * an error of the exponent is multiplied by the result: no cancellation for negative x, and no second branch
+ * as in erf.
  */
 static inline float vm_normal_cdf(float x)
 {

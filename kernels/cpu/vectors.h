@@ -1,7 +1,4 @@
-/*
- * What register tiles are written with: vectors of LANES floats, which may lie at any address, and loops that
- * are unrolled.
- */
+/* Definitions for register tiles: vectors of LANES floats at any alignment, and unrolled loops. */
 #ifndef GTMARK_KERNELS_CPU_VECTORS_H
 #define GTMARK_KERNELS_CPU_VECTORS_H
 
@@ -14,8 +11,7 @@ typedef vm_four vec4;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Before loops over the vectors of a register tile. With a sanitizer's checks in them, clang takes minutes.
- */
+/* Precedes loops over the vectors of a register tile. With sanitizers, unrolling takes clang minutes. */
 #ifndef __clang__
 #define UNROLL _Pragma("GCC unroll 16")
 #elif __has_feature(undefined_behavior_sanitizer)

@@ -1,13 +1,14 @@
 /*
- * Return probabilities of the random walk: kernels/ref/walk.c has the mathematics.
+ * Return probabilities of the random walk; kernels/ref/walk.c has the mathematics.
  *
  * COLUMNS nodes are a block: a row of x holds the entries of all their vectors at one node, so that a step
- * adds rows over edges in registers. Only rows of nodes in the ball are touched, from which one of the block
- * can be reached; all others are 0 in x and in y, and when a block is done those of its ball become so again.
- * A ball of most nodes is gone through by their numbers of edges, so that the loop over edges is foreseen.
+ * adds rows over edges in registers. Only rows of nodes in the ball, from which a node of the block can be
+ * reached, are accessed; all others are 0 in x and in y, and after a block those of its ball are cleared. A
+ * ball that contains most nodes is processed in order of their numbers of edges, which makes the loop over
+ * edges predictable.
  *
- * All entries are positive, so nothing cancels, but equal roundings add up from edge to edge and step to
- * step: sums over many nodes or edges are cut into runs, and continue in double or compensated.
+ * All entries are positive, so nothing cancels, but equal rounding errors accumulate from edge to edge and
+ * step to step: sums over many nodes or edges are split into runs, and continued in double or compensated.
  */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
@@ -24,30 +25,30 @@ enum {
     WINDOW_DEGREES = 64
 };
 
-/* 1 / edges of a node, 1 without: rounded to float, and the rest, which would add up from step to step. */
+/* 1 / edges of a node, 1 without: rounded to float, plus the remainder, which would otherwise accumulate. */
 struct share {
     float high, low;
 };
 
-/* The edges by which a step pulls, and those by which the ball grows. */
+/* The edges along which a step pulls, and those along which the ball grows. */
 struct walk {
-    const int64_t *pull, *grow; /* where the edges of each node begin */
+    const int64_t *pull, *grow; /* offsets of each node's edges */
     const int32_t *from, *to;
     const struct share *share;
-    const int32_t *order; /* all nodes, in the order of a step over many */
+    const int32_t *order; /* all nodes, in the order in which a step over most nodes visits them */
     int64_t nodes;
 };
 
-/* Where a node is to a ball: FOUND, or SPENT when the ball grew over its edges. */
+/* State of a node: in the ball if FOUND, or SPENT once its edges have been followed. */
 enum { OUTSIDE, FOUND, SPENT };
 
-/* What a thread has: x, y and the ball. */
+/* Per-thread scratch: x, y and the ball. */
 struct space {
     float *x, *y;
     int32_t *node;
     uint8_t *inside;
-    int64_t count, edges; /* nodes of the ball, and the edges that a step over it pulls */
-    bool grown;           /* by the last step */
+    int64_t count, edges; /* nodes of the ball, and edges that a step over it pulls */
+    bool grown;           /* in the last step */
 };
 
 /* A row of all columns. */
@@ -93,7 +94,7 @@ INLINE struct row row_scaled(struct row r, struct share by)
     return r;
 }
 
-/* Adds a run's sums to those in double, and empties it. */
+/* Adds a run's sums to those in double, and clears it. */
 INLINE void row_settle(double *to, struct row *r)
 {
     float lane[COLUMNS];
@@ -111,7 +112,9 @@ INLINE struct row sum_run(const struct walk *w, const float *x, int64_t first, i
     return sum;
 }
 
-/* Of many edges: run after run, with what each addition rounds off brought into the next (Kahan 1965). */
+/*
+ * Sum over many edges: run after run, carrying the rounding error of each addition to the next (Kahan 1965).
+ */
 static struct row sum_of_many(const struct walk *w, const float *x, int64_t first, int64_t end)
 {
     struct row sum = {0}, rest = {0};
@@ -143,7 +146,7 @@ static void ball_add(const struct walk *w, struct space *s, int32_t node)
     }
 }
 
-/* Most nodes are in the ball: they come in the order of a step over all. */
+/* If most nodes are in the ball, they are sorted into the order of a step over all. */
 static void ball_order(const struct walk *w, struct space *s)
 {
     int64_t count = 0;
@@ -171,7 +174,7 @@ static void ball_grow(const struct walk *w, struct space *s)
         ball_order(w, s);
 }
 
-/* The ball of a block's nodes, and their vectors 1 at each. */
+/* The ball of a block's nodes, and their initial vectors, 1 at each node. */
 static void block_open(const struct walk *w, struct space *s, int64_t first, int64_t columns)
 {
     s->count = s->edges = 0;
@@ -200,8 +203,7 @@ static void step(const struct walk *w, const struct space *s)
     }
 }
 
-/* The same, with the sums over nodes of d y x in odd and of d y y in even; only the former where it is last.
- */
+/* The same; accumulates d y x over the nodes in odd and d y y in even; only the former in the last step. */
 static void step_half(const struct walk *w, const struct space *s, double *odd, double *even, bool last)
 {
     memset(odd, 0, COLUMNS * sizeof *odd);
@@ -273,7 +275,7 @@ static void block_returns_half(const struct walk *w, struct space *s, int64_t fi
     block_close(s);
 }
 
-/* Scratch: share and order of the nodes, then the spaces of the threads. */
+/* Scratch: share and order of the nodes, then the threads' parts. */
 static int64_t share_bytes(int64_t nodes)
 {
     return round_up(nodes * (int64_t)sizeof(struct share), 64);
@@ -312,7 +314,7 @@ static struct share share_of(int64_t edges)
     return (struct share){high, (float)(whole - (double)high)};
 }
 
-/* WINDOW nodes, those of the same number of edges one after the other, while neighbours stay near. */
+/* Sorts WINDOW nodes by their number of edges, while neighbours stay close together. */
 static void order_window(const struct walk *w, int64_t first, int32_t *order)
 {
     int32_t begin[WINDOW_DEGREES + 1] = {0};

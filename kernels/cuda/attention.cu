@@ -72,10 +72,10 @@ template <int DH, int ROWS> struct softmax_rows {
             add_scaled<DH, ROWS>(&y, scores[i], values + (at + i) * DH);
     }
 
-    __device__ void send(float *room) const
+    __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(room, y);
-        float *rest = room + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+        send_rows<DH, ROWS>(shared, y);
+        float *rest = shared + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             rest[2 * r * WARP] = top[r];
@@ -83,9 +83,9 @@ template <int DH, int ROWS> struct softmax_rows {
         }
     }
 
-    __device__ void receive(const float *room)
+    __device__ void receive(const float *shared)
     {
-        const float *rest = room + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+        const float *rest = shared + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
         float weight[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -95,7 +95,7 @@ template <int DH, int ROWS> struct softmax_rows {
             weight[r] = softmax_weight(other, top[r]);
             sum[r] += weight[r] * rest[(2 * r + 1) * WARP];
         }
-        receive_rows<DH, ROWS>(&y, room, weight);
+        receive_rows<DH, ROWS>(&y, shared, weight);
     }
 };
 
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     attend(struct attention_args a, int dh, float scale, bool aligned)
 {
     typedef softmax_rows<DH, ROWS> state;
-    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, dh};
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -115,8 +115,8 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         s.top[r] = -INFINITY;
-    sweep<DH>(&s, room, a.k, a.v, b, h, aligned);
-    merge_warps(&s, room);
+    sweep<DH>(&s, shared, a.k, a.v, b, h, aligned);
+    merge_warps(&s, shared);
     if (p.warp > 0)
         return;
     float inverse[ROWS];

@@ -165,22 +165,22 @@ __device__ static inline void add_scaled(rows_of<DH, ROWS> *y, const float (&fac
 }
 
 /* Writes a thread's rows to shared memory, and reads them, as [entry][thread of the warp]. */
-template <int DH, int ROWS> __device__ static inline void send_rows(float *room, const rows_of<DH, ROWS> &x)
+template <int DH, int ROWS> __device__ static inline void send_rows(float *shared, const rows_of<DH, ROWS> &x)
 {
 #pragma unroll
     for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
-        room[e * WARP + threadIdx.x % WARP] = x.at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS];
+        shared[e * WARP + threadIdx.x % WARP] = x.at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS];
 }
 
 /* y += weight[r] times row r as sent */
 template <int DH, int ROWS>
-__device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *room,
+__device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *shared,
                                            const float (&weight)[ROWS])
 {
 #pragma unroll
     for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
         y->at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS] +=
-            weight[e / layout<DH>::COLUMNS] * room[e * WARP + threadIdx.x % WARP];
+            weight[e / layout<DH>::COLUMNS] * shared[e * WARP + threadIdx.x % WARP];
 }
 
 /*
@@ -190,11 +190,11 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *ro
  * Afterwards shared memory may be reused.
  */
 template <int DH, class S>
-__device__ static inline void sweep(S *state, float *room, struct mat first, struct mat second,
+__device__ static inline void sweep(S *state, float *shared, struct mat first, struct mat second,
                                     struct row_block b, struct head h, bool aligned)
 {
     const int TILE = layout<DH>::TILE;
-    float *first_tile = room, *second_tile = room + TILE * DH;
+    float *first_tile = shared, *second_tile = shared + TILE * DH;
     for (int64_t from = 0; from < b.graph_rows; from += TILE) {
         int rows = (int)min_of(TILE, b.graph_rows - from);
         load_tile<DH>(first_tile, first, b.graph_first + from, rows, h, aligned);
@@ -209,23 +209,23 @@ __device__ static inline void sweep(S *state, float *room, struct mat first, str
 
 /*
  * Tree reduction of the warps' states into warp 0: in each step half of the warps send and the others
- * receive. S::send(room) and S::receive(room) use S::ENTRIES floats per thread of the warp.
+ * receive. S::send(shared) and S::receive(shared) use S::ENTRIES floats per thread of the warp.
  */
-template <class S> __device__ static inline void merge_warps(S *state, float *room)
+template <class S> __device__ static inline void merge_warps(S *state, float *shared)
 {
     const int warp = threadIdx.x / WARP;
     for (int half = WARPS / 2; half > 0; half /= 2) {
         if (warp >= half && warp < 2 * half)
-            state->send(room + (warp - half) * S::ENTRIES * WARP);
+            state->send(shared + (warp - half) * S::ENTRIES * WARP);
         __syncthreads();
         if (warp < half)
-            state->receive(room + warp * S::ENTRIES * WARP);
+            state->receive(shared + warp * S::ENTRIES * WARP);
         __syncthreads();
     }
 }
 
 /* Floats of shared memory: two tiles, later reused for what half of the warps send. */
-template <int DH, class S> struct room_of {
+template <int DH, class S> struct shared_floats {
     static constexpr int TILES = 2 * layout<DH>::TILE * DH, SENT = WARPS / 2 * S::ENTRIES * WARP;
     static constexpr int SIZE = TILES > SENT ? TILES : SENT;
 };

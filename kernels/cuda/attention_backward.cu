@@ -57,18 +57,18 @@ template <int DH, int ROWS> struct query_rows {
             add_scaled<DH, ROWS>(&dq, ds[i], keys + (at + i) * DH);
     }
 
-    __device__ void send(float *room) const
+    __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(room, dq);
+        send_rows<DH, ROWS>(shared, dq);
     }
 
-    __device__ void receive(const float *room)
+    __device__ void receive(const float *shared)
     {
         float ones[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             ones[r] = 1;
-        receive_rows<DH, ROWS>(&dq, room, ones);
+        receive_rows<DH, ROWS>(&dq, shared, ones);
     }
 };
 
@@ -111,20 +111,20 @@ template <int DH, int ROWS> struct key_rows {
         }
     }
 
-    __device__ void send(float *room) const
+    __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(room, dk);
-        send_rows<DH, ROWS>(room + ENTRIES / 2 * WARP, dv);
+        send_rows<DH, ROWS>(shared, dk);
+        send_rows<DH, ROWS>(shared + ENTRIES / 2 * WARP, dv);
     }
 
-    __device__ void receive(const float *room)
+    __device__ void receive(const float *shared)
     {
         float ones[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             ones[r] = 1;
-        receive_rows<DH, ROWS>(&dk, room, ones);
-        receive_rows<DH, ROWS>(&dv, room + ENTRIES / 2 * WARP, ones);
+        receive_rows<DH, ROWS>(&dk, shared, ones);
+        receive_rows<DH, ROWS>(&dv, shared + ENTRIES / 2 * WARP, ones);
     }
 };
 
@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     queries(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef query_rows<DH, ROWS> state;
-    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, plan.dh};
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -162,8 +162,8 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
     load_rows<DH, ROWS>(&s.q, a.q, b, h, plan.scale * LOG2E);
     load_rows<DH, ROWS>(&s.dy, a.dy, b, h, 1);
     load_sums<DH, ROWS>(&s, a, b, h);
-    sweep<DH>(&s, room, a.k, a.v, b, h, plan.aligned);
-    merge_warps(&s, room);
+    sweep<DH>(&s, shared, a.k, a.v, b, h, plan.aligned);
+    merge_warps(&s, shared);
     if (p.warp > 0)
         return;
     float scale[ROWS];
@@ -181,7 +181,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     keys(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef key_rows<DH, ROWS> state;
-    alignas(16) __shared__ float room[room_of<DH, state>::SIZE];
+    alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     __shared__ float lse[layout<DH>::TILE], delta[layout<DH>::TILE];
     const struct head h = {(int)blockIdx.y, plan.dh};
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -195,8 +195,8 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     s.delta = delta;
     load_rows<DH, ROWS>(&s.k, a.k, b, h, plan.scale * LOG2E);
     load_rows<DH, ROWS>(&s.v, a.v, b, h, 1);
-    sweep<DH>(&s, room, a.q, a.dy, b, h, plan.aligned);
-    merge_warps(&s, room);
+    sweep<DH>(&s, shared, a.q, a.dy, b, h, plan.aligned);
+    merge_warps(&s, shared);
     if (threadIdx.x >= WARP)
         return;
     float scale[ROWS], ones[ROWS];

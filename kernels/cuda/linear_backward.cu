@@ -25,7 +25,7 @@ struct scratch_parts {
     int64_t bytes;   /* total */
 };
 
-static struct mat room_for(const struct call *call, int64_t rows, int64_t cols, int64_t *bytes)
+static struct mat scratch_for(const struct call *call, int64_t rows, int64_t cols, int64_t *bytes)
 {
     struct mat m = {};
     m.data = call->scratch ? (char *)call->scratch + *bytes : NULL;
@@ -42,9 +42,9 @@ static struct scratch_parts scratch_parts_of(const struct linear_backward_args *
     r.workspace = a->call.scratch;
     r.bytes = MATMUL_WORKSPACE;
     if (a->act)
-        r.dz = room_for(&a->call, a->dy.rows, a->dy.cols, &r.bytes);
+        r.dz = scratch_for(&a->call, a->dy.rows, a->dy.cols, &r.bytes);
     if (mat_present(a->db))
-        r.sums = room_for(&a->call, column_sums_parts(a->dy.rows), a->dy.cols, &r.bytes);
+        r.sums = scratch_for(&a->call, column_sums_parts(a->dy.rows), a->dy.cols, &r.bytes);
     return r;
 }
 

@@ -3,8 +3,8 @@
  *
  *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h),
  *                  scale = bound 2^-23 rounded to float
- *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: the probabilities of two
- *                  integers differ by at most limit 2^-32, relatively
+ *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: probabilities
+ *                  of integers differ by at most limit 2^-32, relative to each other
  *
  * n and scale are exact in float and double, so there is a single rounding: the float result is the double
  * result, rounded, on every machine.
