@@ -18,15 +18,15 @@ struct options {
     const char *ignored[AXES_MAX + 1]; /* axes, null past the last */
     const char *chart;                 /* prefix, or null */
     enum format format;
-    bool programs[COMPARED_PROGRAMS]; /* none: all */
+    bool programs[TIMED]; /* none: all */
     struct verdict_limits limits;     /* NAN: not given */
 };
 
 static bool read_phase(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
-        if (strcmp(a->value, comparison_program(p)) == 0)
+    for (size_t p = 0; p < TIMED; p++)
+        if (strcmp(a->value, program_name(p)) == 0)
             return o->programs[p] = true;
     return complain(error, "--phase %.200s: a list of forward, step, kernel, encoding", a->value);
 }
@@ -135,7 +135,12 @@ static void print(const struct comparison *c, enum format format)
         putc('\n', stdout);
     fputs(markdown ? "```\n" : "", stdout);
     compare_means(notes, c);
-    compare_left_over(notes, c);
+    for (size_t f = 0; f < c->count; f++)
+        compare_left_over(notes, c, f);
+    if (comparison_lines(c) == 0)
+        fputs("no row of another file did the work of a row of A: nothing to compare; measure with one "
+              "version and one set of axes\n",
+              notes);
     fputs(markdown ? "```\n" : "", stdout);
 }
 

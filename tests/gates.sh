@@ -46,25 +46,26 @@ count()
     echo "$right"
 }
 
-# range NAME BEFORE: the least and the greatest number that stands behind this
+# range NAME PATTERN: the least and the greatest number that this holds, in the lines of programs
 range()
 {
-    sed -n "s/$2 *\([0-9][0-9.]*\).*/\1/p" "$kept/$1".* | sort -g | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
+    sed -n "s/^ *[fs].*$2.*/\1/p" "$kept/$1".* | sort -g | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
 }
+ratio='  \([0-9.]*\) \[' margin='\]  *\([0-9.]*\) %'
 
 repeat slower "$build/tests/slower_bench" --against "$build/bench_node_scaling" --budget 4
 caught=$(grep -lx 'exit status 1' "$kept"/slower.* | wc -l)
 check "--against: a build that waits for ${GTMARK_SLOWER:-10} % is caught" "$caught of $trials" "$trials of $trials"
-echo "# new/old $(range slower '^ *[fs][a-z]*'); by both programs: $(count slower 1 SLOWER)"
+echo "# new/old $(range slower "$ratio"); by both programs: $(count slower 1 slower)"
 
 repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4
 check "--against: no alarm by identical builds" \
-    "$(count same 0 'no difference seen|faster|slower in the first rounds, not again') of $trials" "$trials of $trials"
-echo "# new/old $(range same '^ *[fs][a-z]*')"
+    "$(count same 0 'unclear|faster') of $trials" "$trials of $trials"
+echo "# new/old $(range same "$ratio")"
 
 run "$build/bench_node_scaling" --interleave --budget 1 --output "$scratch/base.json" >"$kept/base" 2>&1
 repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.json" --baseline "$scratch/base.json"
 check "--baseline: no alarm by identical runs" \
     "$(count baseline 0 'same|unclear|faster') of $trials" "$trials of $trials"
-echo "# new/old $(range baseline '^ *[fs][a-z]*'), margins $(range baseline '.*margin') %"
+echo "# new/old $(range baseline "$ratio"), margins $(range baseline "$margin") %"
 tap_end

@@ -115,13 +115,15 @@ static void test_rows(void **state)
         slow[i] *= 1.5;
     row_set_samples(slower, "step.time", slow, n);
     struct verdict_limits limits = verdict_limits_default();
-    assert_int_equal(verdict_rows(base, slower, "step", limits).kind, VERDICT_SLOWER);
-    assert_true(verdict_rows(base, same, "forward", limits).ratio == 1);
-    assert_unclear(verdict_rows(base, gone, "step", limits), "oom: needs 17 GiB");
-    assert_unclear(verdict_rows(gone, base, "step", limits), "the baseline is oom: needs 17 GiB");
+    assert_int_equal(verdict_rows(base, slower, "step", verdict_samples, limits).kind, VERDICT_SLOWER);
+    assert_true(verdict_rows(base, same, "forward", verdict_samples, limits).ratio == 1);
+    assert_unclear(verdict_rows(base, gone, "step", verdict_samples, limits), "oom: needs 17 GiB");
+    assert_unclear(verdict_rows(gone, base, "step", verdict_samples, limits),
+                   "the baseline is oom: needs 17 GiB");
     row_set_null(same, "forward", "not asked for");
-    assert_unclear(verdict_rows(base, same, "forward", limits), "not asked for");
-    assert_unclear(verdict_rows(same, base, "forward", limits), "of the baseline: not asked for");
+    assert_unclear(verdict_rows(base, same, "forward", verdict_samples, limits), "not asked for");
+    assert_unclear(verdict_rows(same, base, "forward", verdict_samples, limits),
+                   "of the baseline: not asked for");
     row_free(base);
     row_free(same);
     row_free(slower);

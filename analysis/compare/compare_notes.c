@@ -1,6 +1,7 @@
 /* Notes of a comparison. */
 #include "analysis/compare/compare_notes.h"
 
+#include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
@@ -104,7 +105,7 @@ static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t
         verdicts += t.verdicts[k];
     if (verdicts == 0)
         return;
-    fprintf(out, "%c, %s: ", c->files[file].letter, comparison_program(program));
+    fprintf(out, "%c, %s: ", c->files[file].letter, program_name(program));
     for (int k = VERDICT_SLOWER; k >= VERDICT_UNCLEAR; k--)
         if (t.verdicts[k] > 0) {
             fprintf(out, "%s%zu %s", separator, t.verdicts[k], verdict_name((enum verdict_kind)k));
@@ -119,7 +120,7 @@ static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t
 void compare_means(FILE *out, const struct comparison *c)
 {
     for (size_t f = 1; f < c->count; f++)
-        for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
+        for (size_t p = 0; p < TIMED; p++)
             if (c->programs[p])
                 put_tally(out, c, f, p);
 }
@@ -225,17 +226,23 @@ static void put_lacking(FILE *out, const struct compared *file)
         putc('\n', out);
 }
 
-void compare_left_over(FILE *out, const struct comparison *c)
+void compare_left_over(FILE *out, const struct comparison *c, size_t file)
 {
-    for (size_t f = 0; f < c->count; f++) {
-        put_left_over(out, c, f, "not ok", is_not_ok);
-        put_left_over(out, c, f, "repeated", is_repeated);
-        put_left_over(out, c, f, "without a partner", is_alone);
-        put_lacking(out, &c->files[f]);
-    }
-    if (comparison_lines(c) == 0)
-        fputs("no row of another file did the work of a row of A: nothing to compare; measure with one "
-              "version and one set "
-              "of axes\n",
-              out);
+    put_left_over(out, c, file, "not ok", is_not_ok);
+    put_left_over(out, c, file, "repeated", is_repeated);
+    put_left_over(out, c, file, "without a partner", is_alone);
+    put_lacking(out, &c->files[file]);
+}
+
+struct tally compare_two(FILE *out, const struct comparison *c)
+{
+    struct tally all = comparison_tally(c, COMPARED_MAX, TIMED);
+    compare_table(out, TABLE_TERMINAL, c);
+    if (comparison_lines(c) > 0)
+        putc('\n', out);
+    compare_means(out, c);
+    compare_left_over(out, c, c->lead);
+    if (!all.judged)
+        fputs("nothing could be compared\n", out);
+    return all;
 }

@@ -15,8 +15,11 @@ void compare_files(FILE *out, const struct comparison *c);
 /* How many verdicts of each kind, and the geometric mean of the ratios. */
 void compare_means(FILE *out, const struct comparison *c);
 
-/* Rows that are not ok, repeated, or without a partner; fields that a file lacks. */
-void compare_left_over(FILE *out, const struct comparison *c);
+/* Rows of a file that are not ok, repeated, or without a partner; fields that they lack. */
+void compare_left_over(FILE *out, const struct comparison *c, size_t file);
+
+/* The comparison of two: table, means, and rows of the lead that are left over. Returns all verdicts. */
+struct tally compare_two(FILE *out, const struct comparison *c);
 
 /* "AMD EPYC"; where two would be alike, the file: "machine/bench" of results/machine/bench.json. */
 void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file);

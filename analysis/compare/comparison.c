@@ -1,19 +1,13 @@
 /*
- * Comparisons. A row that is there several times is represented by the first that is ok; the lines are the
- * baseline's rows, in its order. The mean of ratios is geometric, so that it does not depend on which file is
- * the baseline (Fleming and Wallace, "How not to lie with statistics", CACM 29, 1986).
+ * Comparisons. A row that is there several times is represented by the first that is ok. The mean of ratios
+ * is geometric, so that it does not depend on which file is the baseline (Fleming and Wallace, "How not to
+ * lie with statistics", CACM 29, 1986).
  */
 #include "analysis/compare/comparison.h"
 
 #include "analysis/record/record.h"
 
 #include <math.h>
-
-const char *comparison_program(size_t index)
-{
-    static const char *const names[COMPARED_PROGRAMS] = {"forward", "step", "kernel", "encoding"};
-    return names[index];
-}
 
 /* The GPU's name where the device is one, else the processor's. */
 static void name_of(const struct record *record, char name[AXES_TEXT])
@@ -25,19 +19,18 @@ static void name_of(const struct record *record, char name[AXES_TEXT])
     snprintf(name, AXES_TEXT, "%s", text);
 }
 
-/* The rows of all files that match a row of the baseline, if there are any. */
-static void add_line(struct comparison *c, const struct row *row)
+/* A row of the lead and those of all files that match it, if there are any. */
+static void add_line(struct comparison *c, struct row *row)
 {
-    size_t found[COMPARED_MAX], partners = 0;
-    for (size_t f = 1; f < c->count; f++) {
-        found[f] = match_find(&c->rule, c->files[f].rows, row);
-        partners += found[f] != MATCH_NONE;
+    struct row *found[COMPARED_MAX];
+    size_t partners = 0;
+    for (size_t f = 0; f < c->count; f++) {
+        const struct rows *rows = c->files[f].rows;
+        found[f] = f == c->lead ? row : rows_at(rows, match_find(&c->rule, rows, row));
+        partners += f != c->lead && found[f];
     }
-    if (partners == 0)
-        return;
-    rows_append(c->matched[0], (struct row *)row);
-    for (size_t f = 1; f < c->count; f++)
-        rows_append(c->matched[f], rows_at(c->files[f].rows, found[f]));
+    for (size_t f = 0; f < c->count && partners > 0; f++)
+        rows_append(c->matched[f], found[f]);
 }
 
 bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
@@ -51,14 +44,14 @@ static bool has_time(const struct row *row, size_t program)
 {
     char path[SCHEMA_PATH];
     double median;
-    snprintf(path, sizeof path, "%s.time.median", comparison_program(program));
+    snprintf(path, sizeof path, "%s.time.median", program_name(program));
     return row_get_real(row, path, &median);
 }
 
 static void find_timed(struct comparison *c)
 {
     bool any = false;
-    for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
+    for (size_t p = 0; p < TIMED; p++) {
         for (size_t f = 0; f < c->count; f++)
             for (size_t i = 0; i < rows_count(c->files[f].rows); i++)
                 c->timed[p] = c->timed[p] || has_time(rows_at(c->files[f].rows, i), p);
@@ -68,28 +61,52 @@ static void find_timed(struct comparison *c)
     c->timed[1] = c->timed[1] || !any;
 }
 
+static void match_rows(struct comparison *c, const char *const *ignored)
+{
+    const struct rows *rows[COMPARED_MAX], *lead = c->files[c->lead].rows;
+    for (size_t f = 0; f < c->count; f++) {
+        c->files[f].letter = (char)('A' + f);
+        c->matched[f] = rows_new_view();
+        rows[f] = c->files[f].rows;
+    }
+    find_timed(c);
+    c->rule = match_rule(rows, c->count, ignored);
+    for (size_t i = 0; i < rows_count(lead); i++)
+        if (!comparison_repeats(c, c->lead, i))
+            add_line(c, rows_at(lead, i));
+}
+
+static struct comparison empty(void)
+{
+    return (struct comparison){
+        .judge = verdict_samples, .limits = verdict_limits_default(), .programs = {true, true, true, true}};
+}
+
 bool comparison_load(struct comparison *c, const char *const *paths, size_t count, const char *const *ignored,
                      char *error)
 {
-    const struct rows *rows[COMPARED_MAX];
-    *c = (struct comparison){.limits = verdict_limits_default(), .programs = {true, true, true, true}};
+    *c = empty();
     for (; c->count < count; c->count++) {
         struct compared *file = &c->files[c->count];
-        file->letter = (char)('A' + c->count);
         file->path = paths[c->count];
         file->record = record_load_any(file->path, error);
         if (!file->record)
             return false;
-        file->rows = rows[c->count] = record_rows(file->record);
+        file->rows = record_rows(file->record);
         name_of(file->record, file->name);
-        c->matched[c->count] = rows_new_view();
     }
-    find_timed(c);
-    c->rule = match_rule(rows, count, ignored);
-    for (size_t i = 0; i < rows_count(rows[0]); i++)
-        if (!comparison_repeats(c, 0, i))
-            add_line(c, rows_at(rows[0], i));
+    match_rows(c, ignored);
     return true;
+}
+
+void comparison_of_rows(struct comparison *c, const struct rows *base, const struct rows *rows)
+{
+    *c = empty();
+    c->count = 2;
+    c->lead = 1;
+    c->files[0].rows = base;
+    c->files[1].rows = rows;
+    match_rows(c, NULL);
 }
 
 void comparison_free(struct comparison *c)
@@ -110,29 +127,45 @@ const struct row *comparison_row(const struct comparison *c, size_t file, size_t
     return rows_at(c->matched[file], line);
 }
 
-bool comparison_has(const struct comparison *c, size_t file, size_t line, size_t program)
+static bool has_anything(const struct comparison *c, const struct pair *p)
 {
-    const struct row *base = comparison_row(c, 0, line), *row = comparison_row(c, file, line);
-    return c->programs[program] && row &&
-           (has_time(base, program) || has_time(row, program) ||
-            (c->timed[program] && !(row_is_ok(base) && row_is_ok(row))));
+    const struct row *base = comparison_row(c, 0, p->line), *row = comparison_row(c, p->file, p->line);
+    return c->programs[p->program] && base && row &&
+           (has_time(base, p->program) || has_time(row, p->program) ||
+            (c->timed[p->program] && !(row_is_ok(base) && row_is_ok(row))));
 }
 
-struct verdict comparison_judge(const struct comparison *c, size_t file, size_t line, size_t program)
+bool comparison_next(const struct comparison *c, struct pair *p)
 {
-    return verdict_rows(comparison_row(c, 0, line), comparison_row(c, file, line),
-                        comparison_program(program), c->limits);
+    do {
+        if (++p->file >= c->count) {
+            p->file = 1;
+            p->program++;
+        }
+        if (p->program >= TIMED) {
+            p->program = 0;
+            p->line++;
+        }
+    } while (p->line < comparison_lines(c) && !has_anything(c, p));
+    return p->line < comparison_lines(c);
+}
+
+struct verdict comparison_judge(const struct comparison *c, const struct pair *p)
+{
+    return verdict_rows(comparison_row(c, 0, p->line), comparison_row(c, p->file, p->line),
+                        program_name(p->program), c->judge, c->limits);
 }
 
 struct tally comparison_tally(const struct comparison *c, size_t file, size_t program)
 {
     struct tally t = {.mean = NAN};
     double logarithms = 0;
-    for (size_t i = 0; i < comparison_lines(c); i++) {
-        if (!comparison_has(c, file, i, program))
+    for (struct pair p = {0}; comparison_next(c, &p);) {
+        if ((p.file != file && file < COMPARED_MAX) || (p.program != program && program < TIMED))
             continue;
-        struct verdict v = comparison_judge(c, file, i, program);
+        struct verdict v = comparison_judge(c, &p);
         t.verdicts[v.kind]++;
+        t.judged += isfinite(v.low);
         if (isnan(v.ratio))
             continue;
         t.ratios++;

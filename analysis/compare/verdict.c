@@ -51,7 +51,7 @@ static bool beyond(double ratio, double share)
     return fabs(log(ratio)) > log1p(share);
 }
 
-static struct verdict judge(struct verdict v, struct verdict_limits limits)
+static struct verdict judge_interval(struct verdict v, struct verdict_limits limits)
 {
     bool differs = v.low > 1 || v.high < 1;
     if (differs && beyond(v.ratio, limits.margin))
@@ -66,7 +66,7 @@ static struct verdict judge(struct verdict v, struct verdict_limits limits)
 struct verdict verdict_samples(const double *base, size_t n, const double *samples, size_t m,
                                struct verdict_limits limits)
 {
-    struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
+    struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN, .margin = limits.margin};
     double base_median = summarize(base, n).median, median = summarize(samples, m).median;
     if (!(base_median > 0) || !(median > 0))
         return unclear(v, "no time above 0");
@@ -80,7 +80,7 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
         return unclear(v, "a sample that is not above 0");
     v.low = s.low / b.high;
     v.high = s.high / b.low;
-    return judge(v, limits);
+    return judge_interval(v, limits);
 }
 
 /* The samples of a program, to be freed; null with the reason if there are none. */
@@ -112,7 +112,7 @@ static struct verdict not_ok(const char *whose, const struct row *row)
 }
 
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
-                            struct verdict_limits limits)
+                            verdict_judge *judge, struct verdict_limits limits)
 {
     static const char of_baseline[] = "the baseline is ";
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
@@ -124,7 +124,7 @@ struct verdict verdict_rows(const struct row *base, const struct row *row, const
         return not_ok("", row);
     double *b = samples_of(base, program, &n, &reason), *s = b ? samples_of(row, program, &m, &reason) : NULL;
     if (s)
-        v = verdict_samples(b, n, s, m, limits);
+        v = judge(b, n, s, m, limits);
     else
         v = unclear(v, "%s%.400s", b ? "" : "of the baseline: ", reason);
     free(b);

@@ -32,6 +32,12 @@ static const char *split(const char *path, char part[SCHEMA_PATH])
     return path[length] ? path + length + 1 : NULL;
 }
 
+const char *program_name(size_t index)
+{
+    static const char *const names[TIMED] = {"forward", "step", "kernel", "encoding"};
+    return names[index];
+}
+
 struct row *row_new(void)
 {
     return row_of_json(json_object());

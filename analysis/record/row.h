@@ -19,6 +19,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What a row has times of, as "step.time.median": the programs of the benchmarks, in their order there, and
+ * the encoding. */
+enum { TIMED = 4 };
+const char *program_name(size_t index);
+
 struct row;
 
 struct row *row_new(void); /* no field is set */

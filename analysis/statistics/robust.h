@@ -31,6 +31,11 @@ struct drift {
 /* samples[n] are in the order taken. Above 200 samples, medians of 200 runs of samples are tested instead. */
 struct drift drift_find(const double *samples, size_t n);
 
+/* How far the medians of SPREAD_BLOCKS consecutive blocks of samples[n] lie apart, over the median of all; 0
+ * below SPREAD_BLOCKS samples. */
+enum { SPREAD_BLOCKS = 5 };
+double block_spread(const double *samples, size_t n);
+
 struct slow_start {
     size_t runs;  /* samples at the beginning that are slow and followed by ones that are not; 0: none */
     double ratio; /* the first sample over the median of those that follow; NAN if runs is 0 */

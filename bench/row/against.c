@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/compare/comparison.h"
-#include "analysis/compare/match.h"
+#include "analysis/compare/compare_notes.h"
 #include "analysis/record/record.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
@@ -25,25 +24,41 @@
 
 enum { OLD, NEW, SIDES };
 
-static struct against_verdict judge_rounds(const double *ratios)
+static struct verdict judge_rounds(const double *ratios)
 {
     struct interval i = median_interval_ranks(ratios, AGAINST_ROUNDS);
-    struct against_verdict v = {
-        .ratio = summarize(ratios, AGAINST_ROUNDS).median, .low = i.low, .high = i.high};
-    v.slower = v.low > 1 && v.ratio > 1 + AGAINST_MARGIN;
-    v.faster = v.high < 1 && v.ratio < 1 - AGAINST_MARGIN;
+    struct verdict v = {.ratio = summarize(ratios, AGAINST_ROUNDS).median, .low = i.low, .high = i.high};
+    if (v.low > 1 && v.ratio > 1 + AGAINST_MARGIN)
+        v.kind = VERDICT_SLOWER;
+    else if (v.high < 1 && v.ratio < 1 - AGAINST_MARGIN)
+        v.kind = VERDICT_FASTER;
+    else
+        strcpy(v.reason, "no difference seen");
     return v;
 }
 
-struct against_verdict against_judge(const double *ratios, int rounds)
+struct verdict against_judge(const double *ratios, size_t rounds)
 {
-    struct against_verdict v = judge_rounds(ratios);
-    if (!v.slower || rounds < AGAINST_ROUNDS_MAX)
+    struct verdict v = judge_rounds(ratios);
+    if (v.kind != VERDICT_SLOWER || rounds < AGAINST_ROUNDS_MAX)
         return v;
-    struct against_verdict again = judge_rounds(ratios + AGAINST_ROUNDS);
-    again.once = !again.slower;
-    again.faster = false;
-    return again;
+    v = judge_rounds(ratios + AGAINST_ROUNDS);
+    if (v.kind != VERDICT_SLOWER) {
+        v.kind = VERDICT_UNCLEAR;
+        strcpy(v.reason, "slower in the first rounds, not again");
+    }
+    return v;
+}
+
+/* By a sample for each round of both builds. */
+static struct verdict judge(const double *base, size_t n, const double *samples, size_t m,
+                            struct verdict_limits limits)
+{
+    (void)m, (void)limits;
+    double ratios[AGAINST_ROUNDS_MAX];
+    for (size_t r = 0; r < n; r++)
+        ratios[r] = samples[r] / base[r];
+    return against_judge(ratios, n);
 }
 
 bool against_possible(const struct options *o, struct message *error)
@@ -127,59 +142,71 @@ static struct record *run_side(const struct options *o, const char *program, int
     return record;
 }
 
-/* The comparison so far: the rows of the first round, and a ratio for each of their programs and rounds. */
+/* What the rounds have shown so far. */
 struct comparing {
-    struct record *first[SIDES];
-    const struct rows *rows[SIDES];                          /* theirs */
-    double (*ratios)[COMPARED_PROGRAMS][AGAINST_ROUNDS_MAX]; /* by comparison_program */
+    struct rows *rows[SIDES];                            /* of the first round, in pairs */
+    double (*medians)[SIDES][TIMED][AGAINST_ROUNDS_MAX]; /* of each pair; NAN: none */
     bool *bad; /* rows that this build did not do well in some round */
-    int rounds;
+    size_t rounds;
 };
 
-static double median_of(const struct row *row, size_t p)
+/* The first row that the old build did not run, explained. */
+static bool say_missing(const struct rows *old, const struct rows *new, const struct match_rule *rule,
+                        struct message *error)
 {
-    char path[SCHEMA_PATH];
-    double median;
-    snprintf(path, sizeof path, "%s.time.median", comparison_program(p));
-    return row_get_real(row, path, &median) ? median : NAN;
+    char why[AXES_TEXT];
+    size_t i = 0;
+    while (i < rows_count(new) && match_find(rule, old, rows_at(new, i)) != MATCH_NONE)
+        i++;
+    match_explain(rule, old, rows_at(new, i), why);
+    return complain(error, "--against: no row of the old build is the work of row %zu: %s", i + 1, why);
 }
 
-/* Takes over a round's records. False with a message if they are not of the same sweep. */
-static bool add_round(struct comparing *c, struct record *records[SIDES], struct message *error)
+/* Adds a pair of rows of a round. */
+static void add_pair(struct comparing *c, size_t i, const struct row *const pair[SIDES])
 {
-    const struct rows *rows[SIDES] = {record_rows(records[OLD]), record_rows(records[NEW])};
-    size_t count = rows_count(rows[NEW]);
-    struct match_rule rule = match_rule(rows, SIDES, NULL);
+    for (int side = 0; side < SIDES; side++) {
+        if (c->rounds == 0)
+            rows_append(c->rows[side], row_copy(pair[side]));
+        for (size_t p = 0; p < TIMED; p++) {
+            char path[SCHEMA_PATH];
+            double *median = &c->medians[i][side][p][c->rounds];
+            snprintf(path, sizeof path, "%s.time.median", program_name(p));
+            if (!row_get_real(pair[side], path, median))
+                *median = NAN;
+        }
+    }
+    c->bad[i] = c->bad[i] || !row_is_ok(pair[NEW]);
+}
+
+/* Adds a round's rows. False with a message if they are not of the same sweep. */
+static bool add_round(struct comparing *c, const struct rows *old, const struct rows *new,
+                      struct message *error)
+{
+    struct comparison round;
+    comparison_of_rows(&round, old, new);
+    size_t count = comparison_lines(&round);
+    bool good = count == rows_count(new) || say_missing(old, new, &round.rule, error);
     if (c->rounds == 0) {
-        c->ratios = calloc(count, sizeof *c->ratios);
-        c->bad = calloc(count, sizeof *c->bad);
-        for (int side = 0; side < SIDES; side++) {
-            c->first[side] = records[side];
-            c->rows[side] = rows[side];
-            records[side] = NULL;
-        }
+        c->medians = calloc(count + 1, sizeof *c->medians);
+        c->bad = calloc(count + 1, sizeof *c->bad);
+        if (!c->medians || !c->bad)
+            abort();
+        for (int side = 0; side < SIDES; side++)
+            c->rows[side] = rows_new();
+    } else if (count != rows_count(c->rows[NEW])) {
+        good = good && complain(error, "--against: the rounds have different rows");
     }
-    if (!c->ratios || !c->bad || count != rows_count(c->rows[NEW]))
-        return complain(error, "--against: the rounds have different rows");
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = rows_at(rows[NEW], i);
-        size_t old = match_find(&rule, rows[OLD], row);
-        c->bad[i] = c->bad[i] || !row_is_ok(row);
-        char why[AXES_TEXT];
-        if (old == MATCH_NONE) {
-            match_explain(&rule, rows[OLD], row, why);
-            return complain(error, "--against: no row of the old build is the work of row %zu: %s", i + 1,
-                            why);
-        }
-        for (size_t p = 0; p < COMPARED_PROGRAMS; p++)
-            c->ratios[i][p][c->rounds] = median_of(row, p) / median_of(rows_at(rows[OLD], old), p);
-    }
+    for (size_t i = 0; i < count && good; i++)
+        add_pair(c, i,
+                 (const struct row *[]){comparison_row(&round, OLD, i), comparison_row(&round, NEW, i)});
+    comparison_free(&round);
     c->rounds++;
-    return true;
+    return good;
 }
 
 /* Old and new, then new and old, and so on. */
-static bool run_round(struct comparing *c, int rounds, const struct options *o, int argc, char **argv,
+static bool run_round(struct comparing *c, size_t rounds, const struct options *o, int argc, char **argv,
                       const char *directory, struct message *error)
 {
     char old[PATH_MAX]; /* with a slash, without which it would be looked for along PATH */
@@ -188,86 +215,70 @@ static bool run_round(struct comparing *c, int rounds, const struct options *o, 
     struct record *records[SIDES] = {NULL, NULL};
     bool good = true;
     for (int turn = 0; turn < SIDES && good; turn++) {
-        int side = turn ^ (c->rounds & 1);
+        int side = turn ^ (int)(c->rounds & 1);
         if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\rround %d of %d: %s ", c->rounds + 1, rounds, side == OLD ? "old" : "new");
+            fprintf(stderr, "\rround %zu of %zu: %s ", c->rounds + 1, rounds, side == OLD ? "old" : "new");
         records[side] = run_side(o, programs[side], argc, argv, directory, error);
         good = records[side] != NULL;
     }
-    good = good && add_round(c, records, error);
+    good = good && add_round(c, record_rows(records[OLD]), record_rows(records[NEW]), error);
     record_free(records[OLD]);
     record_free(records[NEW]);
     return good;
 }
 
-static void print_line(const struct row *row, const struct field *const *axes, size_t count, size_t p,
-                       const struct against_verdict *v)
+/* Gives the rows the medians of all rounds as their samples, and compares them. */
+static void compare_rounds(const struct comparing *c, struct comparison *all)
 {
-    char text[AXES_TEXT];
-    for (size_t i = 0; i < count; i++) {
-        axes_text(row, axes[i], text);
-        printf("%12s ", text);
-    }
-    printf("%-8s %6.3f [%.3f, %.3f]  %s\n", comparison_program(p), v->ratio, v->low, v->high,
-           v->slower   ? "SLOWER"
-           : v->once   ? "slower in the first rounds, not again"
-           : v->faster ? "faster"
-                       : "no difference seen");
-}
-
-/* Of a program of row i; false if it was not timed in every round. */
-static bool verdict_of(const struct comparing *c, size_t i, size_t p, struct against_verdict *v)
-{
-    const double *ratios = c->ratios[i][p];
-    for (int r = 0; r < c->rounds; r++)
-        if (!isfinite(ratios[r]))
-            return false;
-    *v = against_judge(ratios, c->rounds);
-    return true;
+    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++)
+        for (int side = 0; side < SIDES; side++)
+            for (size_t p = 0; p < TIMED; p++) {
+                const double *medians = c->medians[i][side][p];
+                struct row *row = rows_at(c->rows[side], i);
+                char path[SCHEMA_PATH];
+                size_t r = 0;
+                while (r < c->rounds && isfinite(medians[r]))
+                    r++;
+                snprintf(path, sizeof path, "%s.time%s", program_name(p), r < c->rounds ? ".samples" : "");
+                if (r < c->rounds) {
+                    row_set_null(row, path, "not timed in every round");
+                    continue;
+                }
+                row_set_samples(row, path, medians, c->rounds);
+                row_set_text(row, "status", "ok"); /* as far as it has times */
+            }
+    comparison_of_rows(all, c->rows[OLD], c->rows[NEW]);
+    all->judge = judge;
 }
 
 static bool any_slower(const struct comparing *c)
 {
-    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++)
-        for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
-            struct against_verdict v;
-            if (verdict_of(c, i, p, &v) && v.slower)
-                return true;
-        }
-    return false;
+    struct comparison all;
+    compare_rounds(c, &all);
+    struct tally t = comparison_tally(&all, COMPARED_MAX, TIMED);
+    comparison_free(&all);
+    return t.verdicts[VERDICT_SLOWER] > 0;
 }
 
 /* Returns how many programs are slower and rows are bad, and counts it as one more if there was no ratio. */
-static int print_verdicts(const struct comparing *c, const struct options *o)
+static int print_verdicts(const struct comparing *c)
 {
-    const struct field *axes[AXES_MAX];
-    size_t count = axes_varying(c->rows[NEW], axes);
-    int missed = 0, compared = 0;
-    for (size_t i = 0; i < count; i++)
-        printf("%12s ", axes[i]->path);
-    printf("%-8s new/old, 95 %% of %d rounds; margin %g %%\n", "program", AGAINST_ROUNDS,
+    struct comparison all;
+    compare_rounds(c, &all);
+    printf("A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", c->rounds,
            100 * AGAINST_MARGIN);
+    struct tally t = compare_two(stdout, &all);
+    comparison_free(&all);
+    int missed = (int)t.verdicts[VERDICT_SLOWER] + (t.judged == 0);
     for (size_t i = 0; i < rows_count(c->rows[NEW]); i++) {
-        for (size_t p = 0; p < COMPARED_PROGRAMS; p++) {
-            struct against_verdict v;
-            if (verdict_of(c, i, p, &v)) {
-                print_line(rows_at(c->rows[NEW], i), axes, count, p, &v);
-                compared++;
-                missed += v.slower;
-            } else if (p < PROGRAMS && o->programs[p]) {
-                printf("row %zu: %s was not timed in every round\n", i + 1, comparison_program(p));
-            }
-        }
         if (c->bad[i])
             printf("row %zu: not ok by this build in every round\n", i + 1);
         missed += c->bad[i];
     }
-    if (!compared)
-        puts("nothing could be compared");
-    return missed + !compared;
+    return missed;
 }
 
-static bool run_rounds(struct comparing *c, int rounds, const struct options *o, int argc, char **argv,
+static bool run_rounds(struct comparing *c, size_t rounds, const struct options *o, int argc, char **argv,
                        const char *directory, struct message *error)
 {
     bool good = true;
@@ -288,11 +299,11 @@ bool against(const struct options *o, int argc, char **argv, int *missed, struct
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (good)
-        *missed = print_verdicts(&c, o);
+        *missed = print_verdicts(&c);
     scratch_remove(directory);
-    record_free(c.first[OLD]);
-    record_free(c.first[NEW]);
-    free(c.ratios);
+    rows_free(c.rows[OLD]);
+    rows_free(c.rows[NEW]);
+    free(c.medians);
     free(c.bad);
     return good;
 }

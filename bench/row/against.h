@@ -9,6 +9,7 @@
 #ifndef GTMARK_BENCH_AGAINST_H
 #define GTMARK_BENCH_AGAINST_H
 
+#include "analysis/compare/verdict.h"
 #include "bench/cli/options.h"
 
 enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
@@ -17,14 +18,9 @@ enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
  * example. */
 #define AGAINST_MARGIN 0.03
 
-struct against_verdict {
-    double ratio, low, high; /* median of the ratios, and its 95 % interval */
-    bool slower, faster;     /* the interval does not hold 1, and the ratio is beyond the margin */
-    bool once;               /* slower in the first rounds, but not in those that were to confirm it */
-};
-
-/* ratios[rounds], new over old; AGAINST_ROUNDS of them, or AGAINST_ROUNDS_MAX with those that confirm. */
-struct against_verdict against_judge(const double *ratios, int rounds);
+/* ratios[rounds], new over old; AGAINST_ROUNDS of them, or AGAINST_ROUNDS_MAX with those that confirm. Slower
+ * or faster where the interval excludes 1 and the ratio is beyond the margin, else unclear. */
+struct verdict against_judge(const double *ratios, size_t rounds);
 
 /* Whether there is such a binary, and nothing is asked for that this comparison does not do. */
 bool against_possible(const struct options *o, struct message *error);

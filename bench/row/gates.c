@@ -1,50 +1,36 @@
 #include "bench/row/gates.h"
 
 #include "analysis/record/axes.h"
+#include "analysis/tables/grid.h"
 
-static void print_titles(const struct field *const *axes, size_t count, FILE *out)
-{
-    fprintf(out, "\nmissed:");
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, " %12s", axes[i]->path);
-    fprintf(out, " %-20s %12s %12s\n", "gate", "measured", "allowed");
-}
-
-/* What is compared: the rows, the axes that tell them apart, and the misses so far. */
+/* The axes that tell the rows apart, and the misses so far. */
 struct judging {
     const struct field *axes[AXES_MAX];
     size_t axes_count;
-    int misses;
-    FILE *out;
+    struct grid misses;
 };
-
-static void print_miss(struct judging *j, const struct row *row, const char *program,
-                       const struct gate_kind *k, const char *measured, double limit)
-{
-    char allowed[QUANTITY_TEXT], text[AXES_TEXT], gate[64];
-    quantity_format(allowed, limit, k->quantity);
-    snprintf(gate, sizeof gate, "%s%s%s", program, *program ? "." : "", k->name);
-    if (!j->misses++)
-        print_titles(j->axes, j->axes_count, j->out);
-    fprintf(j->out, "       ");
-    for (size_t i = 0; i < j->axes_count; i++) {
-        axes_text(row, j->axes[i], text);
-        fprintf(j->out, " %12s", text);
-    }
-    fprintf(j->out, " %-20s %12s %s %s\n", gate, measured, k->least ? "at least" : "at most", allowed);
-}
 
 static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, const char *program)
 {
     const struct gate_kind *k = &gate_kinds[g->kind];
-    char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none";
+    char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none", allowed[QUANTITY_TEXT];
+    const char *dot = *program ? "." : "";
     double value;
-    snprintf(path, sizeof path, "%s%s%s", program, *program ? "." : "", k->field);
+    snprintf(path, sizeof path, "%s%s%s", program, dot, k->field);
     bool known = row_get_real(row, path, &value);
+    if (known && (k->least ? value >= g->limit : value <= g->limit))
+        return;
     if (known)
         quantity_format(measured, value, k->quantity);
-    if (!known || (k->least ? value < g->limit : value > g->limit))
-        print_miss(j, row, program, k, measured, g->limit);
+    quantity_format(allowed, g->limit, k->quantity);
+    for (size_t i = 0; i < j->axes_count; i++) {
+        char text[AXES_TEXT];
+        axes_text(row, j->axes[i], text);
+        grid_add(&j->misses, "%s", text);
+    }
+    grid_add(&j->misses, "%s%s%s", program, dot, k->name);
+    grid_add(&j->misses, "%s", measured);
+    grid_add(&j->misses, "%s %s", k->least ? "at least" : "at most", allowed);
 }
 
 /* Whether a row was not to run a program that others of its sweep run, as graphs that are only encoded: it
@@ -79,11 +65,27 @@ static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
     return asked > 0 && spared == asked;
 }
 
+/* Prints what was missed, below a line of titles; returns how many. */
+static int print_misses(const struct grid *misses, FILE *out)
+{
+    int count = (int)(misses->count / misses->columns) - 1;
+    if (count > 0)
+        fputs("\nmissed:\n", out);
+    grid_print(misses, TABLE_TERMINAL, out);
+    return count;
+}
+
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out)
 {
-    struct judging j = {.out = out};
+    struct judging j = {.axes_count = 0};
     bool judged[sizeof g->list / sizeof *g->list] = {false};
     j.axes_count = axes_varying(rows, j.axes);
+    j.misses.columns = j.axes_count + 3;
+    for (size_t i = 0; i < j.axes_count; i++)
+        grid_add(&j.misses, "%s", j.axes[i]->path);
+    grid_add(&j.misses, "gate");
+    grid_add(&j.misses, "measured");
+    grid_add(&j.misses, "allowed");
     for (size_t r = 0; r < rows_count(rows); r++)
         for (int i = 0; i < g->count; i++) {
             const struct row *row = rows_at(rows, r);
@@ -95,11 +97,13 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
             else
                 judge_programs(&j, &g->list[i], programs, row);
         }
+    int misses = print_misses(&j.misses, out);
     for (int i = 0; i < g->count && rows_count(rows) > 0; i++)
         if (!judged[i]) {
             fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
                     gate_kinds[g->list[i].kind].name);
-            j.misses++;
+            misses++;
         }
-    return j.misses;
+    grid_free(&j.misses);
+    return misses;
 }

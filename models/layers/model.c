@@ -17,12 +17,6 @@ const struct model models[] = {
     {0},
 };
 
-const char *program_name(enum program_kind p)
-{
-    static const char *const names[PROGRAMS] = {"forward", "step", "kernel"};
-    return names[p];
-}
-
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 

@@ -30,8 +30,6 @@ enum program_kind {
     PROGRAMS
 };
 
-const char *program_name(enum program_kind p);
-
 /* A recorded program. `loss` is absent in `forward`; both are kept until the end of a replay. */
 struct recording {
     struct tape *tape;

@@ -1,0 +1,23 @@
+/* Tables that are printed as a whole: columns are as wide as their cells, and shown if they say something. */
+#ifndef GTMARK_ANALYSIS_GRID_H
+#define GTMARK_ANALYSIS_GRID_H
+
+#include "analysis/tables/cells.h"
+
+enum { GRID_COLUMNS = 64 }; /* at most */
+
+struct grid {
+    size_t columns, count; /* columns, and cells of all lines */
+    char **cells;          /* line by line; the first line is the titles */
+};
+
+/* The next cell. The first line has to be complete, `columns` cells, before the others. */
+void grid_add(struct grid *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints the lines, the last column left-aligned, without columns whose cells below the title are all "-".
+ * Nothing if there are only titles. */
+void grid_print(const struct grid *g, enum table_style style, FILE *out);
+
+void grid_free(struct grid *g);
+
+#endif
