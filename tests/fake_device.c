@@ -7,7 +7,7 @@
 #include "bench/base/clock.h"
 
 /* Before each piece of memory, for what is given back. */
-struct piece {
+struct fake_memory {
     int64_t bytes;
     char room[120]; /* keeps the alignment */
 };
@@ -28,7 +28,7 @@ static bool facts(int index, struct device_facts *f)
 
 static void *take(int64_t *sum, int64_t bytes)
 {
-    struct piece *p = NULL;
+    struct fake_memory *p = NULL;
     if (*sum + bytes > FAKE_MEMORY || posix_memalign((void **)&p, ALIGNMENT, sizeof *p + (size_t)bytes) != 0)
         return NULL;
     p->bytes = bytes;
@@ -38,7 +38,7 @@ static void *take(int64_t *sum, int64_t bytes)
 
 static void give(int64_t *sum, void *memory)
 {
-    struct piece *p = (struct piece *)memory - 1;
+    struct fake_memory *p = (struct fake_memory *)memory - 1;
     *sum -= p->bytes;
     free(p);
 }

@@ -10,22 +10,22 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-int place_open(void **state)
+int test_file_open(void **state)
 {
-    static struct place place;
-    strcpy(place.root, "/tmp/gtmark-edges-XXXXXX");
-    if (!mkdtemp(place.root))
+    static struct test_file temp;
+    strcpy(temp.root, "/tmp/gtmark-edges-XXXXXX");
+    if (!mkdtemp(temp.root))
         return -1;
-    snprintf(place.path, sizeof place.path, "%s/edges", place.root);
-    *state = &place;
+    snprintf(temp.path, sizeof temp.path, "%s/edges", temp.root);
+    *state = &temp;
     return 0;
 }
 
-int place_close(void **state)
+int test_file_close(void **state)
 {
-    struct place *place = *state;
-    unlink(place->path);
-    return rmdir(place->root);
+    struct test_file *temp = *state;
+    unlink(temp->path);
+    return rmdir(temp->root);
 }
 
 void write_bytes(const char *path, const char *bytes, size_t size)

@@ -5,13 +5,13 @@
 #include <stddef.h>
 
 /* Where a test group writes: a directory, and in it one file. */
-struct place {
+struct test_file {
     char root[32], path[64];
 };
 
-/* Fixtures of a test group: *state is a place whose file is not there yet. */
-int place_open(void **state);
-int place_close(void **state);
+/* Fixtures of a test group: *state is a struct test_file whose file does not exist yet. */
+int test_file_open(void **state);
+int test_file_close(void **state);
 
 /* The file at path anew; where it cannot be written, the test fails. */
 void write_bytes(const char *path, const char *bytes, size_t size);

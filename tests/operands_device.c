@@ -8,15 +8,15 @@
 
 enum { TRAP = 0xff, GUARD = 256 };
 
-struct opened device_of_tests(void)
+struct opened_device device_of_tests(void)
 {
-    struct opened d = {0};
+    struct opened_device d = {0};
     d.backend = backend_cuda(d.why, sizeof d.why);
     d.context = d.backend ? d.backend->device->open(0, d.why, sizeof d.why) : NULL;
     return d;
 }
 
-void device_of_tests_close(struct opened *d)
+void device_of_tests_close(struct opened_device *d)
 {
     if (d->context)
         d->backend->device->close(d->context);
@@ -35,7 +35,7 @@ static int64_t into_block(const struct operands *o, int i)
     return (const unsigned char *)operand_mat(p, &o->args)->data - o->blocks[i].bytes;
 }
 
-static struct placement place(const struct operands *o, const struct kernel *k, const struct opened *d,
+static struct placement place(const struct operands *o, const struct kernel *k, const struct opened_device *d,
                               bool aligned)
 {
     int64_t unit = d->backend->device->alignment;
@@ -68,7 +68,7 @@ static void run_at(struct operands *o, const struct kernel *k, const struct plac
     k->run(&args);
 }
 
-bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened *d, bool aligned)
+bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned)
 {
     const struct device *device = d->backend->device;
     struct placement p = place(o, k, d, aligned);

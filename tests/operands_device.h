@@ -5,21 +5,21 @@
 #include "tests/operands.h"
 
 /* A device that is open, or why there is none. */
-struct opened {
+struct opened_device {
     const struct backend *backend;
     void *context; /* null: none */
     char why[256];
 };
 
 /* The first GPU. */
-struct opened device_of_tests(void);
-void device_of_tests_close(struct opened *d);
+struct opened_device device_of_tests(void);
+void device_of_tests_close(struct opened_device *d);
 
 /*
  * Runs a kernel on copies of the operands in the device's memory, traps and all, and brings everything back.
  * `aligned`: the first element of every matrix stands on the device's alignment; else next to it. Scratch
  * starts as NaN; false if it was overrun.
  */
-bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened *d, bool aligned);
+bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned);
 
 #endif

@@ -17,13 +17,13 @@ static _Noreturn void fail(const char *error)
     abort();
 }
 
-void drawing_graph(struct drawing *d, int64_t nodes)
+void builder_graph(struct builder *d, int64_t nodes)
 {
     d->offset[d->graphs + 1] = d->offset[d->graphs] + nodes;
     d->graphs++;
 }
 
-void drawing_edge(struct drawing *d, int64_t a, int64_t b)
+void builder_edge(struct builder *d, int64_t a, int64_t b)
 {
     if (d->edges + 2 > d->room) {
         d->room = 2 * d->room + 64;
@@ -37,7 +37,7 @@ void drawing_edge(struct drawing *d, int64_t a, int64_t b)
         d->edge[d->edges++] = csr_edge(first + b, first + a);
 }
 
-struct batch drawing_done(struct drawing *d)
+struct batch builder_done(struct builder *d)
 {
     struct batch b = {.graphs = d->graphs, .symmetric = true};
     char error[256] = "no memory";
@@ -57,11 +57,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void draw_path(struct drawing *d, int64_t n)
+static void build_path(struct builder *d, int64_t n)
 {
-    drawing_graph(d, n);
+    builder_graph(d, n);
     for (int64_t i = 1; i < n; i++)
-        drawing_edge(d, i - 1, i);
+        builder_edge(d, i - 1, i);
 }
 
 static double path_value(int64_t n, int64_t k, bool normalised)
@@ -70,10 +70,10 @@ static double path_value(int64_t n, int64_t k, bool normalised)
                       : 2 - 2 * cos(M_PI * (double)k / (double)n);
 }
 
-static void draw_cycle(struct drawing *d, int64_t n)
+static void build_cycle(struct builder *d, int64_t n)
 {
-    draw_path(d, n);
-    drawing_edge(d, n - 1, 0);
+    build_path(d, n);
+    builder_edge(d, n - 1, 0);
 }
 
 static double cycle_value(int64_t n, int64_t k, bool normalised)
@@ -82,12 +82,12 @@ static double cycle_value(int64_t n, int64_t k, bool normalised)
     return normalised ? value / 2 : value;
 }
 
-static void draw_complete(struct drawing *d, int64_t n)
+static void build_complete(struct builder *d, int64_t n)
 {
-    drawing_graph(d, n);
+    builder_graph(d, n);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
-            drawing_edge(d, i, j);
+            builder_edge(d, i, j);
 }
 
 static double complete_value(int64_t n, int64_t k, bool normalised)
@@ -96,11 +96,11 @@ static double complete_value(int64_t n, int64_t k, bool normalised)
     return normalised ? value / (double)(n - 1) : value;
 }
 
-static void draw_star(struct drawing *d, int64_t n)
+static void build_star(struct builder *d, int64_t n)
 {
-    drawing_graph(d, n);
+    builder_graph(d, n);
     for (int64_t i = 1; i < n; i++)
-        drawing_edge(d, 0, i);
+        builder_edge(d, 0, i);
 }
 
 static double star_value(int64_t n, int64_t k, bool normalised)
@@ -117,14 +117,14 @@ static int dimension(int64_t n)
     return d;
 }
 
-static void draw_hypercube(struct drawing *d, int64_t n)
+static void build_hypercube(struct builder *d, int64_t n)
 {
     int bits = dimension(n);
-    drawing_graph(d, INT64_C(1) << bits);
+    builder_graph(d, INT64_C(1) << bits);
     for (int64_t i = 0; i < INT64_C(1) << bits; i++)
         for (int bit = 0; bit < bits; bit++)
             if (i >> bit & 1)
-                drawing_edge(d, i, i ^ INT64_C(1) << bit);
+                builder_edge(d, i, i ^ INT64_C(1) << bit);
 }
 
 static double hypercube_value(int64_t n, int64_t k, bool normalised)
@@ -144,15 +144,15 @@ static int64_t grid_columns(int64_t n)
     return (int64_t)sqrt((double)n * 4 / 3);
 }
 
-static void draw_grid(struct drawing *d, int64_t n)
+static void build_grid(struct builder *d, int64_t n)
 {
     int64_t columns = grid_columns(n), rows = n / columns;
-    drawing_graph(d, rows * columns);
+    builder_graph(d, rows * columns);
     for (int64_t i = 0; i < rows * columns; i++) {
         if (i % columns)
-            drawing_edge(d, i - 1, i);
+            builder_edge(d, i - 1, i);
         if (i >= columns)
-            drawing_edge(d, i - columns, i);
+            builder_edge(d, i - columns, i);
     }
 }
 
@@ -171,12 +171,12 @@ static double grid_value(int64_t n, int64_t k, bool normalised)
 }
 
 const struct known_graph known_graphs[] = {
-    {"path", draw_path, path_value, true, true, true},
-    {"cycle", draw_cycle, cycle_value, true, false, true},
-    {"complete graph", draw_complete, complete_value, true, false, false},
-    {"star", draw_star, star_value, true, false, false},
-    {"hypercube", draw_hypercube, hypercube_value, true, false, false},
-    {"grid", draw_grid, grid_value, false, true, true},
+    {"path", build_path, path_value, true, true, true},
+    {"cycle", build_cycle, cycle_value, true, false, true},
+    {"complete graph", build_complete, complete_value, true, false, false},
+    {"star", build_star, star_value, true, false, false},
+    {"hypercube", build_hypercube, hypercube_value, true, false, false},
+    {"grid", build_grid, grid_value, false, true, true},
     {0},
 };
 

@@ -5,21 +5,21 @@
 #include "graphs/graph.h"
 
 /* A batch of graphs that grows by undirected edges; nodes are numbered in the graph at hand. */
-struct drawing {
+struct builder {
     int64_t offset[64], graphs, edges, room;
     uint64_t *edge;
 };
 
-void drawing_graph(struct drawing *d, int64_t nodes);
-void drawing_edge(struct drawing *d, int64_t a, int64_t b);
+void builder_graph(struct builder *d, int64_t nodes);
+void builder_edge(struct builder *d, int64_t a, int64_t b);
 
 /* The batch, and nothing more to free but it. */
-struct batch drawing_done(struct drawing *d);
+struct batch builder_done(struct builder *d);
 
 /* A graph with a closed form, and its eigenvalue number k, ascending: of D - A, or of the normalised one. */
 struct known_graph {
     const char *name;
-    void (*draw)(struct drawing *d, int64_t n);
+    void (*build)(struct builder *d, int64_t n);
     double (*value)(int64_t n, int64_t k, bool normalised);
     bool both;   /* a closed form for the normalised Laplacian too */
     bool simple; /* no eigenvalue is multiple */

@@ -22,7 +22,7 @@ void tape_make_ready(struct tape *t, struct mat loss)
     tape_init(t);
 }
 
-struct tape *tape_in_double(record_function record, struct mat *loss)
+struct tape *tape_in_double(recorder record, struct mat *loss)
 {
     struct tape *t = tape_new_in_double();
     *loss = record(t);
@@ -69,7 +69,7 @@ double tape_gradient_error(struct tape *t, struct mat loss)
     return norm > 0 ? sqrt(difference / norm) : INFINITY;
 }
 
-double gradient_error(record_function record)
+double gradient_error(recorder record)
 {
     struct mat loss;
     struct tape *t = tape_in_double(record, &loss);

@@ -12,10 +12,10 @@ struct tape *tape_new_in_double(void);
 void tape_make_ready(struct tape *t, struct mat loss);
 
 /* Records a forward pass and returns its loss, a scalar. */
-typedef struct mat (*record_function)(struct tape *t);
+typedef struct mat (*recorder)(struct tape *t);
 
 /* All of the above. */
-struct tape *tape_in_double(record_function record, struct mat *loss);
+struct tape *tape_in_double(recorder record, struct mat *loss);
 
 /* A scalar of a tape that has run, in either dtype. */
 double tape_scalar(const struct tape *t, struct mat m);
@@ -27,6 +27,6 @@ double tape_scalar(const struct tape *t, struct mat m);
 double tape_gradient_error(struct tape *t, struct mat loss);
 
 /* The same of a tape made for it. */
-double gradient_error(record_function record);
+double gradient_error(recorder record);
 
 #endif

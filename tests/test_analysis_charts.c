@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-struct place {
+struct chart_directory {
     char directory[64], prefix[96];
 };
 
-static int make_place(void **state)
+static int make_directory(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct chart_directory *p = calloc(1, sizeof *p);
     snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-chart-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
@@ -27,9 +27,9 @@ static int make_place(void **state)
     return 0;
 }
 
-static int remove_place(void **state)
+static int remove_directory(void **state)
 {
-    struct place *p = *state;
+    struct chart_directory *p = *state;
     char pattern[96];
     glob_t found;
     snprintf(pattern, sizeof pattern, "%s/*", p->directory);
@@ -55,7 +55,7 @@ static struct record *record_to_draw(void)
 }
 
 /* The file's content, or null; the caller frees it. */
-static char *content(const struct place *p, const char *end)
+static char *content(const struct chart_directory *p, const char *end)
 {
     char path[128], *text = NULL;
     size_t size = 0;
@@ -84,7 +84,7 @@ static bool on_path(const char *program)
 
 static void test_charts_are_drawn(void **state)
 {
-    const struct place *p = *state;
+    const struct chart_directory *p = *state;
     static const char *const charts[] = {"_time", "_memory", "_flops"};
     char message[MESSAGE_SIZE];
     if (!on_path("gnuplot"))
@@ -111,7 +111,7 @@ static void test_charts_are_drawn(void **state)
 
 static void test_chart_scripts_say_what_was_found(void **state)
 {
-    const struct place *p = *state;
+    const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
     struct record *record = record_to_draw();
     for (size_t i = 0; i < 3; i++) { /* an exact law: 1 ms at 100 nodes, growing as N^1.5 */
@@ -134,7 +134,7 @@ static void test_chart_scripts_say_what_was_found(void **state)
 }
 
 /* The script of the time chart over these sizes; the step's times are an exact law, but for the last one. */
-static char *time_script(const struct place *p, const int64_t *sizes, size_t count, double last)
+static char *time_script(const struct chart_directory *p, const int64_t *sizes, size_t count, double last)
 {
     char message[MESSAGE_SIZE];
     struct record *record = empty_record();
@@ -189,7 +189,7 @@ static void test_title_at_size_one(void **state)
 
 static void test_charts_by_combination(void **state)
 {
-    const struct place *p = *state;
+    const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
     struct record *record = record_to_draw();
     struct record *more = record_to_draw();
@@ -212,7 +212,7 @@ static void test_charts_by_combination(void **state)
 /* An FFN of twice the width follows it: one series over the width, which the FFN's own sweep is not. */
 static void test_an_axis_that_follows(void **state)
 {
-    const struct place *p = *state;
+    const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE], label[64];
     struct record *record = empty_record();
     for (int64_t hidden = 64; hidden <= 256; hidden *= 2) {
@@ -239,7 +239,7 @@ static void test_an_axis_that_follows(void **state)
 
 static void test_charts_are_skipped(void **state)
 {
-    const struct place *p = *state;
+    const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE], path[4096];
     struct record *record = record_to_draw(), *nothing = empty_record();
     assert_int_equal(chart_draw(nothing, NULL, NULL, p->prefix, message), CHART_SKIPPED);
@@ -261,13 +261,14 @@ static void test_charts_are_skipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_charts_are_drawn, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_chart_scripts_say_what_was_found, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_titles_claim_what_is_known, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_title_at_size_one, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_charts_by_combination, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_an_axis_that_follows, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_charts_are_skipped, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_charts_are_drawn, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_chart_scripts_say_what_was_found, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_titles_claim_what_is_known, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_title_at_size_one, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_charts_by_combination, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_an_axis_that_follows, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_charts_are_skipped, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

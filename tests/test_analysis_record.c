@@ -19,13 +19,13 @@
 
 #include <cmocka.h>
 
-struct place {
+struct record_directory {
     char directory[64], file[96];
 };
 
-static int make_place(void **state)
+static int make_directory(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct record_directory *p = calloc(1, sizeof *p);
     snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-record-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
@@ -34,9 +34,9 @@ static int make_place(void **state)
     return 0;
 }
 
-static int remove_place(void **state)
+static int remove_directory(void **state)
 {
-    struct place *p = *state;
+    struct record_directory *p = *state;
     unlink(p->file);
     int result = rmdir(p->directory); /* fails if a save left something behind */
     free(p);
@@ -62,7 +62,7 @@ static struct record *record_of(struct row *row)
 
 static void test_round_trip(void **state)
 {
-    const struct place *p = *state;
+    const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
     const double samples[] = {0.0123456789012345, 1e-9, 1234.5};
     struct row *row = good_row(500);
@@ -307,7 +307,7 @@ static void test_record_refuses_bad_rows(void **state)
 /* A save that breaks off in the middle of the file, by a limit on file sizes, as a full disk would. */
 static void test_failed_save_keeps_the_old_file(void **state)
 {
-    const struct place *p = *state;
+    const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
     struct rlimit old, small = {1000, 1000};
     struct record *first = record_of(good_row(100)), *second = record_of(good_row(500));
@@ -345,7 +345,7 @@ int link(const char *from, const char *to)
 
 static void test_what_is_replaced_is_kept(void **state)
 {
-    const struct place *p = *state;
+    const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "", kept[128];
     snprintf(kept, sizeof kept, "%s~", p->file);
     for (int refused = 0; refused < 2; refused++) {
@@ -367,7 +367,7 @@ static void test_what_is_replaced_is_kept(void **state)
 
 static void test_places_that_cannot_be_written(void **state)
 {
-    const struct place *p = *state;
+    const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "", beneath_file[128];
     struct record *record = empty_record();
     write_file(p->file, "x");
@@ -397,7 +397,7 @@ static void assert_not_loaded(const char *path, const char *text, const char *pa
 
 static void test_malformed_files(void **state)
 {
-    const struct place *p = *state;
+    const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
     assert_null(record_load(p->file, error));
     assert_non_null(strstr(error, "cannot be read"));
@@ -420,7 +420,7 @@ static void test_malformed_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trip, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_round_trip, make_directory, remove_directory),
         cmocka_unit_test(test_getters_say_when_there_is_nothing),
         cmocka_unit_test(test_every_field_is_required),
         cmocka_unit_test(test_what_a_row_may_not_hold),
@@ -429,10 +429,11 @@ int main(void)
         cmocka_unit_test(test_the_rest_is_null),
         cmocka_unit_test(test_misuse_aborts),
         cmocka_unit_test(test_record_refuses_bad_rows),
-        cmocka_unit_test_setup_teardown(test_failed_save_keeps_the_old_file, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_what_is_replaced_is_kept, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_malformed_files, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_failed_save_keeps_the_old_file, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_what_is_replaced_is_kept, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_malformed_files, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ enum { TEXT = 1200 };
 static const struct bench bench = {.name = "bench", .doc = "", .axis = AXIS_NODES, .values = "8"};
 
 /* What is tried of every flag. */
-struct target {
+struct flag_case {
     const char *name;
     bool number, whole, seconds, size, path;
     double min, max;
@@ -41,7 +41,7 @@ static void join(char text[TEXT], const char *const *names, const char *last)
                  names[i]);
 }
 
-static void set_axis(struct target *t, const struct axis_info *a)
+static void set_axis(struct flag_case *t, const struct axis_info *a)
 {
     const char *names[64] = {NULL};
     t->good = a->standard;
@@ -78,7 +78,7 @@ static const char *allowed_by_reader(const char *name)
     return NULL;
 }
 
-static void set_flag(struct target *t, const struct flag *f)
+static void set_flag(struct flag_case *t, const struct flag *f)
 {
     static const char *const allowed[] = {
         [FLAG_WHOLE] = "a whole number from %.0f to %.0f",
@@ -103,7 +103,7 @@ static void set_flag(struct target *t, const struct flag *f)
         snprintf(t->allowed, sizeof t->allowed, allowed[f->kind], f->min, f->max);
 }
 
-static int refuses_value(const struct house *h, const struct target *t, const char *value)
+static int refuses_value(const struct house *h, const struct flag_case *t, const char *value)
 {
     char joined[TEXT], names[TEXT];
     snprintf(joined, sizeof joined, "--%s=%s", t->name, value);
@@ -112,7 +112,7 @@ static int refuses_value(const struct house *h, const struct target *t, const ch
     return 1;
 }
 
-static int refuses_values(const struct house *h, const struct target *t, const char *const *values)
+static int refuses_values(const struct house *h, const struct flag_case *t, const char *const *values)
 {
     int lines = 0;
     for (; *values; values++)
@@ -120,7 +120,7 @@ static int refuses_values(const struct house *h, const struct target *t, const c
     return lines;
 }
 
-static int refuses_numbers(const struct house *h, const struct target *t)
+static int refuses_numbers(const struct house *h, const struct flag_case *t)
 {
     char below[TEXT], above[TEXT];
     snprintf(below, sizeof below, "%.17g", t->min - 1);
@@ -131,7 +131,7 @@ static int refuses_numbers(const struct house *h, const struct target *t)
 }
 
 /* Returns how many lines it tried, as all of these do. */
-static int try_values(const struct house *h, const struct target *t)
+static int try_values(const struct house *h, const struct flag_case *t)
 {
     char flag[TEXT], says[TEXT], nines[1000];
     int lines = 2;
@@ -158,7 +158,7 @@ static int try_values(const struct house *h, const struct target *t)
     return lines + (t->good != NULL);
 }
 
-static int try_lists(const struct house *h, const struct target *t)
+static int try_lists(const struct house *h, const struct flag_case *t)
 {
     char twice[TEXT], gap[TEXT], joined[TEXT];
     snprintf(joined, sizeof joined, "--%s=%s,%s", t->name, t->good, t->good);
@@ -191,7 +191,7 @@ static void test_lines_from_the_table(void **state)
     int lines = 0;
     flags_all(&bench, flags);
     for (const struct flag *f = flags; f->name; f++, lines++) {
-        struct target t = {.name = f->name};
+        struct flag_case t = {.name = f->name};
         char misspelt[TEXT];
         snprintf(misspelt, sizeof misspelt, "--x%s", f->name);
         refuses(*state, "", MORE(misspelt), misspelt, "no such flag");

@@ -182,14 +182,14 @@ static void test_nodes_of_batches(void **state)
 }
 
 /* A step of a tiny model: the smallest tape with every phase. */
-struct program {
+struct program_fixture {
     struct batch batch;
     struct recording recording;
 };
 
 static int program_setup(void **state)
 {
-    static struct program p;
+    static struct program_fixture p;
     struct graph_config g = {.family = "er", .nodes = 4, .degree = 2, .graphs = 1, .seed = 1};
     struct model_config c = {
         .layers = 1, .hidden = 4, .heads = 1, .ffn = 4, .act = ACT_RELU, .attention = ATTENTION_DENSE};
@@ -205,7 +205,7 @@ static int program_setup(void **state)
 
 static int program_teardown(void **state)
 {
-    struct program *p = *state;
+    struct program_fixture *p = *state;
     tape_free(p->recording.tape);
     batch_free(&p->batch);
     return 0;
@@ -225,7 +225,7 @@ enum { QUIET = 1000000, NEVER_QUIET = -1 }; /* bounds on the noise that any samp
 
 static void test_sampling_rule(void **state)
 {
-    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling rule = {.warmup = 1, .min_samples = 10, .max_noise = QUIET, .budget = 1e6};
     assert_int_equal(sampled(t, rule, 1), 10);
     rule.min_samples = 1;
@@ -246,7 +246,7 @@ static void test_sampling_rule(void **state)
 static void test_warm_up_by_time(void **state)
 {
     struct sampling rule = {.warmup = -1, .runs = 1};
-    struct samples s = sample_tape(((struct program *)*state)->recording.tape, &rule);
+    struct samples s = sample_tape(((struct program_fixture *)*state)->recording.tape, &rule);
     assert_true(s.warmup >= 1);
     samples_free(&s);
 }
@@ -261,7 +261,7 @@ static float loss_after_one_run(const struct recording *r)
 /* The value watched is that of the very first run, in the warm-up or not. */
 static void test_watched_value(void **state)
 {
-    const struct recording *r = &((struct program *)*state)->recording;
+    const struct recording *r = &((struct program_fixture *)*state)->recording;
     float loss = loss_after_one_run(r);
     for (int warmup = 0; warmup < 3; warmup++) {
         tape_init(r->tape);
@@ -287,7 +287,7 @@ static void count_samples(void *context, int samples, double seconds)
 /* A sample is the sum of its phases, but for rounding; progress hears of each. */
 static void test_phases_and_progress(void **state)
 {
-    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     int heard = 0;
     struct sampling rule = {.warmup = 2, .runs = 5, .progress = count_samples, .context = &heard};
     struct samples s = sample_tape(t, &rule);
@@ -306,7 +306,7 @@ static void test_phases_and_progress(void **state)
 
 static void test_joined_turns(void **state)
 {
-    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling two = {.warmup = 1, .runs = 2}, three = {.warmup = 2, .runs = 3};
     struct samples all = {0}, first = sample_tape(t, &two), second = sample_tape(t, &three);
     double seconds[5], backward[5];
@@ -330,7 +330,7 @@ static void test_joined_turns(void **state)
 /* A turn may be cancelled before its first sample; what it held is not lost. */
 static void test_joined_empty_turns(void **state)
 {
-    struct tape *t = ((struct program *)*state)->recording.tape;
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling late = {.runs = 2, .deadline = 1e-9}, two = {.runs = 2};
     struct samples all = {0};
     for (int i = 0; i < 2; i++) {

@@ -68,19 +68,19 @@ static bool get(const char *path, bool refresh, int threads, struct calibration 
 }
 
 /* A directory of its own, and a path in it. */
-struct place {
+struct calibration_directory {
     char directory[64], file[96];
 };
 
-static struct place place_new(void)
+static struct calibration_directory directory_new(void)
 {
-    struct place p = {.directory = "/tmp/gtmark-calibrate-XXXXXX"};
+    struct calibration_directory p = {.directory = "/tmp/gtmark-calibrate-XXXXXX"};
     assert_non_null(mkdtemp(p.directory));
     snprintf(p.file, sizeof p.file, "%s/calibration.json", p.directory);
     return p;
 }
 
-static void place_free(const struct place *p)
+static void directory_free(const struct calibration_directory *p)
 {
     unlink(p->file);
     assert_int_equal(rmdir(p->directory), 0); /* nothing else was left there */
@@ -215,7 +215,7 @@ static bool given_back(const char *path, const struct calibration *held, int thr
 static void test_file_is_valid_where_conditions_agree(void **state)
 {
     (void)state;
-    struct place p = place_new();
+    struct calibration_directory p = directory_new();
     struct calibration held = constructed(2), other;
     struct calibration now = calibration_conditions(best_peak(), 2);
     memcpy(held.cpu, now.cpu, sizeof held.cpu);
@@ -231,14 +231,14 @@ static void test_file_is_valid_where_conditions_agree(void **state)
     assert_false(given_back(p.file, &other, 2, false));
     other = held, other.cpu[0]++;
     assert_false(given_back(p.file, &other, 2, false));
-    place_free(&p);
+    directory_free(&p);
 }
 
 /* What is measured is kept: other machines' calibrations beside it, its own predecessor replaced. */
 static void test_file_is_kept(void **state)
 {
     (void)state;
-    struct place p = place_new();
+    struct calibration_directory p = directory_new();
     struct calibration foreign = constructed(2), first, second;
     struct message message;
     write_calibrations(p.file, &foreign, 1);
@@ -253,13 +253,13 @@ static void test_file_is_kept(void **state)
     assert_true(calibration_read(value_at(all, 1), &second));
     assert_same(&first, &second);
     value_free(all);
-    place_free(&p);
+    directory_free(&p);
 }
 
 static void test_file_that_cannot_be_used(void **state)
 {
     (void)state;
-    struct place p = place_new();
+    struct calibration_directory p = directory_new();
     struct calibration c;
     struct message message;
     write_file(p.file, "{\"calibrations\": [1, {}, ");
@@ -271,7 +271,7 @@ static void test_file_that_cannot_be_used(void **state)
     assert_true(get("/nowhere/calibration.json", false, 1, &c, &message));
     assert_true(c.peak > 0);
     assert_non_null(strstr(message.text, "/nowhere/calibration.json"));
-    place_free(&p);
+    directory_free(&p);
 }
 
 static void test_roofline_levels(void **state)

@@ -54,7 +54,7 @@ enum {
 
 struct op_on_device {
     enum op op;
-    const struct opened *device;
+    const struct opened_device *device;
 };
 
 /* Products in TF32 know their operands to 2^-11, not to 2^-24. */
@@ -75,7 +75,7 @@ static const char *label(const struct kernel *k, const struct sample *s, bool al
 }
 
 static struct operands *run_copy(const struct operands *inputs, const struct kernel *k,
-                                 const struct opened *d, int64_t pad, bool aligned)
+                                 const struct opened_device *d, int64_t pad, bool aligned)
 {
     struct operands *o = operands_copy(inputs, F32, pad);
     if (!operands_run_on(o, k, d, aligned))
@@ -86,7 +86,7 @@ static struct operands *run_copy(const struct operands *inputs, const struct ker
 }
 
 static void check_way(const struct operands *inputs, const struct operands *oracle, const struct kernel *k,
-                      const struct opened *d, int64_t pad, bool aligned)
+                      const struct opened_device *d, int64_t pad, bool aligned)
 {
     struct operands *once = run_copy(inputs, k, d, pad, aligned);
     struct operands *again = run_copy(inputs, k, d, pad, aligned);
@@ -101,7 +101,7 @@ static void check_way(const struct operands *inputs, const struct operands *orac
 }
 
 /* One sample in every row of its op. False if there is no such sample. */
-static bool check_sample(const struct sample *s, const struct opened *d)
+static bool check_sample(const struct sample *s, const struct opened_device *d)
 {
     struct operands *exact = operands_new(s, F64);
     if (!exact)
@@ -145,7 +145,7 @@ int main(void)
 {
     static struct op_on_device states[OPS];
     static struct CMUnitTest tests[OPS];
-    struct opened device = device_of_tests();
+    struct opened_device device = device_of_tests();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
     for (enum op op = 0; op < OPS; op++) {

@@ -21,7 +21,7 @@
 struct subject {
     const char *name;
     struct model_config parts;
-    const struct opened *device;
+    const struct opened_device *device;
 };
 
 static struct subject subjects[] = {
@@ -50,7 +50,7 @@ static struct model_config sized(const struct subject *s, enum activation act)
     return c;
 }
 
-static struct tape_config on_device(const struct opened *d)
+static struct tape_config on_device(const struct opened_device *d)
 {
     return (struct tape_config){
         .backend = d->backend, .context = d->context, .dtype = F32, .threads = 1, .seed = 42};
@@ -73,7 +73,8 @@ static void expect_good(const struct check *c)
 
 /* As bench/row/verify.c: where batch norm stands some gradients are zero, and only single ops can be
  * compared. */
-static void check_against_double(const struct model_config *c, const struct batch *b, const struct opened *d)
+static void check_against_double(const struct model_config *c, const struct batch *b,
+                                 const struct opened_device *d)
 {
     struct recording ours = ready(c, b, on_device(d));
     struct check check = {0};
@@ -162,7 +163,7 @@ int main(void)
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
     struct CMUnitTest tests[2 * SUBJECTS];
     char names[SUBJECTS][80];
-    struct opened device = device_of_tests();
+    struct opened_device device = device_of_tests();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
     for (int i = 0; i < SUBJECTS; i++) {

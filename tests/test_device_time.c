@@ -86,7 +86,7 @@ static void test_no_flush(void **state)
     assert_int_equal(fake.clears, 0);
 }
 
-static struct recording record(const struct batch *b, struct fake *f)
+static struct recording step_record(const struct batch *b, struct fake *f)
 {
     struct model_config c = {
         .layers = 1, .hidden = 8, .heads = 2, .ffn = 16, .act = ACT_GELU, .mpnn = MPNN_GIN};
@@ -108,7 +108,7 @@ static void test_cold(void **state)
         int n;
     } cases[] = {{7, INFINITY, 7}, {1, INFINITY, 1}, {50, 0, COLD_MIN}, {2, 0, 2}};
     struct batch b = batch_er(10, 1);
-    struct recording r = record(&b, &fake);
+    struct recording r = step_record(&b, &fake);
     struct device_choice d = on_fake(&fake);
     struct flush f;
     struct message why;
@@ -133,7 +133,7 @@ static void test_launching(void **state)
     (void)state;
     static struct fake fake;
     struct batch b = batch_er(10, 1);
-    struct recording r = record(&b, &fake);
+    struct recording r = step_record(&b, &fake);
     struct launching l = launching_measure(r.tape);
     assert_true(l.n >= 3 && l.median > 0);
     assert_int_equal(l.entries, tape_entry_count(r.tape));

@@ -21,18 +21,18 @@ enum { ERROR_SIZE = 400 };
 
 /* The sizes of the graphs of a text and its edges as "from>to" in the order of the file, or the error without
  * the path before it. */
-static const char *edges_of(const struct place *place, const char *text, size_t size, bool undirected,
+static const char *edges_of(const struct test_file *temp, const char *text, size_t size, bool undirected,
                             char shown[ERROR_SIZE])
 {
     struct edge_list list;
     char error[ERROR_SIZE] = "";
-    write_bytes(place->path, text, size);
-    if (!edge_list_read(&list, place->path, undirected, error, sizeof error)) {
+    write_bytes(temp->path, text, size);
+    if (!edge_list_read(&list, temp->path, undirected, error, sizeof error)) {
         assert_null(list.edge);
         assert_null(list.offset);
-        assert_memory_equal(error, place->path, strlen(place->path));
+        assert_memory_equal(error, temp->path, strlen(temp->path));
         assert_null(strchr(error, '\n'));
-        return strcpy(shown, error + strlen(place->path));
+        return strcpy(shown, error + strlen(temp->path));
     }
     assert_int_equal(list.offset[0], 0);
     assert_int_equal(list.offset[list.graphs], list.nodes);
@@ -195,10 +195,10 @@ static void lines_may_be_long(void **state)
         memset(text, '\n', at);
         for (; at + 8 <= sizeof text; at += 8, lines++)
             memcpy(text + at, "123 456\n", 8);
-        struct place *place = *state;
+        struct test_file *temp = *state;
         struct edge_list list;
-        write_bytes(place->path, text, at);
-        assert_true(edge_list_read(&list, place->path, false, shown, sizeof shown));
+        write_bytes(temp->path, text, at);
+        assert_true(edge_list_read(&list, temp->path, false, shown, sizeof shown));
         assert_int_equal(list.edges, lines);
         assert_int_equal(list.nodes, 2);
         edge_list_free(&list);
@@ -228,11 +228,11 @@ static void graphs_may_be_many(void **state)
 {
     enum { GRAPHS = 200000 };
     static char text[8 * GRAPHS];
-    struct place *place = *state;
+    struct test_file *temp = *state;
     struct edge_list list;
     char error[ERROR_SIZE];
-    write_bytes(place->path, text, repeat(text, 0, "graph 3\n", GRAPHS));
-    assert_true(edge_list_read(&list, place->path, false, error, sizeof error));
+    write_bytes(temp->path, text, repeat(text, 0, "graph 3\n", GRAPHS));
+    assert_true(edge_list_read(&list, temp->path, false, error, sizeof error));
     assert_int_equal(list.graphs, GRAPHS);
     assert_int_equal(list.nodes, 3 * GRAPHS);
     for (int64_t g = 0; g <= GRAPHS; g++)
@@ -256,19 +256,19 @@ static void assert_refused(const char *path, const char *reason)
 
 static void files_that_cannot_be_read_are_named(void **state)
 {
-    struct place *place = *state;
-    unlink(place->path);
-    assert_refused(place->path, "No such file or directory");
-    assert_refused(place->root, "is a directory");
-    assert_int_equal(mkfifo(place->path, 0600), 0);
-    assert_refused(place->path, "is not a regular file");
-    unlink(place->path);
-    write_bytes(place->path, TEXT("0 1\n"));
+    struct test_file *temp = *state;
+    unlink(temp->path);
+    assert_refused(temp->path, "No such file or directory");
+    assert_refused(temp->root, "is a directory");
+    assert_int_equal(mkfifo(temp->path, 0600), 0);
+    assert_refused(temp->path, "is not a regular file");
+    unlink(temp->path);
+    write_bytes(temp->path, TEXT("0 1\n"));
     if (geteuid() != 0) {
-        assert_int_equal(chmod(place->path, 0), 0);
-        assert_refused(place->path, "Permission denied");
+        assert_int_equal(chmod(temp->path, 0), 0);
+        assert_refused(temp->path, "Permission denied");
     }
-    unlink(place->path);
+    unlink(temp->path);
 }
 
 /* A text whose compressed form is large enough to be cut and damaged in many places. */
@@ -282,40 +282,40 @@ static size_t many_lines(char *text, size_t size)
 
 static void gzip_is_read_and_its_damage_found(void **state)
 {
-    struct place *place = *state;
+    struct test_file *temp = *state;
     static char text[100000], packed[100000];
     size_t length = many_lines(text, sizeof text);
     struct edge_list plain, gzip;
     char error[ERROR_SIZE] = "";
-    write_bytes(place->path, text, length);
-    assert_true(edge_list_read(&plain, place->path, true, error, sizeof error));
-    write_gzip(place->path, text, length);
-    assert_true(edge_list_read(&gzip, place->path, true, error, sizeof error));
+    write_bytes(temp->path, text, length);
+    assert_true(edge_list_read(&plain, temp->path, true, error, sizeof error));
+    write_gzip(temp->path, text, length);
+    assert_true(edge_list_read(&gzip, temp->path, true, error, sizeof error));
     assert_int_equal(plain.nodes, gzip.nodes);
     assert_int_equal(plain.edges, gzip.edges);
     assert_memory_equal(plain.edge, gzip.edge, (size_t)plain.edges * sizeof *plain.edge);
     edge_list_free(&plain);
     edge_list_free(&gzip);
 
-    FILE *file = fopen(place->path, "rb");
+    FILE *file = fopen(temp->path, "rb");
     assert_non_null(file);
     size_t size = fread(packed, 1, sizeof packed, file);
     fclose(file);
     assert_in_range(size, 10000, sizeof packed - 1);
     for (size_t cut = 3; cut < size; cut += cut < 20 || cut > size - 20 ? 1 : 997) {
-        write_bytes(place->path, packed, cut);
-        assert_refused(place->path, "unexpected end of file");
+        write_bytes(temp->path, packed, cut);
+        assert_refused(temp->path, "unexpected end of file");
     }
     for (size_t at = 20; at < size; at += 997) {
         packed[at] ^= 0x10;
-        write_bytes(place->path, packed, size);
-        assert_false(edge_list_read(&gzip, place->path, false, error, sizeof error));
-        assert_memory_equal(error, place->path, strlen(place->path));
+        write_bytes(temp->path, packed, size);
+        assert_false(edge_list_read(&gzip, temp->path, false, error, sizeof error));
+        assert_memory_equal(error, temp->path, strlen(temp->path));
         packed[at] ^= 0x10;
     }
     packed[size - 6] ^= 1; /* of the checksum */
-    write_bytes(place->path, packed, size);
-    assert_refused(place->path, "incorrect data check");
+    write_bytes(temp->path, packed, size);
+    assert_refused(temp->path, "incorrect data check");
 }
 
 int main(void)
@@ -329,5 +329,5 @@ int main(void)
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(gzip_is_read_and_its_damage_found),
     };
-    return cmocka_run_group_tests_name("edge lists", tests, place_open, place_close);
+    return cmocka_run_group_tests_name("edge lists", tests, test_file_open, test_file_close);
 }

@@ -88,35 +88,35 @@ struct layer {
     int kind;
 };
 
-static struct mat record_linear(struct tape *t, struct mat x, const struct structure *s, int act)
+static struct mat linear_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
     (void)s;
     return linear(t, "layer", x, 10, act);
 }
 
-static struct mat record_mlp(struct tape *t, struct mat x, const struct structure *s, int act)
+static struct mat mlp_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
     (void)s;
     return mlp(t, "layer", x, INNER, WIDTH, act);
 }
 
-static struct mat record_gin(struct tape *t, struct mat x, const struct structure *s, int act)
+static struct mat gin_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
     return gin(t, "layer", x, &s->adj, act);
 }
 
-static struct mat record_attention(struct tape *t, struct mat x, const struct structure *s, int kind)
+static struct mat attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return attention(t, "layer", kind, x, s, HEADS);
 }
 
-static struct mat record_add_norm(struct tape *t, struct mat x, const struct structure *s, int norm)
+static struct mat add_norm_record(struct tape *t, struct mat x, const struct structure *s, int norm)
 {
     struct mat branch = param(t, "branch", NODES, WIDTH, 1);
     return add_norm(t, "layer", norm, x, branch, s);
 }
 
-static struct mat record_gps(struct tape *t, struct mat x, const struct structure *s, int norm)
+static struct mat gps_record(struct tape *t, struct mat x, const struct structure *s, int norm)
 {
     const struct model_config c = {.hidden = WIDTH,
                                    .heads = HEADS,
@@ -128,14 +128,14 @@ static struct mat record_gps(struct tape *t, struct mat x, const struct structur
     return gps_layer(t, "layer", x, s, &c);
 }
 
-static struct mat record_pool(struct tape *t, struct mat x, const struct structure *s, int kind)
+static struct mat pool_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return pool(t, "layer", kind, x, &s->graphs);
 }
 
 /* Beside a linear layer, as models have it. Of the smaller graphs there are fewer pairs than are asked for.
  */
-static struct mat record_encoder(struct tape *t, struct mat x, const struct structure *s, int kind)
+static struct mat encoder_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     enum { BESIDE = 10, PE = 6, PAIRS = 9, GRAPHS = 5 };
     static float values[NODES * PAIRS], eigenvalues[GRAPHS * PAIRS];
@@ -157,15 +157,15 @@ static struct mat record_encoder(struct tape *t, struct mat x, const struct stru
 }
 
 /* What is tested is the loss of this task, of x itself. */
-static struct mat record_nothing(struct tape *t, struct mat x, const struct structure *s, int task)
+static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int task)
 {
     (void)t, (void)s, (void)task;
     return x;
 }
 
-static struct mat record_loss(struct tape *t, const struct layer *layer, struct mat y)
+static struct mat loss_record(struct tape *t, const struct layer *layer, struct mat y)
 {
-    if (layer->record == record_nothing && layer->kind == TASK_NODE)
+    if (layer->record == nothing_record && layer->kind == TASK_NODE)
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
     return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
 }
@@ -213,7 +213,7 @@ static void check_layer(const struct way *way, const void *context)
     struct structure s = tape_structure(t, &b, true);
     struct mat x = param(t, "x", NODES, WIDTH, 1);
     struct mat y = layer->record(t, x, &s, layer->kind);
-    struct mat loss = record_loss(t, layer, y);
+    struct mat loss = loss_record(t, layer, y);
     tape_keep(t, y);
     tape_keep(t, loss);
     tape_backward(t, loss);
@@ -223,7 +223,7 @@ static void check_layer(const struct way *way, const void *context)
     tape_run(t);
 
     struct check c = {0};
-    if (layer->record != record_nothing)
+    if (layer->record != nothing_record)
         compare_golden(&c, layer->name, "output", tape_view(t, y), way->output);
     compare_golden(&c, layer->name, "loss", tape_view(t, loss), way->output);
     compare_gradients(&c, layer->name, t, way->gradient);
@@ -244,7 +244,7 @@ struct whole {
     struct model_config config; /* without the sizes, which are those of all */
 };
 
-static struct recording record_model(const struct way *way, const struct whole *whole, const struct batch *b)
+static struct recording model_record(const struct way *way, const struct whole *whole, const struct batch *b)
 {
     struct model_config c = whole->config;
     c.layers = 2;
@@ -313,7 +313,7 @@ static void check_model(const struct way *way, const void *context)
 {
     const struct whole *whole = context;
     struct batch b = golden_batch();
-    struct recording r = record_model(way, whole, &b);
+    struct recording r = model_record(way, whole, &b);
     struct mat losses = golden_read(whole->name, "", "losses");
     assert_int_equal(losses.rows, STEPS);
     losses.rows = 1;
@@ -342,7 +342,7 @@ static void test_products_see_an_entry(void **state)
 {
     const struct whole *whole = *state;
     struct batch b = golden_batch();
-    struct recording r = record_model(&way_oracle, whole, &b);
+    struct recording r = model_record(&way_oracle, whole, &b);
     tape_run(r.tape);
     struct mat g = tape_gradient(r.tape, tape_parameter(r.tape, 2, NULL));
     assert_int_equal(mat_size(g), 288 * 96);
@@ -360,28 +360,28 @@ static void test_products_see_an_entry(void **state)
 int main(void)
 {
     static struct layer layers[] = {
-        {"linear_none", record_linear, ACT_NONE},
-        {"linear_gelu", record_linear, ACT_GELU},
-        {"linear_gelu_tanh", record_linear, ACT_GELU_TANH},
-        {"linear_relu", record_linear, ACT_RELU},
-        {"mlp", record_mlp, ACT_GELU},
-        {"gin_layer", record_gin, ACT_RELU},
-        {"attention", record_attention, ATTENTION_DENSE},
-        {"attention", record_attention, ATTENTION_UNFUSED},
-        {"sparse_attention", record_attention, ATTENTION_SPARSE},
-        {"add_norm", record_add_norm, NORM_LAYER},
-        {"add_norm_batch", record_add_norm, NORM_BATCH},
-        {"add_norm_graph", record_add_norm, NORM_GRAPH},
-        {"gps_layer", record_gps, NORM_LAYER},
-        {"gps_layer_batch", record_gps, NORM_BATCH},
-        {"mean_pool", record_pool, POOL_MEAN},
-        {"sum_pool", record_pool, POOL_SUM},
-        {"max_pool", record_pool, POOL_MAX},
-        {"rwse_encoder", record_encoder, ENCODING_RWSE},
-        {"lap_encoder", record_encoder, ENCODING_LAP},
-        {"lap-pyg_encoder", record_encoder, ENCODING_LAP_PYG},
-        {"mse", record_nothing, TASK_GRAPH},
-        {"cross_entropy", record_nothing, TASK_NODE},
+        {"linear_none", linear_record, ACT_NONE},
+        {"linear_gelu", linear_record, ACT_GELU},
+        {"linear_gelu_tanh", linear_record, ACT_GELU_TANH},
+        {"linear_relu", linear_record, ACT_RELU},
+        {"mlp", mlp_record, ACT_GELU},
+        {"gin_layer", gin_record, ACT_RELU},
+        {"attention", attention_record, ATTENTION_DENSE},
+        {"attention", attention_record, ATTENTION_UNFUSED},
+        {"sparse_attention", attention_record, ATTENTION_SPARSE},
+        {"add_norm", add_norm_record, NORM_LAYER},
+        {"add_norm_batch", add_norm_record, NORM_BATCH},
+        {"add_norm_graph", add_norm_record, NORM_GRAPH},
+        {"gps_layer", gps_record, NORM_LAYER},
+        {"gps_layer_batch", gps_record, NORM_BATCH},
+        {"mean_pool", pool_record, POOL_MEAN},
+        {"sum_pool", pool_record, POOL_SUM},
+        {"max_pool", pool_record, POOL_MAX},
+        {"rwse_encoder", encoder_record, ENCODING_RWSE},
+        {"lap_encoder", encoder_record, ENCODING_LAP},
+        {"lap-pyg_encoder", encoder_record, ENCODING_LAP_PYG},
+        {"mse", nothing_record, TASK_GRAPH},
+        {"cross_entropy", nothing_record, TASK_NODE},
     };
     static struct whole wholes[] = {
         {"graph_transformer", {.attention = ATTENTION_DENSE}},

@@ -18,18 +18,18 @@
 
 enum { ERROR_SIZE = 400 };
 
-static struct batch read_batch(const struct place *place, const char *kind)
+static struct batch read_batch(const struct test_file *temp, const char *kind)
 {
     char family[96];
-    snprintf(family, sizeof family, "%s:%s", kind, place->path);
+    snprintf(family, sizeof family, "%s:%s", kind, temp->path);
     return graph_drawn(family, 0, -1, 1, 0);
 }
 
 static void batches_come_from_files(void **state)
 {
-    struct place *place = *state;
-    write_bytes(place->path, TEXT("9 7\n7 5\n5 7\n5 5\n9 7\n"));
-    struct batch b = read_batch(place, "file");
+    struct test_file *temp = *state;
+    write_bytes(temp->path, TEXT("9 7\n7 5\n5 7\n5 5\n9 7\n"));
+    struct batch b = read_batch(temp, "file");
     int64_t in_ptr[] = {0, 2, 5, 5}, out_ptr[] = {0, 2, 3, 5};
     int32_t in_col[] = {0, 1, 0, 2, 2}, out_col[] = {0, 1, 0, 1, 1};
     assert_false(b.symmetric);
@@ -48,15 +48,15 @@ static void batches_come_from_files(void **state)
     assert_null(b.out.row_ptr);
     batch_free(&b);
 
-    b = read_batch(place, "undirected");
+    b = read_batch(temp, "undirected");
     assert_true(b.symmetric);
     assert_ptr_equal(b.out.col, b.adj.col);
     assert_int_equal(b.adj.edges, 9);
     assert_undirected(&b.adj);
     batch_free(&b);
 
-    write_bytes(place->path, TEXT("9 7\n7 9\n5 5\n9 7\n7 9\n"));
-    b = read_batch(place, "file");
+    write_bytes(temp->path, TEXT("9 7\n7 9\n5 5\n9 7\n7 9\n"));
+    b = read_batch(temp, "file");
     assert_true(b.symmetric);
     assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);
     assert_int_equal(b.adj.edges, 5);
@@ -66,7 +66,7 @@ static void batches_come_from_files(void **state)
 /* Loops, parallel edges, isolated nodes, a graph of one node and one without edges. */
 static void files_hold_batches(void **state)
 {
-    struct place *place = *state;
+    struct test_file *temp = *state;
     static const char text[] = "graph 4\n3 0\n3 0\n0 3\n2 2\n"
                                "graph 1\n0 0\n"
                                "graph 3\n"
@@ -78,8 +78,8 @@ static void files_hold_batches(void **state)
     int32_t in_col[] = {3, 3, 2, 0, 4, 9, 9, 9, 14, 12, 10, 14};
     int32_t out_col[] = {3, 2, 0, 0, 4, 8, 8, 8, 14, 11, 10, 14};
     for (int packed = 0; packed < 2; packed++) {
-        (packed ? write_gzip : write_bytes)(place->path, text, sizeof text - 1);
-        struct batch b = read_batch(place, "file");
+        (packed ? write_gzip : write_bytes)(temp->path, text, sizeof text - 1);
+        struct batch b = read_batch(temp, "file");
         assert_false(b.symmetric);
         assert_int_equal(b.graphs, 5);
         assert_memory_equal(b.offset, offset, sizeof offset);
@@ -92,7 +92,7 @@ static void files_hold_batches(void **state)
         assert_memory_equal(b.out.col, out_col, sizeof out_col);
         batch_free(&b);
 
-        b = read_batch(place, "undirected");
+        b = read_batch(temp, "undirected");
         assert_true(b.symmetric);
         assert_ptr_equal(b.out.col, b.adj.col);
         assert_memory_equal(b.offset, offset, sizeof offset);
@@ -100,8 +100,8 @@ static void files_hold_batches(void **state)
         assert_undirected(&b.adj);
         batch_free(&b);
     }
-    write_bytes(place->path, TEXT("graph 2\ngraph 1\n"));
-    struct batch b = read_batch(place, "file");
+    write_bytes(temp->path, TEXT("graph 2\ngraph 1\n"));
+    struct batch b = read_batch(temp, "file");
     assert_true(b.symmetric);
     assert_int_equal(b.graphs, 2);
     assert_int_equal(b.adj.nodes, 3);
@@ -114,9 +114,9 @@ static void files_hold_batches(void **state)
  * building the rows, and so makes its scratch. */
 static void a_written_batch_comes_back(void **state)
 {
-    struct place *place = *state;
+    struct test_file *temp = *state;
     struct batch b = graph_drawn("er", 12, 3, 5000, 42);
-    FILE *file = fopen(place->path, "wb");
+    FILE *file = fopen(temp->path, "wb");
     assert_non_null(file);
     for (int64_t g = 0; g < b.graphs; g++) {
         int64_t first = b.offset[g];
@@ -126,7 +126,7 @@ static void a_written_batch_comes_back(void **state)
                 fprintf(file, "%d %d\n", (int)(b.adj.col[e] - first), (int)(i - first));
     }
     assert_int_equal(fclose(file), 0);
-    struct batch read = read_batch(place, "undirected");
+    struct batch read = read_batch(temp, "undirected");
     assert_true(read.symmetric);
     assert_int_equal(graph_checksum(&read), graph_checksum(&b));
     assert_int_equal(read.pairs, b.pairs);
@@ -134,7 +134,7 @@ static void a_written_batch_comes_back(void **state)
     struct edge_list list;
     char error[ERROR_SIZE] = "";
     int64_t offsets = (b.graphs + 1) * (int64_t)sizeof *list.offset;
-    assert_true(edge_list_read(&list, place->path, true, error, sizeof error));
+    assert_true(edge_list_read(&list, temp->path, true, error, sizeof error));
     assert_true(list.peak >= list.edges * (int64_t)sizeof *list.edge + offsets);
     assert_int_equal(batch_scratch(&read), list.peak - offsets - csr_bytes(&b.adj));
     edge_list_free(&list);
@@ -144,14 +144,14 @@ static void a_written_batch_comes_back(void **state)
 
 static void shapes_of_files_have_no_arrays(void **state)
 {
-    struct place *place = *state;
+    struct test_file *temp = *state;
     char family[96], error[ERROR_SIZE] = "";
-    snprintf(family, sizeof family, "file:%s", place->path);
+    snprintf(family, sizeof family, "file:%s", temp->path);
     struct graph_config c = {family, 500, 5, 1, 42};
     const char *text[] = {"9 7\n7 5\n", "9 7\n7 9\n", "graph 3\n2 0\ngraph 2\n"};
     for (int i = 0; i < 3; i++) {
-        write_bytes(place->path, text[i], strlen(text[i]));
-        struct batch shape, whole = read_batch(place, "file");
+        write_bytes(temp->path, text[i], strlen(text[i]));
+        struct batch shape, whole = read_batch(temp, "file");
         assert_true(batch_shape(&shape, &c, error, sizeof error));
         assert_null(shape.adj.row_ptr);
         assert_null(shape.adj.col);
@@ -174,7 +174,7 @@ static void shapes_of_files_have_no_arrays(void **state)
     struct batch b;
     assert_false(batch_shape(&b, &c, error, sizeof error));
     assert_string_equal(error, "graphs is 2, must be 1 for a file, which has its own");
-    unlink(place->path);
+    unlink(temp->path);
     c.graphs = 1;
     assert_false(batch_shape(&b, &c, error, sizeof error));
     assert_non_null(strstr(error, "/edges: No such file or directory"));
@@ -184,9 +184,9 @@ static void shapes_of_files_have_no_arrays(void **state)
 /* A graph without isolated nodes, its ids spread over 64 bits in the same order, written and read again. */
 static void a_million_edges_come_back(void **state)
 {
-    struct place *place = *state;
+    struct test_file *temp = *state;
     struct batch b = graph_drawn("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
-    gzFile file = gzopen(place->path, "wb1");
+    gzFile file = gzopen(temp->path, "wb1");
     assert_non_null(file);
     for (int64_t i = 0; i < b.adj.nodes; i++)
         for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1] && b.adj.col[e] <= i; e++) {
@@ -197,11 +197,11 @@ static void a_million_edges_come_back(void **state)
     assert_int_equal(gzclose(file), Z_OK);
     for (int threads = 1; threads <= 3; threads++) {
         omp_set_num_threads(threads);
-        struct batch read = read_batch(place, "undirected");
+        struct batch read = read_batch(temp, "undirected");
         assert_true(csr_equal(&read.adj, &b.adj));
         batch_free(&read);
     }
-    struct batch directed = read_batch(place, "file");
+    struct batch directed = read_batch(temp, "file");
     assert_false(directed.symmetric);
     assert_int_equal(directed.adj.edges, b.adj.edges / 2);
     batch_free(&directed);
@@ -215,5 +215,5 @@ int main(void)
         cmocka_unit_test(a_written_batch_comes_back), cmocka_unit_test(shapes_of_files_have_no_arrays),
         cmocka_unit_test(a_million_edges_come_back),
     };
-    return cmocka_run_group_tests_name("graphs from files", tests, place_open, place_close);
+    return cmocka_run_group_tests_name("graphs from files", tests, test_file_open, test_file_close);
 }

@@ -31,9 +31,9 @@ static void check_known(const struct known_graph *graph, int64_t n, int64_t k, e
                         enum eigensolver solver)
 {
     bool normalised = kind == ENCODING_LAP_PYG;
-    struct drawing d = {0};
-    graph->draw(&d, n);
-    struct batch b = drawing_done(&d);
+    struct builder d = {0};
+    graph->build(&d, n);
+    struct batch b = builder_done(&d);
     struct encoding e = lappe_of(&b, kind, k, solver, 2);
     expect_good(&e, graph->name);
     assert_int_equal(e.pairs[0], k);
@@ -182,9 +182,9 @@ static void test_what_arpack_leaves_out(void **state)
         skip();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (int64_t k = 4; k <= 34 && !g->simple; k += 3) {
-            struct drawing d = {0};
-            g->draw(&d, 256);
-            struct batch b = drawing_done(&d);
+            struct builder d = {0};
+            g->build(&d, 256);
+            struct batch b = builder_done(&d);
             struct encoding e = lappe_of(&b, ENCODING_LAP, k, SOLVER_ARPACK, 1),
                             f = lappe_of(&b, ENCODING_LAP, k, SOLVER_ITERATIVE, 1);
             int64_t displaced = 0;

@@ -19,16 +19,16 @@ static void test_null_space(void **state)
 {
     (void)state;
     needs_lapack();
-    struct drawing d = {0};
-    drawing_graph(&d, 9); /* components {0, 4, 8}, {1}, {2, 3}, {5, 6, 7} */
-    drawing_edge(&d, 0, 8);
-    drawing_edge(&d, 4, 8);
-    drawing_edge(&d, 2, 3);
-    drawing_edge(&d, 2, 3);
-    drawing_edge(&d, 5, 6);
-    drawing_edge(&d, 6, 7);
-    drawing_edge(&d, 7, 7);
-    struct batch b = drawing_done(&d);
+    struct builder d = {0};
+    builder_graph(&d, 9); /* components {0, 4, 8}, {1}, {2, 3}, {5, 6, 7} */
+    builder_edge(&d, 0, 8);
+    builder_edge(&d, 4, 8);
+    builder_edge(&d, 2, 3);
+    builder_edge(&d, 2, 3);
+    builder_edge(&d, 5, 6);
+    builder_edge(&d, 6, 7);
+    builder_edge(&d, 7, 7);
+    struct batch b = builder_done(&d);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 9, SOLVER_AUTO, 1);
     static const int of[] = {0, 1, 2, 2, 0, 3, 3, 3, 0}, size[] = {3, 1, 2, 3};
     assert_int_equal(e.nullity, 4);

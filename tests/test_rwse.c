@@ -19,25 +19,25 @@
 
 enum { EDGES_MAX = 20000 };
 
-struct edge_list {
+struct edge_buffer {
     uint64_t edge[EDGES_MAX];
     int64_t count;
 };
 
-static void directed(struct edge_list *l, int64_t from, int64_t to)
+static void directed(struct edge_buffer *l, int64_t from, int64_t to)
 {
     assert_true(l->count < EDGES_MAX);
     l->edge[l->count++] = csr_edge(from, to);
 }
 
-static void undirected(struct edge_list *l, int64_t i, int64_t j)
+static void undirected(struct edge_buffer *l, int64_t i, int64_t j)
 {
     directed(l, i, j);
     directed(l, j, i);
 }
 
 /* One graph of these edges, which are left sorted. */
-static struct batch batch_of(struct edge_list *l, int64_t nodes)
+static struct batch batch_of(struct edge_buffer *l, int64_t nodes)
 {
     struct batch b = {.graphs = 1, .pairs = nodes * nodes, .offset = calloc(2, sizeof *b.offset)};
     char error[128];
@@ -85,11 +85,11 @@ typedef double closed_form(int64_t n, int64_t i, int64_t k);
 
 struct family {
     const char *name;
-    void (*draw)(struct edge_list *l, int64_t n);
+    void (*build)(struct edge_buffer *l, int64_t n);
     closed_form *right;
 };
 
-static void draw_cycle(struct edge_list *l, int64_t n)
+static void build_cycle(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         undirected(l, i, (i + 1) % n);
@@ -105,7 +105,7 @@ static double right_cycle(int64_t n, int64_t i, int64_t k)
     return sum < 1e-9 ? 0 : sum / (double)n;
 }
 
-static void draw_path(struct edge_list *l, int64_t n)
+static void build_path(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i + 1 < n; i++)
         undirected(l, i, i + 1);
@@ -125,7 +125,7 @@ static double right_path(int64_t n, int64_t i, int64_t k)
     return fabs(sum) < 1e-9 ? 0 : sum;
 }
 
-static void draw_complete(struct edge_list *l, int64_t n)
+static void build_complete(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i + 1; j < n; j++)
@@ -141,7 +141,7 @@ static double right_complete(int64_t n, int64_t i, int64_t k)
 }
 
 /* Sides of 3 and n - 3. */
-static void draw_bipartite(struct edge_list *l, int64_t n)
+static void build_bipartite(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < 3; i++)
         for (int64_t j = 3; j < n; j++)
@@ -154,7 +154,7 @@ static double right_bipartite(int64_t n, int64_t i, int64_t k)
 }
 
 /* Node 0 is the centre. */
-static void draw_star(struct edge_list *l, int64_t n)
+static void build_star(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
         undirected(l, 0, i);
@@ -165,7 +165,7 @@ static double right_star(int64_t n, int64_t i, int64_t k)
     return k % 2 ? 0 : i == 0 ? 1 : 1 / (double)(n - 1);
 }
 
-static void draw_nothing(struct edge_list *l, int64_t n)
+static void build_nothing(struct edge_buffer *l, int64_t n)
 {
     (void)l, (void)n;
 }
@@ -177,7 +177,7 @@ static double right_nothing(int64_t n, int64_t i, int64_t k)
 }
 
 /* A loop at each node and nothing else. */
-static void draw_loops(struct edge_list *l, int64_t n)
+static void build_loops(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         directed(l, i, i);
@@ -190,7 +190,7 @@ static double right_loops(int64_t n, int64_t i, int64_t k)
 }
 
 /* Around and around, in one direction. */
-static void draw_ring(struct edge_list *l, int64_t n)
+static void build_ring(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         directed(l, i, (i + 1) % n);
@@ -205,15 +205,15 @@ static double right_ring(int64_t n, int64_t i, int64_t k)
 static void test_closed_form(void **state)
 {
     static const int64_t sizes[] = {4, 5, 9, 16, 17, 40, 61};
-    static struct edge_list l;
+    static struct edge_buffer l;
     const struct family *f = *state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int64_t k = 1; k <= 21; k += 5) {
             l.count = 0;
-            f->draw(&l, sizes[s]);
+            f->build(&l, sizes[s]);
             struct batch b = batch_of(&l, sizes[s]);
             struct encoding e = computed(&b, k, 2);
-            assert_string_equal(e.method, f->draw == draw_ring ? "full powers" : "half powers");
+            assert_string_equal(e.method, f->build == build_ring ? "full powers" : "half powers");
             for (int64_t i = 0; i < sizes[s]; i++)
                 for (int64_t step = 1; step <= k; step++)
                     assert_close(value(&e, i, step), f->right(sizes[s], i, step), f->name, i, step);
@@ -337,7 +337,7 @@ static void test_batch_is_its_graphs(void **state)
     struct batch b = family_of("er", 23, 8);
     struct encoding all = computed(&b, 16, 2);
     for (int64_t g = 0; g < b.graphs; g++) {
-        static struct edge_list l;
+        static struct edge_buffer l;
         l.count = 0;
         for (int64_t i = b.offset[g]; i < b.offset[g + 1]; i++)
             for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1]; e++)
@@ -380,7 +380,7 @@ static void test_labels_do_not_matter(void **state)
 static void test_what_it_cost(void **state)
 {
     (void)state;
-    static struct edge_list l;
+    static struct edge_buffer l;
     l.count = 0;
     undirected(&l, 0, 1);
     struct batch b = batch_of(&l, 2);
@@ -399,14 +399,14 @@ static void test_what_it_cost(void **state)
 int main(void)
 {
     static struct family families[] = {
-        {"cycle", draw_cycle, right_cycle},
-        {"path", draw_path, right_path},
-        {"complete", draw_complete, right_complete},
-        {"bipartite", draw_bipartite, right_bipartite},
-        {"star", draw_star, right_star},
-        {"isolated", draw_nothing, right_nothing},
-        {"loops", draw_loops, right_loops},
-        {"ring", draw_ring, right_ring},
+        {"cycle", build_cycle, right_cycle},
+        {"path", build_path, right_path},
+        {"complete", build_complete, right_complete},
+        {"bipartite", build_bipartite, right_bipartite},
+        {"star", build_star, right_star},
+        {"isolated", build_nothing, right_nothing},
+        {"loops", build_loops, right_loops},
+        {"ring", build_ring, right_ring},
     };
     enum { FAMILIES = sizeof families / sizeof *families };
     struct CMUnitTest tests[FAMILIES + 6] = {

@@ -79,17 +79,17 @@ static const struct backend counting = {
     .name = "counting", .doc = "counts its runs", .kernels = kernels, .count = 1, .base = &backend_ref};
 
 /* Under an NVML with nothing to say so far. */
-struct bench {
+struct throttle_fixture {
     struct player player;
     struct nvml *nvml;
     struct tape *tape;
     struct sampling rule;
 };
 
-static struct bench bench_open(const char *kind)
+static struct throttle_fixture fixture_open(const char *kind)
 {
     const char *why;
-    struct bench b = {.player = player_open(kind)};
+    struct throttle_fixture b = {.player = player_open(kind)};
     struct tape_config c = {.backend = &counting, .dtype = F32, .threads = 1};
     b.nvml = nvml_open(b.player.path, "0000:65:00.0", &why);
     assert_non_null(b.nvml);
@@ -104,7 +104,7 @@ static struct bench bench_open(const char *kind)
     return b;
 }
 
-static void bench_close(struct bench *b)
+static void fixture_close(struct throttle_fixture *b)
 {
     tape_free(b->tape);
     nvml_close(b->nvml);
@@ -118,7 +118,7 @@ static void bench_close(struct bench *b)
 static void test_spoiled_samples_are_taken_again(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(0, THERMAL, POWER_CAP | SLOWDOWN, POWER_CAP, IDLE, 0);
     b.player.played->clock = PLAY(1000, 1100, 1200, 1300, 1400, 1500);
     b.player.played->temperature = 85;
@@ -135,28 +135,28 @@ static void test_spoiled_samples_are_taken_again(void **state)
     for (int i = 0; i < 4; i++)
         assert_true(s.clock[i] == clocks[i] && s.seconds[i] >= 0);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 /* The value that is watched is that of the very first run, even if its sample is none. */
 static void test_first_run(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(HOT, 0);
     b.rule.runs = 1;
     struct samples s = sample_tape(b.tape, &b.rule);
     assert_int_equal(s.seen.discarded, 1);
     assert_true(s.first == 1);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 /* Samples between two looks stand or fall together. */
 static void test_samples_wait_for_a_look(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(BRAKE, 0);
     b.rule.runs = 5;
     b.rule.look = 1e6;
@@ -165,14 +165,14 @@ static void test_samples_wait_for_a_look(void **state)
     assert_int_equal(s.seen.discarded, 5);
     assert_int_equal(b.player.played->reasons.asked, 2);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 /* What never ends is kept after a while, and says so. */
 static void test_discards_end(void **state)
 {
     (void)state;
-    struct bench b = bench_open("old");
+    struct throttle_fixture b = fixture_open("old");
     b.player.played->reasons = PLAY(THERMAL);
     b.rule.runs = 3;
     struct samples s = sample_tape(b.tape, &b.rule);
@@ -180,13 +180,13 @@ static void test_discards_end(void **state)
     assert_int_equal(s.seen.discarded, DISCARDS_MAX);
     assert_int_equal(s.seen.throttled, 3);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 static void test_no_time_to_discard(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(THERMAL);
     b.rule.min_samples = 10;
     struct samples s = sample_tape(b.tape, &b.rule);
@@ -194,13 +194,13 @@ static void test_no_time_to_discard(void **state)
     assert_int_equal(s.seen.discarded, 0);
     assert_int_equal(s.seen.throttled, SAMPLES_MIN);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 static void test_what_is_not_told(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->error = 3;
     b.rule.runs = 2;
     struct samples s = sample_tape(b.tape, &b.rule);
@@ -213,13 +213,13 @@ static void test_what_is_not_told(void **state)
     assert_false(s.seen.told);
     assert_int_equal(s.seen.discarded, 0);
     samples_free(&s);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 static void test_turns_are_joined(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(THERMAL, 0, 0, POWER_CAP, BRAKE, 0);
     b.player.played->clock = PLAY(1, 2, 3, 4, 5, 6);
     b.player.played->temperature = 60;
@@ -236,7 +236,7 @@ static void test_turns_are_joined(void **state)
     for (int i = 0; i < 4; i++)
         assert_true(all.clock[i] == clocks[i]);
     samples_free(&all);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 static void test_doubts_of_energy(void **state)
@@ -253,7 +253,7 @@ static void test_doubts_of_energy(void **state)
 static void test_energy_of_a_run(void **state)
 {
     (void)state;
-    struct bench b = bench_open("whole");
+    struct throttle_fixture b = fixture_open("whole");
     b.player.played->energy = 5000000;
     b.player.played->kernels_busy = 98;
     b.player.played->memory_busy = 40;
@@ -266,16 +266,16 @@ static void test_energy_of_a_run(void **state)
     assert_true(e.seconds > 0);
     assert_true(e.watts * e.seconds < 0.25 * (double)runs && e.watts > 0);
     assert_true(fabs(e.busy - 0.98) < 1e-12 && fabs(e.memory_busy - 0.4) < 1e-12);
-    bench_close(&b);
+    fixture_close(&b);
 }
 
 static struct energy energy_under(const char *kind, struct played p)
 {
-    struct bench b = bench_open(kind);
+    struct throttle_fixture b = fixture_open(kind);
     p.started = b.player.played->started;
     *b.player.played = p;
     struct energy e = energy_measure(b.tape, b.nvml, 0.02);
-    bench_close(&b);
+    fixture_close(&b);
     return e;
 }
 

@@ -17,7 +17,7 @@
 
 enum { LANE_PHASES = 1, LANE_PROGRAM = 2, DEPTH_MAX = 16 };
 
-struct program {
+struct program_fixture {
     struct batch batch;
     struct recording recording;
     struct value *trace;
@@ -26,7 +26,7 @@ struct program {
 /* The trace of a step of two layers. */
 static int program_setup(void **state)
 {
-    static struct program p;
+    static struct program_fixture p;
     struct graph_config g = {.family = "er", .nodes = 40, .degree = 4, .graphs = 2, .seed = 1};
     struct model_config c = {.layers = 2,
                              .hidden = 32,
@@ -49,7 +49,7 @@ static int program_setup(void **state)
 
 static int program_teardown(void **state)
 {
-    struct program *p = *state;
+    struct program_fixture *p = *state;
     value_free(p->trace);
     tape_free(p->recording.tape);
     batch_free(&p->batch);
@@ -91,7 +91,7 @@ static bool lasting(const struct value *json, struct event *e)
     return true;
 }
 
-static struct walk events_of(const struct program *p)
+static struct walk events_of(const struct program_fixture *p)
 {
     return value_walk(value_get(p->trace, "traceEvents"));
 }
@@ -109,7 +109,7 @@ static void path_of(const struct event *open, int depth, char path[256])
 /* In their order, the events of a lane either follow or contain one another; an op stands within its span. */
 static void test_events_nest(void **state)
 {
-    const struct program *p = *state;
+    const struct program_fixture *p = *state;
     for (int lane = LANE_PHASES; lane <= LANE_PROGRAM; lane++) {
         struct event open[DEPTH_MAX], e;
         int depth = 0, deepest = 0;
@@ -139,7 +139,7 @@ static void test_events_nest(void **state)
 /* Every entry is there, once and in order, with what the tape says of it; together they fill the replay. */
 static void test_entries(void **state)
 {
-    const struct program *p = *state;
+    const struct program_fixture *p = *state;
     const struct tape *t = p->recording.tape;
     struct event e, replay = {0};
     int64_t sum = 0, last = 0;
@@ -170,7 +170,7 @@ static void test_entries(void **state)
 
 static void test_phases(void **state)
 {
-    const struct program *p = *state;
+    const struct program_fixture *p = *state;
     struct event e;
     int64_t last = 0;
     int phase = 0;
@@ -187,7 +187,7 @@ static void test_phases(void **state)
 /* The counter holds the plan's live bytes from each entry's begin on, and nothing when all is done. */
 static void test_live_memory(void **state)
 {
-    const struct program *p = *state;
+    const struct program_fixture *p = *state;
     const struct tape *t = p->recording.tape;
     int entry = 0;
     for (struct walk w = events_of(p); walk_next(&w);) {

@@ -45,7 +45,7 @@ struct task {
     int64_t passes, next; /* passes of a repetition; the chunk that it begins with */
 };
 
-struct team {
+struct thread_team {
     const struct peak *peak;
     int threads;
     float *memory;
@@ -92,7 +92,7 @@ struct repetition {
     int64_t work;
 };
 
-static struct repetition repeat(const struct team *team, const struct task *t)
+static struct repetition repeat(const struct thread_team *team, const struct task *t)
 {
     double first = INFINITY, last = 0, shortest = INFINITY;
     int64_t work = 0;
@@ -113,7 +113,7 @@ static struct repetition repeat(const struct team *team, const struct task *t)
 }
 
 /* Repeats for `seconds`, at least once, and keeps the best rate. */
-static void improve(const struct team *team, struct task *t, double seconds)
+static void improve(const struct thread_team *team, struct task *t, double seconds)
 {
     double start = clock_now();
     for (int counted = 0; counted < 1 || clock_now() - start < seconds;) {
@@ -129,7 +129,7 @@ static void improve(const struct team *team, struct task *t, double seconds)
 }
 
 /* Each thread touches the pages of its slice first. */
-static void touch(const struct team *team)
+static void touch(const struct thread_team *team)
 {
 #pragma omp parallel num_threads(team->threads)
     team->peak->write(team->stride, team->memory + omp_get_thread_num() * team->stride, 0.7f);
@@ -158,7 +158,7 @@ static struct task *add_level(struct task *t, struct bandwidth *b, int threads)
 }
 
 /* In rounds over all tasks, so that a disturbance of half a second does not affect only one of them. */
-static void measure_all(const struct team *team, struct calibration *c, double seconds)
+static void measure_all(const struct thread_team *team, struct calibration *c, double seconds)
 {
     enum { STEPS = 4096 };
     struct task tasks[FIGURES], *end = tasks;
@@ -177,7 +177,7 @@ static void measure_all(const struct team *team, struct calibration *c, double s
  * keep two threads on one processor for long. With fewer threads, the scheduler knows better which processors
  * share a core.
  */
-static void measure_bound(const struct team *team, struct calibration *c, double seconds)
+static void measure_bound(const struct thread_team *team, struct calibration *c, double seconds)
 {
     cpu_set_t granted;
     bool bound = affinity_spread(team->threads, &granted);
@@ -219,7 +219,7 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
         return complain(error, "calibration: %lld MiB: %s", (long long)(bytes >> 20), strerror(errno));
     /* So that caches are the limit and not address translation. */
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
-    struct team team = {peak, threads, memory, bytes / threads / (int64_t)sizeof(float)};
+    struct thread_team team = {peak, threads, memory, bytes / threads / (int64_t)sizeof(float)};
     measure_bound(&team, c, seconds);
     munmap(memory, (size_t)bytes);
     return true;

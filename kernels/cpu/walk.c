@@ -31,7 +31,7 @@ struct share {
 };
 
 /* The edges along which a step pulls, and those along which the ball grows. */
-struct walk {
+struct walk_graph {
     const int64_t *pull, *grow; /* offsets of each node's edges */
     const int32_t *from, *to;
     const struct share *share;
@@ -104,7 +104,7 @@ INLINE void row_settle(double *to, struct row *r)
     *r = (struct row){0};
 }
 
-INLINE struct row sum_run(const struct walk *w, const float *x, int64_t first, int64_t end)
+INLINE struct row sum_run(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
 {
     struct row sum = {0};
     for (int64_t e = first; e < end; e++)
@@ -115,7 +115,7 @@ INLINE struct row sum_run(const struct walk *w, const float *x, int64_t first, i
 /*
  * Sum over many edges: run after run, carrying the rounding error of each addition to the next (Kahan 1965).
  */
-static struct row sum_of_many(const struct walk *w, const float *x, int64_t first, int64_t end)
+static struct row sum_of_many(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
 {
     struct row sum = {0}, rest = {0};
     for (; first < end; first += EDGE_RUN) {
@@ -131,13 +131,13 @@ static struct row sum_of_many(const struct walk *w, const float *x, int64_t firs
 }
 
 /* The sum of x over the edges of a node. */
-INLINE struct row sum_of_ends(const struct walk *w, const float *x, int64_t node)
+INLINE struct row sum_of_ends(const struct walk_graph *w, const float *x, int64_t node)
 {
     int64_t first = w->pull[node], end = w->pull[node + 1];
     return end - first <= EDGE_RUN ? sum_run(w, x, first, end) : sum_of_many(w, x, first, end);
 }
 
-static void ball_add(const struct walk *w, struct space *s, int32_t node)
+static void ball_add(const struct walk_graph *w, struct space *s, int32_t node)
 {
     if (s->inside[node] == OUTSIDE) {
         s->inside[node] = FOUND;
@@ -147,7 +147,7 @@ static void ball_add(const struct walk *w, struct space *s, int32_t node)
 }
 
 /* If most nodes are in the ball, they are sorted into the order of a step over all. */
-static void ball_order(const struct walk *w, struct space *s)
+static void ball_order(const struct walk_graph *w, struct space *s)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < w->nodes; i++) {
@@ -158,7 +158,7 @@ static void ball_order(const struct walk *w, struct space *s)
     }
 }
 
-static void ball_grow(const struct walk *w, struct space *s)
+static void ball_grow(const struct walk_graph *w, struct space *s)
 {
     int64_t before = s->count;
     for (int64_t m = 0; s->grown && m < before; m++) {
@@ -175,7 +175,7 @@ static void ball_grow(const struct walk *w, struct space *s)
 }
 
 /* The ball of a block's nodes, and their initial vectors, 1 at each node. */
-static void block_open(const struct walk *w, struct space *s, int64_t first, int64_t columns)
+static void block_open(const struct walk_graph *w, struct space *s, int64_t first, int64_t columns)
 {
     s->count = s->edges = 0;
     s->grown = true;
@@ -195,7 +195,7 @@ static void block_close(struct space *s)
 }
 
 /* y = P x over the ball. */
-static void step(const struct walk *w, const struct space *s)
+static void step(const struct walk_graph *w, const struct space *s)
 {
     for (int64_t m = 0; m < s->count; m++) {
         int64_t node = s->node[m];
@@ -204,7 +204,7 @@ static void step(const struct walk *w, const struct space *s)
 }
 
 /* The same; accumulates d y x over the nodes in odd and d y y in even; only the former in the last step. */
-static void step_half(const struct walk *w, const struct space *s, double *odd, double *even, bool last)
+static void step_half(const struct walk_graph *w, const struct space *s, double *odd, double *even, bool last)
 {
     memset(odd, 0, COLUMNS * sizeof *odd);
     memset(even, 0, COLUMNS * sizeof *even);
@@ -232,7 +232,8 @@ static void swap(struct space *s)
     s->y = x;
 }
 
-static void block_returns(const struct walk *w, struct space *s, int64_t first, struct mat p, struct mat work)
+static void block_returns(const struct walk_graph *w, struct space *s, int64_t first, struct mat p,
+                          struct mat work)
 {
     int64_t columns = min_of(COLUMNS, w->nodes - first), flops = 0;
     block_open(w, s, first, columns);
@@ -249,7 +250,7 @@ static void block_returns(const struct walk *w, struct space *s, int64_t first, 
     block_close(s);
 }
 
-static void block_returns_half(const struct walk *w, struct space *s, int64_t first, struct mat p,
+static void block_returns_half(const struct walk_graph *w, struct space *s, int64_t first, struct mat p,
                                struct mat work)
 {
     int64_t columns = min_of(COLUMNS, w->nodes - first), flops = p.cols;
@@ -315,7 +316,7 @@ static struct share share_of(int64_t edges)
 }
 
 /* Sorts WINDOW nodes by their number of edges, while neighbours stay close together. */
-static void order_window(const struct walk *w, int64_t first, int32_t *order)
+static void order_window(const struct walk_graph *w, int64_t first, int32_t *order)
 {
     int32_t begin[WINDOW_DEGREES + 1] = {0};
     int64_t end = min_of(w->nodes, first + WINDOW);
@@ -327,7 +328,7 @@ static void order_window(const struct walk *w, int64_t first, int32_t *order)
         order[first + begin[min_of(WINDOW_DEGREES - 1, w->pull[i + 1] - w->pull[i])]++] = (int32_t)i;
 }
 
-static void walk_all(const struct call *call, struct walk w, struct mat p, struct mat work, bool half)
+static void walk_all(const struct call *call, struct walk_graph w, struct mat p, struct mat work, bool half)
 {
     struct share *share = call->scratch;
     int threads = (int)min_of(call->threads, blocks_of(w.nodes, COLUMNS));
@@ -357,11 +358,11 @@ static void walk_all(const struct call *call, struct walk w, struct mat p, struc
 void CPU(walk_returns)(const void *args)
 {
     const struct walk_returns_args *a = args;
-    struct walk w = {.pull = a->adj.out_row.data,
-                     .from = a->adj.out_col.data,
-                     .grow = a->adj.row.data,
-                     .to = a->adj.col.data,
-                     .nodes = a->p.rows};
+    struct walk_graph w = {.pull = a->adj.out_row.data,
+                           .from = a->adj.out_col.data,
+                           .grow = a->adj.row.data,
+                           .to = a->adj.col.data,
+                           .nodes = a->p.rows};
     walk_all(&a->call, w, a->p, a->work, false);
 }
 
@@ -376,7 +377,7 @@ void CPU(walk_returns_half)(const void *args)
     const struct walk_returns_half_args *a = args;
     const int64_t *row = a->adj.row.data;
     const int32_t *col = a->adj.col.data;
-    struct walk w = {.pull = row, .from = col, .grow = row, .to = col, .nodes = a->p.rows};
+    struct walk_graph w = {.pull = row, .from = col, .grow = row, .to = col, .nodes = a->p.rows};
     walk_all(&a->call, w, a->p, a->work, true);
 }
 

@@ -31,16 +31,16 @@ namespace
 struct meeting {
     unsigned mask, arrived, round;
     uint64_t in[LANES], out[LANES];
-    struct source at;
+    struct source_location at;
 };
 
 struct fiber {
     void *stack_pointer;
     char *stack;
     uint3 index;
-    const unsigned *round; /* what it waits for: that this ... */
-    unsigned of;           /* ... is no longer this; null: it waits for nothing */
-    struct source at;      /* ... and where */
+    const unsigned *round;     /* what it waits for: that this ... */
+    unsigned of;               /* ... is no longer this; null: it waits for nothing */
+    struct source_location at; /* ... and where */
     bool ended;
 };
 
@@ -53,7 +53,7 @@ struct running {
     int now, live;
     int arrived; /* at the barrier */
     unsigned round;
-    struct source barrier;
+    struct source_location barrier;
 } block;
 } // namespace
 
@@ -87,7 +87,7 @@ static void give_way()
     emulated_switch(&block.fibers[block.now].stack_pointer, block.scheduler);
 }
 
-static void wait_while(const unsigned *round, struct source at)
+static void wait_while(const unsigned *round, struct source_location at)
 {
     fiber &f = block.fibers[block.now];
     f.round = round;
@@ -140,7 +140,7 @@ static void prepare(fiber &f, int number)
     f.ended = false;
 }
 
-void emulated_barrier(struct source at)
+void emulated_barrier(struct source_location at)
 {
     if (block.arrived == 0)
         block.barrier = at;
@@ -163,7 +163,7 @@ static meeting &meeting_of(unsigned mask, int warp)
     return block.meetings[warp].back();
 }
 
-uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source at)
+uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at)
 {
     int lane = block.now % LANES;
     if (!(mask >> lane & 1) || !(mask >> from & 1))
@@ -227,7 +227,7 @@ static void fail_stuck()
     int stuck = 0;
     while (block.fibers[stuck].ended)
         stuck++;
-    struct source at = block.fibers[stuck].at;
+    struct source_location at = block.fibers[stuck].at;
     emulator_fail("a block cannot go on: thread %d waits at %s:%d for others that do not come", stuck,
                   at.file, at.line);
 }

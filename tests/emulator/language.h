@@ -34,15 +34,15 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 /* A place in a kernel's source. */
-struct source {
+struct source_location {
     const char *file;
     int line;
 };
 
 /* Until all threads of the block that have not ended are here. */
-void emulated_barrier(struct source at);
+void emulated_barrier(struct source_location at);
 /* Until all lanes of `mask` are here: the bits that lane `from` of the warp brought. */
-uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source at);
+uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at);
 /* Queues a grid of calls of `thread`, whose arguments take `bytes`. */
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread, size_t bytes);
 
@@ -51,7 +51,8 @@ static inline void __syncthreads(const char *file = __builtin_FILE(), int line =
     emulated_barrier({file, line});
 }
 
-template <class T> static inline T emulated_shuffle(unsigned mask, T value, int from, struct source at)
+template <class T>
+static inline T emulated_shuffle(unsigned mask, T value, int from, struct source_location at)
 {
     static_assert(sizeof value <= sizeof(uint64_t), "shuffles move up to 8 bytes");
     uint64_t bits = 0;
