@@ -1,4 +1,4 @@
-/* What does a batch gain in throughput, and what would padding its graphs waste? */
+/* How much throughput does batching gain, and how much would padding the graphs waste? */
 #include "bench/row/harness.h"
 
 int main(int argc, char **argv)

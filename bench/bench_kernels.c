@@ -1,4 +1,4 @@
-/* How fast is each op, by each kernel that the device has for it, and how near to the machine's limits? */
+/* How fast is each op with each kernel of the device, and how close to the limits of the machine? */
 #include "bench/row/harness.h"
 
 int main(int argc, char **argv)
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
                                           NULL};
     static const struct bench bench = {
         .name = "bench_kernels",
-        .doc = "every op alone, by every kernel of the device, against the roofline",
+        .doc = "every op alone, with every kernel of the device, against the roofline",
         .axis = AXIS_NODES,
         .values = "500",
         .columns = columns,

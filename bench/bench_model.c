@@ -1,13 +1,11 @@
-/* Everything about one configuration: where time and memory go, and what the way from graph to answer takes.
- */
+/* Everything about one configuration: where time and memory go, and the time from graph to first output. */
 #include "bench/row/harness.h"
 
 int main(int argc, char **argv)
 {
     static const struct bench bench = {
         .name = "bench_model",
-        .doc =
-            "one configuration: time by op, layer and entry, memory by category, the way to the first answer",
+        .doc = "one configuration: time by op, layer and entry, memory by category, time to the first output",
         .axis = AXIS_NODES,
         .values = "500",
         .whole = true,

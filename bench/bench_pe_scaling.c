@@ -1,6 +1,7 @@
 /*
- * What do positional and structural encodings cost, and when have they paid? By default in two minutes, of
- * which most would go to models of 2000 nodes: these are timed in training steps alone, once for all solvers.
+ * What do positional and structural encodings cost, and when do they pay off? The default run takes two
+ * minutes; to keep it short, models are timed only up to 2000 nodes, only in training steps, and once for all
+ * solvers.
  */
 #include "bench/row/harness.h"
 

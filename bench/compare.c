@@ -1,5 +1,5 @@
 /*
- * compare A.json B.json ...: sets result files side by side, the rows that did the same work, and says which
+ * compare A.json B.json ...: compares the rows of result files that did the same work, and says which
  * differences are real. See --help.
  */
 #include <math.h>
@@ -18,8 +18,8 @@ struct options {
     const char *ignored[AXES_MAX + 1]; /* axes, null past the last */
     const char *chart;                 /* prefix, or null */
     enum format format;
-    bool programs[TIMED]; /* none: all */
-    struct verdict_limits limits;     /* NAN: not given */
+    bool programs[TIMED];         /* none: all */
+    struct verdict_limits limits; /* NAN: not given */
 };
 
 static bool read_phase(const struct argument *a, struct message *error)
@@ -47,7 +47,7 @@ static const char *const formats[] = {"table", "md", "csv", NULL}; /* enum forma
 static const struct flag flags[] = {
     {.name = "format",
      .argument = "NAME",
-     .help = "on stdout: table, md, csv (default table)",
+     .help = "format of stdout: table, md, csv (default table)",
      .kind = FLAG_CHOICE,
      .field = offsetof(struct options, format),
      .choices = formats},
@@ -58,24 +58,24 @@ static const struct flag flags[] = {
      .read = read_phase},
     {.name = "margin",
      .argument = "SHARE",
-     .help = "a smaller difference is none, however certain (default 1%)",
+     .help = "ignore smaller differences, however certain (default 1%)",
      .kind = FLAG_SHARE,
      .field = offsetof(struct options, limits.margin),
      .what = "a share of the baseline's time,"},
     {.name = "same",
      .argument = "SHARE",
-     .help = "the same, where the interval leaves no larger difference (default 5%)",
+     .help = "call times the same if the interval excludes larger differences (default 5%)",
      .kind = FLAG_SHARE,
      .field = offsetof(struct options, limits.same),
      .what = "a share of the baseline's time,"},
     {.name = "ignore",
      .argument = "LIST",
-     .help = "axes that need not agree; the work must (device and threads need not anyway)",
+     .help = "axes that may differ (device and threads always may); the work must agree",
      .kind = FLAG_LIST,
      .read = read_ignore},
     {.name = "chart",
      .argument = "PREFIX",
-     .help = "draw PREFIX_forward and PREFIX_step, .png and .svg: a line for each file",
+     .help = "draw PREFIX_forward and PREFIX_step, .png and .svg, with a line for each file",
      .kind = FLAG_PATH,
      .field = offsetof(struct options, chart),
      .what = "the beginning of file names"},
@@ -84,7 +84,7 @@ static const struct flag flags[] = {
 
 static const struct syntax syntax = {
     .name = "compare",
-    .doc = "result files side by side, the rows that did the same work",
+    .doc = "compares result files: the rows that did the same work",
     .operands = "BASELINE.json OTHER.json ...",
     .needs = "two result files at least",
     .limit = "at most 16 files",
@@ -93,20 +93,21 @@ static const struct syntax syntax = {
     .flags = flags,
     .notes =
         "\n"
-        "Ratios are times over the baseline's: above 1 is slower. A row is faster or slower where the "
-        "interval\n"
-        "of its ratio (95 %, of medians of samples that may resemble their neighbours) excludes 1 and the\n"
-        "ratio is beyond the margin; with fewer than 7 samples nothing is judged. METRICS.md says how.\n"
+        "A ratio is a time over that of the baseline: above 1 is slower. A row is faster or slower if the\n"
+        "95 % interval of the ratio of medians, which allows for correlated samples, excludes 1 and the "
+        "ratio\n"
+        "is beyond the margin. With fewer than 7 samples there is no verdict. METRICS.md explains the "
+        "method.\n"
         "\n"
         "Examples:\n"
         "  compare old.json new.json\n"
         "  compare results/*/bench_node_scaling.json --phase step --chart machines\n"
         "  compare dense.json unfused.json --ignore attention --format md\n"
-        "Exit status: 0; 1 what was asked for could not be written; 2 the command line or a file is wrong.\n",
+        "Exit status: 0; 1 the output could not be written; 2 the command line or a file is wrong.\n",
 };
 _Static_assert(COMPARED_MAX == 16, "the message of too many files");
 
-/* What one limit makes of the other's default. */
+/* Defaults of the limits; one that is given bounds the default of the other. */
 static bool complete_limits(struct verdict_limits *l, struct message *error)
 {
     struct verdict_limits standard = verdict_limits_default();
@@ -118,7 +119,7 @@ static bool complete_limits(struct verdict_limits *l, struct message *error)
            complain(error, "--same %g%%: not less than the margin, %g%%", 100 * l->same, 100 * l->margin);
 }
 
-/* What is on stdout in CSV is rows only; the rest is said on stderr. */
+/* In CSV stdout gets only rows; the rest goes to stderr. */
 static void print(const struct comparison *c, enum format format)
 {
     FILE *notes = format == CSV ? stderr : stdout;

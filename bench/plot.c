@@ -1,5 +1,5 @@
-/* plot FILE.json [PREFIX]: draws the charts of a result file, by default beside it under its name: those that
- * the benchmark drew. */
+/* plot FILE.json [PREFIX]: draws the charts of a result file that the benchmark drew, by default beside the
+ * file and under its name. */
 #include <limits.h>
 
 #include "analysis/charts/charts.h"

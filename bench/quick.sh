@@ -1,18 +1,18 @@
 #!/bin/sh
-# The quick set: every benchmark once, in five minutes or so.  bench/quick.sh BUILD [DEVICE]
+# The quick set: every benchmark once, in about five minutes.  bench/quick.sh BUILD [DEVICE]
 #
-# BUILD is the directory of the programs, DEVICE what --device is given. Results and charts go to results/local,
+# BUILD is the directory of the programs, DEVICE the value of --device. Results and charts go to results/local,
 # the tables to results/local/NAME.txt and the terminal. A benchmark that fails does not stop the others; the exit
 # status is then 1.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1 device=${2:-cpu}
 results=results/local
-# A device that there is not: said once, and what an earlier run left stays.
+# Check the device first: a missing one is reported once, and earlier results stay.
 "$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
 mkdir -p "$results" || exit 1
 
-# name|seconds for its samples|seconds it takes about|flags
+# name|seconds for its samples|about how long it takes|flags
 set_of()
 {
     cat <<'END'
@@ -36,11 +36,11 @@ while IFS='|' read -r name budget takes flags; do
         >"$results/$name.txt"
     status=$?
     case $status in
-    130 | 143) exit "$status" ;; # interrupted: so is this
+    130 | 143) exit "$status" ;; # interrupted
     esac
     [ "$status" = 0 ] || failed="$failed $name"
     cat "$results/$name.txt"
-    if [ "$status" -lt 2 ] && [ -s "$results/$name.json" ]; then # else the file is of an earlier run
+    if [ "$status" -lt 2 ] && [ -s "$results/$name.json" ]; then # otherwise the file is from an earlier run
         files="$files $results/$name.json"
     fi
     left=$((left - takes))
@@ -50,10 +50,10 @@ END
 
 echo
 echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
-[ "$failed" = 0 ] || echo "Not all went well, or with rows that are not ok:${failed#0}."
+[ "$failed" = 0 ] || echo "These failed or have rows that are not ok:${failed#0}."
 if [ -n "$files" ]; then
     echo 'Main findings:'
-    # shellcheck disable=SC2086 # names of files of ours, without blanks
+    # shellcheck disable=SC2086 # our own file names, without blanks
     "$build/findings" $files
 fi
 [ "$failed" = 0 ]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make bench` does with benchmarks that end in different ways. The programs are played by scripts, which end as
-# the file `status` says and leave a result file only where they measure.
+# What `make bench` does when benchmarks end in different ways. Scripts stand in for the programs: they end with the
+# status in the file `status`, and write a result file only if they measure.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -35,10 +35,10 @@ run()
 
 check 'findings are of all files' "$(run 0)" '0: 6 files'
 check 'rows that are not ok are found too, and the exit status says so' "$(run 1)" '1: 6 files'
-check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-18)" '1: Not all went we'
+check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-19)" '1: These failed or '
 check 'an interrupt ends it' "$(run 130)" '130: '
-check 'one that crashes does not end it' "$(run 139 | cut -c1-18)" '1: Not all went we'
+check 'one that crashes does not end it' "$(run 139 | cut -c1-19)" '1: These failed or '
 echo table >"$house/results/local/bench_model.txt"
-check 'a device that there is not ends it before anything is written' \
+check 'a missing device ends it before anything is written' \
     "$(run 0 gpu) $(cat "$house/results/local/bench_model.txt")" '2:  table'
 tap_end
