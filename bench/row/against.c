@@ -74,58 +74,62 @@ bool against_possible(const struct options *o, struct message *error)
     return true;
 }
 
-/* What is about the run as a whole, or the same for both sides; `takes_next`: its value is the next word. */
-static bool is_own(const char *word, bool *takes_next)
+/* The rounds so far. */
+struct rounds {
+    const struct options *options;
+    int argc;
+    char **argv;
+    char scratch[PATH_MAX];
+    struct rows *rows[SIDES];                            /* of the first round, in pairs */
+    double (*medians)[SIDES][TIMED][AGAINST_ROUNDS_MAX]; /* of each pair; NAN: none */
+    bool *bad; /* rows of this build that were not ok in some round */
+    size_t count;
+};
+
+/* Whether a flag is about the run as a whole, or the same for both sides; then with the words that it takes.
+ */
+static bool is_own(const char *word, int *words)
 {
-    static const char *const alone[] = {"--no-check", "--no-roofline", "--no-charts", "--calibrate"};
-    static const char *const valued[] = {"--against", "--format", "--budget"};
-    *takes_next = false;
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (strcmp(word, alone[i]) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
-        size_t length = strlen(valued[i]);
-        if (strncmp(word, valued[i], length) != 0 || (word[length] && word[length] != '='))
+    static const char *const own[] = {"--against=",    "--format=",   "--budget=",  "--no-check",
+                                      "--no-roofline", "--no-charts", "--calibrate"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t length = strcspn(own[i], "=");
+        if (strncmp(word, own[i], length) != 0 || (word[length] && word[length] != '='))
             continue;
-        *takes_next = !word[length];
+        *words = own[i][length] && !word[length] ? 2 : 1;
         return true;
     }
     return false;
 }
 
 /* The words that a side is started with, up to a null: the user's, then what makes a run short and silent. */
-static const char **words_of(const char *program, int argc, char **argv, const char *const *fixed,
-                             size_t count)
+static const char **words_of(const struct rounds *r, const char *program, const char *file,
+                             const char *budget)
 {
-    const char **words = calloc((size_t)argc + count + 1, sizeof *words);
+    const char *const fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output",
+                                 file,         "--budget",      budget,        NULL};
+    const char **words = calloc((size_t)r->argc + sizeof fixed / sizeof *fixed, sizeof *words);
     size_t n = 0;
     if (!words)
         abort();
     words[n++] = program;
-    for (int i = 1; i < argc; i++) {
-        bool takes_next;
-        if (!is_own(argv[i], &takes_next))
-            words[n++] = argv[i];
-        i += takes_next;
-    }
-    memcpy(words + n, fixed, count * sizeof *fixed);
+    for (int i = 1, own; i < r->argc; i += own)
+        if (!is_own(r->argv[i], &own)) {
+            words[n++] = r->argv[i];
+            own = 1;
+        }
+    memcpy(words + n, fixed, sizeof fixed);
     return words;
 }
 
 /* One side of a round: the sweep's record; null with a message. A run with bad rows is a run. */
-static struct record *run_side(const struct options *o, const char *program, int argc, char **argv,
-                               const char *directory, struct message *error)
+static struct record *run_side(const struct rounds *r, const char *program, struct message *error)
 {
-    char file[PATH_MAX], log[PATH_MAX], budget[32];
-    bool fits = snprintf(file, sizeof file, "%s/rows.json", directory) < PATH_MAX;
-    if (!fits || snprintf(log, sizeof log, "%s/log", directory) >= PATH_MAX) {
-        complain(error, "%s: the path is too long", directory);
-        return NULL;
-    }
-    snprintf(budget, sizeof budget, "%g", o->sampling.budget / (SIDES * AGAINST_ROUNDS));
-    const char *fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output",
-                           file,         "--budget",      budget};
-    const char **words = words_of(program, argc, argv, fixed, sizeof fixed / sizeof *fixed);
+    char file[PATH_MAX + 16], log[PATH_MAX + 16], budget[32], why[MESSAGE_SIZE];
+    snprintf(file, sizeof file, "%s/rows.json", r->scratch);
+    snprintf(log, sizeof log, "%s/log", r->scratch);
+    snprintf(budget, sizeof budget, "%g", r->options->sampling.budget / (SIDES * AGAINST_ROUNDS));
+    const char **words = words_of(r, program, file, budget);
     pid_t child;
     bool started = child_start(&child, words, log, NULL, error);
     int status = started ? child_attend(child) : 0;
@@ -134,7 +138,6 @@ static struct record *run_side(const struct options *o, const char *program, int
                            child_succeeded(program, status, error) || child_explain(log, error));
     if (!ran)
         return NULL;
-    char why[MESSAGE_SIZE];
     struct record *record = record_load(file, why);
     if (!record)
         complain(error, "%s left no rows: %.300s", program, why);
@@ -142,15 +145,7 @@ static struct record *run_side(const struct options *o, const char *program, int
     return record;
 }
 
-/* What the rounds have shown so far. */
-struct comparing {
-    struct rows *rows[SIDES];                            /* of the first round, in pairs */
-    double (*medians)[SIDES][TIMED][AGAINST_ROUNDS_MAX]; /* of each pair; NAN: none */
-    bool *bad; /* rows that this build did not do well in some round */
-    size_t rounds;
-};
-
-/* The first row that the old build did not run, explained. */
+/* Names the first row that the old build did not run. */
 static bool say_missing(const struct rows *old, const struct rows *new, const struct match_rule *rule,
                         struct message *error)
 {
@@ -162,148 +157,133 @@ static bool say_missing(const struct rows *old, const struct rows *new, const st
     return complain(error, "--against: no row of the old build is the work of row %zu: %s", i + 1, why);
 }
 
-/* Adds a pair of rows of a round. */
-static void add_pair(struct comparing *c, size_t i, const struct row *const pair[SIDES])
+static void add_row(struct rounds *r, int side, size_t i, const struct row *row)
 {
-    for (int side = 0; side < SIDES; side++) {
-        if (c->rounds == 0)
-            rows_append(c->rows[side], row_copy(pair[side]));
-        for (size_t p = 0; p < TIMED; p++) {
-            char path[SCHEMA_PATH];
-            double *median = &c->medians[i][side][p][c->rounds];
-            snprintf(path, sizeof path, "%s.time.median", program_name(p));
-            if (!row_get_real(pair[side], path, median))
-                *median = NAN;
-        }
+    if (r->count == 0)
+        rows_append(r->rows[side], row_copy(row));
+    for (size_t p = 0; p < TIMED; p++) {
+        char path[SCHEMA_PATH];
+        double *median = &r->medians[i][side][p][r->count];
+        snprintf(path, sizeof path, "%s.time.median", program_name(p));
+        if (!row_get_real(row, path, median))
+            *median = NAN;
     }
-    c->bad[i] = c->bad[i] || !row_is_ok(pair[NEW]);
+    r->bad[i] = r->bad[i] || (side == NEW && !row_is_ok(row));
 }
 
-/* Adds a round's rows. False with a message if they are not of the same sweep. */
-static bool add_round(struct comparing *c, const struct rows *old, const struct rows *new,
-                      struct message *error)
+/* Adds the rows of a round. False with a message if they are not of the same sweep. */
+static bool add_round(struct rounds *r, const struct rows *old, const struct rows *new, struct message *error)
 {
-    struct comparison round;
-    comparison_of_rows(&round, old, new);
-    size_t count = comparison_lines(&round);
-    bool good = count == rows_count(new) || say_missing(old, new, &round.rule, error);
-    if (c->rounds == 0) {
-        c->medians = calloc(count + 1, sizeof *c->medians);
-        c->bad = calloc(count + 1, sizeof *c->bad);
-        if (!c->medians || !c->bad)
+    struct comparison c;
+    comparison_of_rows(&c, old, new);
+    size_t lines = comparison_lines(&c);
+    bool good = lines == rows_count(new) || say_missing(old, new, &c.rule, error);
+    if (r->count == 0) {
+        r->medians = calloc(lines + 1, sizeof *r->medians);
+        r->bad = calloc(lines + 1, sizeof *r->bad);
+        r->rows[OLD] = rows_new();
+        r->rows[NEW] = rows_new();
+        if (!r->medians || !r->bad)
             abort();
-        for (int side = 0; side < SIDES; side++)
-            c->rows[side] = rows_new();
-    } else if (count != rows_count(c->rows[NEW])) {
-        good = good && complain(error, "--against: the rounds have different rows");
+    } else if (good && lines != rows_count(r->rows[NEW])) {
+        good = complain(error, "--against: the rounds have different rows");
     }
-    for (size_t i = 0; i < count && good; i++)
-        add_pair(c, i,
-                 (const struct row *[]){comparison_row(&round, OLD, i), comparison_row(&round, NEW, i)});
-    comparison_free(&round);
-    c->rounds++;
+    for (size_t i = 0; i < SIDES * lines && good; i++)
+        add_row(r, i % SIDES, i / SIDES, comparison_row(&c, i % SIDES, i / SIDES));
+    comparison_free(&c);
+    r->count++;
     return good;
 }
 
-/* Old and new, then new and old, and so on. */
-static bool run_round(struct comparing *c, size_t rounds, const struct options *o, int argc, char **argv,
-                      const char *directory, struct message *error)
+/* Runs rounds until there are so many: old and new, then new and old, and so on. */
+static bool run_rounds(struct rounds *r, size_t rounds, struct message *error)
 {
     char old[PATH_MAX]; /* with a slash, without which it would be looked for along PATH */
-    snprintf(old, sizeof old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
-    const char *const programs[SIDES] = {old, "/proc/self/exe"};
-    struct record *records[SIDES] = {NULL, NULL};
+    const char *against = r->options->against;
+    snprintf(old, sizeof old, "%s%s", strchr(against, '/') ? "" : "./", against);
     bool good = true;
-    for (int turn = 0; turn < SIDES && good; turn++) {
-        int side = turn ^ (int)(c->rounds & 1);
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\rround %zu of %zu: %s ", c->rounds + 1, rounds, side == OLD ? "old" : "new");
-        records[side] = run_side(o, programs[side], argc, argv, directory, error);
-        good = records[side] != NULL;
+    while (good && r->count < rounds) {
+        struct record *records[SIDES] = {NULL, NULL};
+        for (int turn = 0; turn < SIDES && good; turn++) {
+            int side = turn ^ (int)(r->count & 1);
+            if (isatty(STDERR_FILENO))
+                fprintf(stderr, "\rround %zu of %zu: %s ", r->count + 1, rounds, side == OLD ? "old" : "new");
+            records[side] = run_side(r, side == OLD ? old : "/proc/self/exe", error);
+            good = records[side] != NULL;
+        }
+        good = good && add_round(r, record_rows(records[OLD]), record_rows(records[NEW]), error);
+        record_free(records[OLD]);
+        record_free(records[NEW]);
     }
-    good = good && add_round(c, record_rows(records[OLD]), record_rows(records[NEW]), error);
-    record_free(records[OLD]);
-    record_free(records[NEW]);
     return good;
 }
 
-/* Gives the rows the medians of all rounds as their samples, and compares them. */
-static void compare_rounds(const struct comparing *c, struct comparison *all)
+/* Gives a row the medians of all rounds as its samples. */
+static void set_samples(const struct rounds *r, int side, size_t i)
 {
-    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++)
-        for (int side = 0; side < SIDES; side++)
-            for (size_t p = 0; p < TIMED; p++) {
-                const double *medians = c->medians[i][side][p];
-                struct row *row = rows_at(c->rows[side], i);
-                char path[SCHEMA_PATH];
-                size_t r = 0;
-                while (r < c->rounds && isfinite(medians[r]))
-                    r++;
-                snprintf(path, sizeof path, "%s.time%s", program_name(p), r < c->rounds ? ".samples" : "");
-                if (r < c->rounds) {
-                    row_set_null(row, path, "not timed in every round");
-                    continue;
-                }
-                row_set_samples(row, path, medians, c->rounds);
-                row_set_text(row, "status", "ok"); /* as far as it has times */
-            }
-    comparison_of_rows(all, c->rows[OLD], c->rows[NEW]);
-    all->judge = judge;
+    for (size_t p = 0; p < TIMED; p++) {
+        const double *medians = r->medians[i][side][p];
+        struct row *row = rows_at(r->rows[side], i);
+        char path[SCHEMA_PATH];
+        size_t timed = 0;
+        while (timed < r->count && isfinite(medians[timed]))
+            timed++;
+        bool all = timed == r->count;
+        snprintf(path, sizeof path, "%s.time%s", program_name(p), all ? "" : ".samples");
+        if (!all) {
+            row_set_null(row, path, "not timed in every round");
+            continue;
+        }
+        row_set_samples(row, path, medians, r->count);
+        row_set_text(row, "status", "ok"); /* as far as it has times */
+    }
 }
 
-static bool any_slower(const struct comparing *c)
+/* Compares the rounds and, unless null, prints the comparison. */
+static struct tally compare_rounds(const struct rounds *r, FILE *out)
 {
-    struct comparison all;
-    compare_rounds(c, &all);
-    struct tally t = comparison_tally(&all, COMPARED_MAX, TIMED);
-    comparison_free(&all);
-    return t.verdicts[VERDICT_SLOWER] > 0;
+    struct comparison c;
+    for (size_t i = 0; i < SIDES * rows_count(r->rows[NEW]); i++)
+        set_samples(r, i % SIDES, i / SIDES);
+    comparison_of_rows(&c, r->rows[OLD], r->rows[NEW]);
+    c.judge = judge;
+    if (out)
+        fprintf(out, "A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", r->count,
+                100 * AGAINST_MARGIN);
+    struct tally t = out ? compare_two(out, &c) : comparison_tally(&c, COMPARED_MAX, TIMED);
+    comparison_free(&c);
+    return t;
 }
 
 /* Returns how many programs are slower and rows are bad, and counts it as one more if there was no ratio. */
-static int print_verdicts(const struct comparing *c)
+static int print_verdicts(const struct rounds *r)
 {
-    struct comparison all;
-    compare_rounds(c, &all);
-    printf("A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", c->rounds,
-           100 * AGAINST_MARGIN);
-    struct tally t = compare_two(stdout, &all);
-    comparison_free(&all);
+    struct tally t = compare_rounds(r, stdout);
     int missed = (int)t.verdicts[VERDICT_SLOWER] + (t.judged == 0);
-    for (size_t i = 0; i < rows_count(c->rows[NEW]); i++) {
-        if (c->bad[i])
+    for (size_t i = 0; i < rows_count(r->rows[NEW]); i++) {
+        if (r->bad[i])
             printf("row %zu: not ok by this build in every round\n", i + 1);
-        missed += c->bad[i];
+        missed += r->bad[i];
     }
     return missed;
 }
 
-static bool run_rounds(struct comparing *c, size_t rounds, const struct options *o, int argc, char **argv,
-                       const char *directory, struct message *error)
-{
-    bool good = true;
-    while (good && c->rounds < rounds)
-        good = run_round(c, rounds, o, argc, argv, directory, error);
-    return good;
-}
-
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error)
 {
-    struct comparing c = {0};
-    char directory[PATH_MAX];
-    if (!scratch_make(directory, error))
+    struct rounds r = {.options = o, .argc = argc, .argv = argv};
+    if (!scratch_make(r.scratch, error))
         return false;
-    bool good = run_rounds(&c, AGAINST_ROUNDS, o, argc, argv, directory, error);
-    if (good && any_slower(&c))
-        good = run_rounds(&c, AGAINST_ROUNDS_MAX, o, argc, argv, directory, error);
+    bool good = run_rounds(&r, AGAINST_ROUNDS, error);
+    if (good && compare_rounds(&r, NULL).verdicts[VERDICT_SLOWER] > 0)
+        good = run_rounds(&r, AGAINST_ROUNDS_MAX, error);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     if (good)
-        *missed = print_verdicts(&c);
-    scratch_remove(directory);
-    rows_free(c.rows[OLD]);
-    rows_free(c.rows[NEW]);
-    free(c.medians);
-    free(c.bad);
+        *missed = print_verdicts(&r);
+    scratch_remove(r.scratch);
+    rows_free(r.rows[OLD]);
+    rows_free(r.rows[NEW]);
+    free(r.medians);
+    free(r.bad);
     return good;
 }
