@@ -1,24 +1,24 @@
 /*
- * Drift is tested by Mann and Kendall's statistic S, the number of pairs of samples that rise less the number
- * that fall (Mann, "Nonparametric tests against trend", Econometrica 13, 1945; Kendall, "Rank Correlation
- * Methods", 1975), and sized by the median of the slopes of all pairs (Theil 1950; Sen, JASA 63, 1968):
- * neither minds outliers. Samples that resemble their neighbours make S vary more, and would give false
- * alarms. So its variance is multiplied by the factor of Hamed and Rao ("A modified Mann-Kendall trend test
- * for autocorrelated data", Journal of Hydrology 204, 1998), with the autocorrelations r^k of a first-order
- * process, r taken after the drift was removed.
+ * Drift is tested with the Mann-Kendall statistic S, the number of pairs of samples that increase minus the
+ * number that decrease (Mann, "Nonparametric tests against trend", Econometrica 13, 1945; Kendall, "Rank
+ * Correlation Methods", 1975); its size is the median of the slopes of all pairs (Theil 1950; Sen, JASA 63,
+ * 1968). Both are robust against outliers. Autocorrelation increases the variance of S and would cause false
+ * alarms, so the variance is multiplied by the correction factor of Hamed and Rao ("A modified Mann-Kendall
+ * trend test for autocorrelated data", Journal of Hydrology 204, 1998), with the autocorrelations r^k of a
+ * first-order process, r estimated after the drift was removed.
  *
- * The autocorrelation is that of ranks, against outliers. Its estimate from n samples is too low by about
- * (1 + 3 r) / n (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954), by (2 +
- * 4 r) / n after a line was fitted.
+ * The autocorrelation is that of ranks, which is robust against outliers. Its estimate from n samples is
+ * biased low by about (1 + 3 r) / n (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika
+ * 41, 1954), by (2 + 4 r) / n after a line was fitted.
  *
  * The interval of the median is that of the moving block bootstrap (Kuensch, "The jackknife and the bootstrap
- * for general stationary observations", Annals of Statistics 17, 1989): series of the same length are put
- * together from blocks of neighbours, drawn at random, and the interval holds the middle 95 % of their
- * medians. The length of the blocks is Carlstein's for a first-order process (Annals of Statistics 14, 1986),
+ * for general stationary observations", Annals of Statistics 17, 1989): series of the same length are
+ * assembled from randomly chosen blocks of consecutive samples, and the interval holds the middle 95 % of
+ * their medians. The block length is Carlstein's for a first-order process (Annals of Statistics 14, 1986),
  * (2 r / (1 - r^2))^(2/3) n^(1/3).
  *
- * The interval by ranks is that of statistics.c with fewer samples than there are. Whether a sample is below
- * the median is a series of signs, whose mean has the variance 1 + 2 sum (1 - k/n) s_k times that of
+ * The interval from ranks is that of statistics.c with an effective sample size below n. Whether a sample is
+ * below the median is a series of signs, whose mean has 1 + 2 sum (1 - k/n) s_k times the variance of
  * independent ones; for a first-order Gaussian process s_k = (2 / pi) asin(r^k) (the arcsine law; for the
  * median of such series: Gastwirth and Rubin, "The behavior of robust estimators on dependent data", Annals
  * of Statistics 3, 1975).
@@ -45,7 +45,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-/* A sorted copy, to be freed. */
+/* A sorted copy; the caller frees it. */
 static double *sorted_copy(const double *x, size_t n)
 {
     double *sorted = allocate(n, sizeof *sorted);
@@ -62,7 +62,7 @@ static double median_of(const double *x, size_t n)
     return median;
 }
 
-/* How many of sorted[n] are less than x; with `or_equal`, or equal. */
+/* The number of sorted[n] less than x or, with `or_equal`, at most x. */
 static size_t count_below(const double *sorted, size_t n, double x, bool or_equal)
 {
     size_t low = 0, high = n;
@@ -76,7 +76,9 @@ static size_t count_below(const double *sorted, size_t n, double x, bool or_equa
     return low;
 }
 
-/* The correlation of neighbours in rank, when `fitted` parameters (mean, slope) were taken from the samples.
+/*
+ * Lag-1 rank correlation, corrected for bias; `fitted` parameters (mean, slope) were estimated from the
+ * samples.
  */
 static double lag1_autocorrelation(const double *x, size_t n, int fitted)
 {
@@ -84,7 +86,7 @@ static double lag1_autocorrelation(const double *x, size_t n, int fitted)
         return 0;
     double *sorted = sorted_copy(x, n), before = 0, products = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
-        /* Equal samples share the mean of their ranks; the mean of all ranks is 0. */
+        /* Ties get the mean of their ranks; the mean of all ranks is 0. */
         size_t ranks = count_below(sorted, n, x[i], false) + count_below(sorted, n, x[i], true);
         double rank = 0.5 * ((double)ranks - (double)n);
         products += before * rank;
@@ -103,7 +105,7 @@ double autocorrelation(const double *samples, size_t n)
     return lag1_autocorrelation(samples, n, 1);
 }
 
-/* The variance of S over that of independent samples, when neighbours correlate with r >= 0. */
+/* The variance of S relative to that of independent samples, for lag-1 autocorrelation r >= 0. */
 static double variance_factor(size_t n, double r)
 {
     double m = (double)n, sum = 0, power = 1;
@@ -114,7 +116,7 @@ static double variance_factor(size_t n, double r)
     return 1 + 2 * sum / (m * (m - 1) * (m - 2));
 }
 
-/* The variance of S for independent samples, of which some are equal. */
+/* The variance of S for independent samples, with ties. */
 static double variance(const double *x, size_t n)
 {
     double *sorted = sorted_copy(x, n), m = (double)n, sum = m * (m - 1) * (2 * m + 5);
@@ -127,7 +129,7 @@ static double variance(const double *x, size_t n)
     return sum / 18;
 }
 
-/* The median of the slopes of all pairs, per sample, and S. */
+/* The median of the slopes of all pairs, per sample; and S. */
 static double slope_of(const double *x, size_t n, double *s)
 {
     double *slopes = allocate(n * (n - 1) / 2, sizeof *slopes);
@@ -185,9 +187,9 @@ double block_spread(const double *samples, size_t n)
 }
 
 /*
- * Slow: above the median by 5 % of it, and by 3.5 standard deviations as the upper half of the samples shows
- * them (1.4826 times the distance of the quartile). Where more than one in twenty of the later samples is
- * slow too, the beginning is nothing special.
+ * Slow: above the median by 5 % of it and by 3.5 standard deviations, estimated from the upper quartile
+ * (1.4826 times its distance from the median). If more than one in twenty of the later samples is slow as
+ * well, the start is not special.
  */
 struct slow_start slow_start_find(const double *samples, size_t n)
 {
@@ -207,7 +209,7 @@ struct slow_start slow_start_find(const double *samples, size_t n)
     return (struct slow_start){runs, samples[0] / median_of(samples + runs, n - runs)};
 }
 
-/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), by multiplication to [0, bound). */
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), reduced to [0, bound) by multiplication. */
 static size_t random_below(uint64_t *state, size_t bound)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -225,16 +227,15 @@ static size_t block_length(const double *samples, size_t n)
     return (size_t)fmax(1, fmin(length, (double)(n / 3)));
 }
 
-/* The median of a series put together from blocks; the samples are known by their places in the sorted order.
- */
-static double resampled_median(const size_t *place, const double *sorted, size_t n, size_t block,
+/* The median of a series resampled in blocks; rank[i] is the index of sample i in sorted order. */
+static double resampled_median(const size_t *rank, const double *sorted, size_t n, size_t block,
                                uint32_t *times, uint64_t *state)
 {
     memset(times, 0, n * sizeof *times);
     for (size_t filled = 0; filled < n;) {
         size_t first = random_below(state, n - block + 1);
         for (size_t i = 0; i < block && filled < n; i++, filled++)
-            times[place[first + i]]++;
+            times[rank[first + i]]++;
     }
     size_t at = 0, below = times[0];
     while (below < (n + 1) / 2)
@@ -250,23 +251,23 @@ struct interval median_interval_blocks(const double *samples, size_t n, uint64_t
     if (n < AUTOCORRELATION_MIN)
         return (struct interval){NAN, NAN, NAN};
     double *sorted = sorted_copy(samples, n), *medians = allocate(RESAMPLES, sizeof *medians);
-    size_t *place = allocate(n, sizeof *place), block = block_length(samples, n);
+    size_t *rank = allocate(n, sizeof *rank), block = block_length(samples, n);
     uint32_t *times = allocate(n, sizeof *times);
     for (size_t i = 0; i < n; i++)
-        place[i] = count_below(sorted, n, samples[i], false); /* equal samples may share a place */
+        rank[i] = count_below(sorted, n, samples[i], false); /* ties may share a rank */
     for (size_t i = 0; i < RESAMPLES; i++)
-        medians[i] = resampled_median(place, sorted, n, block, times, &seed);
+        medians[i] = resampled_median(rank, sorted, n, block, times, &seed);
     qsort(medians, RESAMPLES, sizeof *medians, compare_doubles);
     struct interval interval = {quantile(medians, RESAMPLES, 0.025), quantile(medians, RESAMPLES, 0.975),
                                 (double)n / (double)block};
     free(sorted);
     free(medians);
-    free(place);
+    free(rank);
     free(times);
     return interval;
 }
 
-/* The variance of the mean of signs over that of independent signs. */
+/* The variance of the mean of the signs relative to that of independent signs. */
 static double sign_variance(size_t n, double r)
 {
     double sum = 0, power = r;
@@ -275,7 +276,7 @@ static double sign_variance(size_t n, double r)
     return 1 + 2 * sum;
 }
 
-/* How many standard deviations from its mean a normal variable stays with this probability. */
+/* The z with P(|Z| <= z) = confidence for a standard normal Z. */
 static double normal_width(double confidence)
 {
     double low = 0, high = 10;
@@ -299,7 +300,7 @@ struct interval median_interval_ranks_at(const double *samples, size_t n, double
     if (n < AUTOCORRELATION_MIN)
         return (struct interval){NAN, NAN, NAN};
     double factor = sign_variance(n, autocorrelation(samples, n));
-    double half = normal_width(confidence) / 2 * sqrt((double)n * factor); /* of the binomial, as normal */
+    double half = normal_width(confidence) / 2 * sqrt((double)n * factor); /* normal approximation */
     double below = floor((double)n / 2 - half);
     double most = (double)median_interval_rank_at(n, confidence);
     size_t rank = (size_t)fmax(1, fmin(below + 1, most));

@@ -2,16 +2,16 @@
  * Statistics of samples.
  *
  * Quantiles are definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
- * Statistician 50, 1996), the default of R and NumPy: linear between order statistics, at position
- * (n - 1) p counted from 0.
+ * Statistician 50, 1996), the default of R and NumPy: linear between order statistics, at position (n - 1) p
+ * counted from 0.
  *
- * The interval of the median assumes independent samples but no distribution: the number of samples below
- * the median is binomial(n, 1/2), so the order statistics x_(l) and x_(n+1-l) enclose it with probability
- * 1 - 2 P(B < l), and l is the largest rank that leaves at least the confidence asked for (David and
- * Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1; recommended for run times by Hoefler and
- * Belli, "Scientific Benchmarking of Parallel Computing Systems", SC 2015).
+ * The interval of the median assumes independent samples but no distribution: the number of samples below the
+ * median is binomial(n, 1/2), so the order statistics x_(l) and x_(n+1-l) enclose it with probability 1 - 2
+ * P(B < l), and l is the largest rank that leaves at least the requested confidence (David and Nagaraja,
+ * "Order Statistics", 3rd edition, 2003, section 7.1; recommended for run times by Hoefler and Belli,
+ * "Scientific Benchmarking of Parallel Computing Systems", SC 2015).
  *
- * An outlier lies more than 3.5 robust standard deviations from the median, each 1.4826 times the median
+ * An outlier is more than 3.5 robust standard deviations from the median, each 1.4826 times the median
  * absolute deviation (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
  */
 #include "analysis/statistics/statistics.h"
@@ -44,7 +44,7 @@ size_t median_interval_rank(size_t n)
 
 size_t median_interval_rank_at(size_t n, double confidence)
 {
-    /* Logarithms, because 2^-n leaves the range of double near a thousand samples. */
+    /* Logarithms, because 2^-n underflows a double at about a thousand samples. */
     double log_term = -(double)n * log(2), below = 0;
     size_t rank = 0;
     while (2 * rank < n) {
@@ -57,7 +57,7 @@ size_t median_interval_rank_at(size_t n, double confidence)
     return rank;
 }
 
-/* Sum of squared deviations from the mean over n - 1, in two passes against cancellation. */
+/* Sum of squared deviations from the mean over n - 1, in two passes to avoid cancellation. */
 static double sample_std(const double *x, size_t n, double mean)
 {
     if (n < SUMMARY_STD_MIN)
@@ -74,7 +74,7 @@ static size_t count_outliers(const double *x, size_t n, double median, double *d
     for (size_t i = 0; i < n; i++)
         deviation[i] = fabs(x[i] - median);
     qsort(deviation, n, sizeof *deviation, compare_doubles);
-    /* The floor: run times that agree within a percent have no outliers worth a warning. */
+    /* Lower bound on sigma: run times that agree within a percent have no outliers worth a warning. */
     double sigma = fmax(1.4826 * quantile(deviation, n, 0.5), 0.01 * fabs(median));
     size_t outliers = 0;
     while (outliers < n && deviation[n - 1 - outliers] > 3.5 * sigma)

@@ -1,6 +1,6 @@
 /*
- * Statistics of one array of samples, made for run times: few, skewed, positive, in any unit.
- * What too few samples cannot tell is NAN, never a guess.
+ * Statistics of one array of samples, designed for run times: few, skewed, positive, in any unit. What cannot
+ * be computed from too few samples is NAN.
  */
 #ifndef GTMARK_ANALYSIS_STATISTICS_H
 #define GTMARK_ANALYSIS_STATISTICS_H
@@ -20,22 +20,22 @@ struct summary {
     double p95, p99;            /* NAN below SUMMARY_P95_MIN and SUMMARY_P99_MIN samples */
     double ci95_low, ci95_high; /* 95 % interval of the median; min and max below 6 samples */
     double cv;                  /* std / |mean|; NAN where either is missing or the mean is 0 */
-    size_t outliers;            /* samples far from the median; still part of every figure above */
+    size_t outliers;            /* samples far from the median; included in every figure above */
 };
 
-/* The summary of samples[n], in any order. Without samples everything but n and outliers is NAN. */
+/* The summary of samples[n], in any order. Without samples everything except n and outliers is NAN. */
 struct summary summarize(const double *samples, size_t n);
 
-/* The p-quantile, 0 <= p <= 1, of compare_doubles sorted[n], n >= 1, interpolated between neighbours. */
+/* The p-quantile, 0 <= p <= 1, of ascending sorted[n], n >= 1, interpolated linearly. */
 double quantile(const double *sorted, size_t n, double p);
 
 /*
  * The rank l, counted from 1, of the lower end of the median's 95 % interval of n samples: the interval is
- * sorted[l - 1] .. sorted[n - l]. 0 if n is too small for any such interval (n < 6).
+ * sorted[l - 1] .. sorted[n - l]. 0 if n is too small for such an interval (n < 6).
  */
 size_t median_interval_rank(size_t n);
 
-/* The same for an interval of this confidence, between 0 and 1. */
+/* The same for this confidence, between 0 and 1. */
 size_t median_interval_rank_at(size_t n, double confidence);
 
 /* Compares two doubles, for qsort in ascending order. */
