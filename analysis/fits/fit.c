@@ -1,8 +1,8 @@
 /*
  * Power law by ordinary least squares: log y = log c + b log x + noise of equal variance (a relative error).
  *
- *     b = Sxy / Sxx,  log c = mean(log y) - b mean(log x),  se(b)^2 = (sum of squared residuals) / (n-2) /
- * Sxx
+ *     b = Sxy / Sxx,  log c = mean(log y) - b mean(log x),
+ *     se(b)^2 = (residual sum of squares) / (n - 2) / Sxx
  *
  * with the sums Sxx, Sxy of centred logarithms; the interval is b +- t(n - 2) se(b) (Draper and Smith,
  * "Applied Regression Analysis", 3rd edition, 1998, section 1.4).
@@ -19,7 +19,7 @@ double student_t95(size_t freedom)
                                    2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423};
     if (freedom <= sizeof table / sizeof *table)
         return table[freedom - 1];
-    /* Abramowitz and Stegun 26.7.5, two terms beyond the normal quantile z: better than 1e-4 from here on. */
+    /* Abramowitz and Stegun 26.7.5, two terms beyond the normal quantile z: error below 1e-4 from here on. */
     double z = 1.959964, f = (double)freedom;
     return z + (pow(z, 3) + z) / (4 * f) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * f * f);
 }
@@ -29,7 +29,7 @@ static bool usable(double x, double y)
     return x > 0 && y > 0 && isfinite(x) && isfinite(y);
 }
 
-/* How many different x among the usable points, counted up to 3. */
+/* The number of distinct x among the usable points, at most 3. */
 static int distinct_up_to_three(const double *x, const double *y, size_t n)
 {
     double seen[3];

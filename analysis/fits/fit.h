@@ -1,5 +1,5 @@
 /*
- * The power law y = factor x^exponent through measured points: how a cost grows with the size of the work.
+ * The power law y = factor x^exponent fitted to measured points: how a cost grows with the size of the work.
  */
 #ifndef GTMARK_ANALYSIS_FIT_H
 #define GTMARK_ANALYSIS_FIT_H
@@ -17,10 +17,12 @@ struct power_law {
     double half_width;     /* of the exponent's 95 % interval, exponent +- half_width; NAN without interval */
 };
 
-/* Least squares in log-log over the points (x[i], y[i]), i < n; others than positive ones are left out. */
+/* Least squares in log-log over the points (x[i], y[i]), i < n; points that are not positive are left out. */
 struct power_law fit_power_law(const double *x, const double *y, size_t n);
 
-/* The 97.5 % quantile of Student's t with `freedom` >= 1 degrees of freedom: 95 % lies within +- it. */
+/*
+ * The 97.5 % quantile of Student's t with `freedom` >= 1 degrees of freedom, for a two-sided 95 % interval.
+ */
 double student_t95(size_t freedom);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Time against work. Both are fitted over the same rows, and so is their quotient: the logarithm of a
- * quotient is a difference, so the quotient's exponent is the difference of the exponents, and its interval
- * leaves out what bends both alike (20 N d^2 + 4 N^2 d is no power law, and no reason to doubt one).
+ * Time against work. Both are fitted over the same rows, and so is their quotient. Its logarithm is a
+ * difference, so the quotient's exponent is the difference of the exponents, and its interval excludes
+ * curvature that both share (20 N d^2 + 4 N^2 d is no power law, but no contradiction either).
  */
 #include "analysis/fits/fits.h"
 
@@ -16,10 +16,10 @@
 
 static const char *const programs[] = {"forward", "step"};
 
-/* The rows of one program and combination, in the order of x. */
+/* A row of one program and combination of axes. */
 struct sample {
     double x, time, flops, bytes;
-    const char *level, *bound; /* null: not placed under a roofline */
+    const char *level, *bound; /* null: no roofline */
 };
 
 struct run {
@@ -28,7 +28,7 @@ struct run {
     const char *group;
     size_t n;
     struct sample *samples;
-    double *x, *y; /* for fitting: n each */
+    double *x, *y; /* n each, for fitting */
 };
 
 /* The path of a program's field. */
@@ -41,7 +41,7 @@ static const char *part(char path[SCHEMA_PATH], const char *program, const char 
 static bool sample_of(const struct row *row, const struct field *axis, const char *program, struct sample *s)
 {
     char path[SCHEMA_PATH];
-    *s = (struct sample){0}; /* work that is not known is 0 */
+    *s = (struct sample){0}; /* 0: work not known */
     if (!row_is_ok(row) || !row_get_real(row, part(path, program, "time.median"), &s->time) ||
         !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
         return false;
@@ -119,7 +119,7 @@ static void law_text(char text[SCHEMA_PATH], const struct growth_law *law, const
     }
 }
 
-/* The law of the times; r->x and r->y hold them. */
+/* Sets the law of the times, which are in r->x and r->y. */
 static void set_law(struct value *fit, const struct run *r)
 {
     static const char *const fields[] = {"law", "law_coefficients", "law_error", "law_as_good"};
@@ -155,7 +155,7 @@ static const char *bound_of(const struct sample *s)
     return s->bound;
 }
 
-/* The different names along the axis, in order; null where a row has none. */
+/* The distinct names along the axis, in order; null if a row has none. */
 static void set_names(struct value *fit, const char *field, const struct run *r,
                       const char *(*name_of)(const struct sample *s))
 {
@@ -206,7 +206,7 @@ static const char *verdict_of(const struct value *fit, const struct power_law *e
     return is_one(fit, "levels") && is_one(fit, "bounds") ? "contradicts" : "crosses";
 }
 
-/* The work's side of a fit. */
+/* Sets the fields that compare time with work. */
 static void set_work(struct value *fit, struct run *r)
 {
     static const char *const fields[] = {"work_exponent", "excess", "excess_low", "excess_high", "verdict"};
@@ -230,7 +230,7 @@ static void set_work(struct value *fit, struct run *r)
         set_null(fit, "verdict", "needs 3 values of the axis");
 }
 
-/* The fit of one run; null where the axis has one value. */
+/* The fit of one run; null if the axis has one value. */
 static struct value *fit_of(struct run *r)
 {
     qsort(r->samples, r->n, sizeof *r->samples, samples_by_x);
@@ -251,7 +251,7 @@ static struct value *fit_of(struct run *r)
     return fit;
 }
 
-/* Adds the fits of a program over an axis, one for each combination of the others. */
+/* Adds the fits of a program over an axis, one for each combination of the other axes. */
 static void add_fits(struct value *fits, const struct rows *rows, const struct field *axis,
                      const char *program)
 {

@@ -1,4 +1,4 @@
-/* Fits for people. */
+/* Fits as text. */
 #include "analysis/fits/fits.h"
 
 #include "analysis/record/axes.h"
@@ -43,7 +43,7 @@ static void print_exponent(const struct value *fit, FILE *out)
     fprintf(out, "%s^%.2f ± %.2f", symbol_text(fit), real_of(fit, "exponent"), half);
 }
 
-/* "12.1 µs N + 1.30 ns N^2": the coefficients before the terms that the law's text lists. */
+/* "12.1 µs N + 1.30 ns N^2": coefficients and the terms of the law. */
 static void print_law(const struct value *fit, FILE *out)
 {
     char terms[SCHEMA_PATH], *rest = terms;

@@ -1,22 +1,22 @@
 /*
  * Laws f(x) = sum over its terms of c_t g_t(x), c_t > 0, with g among 1, x, x log x, x^2, x^3 (log: natural).
  *
- * A law is fitted by least squares of the log-relative residuals log(y / f): a run time's noise is
- * proportional to it, and sizes span decades. With theta = log c the coefficients stay positive, the
- * residual's derivative is the term's share -c_t g_t / f, and Levenberg and Marquardt's iteration solves it
- * (Marquardt, J. SIAM 11(2), 1963). A term that the points do not want shrinks to nothing, and the law
+ * A law is fitted by least squares of the log-relative residuals log(y / f), because the noise of a run time
+ * is proportional to it and sizes span decades. With theta = log c the coefficients stay positive, the
+ * residual's derivative is the term's share -c_t g_t / f, and the Levenberg-Marquardt method solves it
+ * (Marquardt, J. SIAM 11(2), 1963). A term that the points do not support shrinks to nothing, and the law
  * without it wins.
  *
- * The choice is by Mallows' criterion, which penalises parameters (Mallows, "Some comments on C_p",
- * Technometrics 15(4), 1973), and is Akaike's where the noise is known:
+ * Laws are chosen by Mallows' criterion, which penalises parameters (Mallows, "Some comments on C_p",
+ * Technometrics 15(4), 1973) and equals Akaike's for known noise:
  *
- *     criterion = sum of squares / s^2 + 2 terms,   s = the least that any law leaves unexplained, or 3 %
+ *     criterion = sum of squares / s^2 + 2 terms,   s = the smallest residual error of any law, at least 3 %
  *
- * where a law leaves sqrt(sum of squares / (n - terms)). A law need not hold better than 3 %: what is smaller
- * than that (caches, blocks) earns no term. Akaike's corrected criterion, which estimates the noise for each
- * law anew, is blind for a sweep's few points: among 5 it asks a second term to make the error 7 times
- * smaller and rules a third out. Differences below 2 tell little (Burnham and Anderson, "Model Selection and
- * Multimodel Inference", 2nd edition, 2002, section 2.6).
+ * where the residual error is sqrt(sum of squares / (n - terms)). A law need not fit better than 3 %: smaller
+ * effects (caches, blocks) justify no term. Akaike's corrected criterion, which estimates the noise for each
+ * law separately, has no power for the few points of a sweep: for 5 points a second term must make the error
+ * 7 times smaller, and a third is ruled out. Differences below 2 are not significant (Burnham and Anderson,
+ * "Model Selection and Multimodel Inference", 2nd edition, 2002, section 2.6).
  */
 #include "analysis/fits/growth.h"
 
@@ -54,7 +54,7 @@ static double term_at(enum growth_term term, double x)
     }
 }
 
-/* A law while it is fitted. */
+/* A law being fitted. */
 struct fitting {
     size_t n;
     const double *x, *y;
@@ -62,7 +62,7 @@ struct fitting {
     enum growth_term term[TERMS_MAX];
 };
 
-/* The value of the law with these log coefficients, and its terms' shares of it. */
+/* The value of the law with these log coefficients, and each term's share of it. */
 static double law_at(const struct fitting *f, const double theta[TERMS_MAX], double x,
                      double share[TERMS_MAX])
 {
@@ -74,7 +74,7 @@ static double law_at(const struct fitting *f, const double theta[TERMS_MAX], dou
     return value;
 }
 
-/* The sum of squares, and with it the normal equations: matrix and right side. */
+/* The sum of squares and the normal equations: matrix and right-hand side. */
 static double squares_of(const struct fitting *f, const double theta[TERMS_MAX],
                          double normal[TERMS_MAX][TERMS_MAX + 1])
 {
@@ -94,8 +94,7 @@ static double squares_of(const struct fitting *f, const double theta[TERMS_MAX],
     return squares;
 }
 
-/* The step that solves (normal + damping) step = right side, by elimination: the matrix is positive definite.
- */
+/* Solves (normal + damping) step = right-hand side by elimination; the matrix is positive definite. */
 static void solve(const struct fitting *f, const double normal[TERMS_MAX][TERMS_MAX + 1], double damping,
                   double step[TERMS_MAX])
 {
@@ -117,7 +116,7 @@ static void solve(const struct fitting *f, const double normal[TERMS_MAX][TERMS_
     }
 }
 
-/* At the start each term has an equal share of the whole. */
+/* Each term gets an equal share of the whole. */
 static void initial_guess(const struct fitting *f, double theta[TERMS_MAX])
 {
     for (int t = 0; t < f->terms; t++) {
@@ -127,7 +126,7 @@ static void initial_guess(const struct fitting *f, double theta[TERMS_MAX])
     }
 }
 
-/* Lowers the sum of squares as far as it goes. */
+/* Minimises the sum of squares from theta. */
 static double minimise(const struct fitting *f, double theta[TERMS_MAX])
 {
     double normal[TERMS_MAX][TERMS_MAX + 1], tried[TERMS_MAX][TERMS_MAX + 1];
