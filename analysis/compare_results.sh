@@ -1,8 +1,8 @@
 #!/bin/sh
-# Compares the machines whose results are committed: analysis/compare_results.sh COMPARE
+# Compares the machines with committed results: analysis/compare_results.sh COMPARE
 #
-# COMPARE is the program. The files results/MACHINE/NAME.json of the same NAME are one comparison: those measured on
-# GPUs where there are some, with those of a processor where there is one GPU only; else those of processors.
+# COMPARE is the program. Files results/MACHINE/NAME.json of the same NAME are one comparison: of GPUs if there are at
+# least two, else of all machines.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 compare=$1
@@ -24,7 +24,7 @@ for name in $(find results -path results/local -prune -o -name '*.json' -print |
     done
     [ $# -gt 0 ] || continue
     gpus=$(grep -lE "$on_gpu" "$@")
-    # shellcheck disable=SC2086 # names of files of ours, without blanks
+    # shellcheck disable=SC2086 # our file names contain no blanks
     [ "$(echo "$gpus" | wc -w)" -lt 2 ] || set -- $gpus
     echo "== $name"
     if [ $# -lt 2 ]; then

@@ -1,6 +1,6 @@
 /*
- * Charts. For each, a script of gnuplot is written with everything that depends on the rows;
- * plots/scaling.gp, which it loads, is the look. One run of gnuplot draws them all.
+ * Charts. Each has a gnuplot script with everything that depends on the rows, which loads plots/scaling.gp
+ * for the style. One run of gnuplot draws all charts.
  */
 #include "analysis/charts/chart.h"
 
@@ -80,7 +80,7 @@ static const struct chart charts[] = {
 enum { CHARTS = sizeof charts / sizeof *charts };
 _Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");
 
-/* Writes one chart's script to `path`; false with a message if that fails. */
+/* Writes one chart's script to `path`; false with a message on failure. */
 static bool write_chart_script(const char *path, const struct chart *c, const struct series_set *set,
                                const struct drawing *d, const char *prefix, const char *look, char *message)
 {

@@ -13,12 +13,12 @@
 enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
 /*
- * Draws over `axis` (null: the first axis with numbers that varies) the rows that are ok. Writes
- * PREFIX_time.gp, PREFIX_memory.gp and so on, each with its data and redrawn by `gnuplot FILE`, and through
- * them .png and .svg of the same names. A chart for which no row has a value is left out.
+ * Draws the rows that are ok over `axis` (null: the first numeric axis that varies). Writes PREFIX_time.gp,
+ * PREFIX_memory.gp and so on, self-contained scripts to redraw with `gnuplot FILE`, and .png and .svg of the
+ * same names. A chart for which no row has a value is left out.
  *
- * plots_dir holds scaling.gp; null: analysis/plots above the program, or in the current directory.
- * message[MESSAGE_SIZE] gets one line for the user: which pictures there are, or why none (no gnuplot:
+ * plots_dir contains scaling.gp; null: analysis/plots above the program or in the current directory.
+ * message[MESSAGE_SIZE] gets one line for the user: the files written, or why there are none (no gnuplot:
  * skipped).
  */
 enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
@@ -26,7 +26,7 @@ enum chart_result chart_draw(const struct record *record, const struct field *ax
 
 enum { CHARTS_MAX = 6 };
 
-/* The same for charts[n], at most CHARTS_MAX, of whatever is drawn together. */
+/* The same for charts[n], at most CHARTS_MAX, of any drawing. */
 enum chart_result chart_draw_all(const struct chart *charts, size_t n, const struct drawing *d,
                                  const char *plots_dir, const char *prefix, char *message);
 

@@ -1,4 +1,4 @@
-/* Scripts of charts. */
+/* Chart scripts. */
 #include "analysis/charts/chart_script.h"
 
 #include "analysis/charts/chart_text.h"
@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* An axis of the picture: what it spans and where its ticks are. */
+/* The range and the ticks of one axis. */
 struct scale {
     double low, high;
     size_t count;
     double ticks[TICKS_MAX];
 };
 
-/* Makes place around the points: a share of what they span, and at least a factor. */
+/* Adds a margin around the points: a fraction of their range, and at least a factor. */
 static void widen(struct scale *s, double share, double least)
 {
     double factor = fmax(pow(s->high / s->low, share), least);
@@ -23,7 +23,7 @@ static void widen(struct scale *s, double share, double least)
     s->high *= factor;
 }
 
-/* Ticks stand at the sizes measured. */
+/* Ticks are at the measured sizes. */
 static struct scale scale_of_x(const struct series_set *set)
 {
     enum { AT_MOST = 256 };
@@ -43,7 +43,7 @@ static struct scale scale_of_x(const struct series_set *set)
     return s;
 }
 
-/* Error bars belong to the range. */
+/* The range includes error bars. */
 static struct scale scale_of_y(const struct series_set *set, enum unit_base base)
 {
     struct scale s = {.low = INFINITY, .high = 0};
@@ -137,7 +137,7 @@ static void write_legend(FILE *out, const struct chart *c, const struct series_s
         chart_legend(text, &set->series[i], axis);
         fprintf(out, "label[%zu] = ", i + 1);
         gnuplot_put_string(out, text);
-        /* One colour for a quantity in all charts, unless combinations need them. */
+        /* A quantity has the same colour in all charts, unless combinations need the colours. */
         fprintf(out, "\nlook[%zu] = %zu\n", i + 1,
                 grouped ? i + 1 : (size_t)(set->series[i].quantity - c->quantities) + 1);
         fprintf(out, "line[%zu] = %d\n", i + 1, !set->series[i].quantity->measured);

@@ -1,4 +1,4 @@
-/* The words of a chart. */
+/* The texts of a chart. */
 #include "analysis/charts/chart_text.h"
 
 #include "analysis/charts/gnuplot.h"
@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Adds to a text as far as there is place. */
+/* Appends to a text, truncated to CHART_TEXT. */
 __attribute__((format(printf, 2, 3))) static void append(char text[CHART_TEXT], const char *format, ...)
 {
     size_t used = strlen(text);
@@ -30,7 +30,10 @@ static void append_point(char text[CHART_TEXT], const struct point *p, const str
            *axis->unit ? axis->unit : axis->path);
 }
 
-/* Whether the exponent is known well enough for a title: it says within 1.8 what a tenfold size costs. */
+/*
+ * Whether the exponent is precise enough for a title: the cost of a tenfold size is known within a factor of
+ * 1.8.
+ */
 static bool is_finding(const struct power_law *fit)
 {
     const double widest = 0.25;
@@ -66,7 +69,7 @@ void chart_title(char text[CHART_TEXT], const struct series *first, const struct
 
 void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis)
 {
-    const double meaningless = 1; /* so uncertain an exponent tells nothing */
+    const double meaningless = 1; /* too uncertain to show */
     char group[2 * AXES_TEXT];
     gnuplot_escape(group, sizeof group, s->group);
     text[0] = '\0';
@@ -76,7 +79,7 @@ void chart_legend(char text[CHART_TEXT], const struct series *s, const struct fi
     if (!s->fit.has_interval || s->fit.half_width > meaningless)
         return;
     append(text, ", %s^{%.2f", axes_symbol(axis), s->fit.exponent);
-    if (s->fit.half_width >= 0.005) /* narrower than what is shown of the exponent */
+    if (s->fit.half_width >= 0.005) /* not rounded to 0 */
         append(text, " ± %.2f", s->fit.half_width);
     append(text, "}");
 }
@@ -89,7 +92,7 @@ static const struct row *first_ok(const struct rows *rows)
     return NULL;
 }
 
-/* Adds an axis that stays the same in all rows. */
+/* Appends an axis if it is the same in all rows. */
 static void append_constant(char text[CHART_TEXT], const struct rows *rows, const struct field *axis)
 {
     char value[AXES_TEXT];
@@ -98,7 +101,7 @@ static void append_constant(char text[CHART_TEXT], const struct rows *rows, cons
         append(text, "%s%s", *text ? ", " : "", value);
 }
 
-/* Axes that say what machine and program it is rather than what size. */
+/* Axes that identify the machine and the program rather than a size. */
 static const char *const identity[] = {"model", "dtype", "device", "threads"};
 enum { IDENTITY = sizeof identity / sizeof *identity };
 

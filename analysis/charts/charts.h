@@ -6,9 +6,9 @@
 #include "analysis/record/record.h"
 
 /*
- * Draws PREFIX_roofline of a benchmark of ops, and what chart_draw draws, over `axis` (null: the first axis
- * with numbers that varies); of ops only where such an axis varies. Prints on `log` a line for each. False
- * if one failed, then with its line in message[MESSAGE_SIZE] instead.
+ * Draws PREFIX_roofline for a benchmark of ops, and the charts of chart_draw over `axis` (null: the first
+ * numeric axis that varies); for ops only if such an axis varies. Prints one line for each on `log`. Returns
+ * false if one failed, with its line in message[MESSAGE_SIZE] instead.
  */
 bool charts_draw(const struct record *record, const struct field *axis, const char *prefix, FILE *log,
                  char *message);

@@ -1,6 +1,6 @@
 /*
- * gnuplot as a child process, found along PATH, without a shell. Its standard output goes to our standard
- * error, because ours belongs to the results.
+ * gnuplot as a child process, found in PATH, without a shell. Its standard output is redirected to our
+ * standard error, because ours contains results.
  */
 #include "analysis/charts/gnuplot.h"
 
@@ -20,7 +20,7 @@ static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
     if (posix_spawn_file_actions_init(&files) != 0)
         return GNUPLOT_FAILED;
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* closed: what it says must not go into a picture */
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* closed: otherwise messages could end up in a picture */
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
@@ -33,7 +33,7 @@ static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? GNUPLOT_DONE : GNUPLOT_FAILED;
 }
 
-/* Ours, with a character set in which gnuplot can write every mark, whatever the user's is. To be freed. */
+/* Our environment with a UTF-8 locale, so that gnuplot can write every character; the caller frees it. */
 static char **utf8_environment(void)
 {
     size_t n = 0, kept = 1;
@@ -59,7 +59,7 @@ enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
     }
     arguments[0] = "gnuplot";
     for (size_t i = 0; i < n; i++)
-        arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons only */
+        arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons */
     enum gnuplot_result result = spawn_and_wait(arguments, environment);
     free(arguments);
     free(environment);
@@ -70,7 +70,7 @@ void gnuplot_put_string(FILE *out, const char *text)
 {
     putc('\'', out);
     for (; *text; text++) {
-        if (*text == '\'') /* in single quotes nothing else is special */
+        if (*text == '\'') /* the only special character in single quotes */
             putc('\'', out);
         putc(*text == '\n' ? ' ' : *text, out);
     }

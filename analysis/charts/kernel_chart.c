@@ -1,6 +1,6 @@
 /*
  * A dot plot (Cleveland and McGill, "Graphical perception", JASA 79, 1984) on a logarithmic scale: positions
- * along a common scale are what eyes compare best, and ops without FLOPs have a place as well.
+ * along a common scale are compared most accurately, and ops without FLOPs can be shown too.
  */
 #include "analysis/charts/kernel_chart.h"
 
@@ -16,7 +16,7 @@
 
 enum { NAMES_MAX = 128, VARIANTS_MAX = 8 };
 
-/* Names in the order of their first row. */
+/* Names in order of first appearance. */
 struct names {
     size_t count, most;
     const char *list[NAMES_MAX];
@@ -28,7 +28,7 @@ struct kernel_chart {
     struct names ops, variants;
 };
 
-/* The index of a name, added if it is new; `most` where there is no place. */
+/* The index of a name, added if new; `most` if full. */
 static size_t index_of(struct names *n, const char *name)
 {
     size_t i = 0;
@@ -44,7 +44,7 @@ static bool roofline_percent(const struct row *row, const char *path, double *pe
     return row_is_ok(row) && row_get_real(row, path, percent) && *percent > 0;
 }
 
-/* The middle of what the first variant of each op, its default, reaches. */
+/* The median over ops of the percentage of the first variant, the default. */
 static double median_of_defaults(const struct kernel_chart *c)
 {
     double reached[NAMES_MAX], percent;

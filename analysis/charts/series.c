@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The source's name and the row's values of the axes beside the one drawn over, as in "512 channels, gelu".
- */
+/* The source's name and the row's values of the other axes, as in "512 channels, gelu". */
 static void group_of(const struct source *source, const struct row *row, const struct field *const *beside,
                      size_t n, char group[AXES_TEXT])
 {
@@ -32,7 +31,7 @@ static bool point_of(const struct row *row, const struct field *axis, const stru
     return true;
 }
 
-/* The series of this quantity and group, made if there is none yet; null if there is no place left. */
+/* The series of this quantity and group, added if new; null if full. */
 static struct series *find_or_add(struct series_set *set, const struct quantity *q, const char *group,
                                   size_t rows)
 {

@@ -10,7 +10,7 @@ enum { TICKS_ENOUGH = 4 };
 /* A ladder of values: each mantissa times every power of `radix`. */
 struct ladder {
     double radix;
-    double mantissas[3]; /* ended by 0 */
+    double mantissas[3]; /* 0-terminated */
 };
 
 /* From coarse to fine. */
@@ -37,7 +37,7 @@ static size_t climb(const struct ladder *ladder, double low, double high, double
     return n;
 }
 
-/* Multiples of a round step: for ranges too narrow for any ladder. */
+/* Multiples of a round step, for ranges too narrow for any ladder. */
 static size_t even_steps(double low, double high, enum unit_base base, double ticks[TICKS_MAX])
 {
     double rough = (high - low) / TICKS_ENOUGH, step;
@@ -68,7 +68,7 @@ size_t ticks_round(double low, double high, enum unit_base base, double ticks[TI
 
 size_t ticks_at(const double *values, size_t n, double low, double high, double ticks[TICKS_MAX])
 {
-    double gap = pow(high / low, 0.06), next = 0; /* a label takes about so much of the axis */
+    double gap = pow(high / low, 0.06), next = 0; /* the width of a label, as a fraction of the axis */
     size_t found = 0;
     while (found < TICKS_MAX) {
         double least = INFINITY;

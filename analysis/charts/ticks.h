@@ -1,6 +1,4 @@
-/*
- * Tick marks on logarithmic axes: round values that a reader can tell apart, and their labels.
- */
+/* Tick marks on logarithmic axes: round values far enough apart, and their labels. */
 #ifndef GTMARK_ANALYSIS_TICKS_H
 #define GTMARK_ANALYSIS_TICKS_H
 
@@ -12,14 +10,17 @@ enum { TICKS_MAX = 16 };
 
 /*
  * Puts round values in [low, high], 0 < low < high, ascending, into ticks[TICKS_MAX]; returns how many.
- * Powers of the base where they are enough, finer steps where the range is narrow.
+ * Powers of the base if they suffice, finer steps if the range is narrow.
  */
 size_t ticks_round(double low, double high, enum unit_base base, double ticks[TICKS_MAX]);
 
-/* Puts those of the positive values[n], in any order, that keep apart on the axis from low to high. */
+/*
+ * Selects those of the positive values[n], in any order, that are far enough apart on an axis from low to
+ * high.
+ */
 size_t ticks_at(const double *values, size_t n, double low, double high, double ticks[TICKS_MAX]);
 
-/* The label of a plain number: "500", "1k", "1.5k", "1024", whichever is shorter. */
+/* The label of a number without unit, the shorter form: "500", "1k", "1.5k", "1024". */
 void ticks_label(char text[UNITS_TEXT], double value);
 
 #endif

@@ -1,10 +1,10 @@
-# The look of the chart of kernels: PREFIX.png and PREFIX.svg from what the script that loads this file has set:
+# The style of the kernel chart. Writes PREFIX.png and PREFIX.svg; the script that loads this file sets:
 #
 #   prefix title subtitle work          texts
-#   ops, ytics                          a line for each op, numbered from 0
+#   ops, ytics                          one line per op, numbered from 0
 #   variants, label[i]                  legend of variant i = 1 .. variants
-#   $warm, $cold                        percent of the roofline, number of the op, i
-#   warm, cold                          how many points these are
+#   $warm, $cold                        percentage of the roofline, op number, i
+#   warm, cold                          their number of points
 #
 # Colours and markers as in scaling.gp.
 array colour[8] = ["#D55E00", "#0072B2", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#000000", "#8A7F00"]
@@ -13,7 +13,7 @@ array hollow[8] = [6, 4, 8, 12, 10, 14, 6, 4]
 
 ink = "#222222"
 pale = "#666666"
-line = 24                               # pixels of the SVG for an op
+line = 24                               # pixels per op in the SVG
 height = 190 + line * ops
 
 set logscale x

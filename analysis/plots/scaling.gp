@@ -1,12 +1,12 @@
-# The look of all scaling charts: PREFIX.png and PREFIX.svg from what the script that loads this file has set:
+# The style of all scaling charts. Writes PREFIX.png and PREFIX.svg; the script that loads this file sets:
 #
-#   prefix title subtitle work note left_out xtitle ytitle   texts; title and labels with enhanced marks
-#   series, label[i], look[i], line[i]   how many series; legend, colour and whether joined by lines, i = 1 .. series
-#   $points     a block for each series, two empty lines between: x y low high
-#   fits, $fits   how many series have a fitted line; its two ends, in blocks likewise
+#   prefix title subtitle work note left_out xtitle ytitle   texts; title and labels in enhanced markup
+#   series, label[i], look[i], line[i]   number of series; legend, colour, joined by lines or not, i = 1 .. series
+#   $points     one block per series, separated by two empty lines: x y low high
+#   fits, $fits   number of series with a fitted line; its two ends, in blocks likewise
 #
-# and with ranges and ticks in place. Colours: Okabe and Ito, "Color Universal Design", 2008, told apart with
-# any kind of colour vision; the eighth, a yellow too pale for lines, is an olive here. Markers differ as well.
+# and the ranges and ticks. Colours: Okabe and Ito, "Color Universal Design", 2008, distinguishable with any kind of
+# colour vision; the eighth, a yellow too pale for lines, is replaced by olive. Markers differ as well.
 array colour[8] = ["#D55E00", "#0072B2", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#000000", "#8A7F00"]
 array marker[8] = [7, 5, 6, 4, 9, 13, 8, 12]
 
@@ -29,7 +29,7 @@ set xlabel xtitle textcolor rgb ink offset 0,0.2
 set label 1 "{/:Bold ".title."}" at screen 0.02,0.945 left font (strlen(title) > 95 ? ",11" : ",13") textcolor rgb ink
 set label 2 subtitle at screen 0.02,0.888 left noenhanced font ",10" textcolor rgb pale
 set label 3 ytitle at screen 0.02,0.812 left textcolor rgb ink
-# So many letters of the full size fill the width.
+# Characters of the full size that fit the width.
 fitting = 138.0
 set label 4 work at screen 0.02,0.075 left noenhanced \
     font sprintf(",%.2f", strlen(work) > fitting ? 8.5 * fitting / strlen(work) : 8.5) textcolor rgb pale

@@ -1,9 +1,9 @@
-# The look of a timeline of memory: PREFIX.png and PREFIX.svg from what the script that loads this file has set:
+# The style of a memory timeline. Writes PREFIX.png and PREFIX.svg; the script that loads this file sets:
 #
 #   prefix title          texts
-#   categories, label[i]  how many, and what they are, i = 1 .. categories
+#   categories, label[i]  number and names, i = 1 .. categories
 #   peak                  the entry at the peak
-#   $live                 entry, 0, then the bytes of each category with those before it
+#   $live                 entry, 0, then cumulative bytes over the categories
 #
 # Colours as in scaling.gp.
 array colour[8] = ["#0072B2", "#D55E00", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#8A7F00", "#999999"]

@@ -1,4 +1,4 @@
-/* Cells. */
+/* Table cells. */
 #include "analysis/tables/cells.h"
 
 #include "analysis/record/row.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Texts of others may hold line ends, and in Markdown the bar that ends a cell. */
+/* Text from outside may contain line breaks, and in Markdown the bar that ends a cell. */
 static void put_text(FILE *out, enum table_style style, const char *text)
 {
     for (; *text; text++) {
@@ -37,7 +37,7 @@ static bool get_time(const struct row *row, const char *program, const char *nam
     return row_get_real(row, path, value);
 }
 
-/* A single sample tells nothing of how far the next one would be from it. */
+/* One sample has no interval. */
 bool cell_time(char *cell, size_t size, const struct row *row, const char *program)
 {
     char text[UNITS_TEXT];

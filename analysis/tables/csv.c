@@ -44,7 +44,7 @@ static void write_reals(FILE *out, const struct row *row, const char *path)
     free(reals);
 }
 
-/* Numbers as in the JSON file. */
+/* Formats numbers as in the JSON file. */
 static void write_field(FILE *out, const struct row *row, const char *path)
 {
     const char *text;

@@ -1,6 +1,6 @@
 /*
- * Rows as comma-separated values (RFC 4180, lines end with a newline only): one column for each field of the
- * schema, in its order. Null is empty, the empty text is "", samples are joined by semicolons.
+ * Rows as comma-separated values (RFC 4180, but lines end with a newline only): one column per schema field,
+ * in schema order. Null is empty, the empty text is "", samples are joined by semicolons.
  */
 #ifndef GTMARK_ANALYSIS_CSV_H
 #define GTMARK_ANALYSIS_CSV_H
@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-/* The line of column names. */
+/* Writes the line of column names. */
 void csv_header(FILE *out);
 
-/* A text as a value: quoted where it must be. */
+/* Writes a text as a value, quoted if necessary. */
 void csv_text(FILE *out, const char *text);
 
 void csv_row(FILE *out, const struct row *row);

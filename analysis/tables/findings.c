@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The growth of the step over the number of nodes, and what its FLOPs would make of it. */
+/* How the step grows over the number of nodes, compared with its work. */
 static void print_growth(FILE *out, const struct record *record)
 {
     for (struct walk w = value_walk(value_get(record_head(record), "fits")); walk_next(&w);) {
@@ -31,7 +31,9 @@ static void print_growth(FILE *out, const struct record *record)
     }
 }
 
-/* The row with the largest (or smallest, sign -1) value of a field among those that are ok; null: none. */
+/*
+ * The row that is ok with the largest (sign 1) or smallest (sign -1) value of a field; null if there is none.
+ */
 static const struct row *extreme(const struct rows *rows, const char *path, double sign)
 {
     const struct row *found = NULL;

@@ -1,6 +1,6 @@
 /*
- * The main findings of a result file in words: how the training step grows, how near it comes to the
- * machine's ceilings and what it takes, what the kernels leave, what encodings cost.
+ * The main findings of a result file in words: how the training step grows, how close it comes to the
+ * machine's ceilings and what it costs, the fastest kernel, the most expensive encoding.
  */
 #ifndef GTMARK_ANALYSIS_FINDINGS_H
 #define GTMARK_ANALYSIS_FINDINGS_H
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* A line for each; nothing for a file that says nothing of them. */
+/* Prints one line per finding; nothing for a file without any. */
 void findings_print(FILE *out, const struct record *record);
 
 #endif

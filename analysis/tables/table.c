@@ -1,5 +1,5 @@
 /*
- * The table. Widths are fixed by column, not by content, so that a line can be printed before the next one is
+ * Column widths are fixed, not fitted to the content, so that a line can be printed before the next one is
  * known; a text that is too wide shifts its own line only.
  */
 #include "analysis/tables/table.h"
@@ -15,7 +15,7 @@ enum { CELL = 2 * MESSAGE_SIZE };
 
 struct column {
     const char *title;
-    int width; /* columns on a terminal, right-aligned; the last cell of a line is left as it is */
+    int width; /* on a terminal, right-aligned; 0 for the last cell of a line */
     void (*format)(char cell[CELL], const struct row *row, const char *path);
     const char *path;
 };
@@ -67,7 +67,7 @@ static void format_flops(char cell[CELL], const struct row *row, const char *pat
     format_unit(cell, row, path, UNITS_SI, "FLOP");
 }
 
-/* How many times the analytic FLOPs were executed. */
+/* Executed FLOPs as a multiple of the analytic ones. */
 static void format_executed(char cell[CELL], const struct row *row, const char *path)
 {
     char executed_path[SCHEMA_PATH], analytic_path[SCHEMA_PATH];
@@ -86,7 +86,7 @@ static void format_status(char cell[CELL], const struct row *row, const char *pa
     snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
 }
 
-/* Of a share, in percent. */
+/* A fraction as a percentage. */
 static void format_share(char cell[CELL], const struct row *row, const char *path)
 {
     double share;
@@ -113,7 +113,7 @@ static void format_text(char cell[CELL], const struct row *row, const char *path
         snprintf(cell, CELL, "%s", text);
 }
 
-/* Every column that a table can have. */
+/* All columns a table can have. */
 static const struct column columns[] = {
     {"edges", 8, format_count, "graph.edges"},
     {"forward", 17, format_time, "forward"},
@@ -151,7 +151,7 @@ static const char *const usual[] = {
     "graph.edges",         "forward",    "forward.gflops", "step", "step.gflops", "step.memory.planned",
     "step.flops.analytic", "step.flops", "status",         NULL};
 
-/* The i-th column of a table; null past its last. */
+/* The i-th column of a table; null past the last. */
 static const struct column *column_at(const struct table *t, size_t i)
 {
     const char *path = (t->columns ? t->columns : usual)[i];
@@ -167,7 +167,7 @@ static const struct column *column_at(const struct table *t, size_t i)
 
 static int axis_width(const struct field *axis)
 {
-    enum { OP = 26 }; /* the longest names of all */
+    enum { OP = 26 }; /* the longest names */
     int title = (int)strlen(axis->path);
     int value = strcmp(axis->path, "op") == 0 ? OP : axis->type == FIELD_TEXT ? 10 : 6;
     return title > value ? title : value;
@@ -198,7 +198,7 @@ void table_row(const struct table *t, const struct row *row)
         cell_put(t->out, t->style, axis, axis_width(t->axes[i]), i == 0);
     }
     for (size_t i = 0; (c = column_at(t, i)) != NULL; i++) {
-        char cell[CELL] = "-"; /* of what was not measured */
+        char cell[CELL] = "-"; /* if not measured */
         c->format(cell, row, c->path);
         cell_put(t->out, t->style, cell, c->width, t->axes_count + i == 0);
     }

@@ -1,10 +1,9 @@
 /*
- * The table of a sweep, for a terminal or as Markdown: one line a row, printable as rows finish.
+ * The table of a sweep, for a terminal or as Markdown: one line per row, printable as rows finish.
  *
- * Columns: the axes, and whatever the caller chooses among those that table.c lists; by default edges,
- * forward time and rate, step time and rate, the step's planned memory and FLOPs, executed FLOPs as a
- * multiple of those, status. Times are the median and the half-width of its 95 % interval; of a single
- * sample, that alone.
+ * Columns: the axes, then those the caller chooses from the list in table.c; by default edges, forward time
+ * and rate, step time and rate, the step's planned memory and FLOPs, executed FLOPs as a multiple of those,
+ * status. Times are the median and the half-width of its 95 % interval; with one sample, the median alone.
  */
 #ifndef GTMARK_ANALYSIS_TABLE_H
 #define GTMARK_ANALYSIS_TABLE_H
@@ -20,9 +19,9 @@ struct table {
     FILE *out;
     enum table_style style;
     size_t axes_count;
-    const struct field *axes[AXES_MAX]; /* the first columns, in order; the caller knows what it sweeps */
-    const char *const *columns; /* the others, by the path of what they show, null past the last, which is the
-                                   status; null: the usual ones */
+    const struct field *axes[AXES_MAX]; /* the first columns, in order, as swept */
+    const char *const
+        *columns; /* the others, by field path, status last, null-terminated; null: the default */
 };
 
 void table_header(const struct table *t);

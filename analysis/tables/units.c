@@ -1,11 +1,11 @@
-/* Numbers with prefixes: the International System's, and IEC 80000-13's for powers of 1024. */
+/* Numbers with SI prefixes, and those of IEC 80000-13 for powers of 1024. */
 #include "analysis/tables/units.h"
 
 #include <math.h>
 #include <stdio.h>
 
 struct scale {
-    double factor; /* what one of the prefixed unit is worth */
+    double factor; /* value of one prefixed unit */
     const char *prefix;
 };
 
@@ -15,8 +15,7 @@ static const struct scale binary[] = {
     {1, ""},        {1024, "Ki"},  {1048576., "Mi"}, {1073741824., "Gi"}, {1099511627776., "Ti"},
     {0x1p50, "Pi"}, {0x1p60, "Ei"}};
 
-/* The largest prefix of which the value has at least one; of 0 and of tiny values the plain one, or the
- * least. */
+/* The largest prefix not above the value; for 0 none, for tiny values the smallest. */
 static struct scale scale_of(double value, enum unit_base base)
 {
     const struct scale *table = base == UNITS_SI ? si : binary;
@@ -24,7 +23,7 @@ static struct scale scale_of(double value, enum unit_base base)
     if (value == 0)
         return (struct scale){1, ""};
     size_t i = 0;
-    /* Not 1 but what three digits round up to it: 999.6 ms is 1.00 s. */
+    /* 0.9995 rather than 1, because of rounding to three digits: 999.6 ms is 1.00 s. */
     while (i + 1 < n && fabs(value) >= 0.9995 * table[i + 1].factor)
         i++;
     return table[i];
@@ -47,7 +46,7 @@ void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base
     snprintf(text, UNITS_TEXT, "%g%s%s%s", value / s.factor, *unit ? " " : "", s.prefix, unit);
 }
 
-/* Digits after the point that show two digits of a half-width starting with 1, else one. */
+/* Decimals that show two digits of a half-width starting with 1, else one. */
 static int decimals_worth(double half_width)
 {
     int exponent = (int)floor(log10(half_width));
