@@ -1,4 +1,4 @@
-/* cuBLAS: handles, and products in float. */
+/* cuBLAS: handles, and float products. */
 #include "tests/emulator/emulator.h"
 
 #include <cublas_v2.h>
@@ -15,7 +15,7 @@ static float same(float x)
     return x;
 }
 
-/* The last entry's end: of `count` matrices `stride` apart. */
+/* The end of the last entry, for `count` matrices with stride `stride`. */
 static size_t bytes_of(int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t count)
 {
     return (size_t)((count - 1) * stride + (cols - 1) * ld + rows) * sizeof(float);
@@ -48,7 +48,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The manual: a new stream drops the workspace that was set. */
+/* As documented, setting the stream resets the workspace. */
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream)
 {
     handle->stream = stream;

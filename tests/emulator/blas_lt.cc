@@ -2,9 +2,9 @@
  * cublasLt: descriptors in the callers' opaque structs, the heuristic, and products in float and TF32 with
  * epilogues.
  *
- * Not every product has an algorithm that fuses an activation: which have one is not documented, so callers
- * must do without. Here those of no multiple of 4 rows have none (columns, to a caller with row-major
- * matrices), so that both ways are taken.
+ * Whether a product has an algorithm with a fused activation is not documented, so callers must be able to do
+ * without. Here a number of rows (columns, for a caller with row-major matrices) that is not a multiple of 4
+ * has none, so that both paths are tested.
  */
 #include "tests/emulator/emulator.h"
 
@@ -31,7 +31,9 @@ struct operation {
     bool tf32;
 };
 
-/* What the caller knows of the addresses of a, b, c and d; the chosen algorithm is nothing but this. */
+/*
+ * What the caller declares about the alignment of a, b, c and d; the chosen algorithm contains nothing else.
+ */
 struct preference {
     uint64_t workspace;
     uint32_t schemes, alignment[4];
@@ -53,7 +55,7 @@ static float same(float x)
     return x;
 }
 
-/* To 10 bits of mantissa, halves away from zero. */
+/* Rounds to 10 mantissa bits, ties away from zero. */
 static float to_tf32(float x)
 {
     uint32_t bits;
@@ -68,7 +70,7 @@ static float activated(uint32_t epilogue, float x)
     if (epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS)
         return x > 0 ? x : 0;
     if (epilogue == CUBLASLT_EPILOGUE_GELU ||
-        epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) /* by tanh, the manual says */
+        epilogue == CUBLASLT_EPILOGUE_GELU_BIAS) /* by tanh, as documented */
         return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
     return x;
 }
@@ -79,7 +81,7 @@ static bool has_bias(uint32_t epilogue)
            epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
 }
 
-/* A bias for each row of the column-major result. */
+/* Adds a bias per row of the column-major result. */
 static void finish(const struct gemm *g, const struct operation *o)
 {
     for (int64_t j = 0; j < g->cols; j++)
@@ -153,7 +155,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
     }
 }
 
-/* Defaults as the manual has them. */
+/* Defaults as documented. */
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t to, size_t)
 {
     const struct preference p = {0, CUBLASLT_REDUCTION_SCHEME_MASK, {256, 256, 256, 256}};
@@ -196,7 +198,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     bool fuses = l->rows % 4 == 0;
     *count = 0;
     if (p->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE)
-        emulator_fail("a product may take turns at its output: its bits would change from run to run");
+        emulator_fail("a product may accumulate in place: its bits would change from run to run");
     if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && !fuses)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     struct algorithm a = {p->workspace, {}};
@@ -217,7 +219,7 @@ static void expect_addresses(const void *const address[4], const struct layout *
     for (int i = 0; i < 4; i++) {
         memory_expect(device, address[i], bytes_of(layouts[i]), "a product by cublasLt");
         if ((uintptr_t)address[i] % algorithm->alignment[i])
-            emulator_fail("matrix %d of a product has not the alignment that was promised", i);
+            emulator_fail("matrix %d of a product does not have the declared alignment", i);
     }
 }
 
@@ -244,7 +246,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         if (l->ld < (int64_t)l->rows)
             return CUBLAS_STATUS_INVALID_VALUE;
     if (c != d || ((cublasLtContext *)handle)->device != current_device())
-        emulator_fail("a product by cublasLt of other than the context's device, or not in place");
+        emulator_fail("a product by cublasLt on a device other than the context's, or not in place");
     expect_addresses(addresses, layouts, algorithm, current_device());
     if ((uintptr_t)workspace % 256 || workspace_bytes < algorithm->workspace)
         return CUBLAS_STATUS_INVALID_VALUE;

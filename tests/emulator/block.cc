@@ -1,14 +1,14 @@
 /*
- * A block's threads as fibers: each has a stack, runs until it must wait for others, and then gives way to
- * the next.
+ * A block's threads as fibers: each has a stack and runs until it must wait for others; then the next one
+ * runs.
  *
- * Between two barriers a thread runs alone. So what a kernel gets wrong if it lacks a barrier is wrong here
- * in some order of the threads, and the same in every run. A barrier that not all threads reach, or at
- * different places of the source, a shuffle among lanes of which some do not come or that asks a lane that is
- * not in the mask: each is a message and abort.
+ * Between two barriers a thread runs without interruption. A missing barrier therefore causes a wrong result
+ * in some thread order, and the same one in every run. It is an error, with a message and abort, if not all
+ * threads reach a barrier, if they reach different ones, if lanes are missing from a shuffle, or if a shuffle
+ * reads from a lane outside the mask.
  *
- * x86-64 alone, by the System V ABI: a switch must not cost the system call of swapcontext, since there are
- * millions.
+ * x86-64 System V ABI only: switches must not cost the system call of swapcontext, because there are millions
+ * of them.
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
@@ -27,7 +27,7 @@ enum { STACK = 128 << 10, THREADS = 1024, LANES = 32 };
 
 namespace
 {
-/* Those lanes of a warp that exchange values by the same mask. */
+/* The lanes of a warp that exchange values with the same mask. */
 struct meeting {
     unsigned mask, arrived, round;
     uint64_t in[LANES], out[LANES];
@@ -38,16 +38,16 @@ struct fiber {
     void *stack_pointer;
     char *stack;
     uint3 index;
-    const unsigned *round;     /* what it waits for: that this ... */
-    unsigned of;               /* ... is no longer this; null: it waits for nothing */
-    struct source_location at; /* ... and where */
+    const unsigned *round; /* waits until *round differs from `of`; null: not waiting */
+    unsigned of;
+    struct source_location at; /* of the wait */
     bool ended;
 };
 
-/* The block that runs: a device runs one at a time. Fibers keep their stacks from block to block. */
+/* The running block: a device runs one at a time. Fibers reuse their stacks across blocks. */
 struct running {
     fiber fibers[THREADS];
-    std::deque<meeting> meetings[THREADS / LANES]; /* one for each mask that was ever seen there */
+    std::deque<meeting> meetings[THREADS / LANES]; /* per warp, one for each mask seen */
     const std::function<void()> *thread;
     void *scheduler; /* its stack pointer while a fiber runs */
     int now, live;
@@ -57,7 +57,7 @@ struct running {
 } block;
 } // namespace
 
-/* Saves what a callee must keep, and its stack pointer to *from; goes on where `to` was saved. */
+/* Saves the callee-saved registers, and the stack pointer to *from; continues where `to` was saved. */
 extern "C" void emulated_switch(void **from, void *to);
 asm(R"(
 .text
@@ -102,7 +102,7 @@ static void open_barrier()
     block.round++;
 }
 
-/* Where a fiber begins. A thread that ends counts no longer at barriers. */
+/* Entry point of a fiber. A thread that has ended is no longer expected at barriers. */
 static void begin()
 {
     (*block.thread)();
@@ -114,7 +114,7 @@ static void begin()
     abort();
 }
 
-/* Its lowest page is no memory, so that a stack that is too small does not grow into another. */
+/* The lowest page is inaccessible, so that a stack overflow faults. */
 static char *new_stack()
 {
     void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -127,7 +127,9 @@ static void prepare(fiber &f, int number)
 {
     if (!f.stack)
         f.stack = new_stack();
-    /* As emulated_switch leaves a stack: six registers, where to go on, and nowhere to return to from there.
+    /*
+     * The stack as emulated_switch leaves it: six registers, the address to continue at, and no return
+     * address.
      */
     void **top = (void **)(f.stack + STACK - 64);
     *--top = NULL;
@@ -167,8 +169,8 @@ uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source
 {
     int lane = block.now % LANES;
     if (!(mask >> lane & 1) || !(mask >> from & 1))
-        emulator_fail("%s:%d: lane %d asks lane %d, and both should be in mask %x", at.file, at.line, lane,
-                      from, mask);
+        emulator_fail("%s:%d: lane %d reads from lane %d, and both should be in mask %x", at.file, at.line,
+                      lane, from, mask);
     meeting &m = meeting_of(mask, block.now / LANES);
     if (!m.arrived)
         m.at = at;
@@ -187,7 +189,7 @@ uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source
     return m.out[from];
 }
 
-/* Lets one thread run until it waits or ends. */
+/* Runs one thread until it waits or ends. */
 static void resume(int number)
 {
     fiber &f = block.fibers[number];
@@ -197,7 +199,7 @@ static void resume(int number)
     emulated_switch(&block.scheduler, f.stack_pointer);
 }
 
-/* Every thread of these that can go on, once. */
+/* Resumes each of these threads once, if it can continue. */
 static bool advance(const int *first, const int *last)
 {
     bool any = false;
@@ -211,7 +213,7 @@ static bool advance(const int *first, const int *last)
     return any;
 }
 
-/* Every stretch as far as it can go. */
+/* Advances each stretch as far as possible. */
 static bool advance_stretches(const std::vector<int> &order, int stretch)
 {
     bool any = false;
@@ -228,7 +230,7 @@ static void fail_stuck()
     while (block.fibers[stuck].ended)
         stuck++;
     struct source_location at = block.fibers[stuck].at;
-    emulator_fail("a block cannot go on: thread %d waits at %s:%d for others that do not come", stuck,
+    emulator_fail("deadlock in a block: thread %d waits at %s:%d for others that never arrive", stuck,
                   at.file, at.line);
 }
 

@@ -1,4 +1,4 @@
-/* The threads of one block at a time. */
+/* Runs the threads of one block at a time. */
 #ifndef GTMARK_TESTS_EMULATOR_BLOCK_H
 #define GTMARK_TESTS_EMULATOR_BLOCK_H
 
@@ -6,8 +6,9 @@
 #include <vector>
 
 /*
- * Calls `thread` for every thread of the block that blockIdx and blockDim name, in this order, `stretch` of
- * them at a time: they go on, in turn, until all of them wait for others; then the next stretch does.
+ * Calls `thread` for every thread of the block given by blockIdx and blockDim, in this order and in stretches
+ * of `stretch` threads: a stretch runs round-robin until all of its threads wait for others; then the next
+ * one runs.
  */
 void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch);
 

@@ -1,5 +1,7 @@
-/* What the runtime says of devices and of errors. Numbers of the hardware are made up, apart from small ones
- * that the kernels' plans depend on. */
+/*
+ * Device properties and errors of the runtime. Hardware figures are invented, and small where the kernels'
+ * plans depend on them.
+ */
 #include "tests/emulator/emulator.h"
 
 #include <cstdarg>
@@ -7,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-/* CUDA has them for each thread of the host; here one thread works at a time. */
+/* CUDA keeps these per host thread; here only one thread works at a time. */
 static struct {
     int device;
     cudaError_t last;

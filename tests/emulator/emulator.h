@@ -1,11 +1,11 @@
 /*
- * A GPU that is none: what its parts (memory, streams, libraries) share. Its functions are those of the CUDA
- * runtime, cuBLAS, cublasLt and cuSPARSE that kernels/cuda calls, by their own headers, so that the library
- * of kernels links with it in their place.
+ * An emulated GPU: declarations shared by its parts (memory, streams, libraries). It implements the functions
+ * of the CUDA runtime, cuBLAS, cublasLt and cuSPARSE that kernels/cuda calls, with their own headers, and the
+ * kernel library links with it instead of the real ones.
  *
- * It is strict where a GPU would be lenient or random: fresh memory, scratch of the libraries and shared
- * memory are NaN, nothing runs before something waits for it, the host cannot touch device memory, and what
- * CUDA leaves undefined is a line on stderr and abort. What it knows of time is the host's.
+ * It is strict where a GPU would be lenient or nondeterministic: fresh memory, the libraries' workspaces and
+ * shared memory are NaN; nothing runs before something waits for it; the host cannot access device memory;
+ * and undefined behaviour in CUDA is a message on stderr and abort. Times are the host's.
  */
 #ifndef GTMARK_TESTS_EMULATOR_EMULATOR_H
 #define GTMARK_TESTS_EMULATOR_EMULATOR_H
@@ -17,41 +17,43 @@
 
 enum {
     DEVICES = 2,
-    MULTIPROCESSORS = 2, /* few, so that small shapes count as large ones */
-    POISON = 0xff        /* of each byte: NaN as float and double, -1 as an index */
+    MULTIPROCESSORS = 2, /* few, so that small shapes count as large */
+    POISON = 0xff        /* of each byte: NaN in float and double, -1 as an index */
 };
 
-/* One line, and abort. */
+/* Prints one line and aborts. */
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The status, and where it is an error, what cudaGetLastError finds. */
+/* Returns the status; an error is also stored for cudaGetLastError. */
 cudaError_t emulator_status(cudaError_t status);
 
-/* Of the calling thread; cudaSetDevice. */
+/* Set by cudaSetDevice. */
 int current_device(void);
-/* Whether some stream is being captured: calls that wait or allocate are errors then. */
+/* Whether a stream is being captured: calls that wait or allocate are then errors. */
 bool emulator_captures(void);
 
-/* Queues what runs on the device. Fails where the stream is another device's. */
+/* Queues device work. Fails if the stream belongs to another device. */
 void stream_queue(cudaStream_t stream, std::function<void()> work);
-/* Runs what was queued on all streams of the device. */
+/* Runs all queued work of the device's streams. */
 void device_drain(int device);
 
-/* Fails unless these bytes lie in an allocation of this device. */
+/* Fails unless the bytes are in an allocation of this device. */
 void memory_expect(int device, const void *from, size_t bytes, const char *what);
-/* Whether they lie in memory of cudaMallocHost. */
+/* Whether the address is in memory from cudaMallocHost. */
 bool memory_pinned(const void *from);
-/* Device memory can be touched by the host's instructions only while something runs. */
+/* Makes device memory accessible to the host while queued work runs. */
 void memory_open(void);
 void memory_close(void);
-/* A product's scratch, as a library leaves it: its ends are overwritten. */
+/* Overwrites both ends of a workspace, as a library call would. */
 void memory_spoil(void *from, size_t bytes);
 
-/* All shared memory is NaN; of the calling thread. */
+/* Fills the calling thread's shared memory with NaN. */
 void shared_memory_poison(void);
 
-/* Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, sums in double; `round` is what operands go
- * through. */
+/*
+ * Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, with sums in double; `round` is applied to
+ * operands.
+ */
 struct gemm {
     bool a_transposed, b_transposed;
     int64_t rows, cols, inner;

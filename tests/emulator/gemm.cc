@@ -1,4 +1,4 @@
-/* Products of column-major matrices, which cuBLAS and cublasLt share. */
+/* Products of column-major matrices, shared by cuBLAS and cublasLt. */
 #include "tests/emulator/emulator.h"
 
 #include <vector>
@@ -33,7 +33,7 @@ void gemm_run(const struct gemm *g)
             for (int64_t l = 0; l < g->inner; l++)
                 sum += row[(size_t)l] * column[l];
             float *c = &g->c[i + j * g->ldc];
-            /* What c holds is not read where it does not count. */
+            /* c is not read if beta is 0. */
             *c = (float)((double)g->alpha * sum + (g->beta != 0 ? (double)g->beta * (double)*c : 0));
         }
     }

@@ -1,12 +1,10 @@
 /*
- * CUDA C++ for the host's compiler: what stands in for the language's extensions where kernels/cuda is
- * compiled for the emulated device. It is included before all else (-include), and stands for cuda_runtime.h
- * too.
+ * CUDA C++ for the host compiler: replacements for the language extensions, with which kernels/cuda is
+ * compiled for the emulated device. Included first (-include), and in place of cuda_runtime.h.
  *
- * Every device thread is a function call on a stack of its own (block.h); those of a block take turns, and
- * give way at barriers and shuffles alone. Shared memory is thread-local memory of the host's thread that
- * runs the block, one block after another, because then it lies in one piece that can be filled with NaN
- * before each block.
+ * Every device thread is a function call on its own stack (block.h); the threads of a block take turns,
+ * switching only at barriers and shuffles. Shared memory is thread-local memory of the host thread that runs
+ * the block, one block at a time, because it is then contiguous and can be filled with NaN before each block.
  */
 #ifndef GTMARK_TESTS_EMULATOR_LANGUAGE_H
 #define GTMARK_TESTS_EMULATOR_LANGUAGE_H
@@ -33,17 +31,17 @@
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-/* A place in a kernel's source. */
+/* A location in a kernel's source. */
 struct source_location {
     const char *file;
     int line;
 };
 
-/* Until all threads of the block that have not ended are here. */
+/* Waits for all threads of the block that have not ended. */
 void emulated_barrier(struct source_location at);
-/* Until all lanes of `mask` are here: the bits that lane `from` of the warp brought. */
+/* Waits for all lanes of `mask`, and returns the bits that lane `from` of the warp passed. */
 uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at);
-/* Queues a grid of calls of `thread`, whose arguments take `bytes`. */
+/* Queues a grid of calls of `thread`; its arguments take `bytes`. */
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread, size_t bytes);
 
 static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
@@ -62,8 +60,10 @@ static inline T emulated_shuffle(unsigned mask, T value, int from, struct source
     return value;
 }
 
-/* As in the CUDA C++ Programming Guide, "Warp Shuffle Functions": lanes beyond the part of `width` keep their
- * own. */
+/*
+ * As in the CUDA C++ Programming Guide, "Warp Shuffle Functions": lanes whose source is outside their `width`
+ * keep their own value.
+ */
 
 static inline int emulated_lane()
 {
@@ -94,7 +94,7 @@ static inline T __shfl_down_sync(unsigned mask, T value, unsigned apart, int wid
     return emulated_shuffle(mask, value, from / width > own / width ? own : from, {file, line});
 }
 
-/* Arguments are copied at the launch, as the runtime does. */
+/* Arguments are copied at launch, as by the runtime. */
 template <class... Parameters, class... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                              Arguments &&...arguments)
@@ -104,7 +104,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
         config, [=] { std::apply(kernel, copies); }, sizeof copies);
 }
 
-/* Which host compilers have as templates only. */
+/* Host compilers only have templates for these. */
 static inline double max(double a, double b)
 {
     return a > b ? a : b;

@@ -1,8 +1,8 @@
 /*
- * Grids. The blocks of each launch, and the threads of each block, come in one of three orders: ascending or
- * descending, where a warp goes as far ahead of the others as barriers let it, or shuffled, where all threads
- * advance side by side. So of two runs of the same op, whose bits the tests compare, seldom both have the
- * same. Which one follows from how many launches there were.
+ * Grids. The blocks of each launch, and the threads of each block, run in one of three orders: ascending or
+ * descending, in which a warp runs as far ahead of the others as barriers allow, or shuffled, in which all
+ * threads advance in step. Two runs of an op, whose bits the tests compare, therefore rarely have the same
+ * order. The order depends on the number of previous launches.
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
@@ -13,11 +13,13 @@
 
 enum order { ASCENDING, DESCENDING, SHUFFLED, ORDERS };
 
-/* What chooses the orders, the same in every run of a program. */
+/* Selects the orders, the same in every run of a program. */
 static std::minstd_rand random_order(1);
 
-/* What devices of compute capability 8.0 and later allow: "Technical specifications per compute capability"
- * in the CUDA C++ Programming Guide. */
+/*
+ * Limits of compute capability 8.0 and later: "Technical specifications per compute capability" in the CUDA
+ * C++ Programming Guide.
+ */
 static bool allowed(const cudaLaunchConfig_t *l, size_t argument_bytes)
 {
     uint64_t threads = (uint64_t)l->blockDim.x * l->blockDim.y * l->blockDim.z;
@@ -36,8 +38,10 @@ static std::vector<int> threads_in(enum order order, int count)
     return threads;
 }
 
-/* Block number `at` of `count` in this order; by steps of a prime that does not divide the count they are all
- * met. */
+/*
+ * Block number `at` of `count` in this order; steps of a prime that does not divide the count reach all
+ * blocks.
+ */
 static uint64_t block_in(enum order order, uint64_t at, uint64_t count)
 {
     const uint64_t prime = 7919;

@@ -1,8 +1,8 @@
 /*
- * Device memory: one range of the host's addresses, which the host may not touch while nothing runs. It is
- * locked one time in 16, since that costs more than most kernels, and what a host does wrong it does often.
- * Allocations are aligned as cudaMalloc's and no better, begin as NaN, and lie apart; what was written
- * between them is found when one is freed.
+ * Device memory: one range of host addresses, which the host may not access while no device work runs. It is
+ * protected one time in 16, because that costs more than most kernels, and a faulty host access tends to
+ * repeat. Allocations have cudaMalloc's alignment and no more, start as NaN, and have gaps between them;
+ * writes to the gaps are detected on free.
  */
 #include "tests/emulator/emulator.h"
 
@@ -25,21 +25,21 @@ struct allocation {
 struct memory {
     char *start;
     std::map<char *, allocation> allocations; /* by address */
-    std::map<char *, size_t> pinned;          /* bytes of cudaMallocHost, by address */
+    std::map<char *, size_t> pinned;          /* bytes from cudaMallocHost, by address */
     size_t used[DEVICES];
-    int open; /* how many are inside memory_open */
+    int open; /* nesting depth of memory_open */
     unsigned closed;
     bool locked;
 } memory;
 
-const size_t SIZE = (size_t)3 << 30; /* of each device */
-const size_t POOL = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE;
+const size_t SIZE = (size_t)3 << 30; /* per device */
+const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE;
 } // namespace
 
 void memory_open(void)
 {
     if (memory.open++ == 0 && memory.locked)
-        mprotect(memory.start, POOL, PROT_READ | PROT_WRITE);
+        mprotect(memory.start, ADDRESSES, PROT_READ | PROT_WRITE);
     memory.locked = false;
 }
 
@@ -48,10 +48,10 @@ void memory_close(void)
     const unsigned seldom = 16;
     if (--memory.open > 0 || ++memory.closed % seldom)
         return;
-    memory.locked = mprotect(memory.start, POOL, PROT_NONE) == 0;
+    memory.locked = mprotect(memory.start, ADDRESSES, PROT_NONE) == 0;
 }
 
-/* Where the gaps before and after an allocation end. */
+/* The ends of the gaps before and after an allocation. */
 static char *begin_of_gap(char *start)
 {
     return start - ALIGNMENT;
@@ -62,7 +62,7 @@ static char *end_of(char *start, size_t bytes)
     return start + (bytes + PAGE - 1) / PAGE * PAGE + GAP;
 }
 
-/* The lowest address with room; addresses are odd multiples of the alignment. */
+/* The lowest sufficient address; addresses are odd multiples of the alignment. */
 static char *find_room(size_t bytes)
 {
     char *at = memory.start + PAGE + ALIGNMENT;
@@ -71,7 +71,7 @@ static char *find_room(size_t bytes)
             break;
         at = end_of(start, a.bytes);
     }
-    return end_of(at, bytes) <= memory.start + POOL ? at : NULL;
+    return end_of(at, bytes) <= memory.start + ADDRESSES ? at : NULL;
 }
 
 static void poison(char *start, size_t bytes)
@@ -90,7 +90,7 @@ static void expect_gaps(char *start, size_t bytes)
 {
     memory_open();
     if (!poisoned(begin_of_gap(start), start) || !poisoned(start + bytes, end_of(start, bytes) - ALIGNMENT))
-        emulator_fail("something wrote beside an allocation of %zu bytes", bytes);
+        emulator_fail("out-of-bounds write next to an allocation of %zu bytes", bytes);
     memory_close();
 }
 
@@ -99,7 +99,7 @@ extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
     if (emulator_captures())
         return emulator_status(cudaErrorStreamCaptureUnsupported);
     if (!memory.start)
-        memory.start = (char *)mmap(NULL, POOL, PROT_READ | PROT_WRITE,
+        memory.start = (char *)mmap(NULL, ADDRESSES, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory.start == MAP_FAILED)
         emulator_fail("no addresses for device memory");
@@ -123,7 +123,7 @@ extern "C" cudaError_t cudaFree(void *start)
         return cudaSuccess;
     auto found = memory.allocations.find((char *)start);
     if (found == memory.allocations.end())
-        emulator_fail("cudaFree of what cudaMalloc did not give");
+        emulator_fail("cudaFree of an address not from cudaMalloc");
     auto [bytes, device] = found->second;
     if (device != current_device())
         emulator_fail("cudaFree of memory of device %d while device %d is current", device, current_device());
@@ -147,7 +147,7 @@ extern "C" cudaError_t cudaMallocHost(void **to, size_t bytes)
 extern "C" cudaError_t cudaFreeHost(void *start)
 {
     if (memory.pinned.erase((char *)start) == 0)
-        emulator_fail("cudaFreeHost of what cudaMallocHost did not give");
+        emulator_fail("cudaFreeHost of an address not from cudaMallocHost");
     for (int device = 0; device < DEVICES; device++)
         device_drain(device);
     free(start);
@@ -170,7 +170,7 @@ void memory_expect(int device, const void *from, size_t bytes, const char *what)
         if (a.device == device && (const char *)from + bytes <= start + a.bytes)
             return;
     }
-    emulator_fail("%s: %zu bytes at %p are in no allocation of device %d", what, bytes, from, device);
+    emulator_fail("%s: %zu bytes at %p are not in an allocation of device %d", what, bytes, from, device);
 }
 
 bool memory_pinned(const void *from)

@@ -1,7 +1,7 @@
 /*
  * Shared memory is this library's thread-local memory (language.h). Its whole pages are a private mapping of
- * a file of NaN, so that what one block wrote is dropped by one system call, however large the room of all
- * kernels together is.
+ * a file of NaN, so that one system call discards what a block wrote, regardless of the total size of all
+ * kernels' shared memory.
  */
 #include "tests/emulator/emulator.h"
 
@@ -17,11 +17,11 @@ struct range {
     char *start, *end;
 };
 
-/* Where it is in the thread that last ran a block. */
+/* Its range in the thread that last ran a block. */
 struct range mapped;
 } // namespace
 
-/* Thread-local memory exists once it was touched. */
+/* Touched so that thread-local memory exists. */
 static thread_local char touched;
 
 static int find_thread_local(dl_phdr_info *module, size_t, void *to)
@@ -46,7 +46,7 @@ static void map_file(char *start, size_t bytes)
 {
     int file = memfd_create("poison", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)bytes) != 0)
-        emulator_fail("no file for shared memory");
+        emulator_fail("cannot create a file for shared memory");
     void *writable = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (writable == MAP_FAILED)
         emulator_fail("no memory for shared memory");
@@ -65,7 +65,7 @@ void shared_memory_poison(void)
         mapped = {NULL, NULL};
         dl_iterate_phdr(find_thread_local, &mapped);
         if (!mapped.end)
-            emulator_fail("shared memory is not found");
+            emulator_fail("shared memory not found");
         char *start = page_at(mapped.start, true), *end = page_at(mapped.end, false);
         if (start < end)
             map_file(start, (size_t)(end - start));

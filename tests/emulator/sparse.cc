@@ -1,7 +1,7 @@
 /*
  * cuSPARSE: the product of a CSR matrix and a dense one, y = alpha A x + beta y, with row-major dense
- * matrices and CUSPARSE_SPMM_CSR_ALG3, whose demands (the manual's chapter of cusparseSpMM) are checked. The
- * buffer has a size that depends on all three matrices, and is overwritten.
+ * matrices and CUSPARSE_SPMM_CSR_ALG3, whose documented requirements (cusparseSpMM) are checked. The buffer
+ * size depends on all three matrices, and the buffer is overwritten.
  */
 #include "tests/emulator/emulator.h"
 
@@ -42,7 +42,7 @@ static cusparseStatus_t check(const cusparseContext *handle, cusparseOperation_t
                               cusparseSpMMAlg_t algorithm)
 {
     if (handle->device != current_device())
-        emulator_fail("a product by cuSPARSE on another device than its handle's");
+        emulator_fail("a product by cuSPARSE on a device other than its handle's");
     if (a->cols != x->rows || a->rows != y->rows || x->cols != y->cols)
         return CUSPARSE_STATUS_INVALID_VALUE;
     if (on_a != CUSPARSE_OPERATION_NON_TRANSPOSE || on_b != CUSPARSE_OPERATION_NON_TRANSPOSE ||
@@ -177,7 +177,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t on_a,
     cusparseStatus_t status = check(handle, on_a, on_b, a, x, y, type, algorithm);
     if (status != CUSPARSE_STATUS_SUCCESS)
         return status;
-    /* 128: the manual's "the address of all pointers to temporary buffers". */
+    /* 128: from the manual, "the address of all pointers to temporary buffers". */
     if (!buffer || (uintptr_t)buffer % 128)
         return CUSPARSE_STATUS_INVALID_VALUE;
     size_t bytes = buffer_of(a, x);
@@ -188,7 +188,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t on_a,
     memory_expect(handle->device, a->values, (size_t)a->entries * sizeof(float), "cusparseSpMM: values");
     memory_expect(handle->device, x->values, bytes_of(x), "cusparseSpMM: x");
     memory_expect(handle->device, y->values, bytes_of(y), "cusparseSpMM: y");
-    /* Descriptors may go when this returns. */
+    /* Descriptors may be destroyed after the call returns. */
     stream_queue(handle->stream,
                  [=, a = *a, x = *x, y = *y, alpha = *(const float *)alpha, beta = *(const float *)beta] {
                      memory_spoil(buffer, bytes);

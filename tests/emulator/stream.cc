@@ -1,7 +1,6 @@
 /*
- * Streams, events and graphs. What is queued runs when something waits for it, the latest moment that CUDA
- * allows: a host that reads too early, or gives away too early what a kernel still needs, is wrong here every
- * time.
+ * Streams, events and graphs. Queued work runs when something waits for it, the latest moment that CUDA
+ * allows: a host that reads too early, or frees too early what a kernel still needs, fails every time.
  */
 #include "tests/emulator/emulator.h"
 
@@ -19,7 +18,7 @@ struct CUstream_st {
     work_list queued;
 };
 
-/* Seconds by the host's clock, below 0 where it was not yet recorded; shared with what is queued. */
+/* Host time in seconds, negative if not yet recorded; shared with queued work. */
 struct CUevent_st {
     int device;
     std::shared_ptr<double> at;
@@ -33,7 +32,7 @@ struct CUgraphExec_st {
     work_list work;
 };
 
-/* All streams, and the one that is being captured. */
+/* All streams, and the one being captured. */
 static struct {
     std::vector<cudaStream_t> all;
     cudaStream_t captured;
@@ -103,8 +102,10 @@ extern "C" cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaSt
     return cudaSuccess;
 }
 
-/* Of pageable memory the runtime has a copy when it returns, or the host has the data: see "API
- * synchronization behavior" in the manual of the CUDA runtime. */
+/*
+ * For pageable memory the runtime has made a copy, or delivered the data, when it returns: see "API
+ * synchronization behavior" in the CUDA runtime manual.
+ */
 extern "C" cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                                        cudaStream_t stream)
 {
@@ -143,7 +144,7 @@ extern "C" cudaError_t cudaEventDestroy(cudaEvent_t event)
 extern "C" cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     if (stream->captures)
-        emulator_fail("an event that is recorded in a capture has no time");
+        emulator_fail("an event recorded during capture has no time");
     if (event->device != stream->device)
         return emulator_status(cudaErrorInvalidResourceHandle);
     event->at = std::make_shared<double>(-1);
