@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Times gtmark's Laplacian encoding against what people use: same graphs, pairs, tolerance, threads, in turns.
+"""Times gtmark's Laplacian encoding against common alternatives: same graphs, pairs, tolerance and threads, in turn.
 
-The encoding is lap-pyg, the one that PyG's transform computes. The peers, each with a residual of 1e-3 lambda:
+The encoding is lap-pyg, which PyG's transform computes. The peers, each with a residual of 1e-3 lambda:
 
     pyg       AddLaplacianEigenvectorPE: the Laplacian, and scipy's eigsh for the smallest algebraic values
-    shift     eigsh in shift-invert mode, a factorisation of L + 1e-4, in the time of which it counts
+    shift     eigsh in shift-invert mode; its time includes the factorisation of L + 1e-4
     amg       scipy's lobpcg with pyamg's smoothed aggregation as preconditioner, its setup included
 
-A peer that takes longer than --limit counts as that. A side's time is its fastest of all rounds, since what
-else runs on the machine only ever adds; gtmark's begins with the graph as compressed sparse rows, PyG's with the
-edges as its Data has them. The table gives the ratio to PyG, and to the best of the three; geometric means
-stand below it.
+A peer that takes longer than --limit counts with that time. Each side's time is its best over all rounds, since
+other load on the machine can only add to it; gtmark starts from compressed sparse rows, PyG from the edges in its
+Data. The table gives the ratios to PyG and to the best of the three, and their geometric means below.
 """
 
 import argparse
@@ -22,7 +21,7 @@ import time
 
 THREADS = "2"
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = THREADS  # both sides have as many
+    os.environ[_name] = THREADS  # the same for both sides
 
 import numpy as np  # noqa: E402
 import scipy.sparse.linalg as sla  # noqa: E402
@@ -38,9 +37,9 @@ def arguments():
     p.add_argument("--nodes", default="1000,10000,100000")
     p.add_argument("--pairs", default="8,16")
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--limit", type=float, default=120, help="seconds of a peer (default %(default)s)")
+    p.add_argument("--limit", type=float, default=120, help="time limit of a peer, seconds (default %(default)s)")
     p.add_argument("--rwse", action="store_true", help="instead: RWSE of K = 16, 20 at 1000, 2000 nodes, and a batch")
-    p.add_argument("--batch", type=int, default=0, help="instead: graphs of 23 nodes, the time of all")
+    p.add_argument("--batch", type=int, default=0, help="instead: a batch of this many graphs of 23 nodes")
     return p.parse_args()
 
 
@@ -92,19 +91,19 @@ def child(peer, a, k, values, pipe):
         try:
             run()
             pipe.send(time.perf_counter() - start)
-        except Exception as error:  # a peer that fails has no time
+        except Exception as error:  # a peer that fails has no result
             print(f"{peer}: {error}", file=sys.stderr)
             pipe.send(float("inf"))
 
 
 class Peer:
-    """A peer in a process of its own, which can be ended when it takes too long."""
+    """A peer in a separate process, which can be killed when it takes too long."""
 
     def __init__(self, name, a, k, values, limit):
         self.pipe, other = multiprocessing.Pipe()
         self.process = multiprocessing.Process(target=child, args=(name, a, k, values, other))
         self.process.start()
-        other.close()  # so that the end of the process is the end of the pipe
+        other.close()  # so that the pipe closes when the process ends
         try:
             self.pipe.recv()
         except EOFError:
@@ -164,7 +163,7 @@ def table(o):
 
 
 def datas(found):
-    """The graphs of a batch as PyG has them."""
+    """The graphs of a batch as PyG data."""
     import torch
     from torch_geometric.data import Data
     a, offset, graphs = adjacency(found), found["offset"], []
@@ -176,7 +175,7 @@ def datas(found):
 
 
 def transform_turns(encoding, transform, rounds, least_nodes, **words):
-    """The fastest times of gtmark and of a transform of PyG on a batch, in turns, and how many graphs it took."""
+    """The best times of gtmark and of a PyG transform on a batch, alternating, and the number of graphs."""
     import torch
     torch.set_num_threads(int(THREADS))
     graphs = [g for g in datas(compute(encoding, **words)) if g.num_nodes >= least_nodes]
@@ -195,7 +194,7 @@ def transform_turns(encoding, transform, rounds, least_nodes, **words):
 def batch(o):
     from torch_geometric.transforms import AddLaplacianEigenvectorPE
     words = dict(graph="er", nodes=23, degree=2.2, graphs=o.batch, threads=THREADS)
-    # PyG fails with fewer nodes than pairs.
+    # PyG fails if a graph has fewer nodes than pairs.
     ours, theirs, count = transform_turns("lap-pyg:8", AddLaplacianEigenvectorPE(8, is_undirected=True), o.rounds,
                                           10, **words)
     print(f"{o.batch} graphs of 23 nodes, LapPE K = 8: gtmark {1e3 * ours:.3g} ms, PyG {1e3 * theirs:.3g} ms for "

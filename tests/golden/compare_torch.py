@@ -3,11 +3,11 @@
 
 A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
 ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
-peer that was the fastest over all rounds; the smallest and the largest ratio of a round stand beside it.
-What else runs on the machine is measured: a round in which others took more than BUSY of the cores is
-discarded and repeated while there is patience, since a parallel program stalls out of proportion when one
-of its threads waits for a core. On a GPU (--device cuda) the cores only launch, and no round is discarded;
-both sides time runs by events around them, and products are in float32, not TF32.
+peer that was fastest over all rounds; the smallest and the largest ratio of a round are printed beside it.
+Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
+repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
+for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
+with events, and products are in float32, not TF32.
 
 --ops compares single operations instead, at 20000 nodes and 160000 edges.
 """
@@ -24,8 +24,8 @@ import tempfile
 import time
 from pathlib import Path
 
-# Both sides choose their own kernels and threads: settings meant for one must reach neither. gtmark is given
-# the environment as it was before a library of PyTorch could change it.
+# Both sides choose their own kernels and threads: settings for one must not affect the other. gtmark gets the
+# environment as it was before PyTorch's libraries could change it.
 for _name in [n for n in os.environ if n.startswith(("OPENBLAS_", "OMP_", "GOMP_", "KMP_", "MKL_"))]:
     del os.environ[_name]
 ENVIRONMENT = dict(os.environ)
@@ -36,7 +36,7 @@ import torch_model  # noqa: E402
 import torch_ops  # noqa: E402
 from torch_ops import FEWEST, MOST  # noqa: E402
 
-BUSY = 0.05  # share of the cores that others may take during a round
+BUSY = 0.05  # share of the cores that other programs may use during a round
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -60,7 +60,7 @@ def arguments():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
-                   help="what a row may lose to waiting and to discarded rounds (default %(default)s)")
+                   help="seconds of waiting and discarded rounds per row (default %(default)s)")
     p.add_argument("--bench", type=Path, default=ROOT / "build/bench_node_scaling")
     a = p.parse_args()
     for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS)):
@@ -76,7 +76,7 @@ def arguments():
 
 
 class Gtmark:
-    """Blocks of one program of gtmark, each a process of its own."""
+    """Blocks of one gtmark program, each a separate process."""
 
     def __init__(self, args, kind, config, workload, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
@@ -98,7 +98,7 @@ def command(args, kind, axes):
 
 
 def call(line):
-    """What a program of gtmark prints."""
+    """The output of a gtmark program."""
     done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(line)}: exit {done.returncode}: {done.stderr.strip()}")
@@ -106,7 +106,7 @@ def call(line):
 
 
 def batch_of(args, workload):
-    """The graphs and features that gtmark makes, on the device: a small model of the same workload dumps them."""
+    """gtmark's graphs and features, on the device, dumped by a small model of the same workload."""
     small = {"model": "gin", "layers": 1, "hidden": 1, "heads": 1}
     with tempfile.TemporaryDirectory() as scratch:
         call([*command(args, "step", {**workload, **small}), "--runs", "1", "--warmup", "0", "--output",
@@ -116,18 +116,18 @@ def batch_of(args, workload):
 
 
 class Torch:
-    """Blocks of one program of a peer, in this process."""
+    """Blocks of one peer program, in this process."""
 
     def __init__(self, run, args):
         self.run, self.seconds, self.device = run, args.seconds, args.device
-        run()  # compiles, where it is compiled
+        run()  # includes compilation, if any
 
     def median(self):
         return torch_ops.median(self.run, self.seconds, self.device)
 
 
 class Others:
-    """The share of the cores that neither this process nor its children used since the object was made."""
+    """The share of the cores used by other processes since the object was created."""
 
     def __init__(self):
         self.before = self.now()
@@ -144,7 +144,7 @@ class Others:
 
 
 def await_idle(until):
-    """Returns when others leave the cores alone, or at `until`."""
+    """Waits until other processes leave the cores idle, or until `until`."""
     while time.perf_counter() < until:
         others = Others()
         time.sleep(0.5)
@@ -153,7 +153,7 @@ def await_idle(until):
 
 
 def measure(contestants, args):
-    """Medians of every contestant in every quiet round, and how many rounds were tried."""
+    """Medians of every contestant in every quiet round, and the number of rounds tried."""
     for contestant in contestants.values():
         contestant.median()
     rounds, tried, until = [], 0, time.perf_counter() + args.patience
@@ -171,7 +171,7 @@ def measure(contestants, args):
 
 
 def row(args, kind, config, workload, scratch):
-    """One line of the table, and gtmark's document."""
+    """One row of the table, and gtmark's JSON document."""
     ours = Gtmark(args, kind, config, workload, scratch)
     batch = batch_of(args, workload)
     peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args)
@@ -179,7 +179,7 @@ def row(args, kind, config, workload, scratch):
     rounds, tried = measure({"ours": ours, **peers}, args)
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
-        sys.exit(f"not the same work: {here} parameters here, {theirs} in PyTorch")
+        sys.exit(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
     cells = [workload["nodes"], config.hidden, kind]
     if rounds:
         typical = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
@@ -194,14 +194,14 @@ def row(args, kind, config, workload, scratch):
 
 
 def versions_on_gpu(document):
-    """What was compared on a GPU."""
+    """Description of a comparison on a GPU."""
     gpu = document["devices"][0]
     return (f"gtmark {document['commit']}: {gpu['name']}, CUDA {gpu['cuda_runtime']}, cuBLAS {gpu['cublas']}\n\n"
             f"torch {torch.__version__}: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, no TF32")
 
 
 def versions(document):
-    """What was compared, in a few lines."""
+    """Description of a comparison, in a few lines."""
     shown = torch.__config__.show()
     parts = [re.search(pattern, shown) for pattern in (r"Math Kernel Library Version \S+", r"MKL-DNN v\S+",
                                                        r"CPU capability usage: \S+", r"BLAS_INFO=\w+")]
@@ -211,7 +211,7 @@ def versions(document):
 
 
 def table(args):
-    """A row for each width, number of nodes and program; gtmark's last document."""
+    """One row per width, number of nodes and program; gtmark's last JSON document."""
     columns = ["nodes", "hidden", "program", "gtmark ms", *(f"torch {p} ms" for p in args.peers.split(",")),
                "best", "best / gtmark", "spread", "quiet rounds"]
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
@@ -226,7 +226,7 @@ def table(args):
     return document
 
 
-# What --profile calls the parts of a layer that an operation of torch_ops is, forward and backward.
+# Names in --profile of the parts of a layer that correspond to an operation of torch_ops, forward and backward.
 PARTS = {
     "aggregate": (["gin spmm"], ["gin spmm_backward"]),
     "sparse_attention": (["attention sparse_attention"], ["attention sparse_attention_backward"]),
@@ -237,7 +237,7 @@ UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 class GtmarkOp:
-    """An operation in gtmark: its parts in the profile of a layer of gps_sparse, each run a process of its own."""
+    """An operation in gtmark: its parts in the profile of a gps_sparse layer, each run in a separate process."""
 
     def __init__(self, args, name, kind, shape, scratch):
         forward, backward = PARTS[name]
@@ -257,7 +257,7 @@ class GtmarkOp:
 
 
 def ops_row(args, name, kind, shape, scratch):
-    """One line of the table: medians over quiet rounds, and the ratio of the best peer's."""
+    """One row of the table: medians over quiet rounds, and the ratio to the best peer."""
     peers = {peer: Torch(run, args) for peer, run in torch_ops.programs(name, kind, shape).items()}
     rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
     if not rounds:

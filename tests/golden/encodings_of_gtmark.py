@@ -1,4 +1,4 @@
-"""Encodings as gtmark computes them, for the scripts that check and compare them."""
+"""Runs gtmark's encodings for the scripts that check and compare them."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def compute(encoding, graph="er", nodes=100, degree=5, graphs=1, seed=42, solver="auto", threads=2, runs=1,
             timeout=None):
-    """What was found, with the arrays that dump_encoding writes."""
+    """The result, with the arrays written by dump_encoding."""
     with tempfile.TemporaryDirectory() as directory:
         words = [graph, nodes, degree, graphs, seed, encoding, solver, threads, runs, directory]
         out = subprocess.run([ROOT / "build/tests/dump_encoding", *map(str, words)], check=True, text=True,
@@ -25,7 +25,7 @@ def compute(encoding, graph="er", nodes=100, degree=5, graphs=1, seed=42, solver
 
 
 def adjacency(found):
-    """The graph as a matrix of multiplicities, without loops."""
+    """The adjacency matrix with multiplicities, without loops."""
     n = len(found["row"]) - 1
     a = scipy.sparse.csr_array((np.ones(len(found["col"])), found["col"], found["row"]), shape=(n, n))
     a.sum_duplicates()
@@ -45,7 +45,7 @@ def laplacian(a, normalised):
 
 
 def residuals(matrix, values, vectors):
-    """|L v - lambda v| / |v| of each pair, over what is allowed."""
+    """|L v - lambda v| / |v| of each pair, relative to its limit."""
     v = vectors.astype(np.float64)
     r = np.linalg.norm(matrix @ v - v * values, axis=0) / np.linalg.norm(v, axis=0)
     return r / np.maximum(1e-3 * values, 2e-7 * abs(matrix).sum(axis=0).max())

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the golden results beside this script, computed by PyTorch in float64: make_golden.py
 
-Layers stand in a directory each: output, loss and every gradient, in full. Of a whole model there are the
-losses of three steps of AdamW, and of the first step the output and the products of every gradient with
-random vectors, from the left and (of more than one row) from the right: every entry is in them, in a
-fraction of the space. Inputs are not stored: tests/test_golden.c makes the same from the same recipe.
+Each layer has a directory: output, loss and every gradient, in full. For a whole model these are the losses of
+three AdamW steps and, for the first step, the output and the products of every gradient with random vectors,
+from the left and (with more than one row) from the right: they depend on every entry, at a fraction of the
+space. Inputs are not stored: tests/test_golden.c generates the same ones.
 """
 
 from math import sqrt
@@ -19,7 +19,7 @@ import reference as r
 
 WIDTH, HEADS, EPS = 12, 3, 1e-5
 SEED = 7
-# Of each graph, nodes and edges: one of a single node, one without edges. Loops and duplicates are likely.
+# Nodes and edges of each graph: one has a single node, one no edges. Loops and duplicates are likely.
 BATCH = r.random_structure(SEED, [61, 1, 23, 47, 5], [183, 3, 0, 141, 15])
 NODES = sum(BATCH.sizes)
 DATA = Path(__file__).resolve().parent / "data"
@@ -36,7 +36,7 @@ def save(case: str, name: str, array: np.ndarray) -> None:
     np.save(DATA / case / f"{name}.npy", array)
 
 
-# --- layers: their parameters, of which "x" is the input, and what they compute
+# --- layers: parameters ("x" is the input) and function
 
 Shapes = dict[str, tuple[int, int]]
 D, FFN = WIDTH, 17
@@ -86,11 +86,11 @@ def linear(act: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | dense("layer.", D, 10), lambda p: r.ACTIVATIONS[act](r.linear(p, "layer.", p["x"]))
 
 
-PE, PAIRS = 6, 9  # width of encoders, and pairs: more than the smaller graphs have
+PE, PAIRS = 6, 9  # encoder width, and pairs: more than the smaller graphs have
 
 
 def encoder(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
-    """Beside a linear layer, as models have it."""
+    """Concatenated with a linear layer, as in models."""
     values = torch.tensor(r.uniform(SEED, "values", NODES, PAIRS))
     eigenvalues = torch.tensor(r.uniform(SEED, "eigenvalues", len(BATCH.sizes), PAIRS))
     if kind == "rwse":
@@ -160,7 +160,7 @@ def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "grap
     return r.Model(*r.PRESETS[name], LAYER_COUNT, HEADS, "gelu", norm, pool, task)
 
 
-# Between them they have every norm but none, every pool and both tasks.
+# Together they cover every norm but none, every pool and both tasks.
 MODELS = {
     "graph_transformer": preset("graph_transformer"),
     "sparse_transformer": preset("sparse_transformer", pool="sum"),

@@ -1,7 +1,7 @@
-"""The suite's mathematics in PyTorch, in float64, and its measure of error.
+"""The suite's mathematics in PyTorch, in float64, and its error measure.
 
-Written from the definitions and not from the C sources, so that the two can be compared. Matrices are those
-of the suite: biases, gains and the loss are matrices of one row.
+Written from the definitions rather than the C sources, so that the two are independent. As in the suite, biases,
+gains and the loss are one-row matrices.
 """
 
 from dataclasses import dataclass, fields
@@ -20,7 +20,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
 }
 
-LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-5, 1e-4  # of float32; a single row may have ten times as much
+LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-5, 1e-4  # for float32; ten times larger for a single row
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def structure(graphs: np.ndarray, row_ptr: np.ndarray, col: np.ndarray) -> Struc
     row_ptr, col = row_ptr.flatten(), col.flatten()
     nodes = int(graphs.flatten()[-1])
     if len(row_ptr) != nodes + 1 or row_ptr[0] != 0 or row_ptr[-1] != len(col):
-        raise ValueError(f"the adjacency is not of {nodes} nodes")
+        raise ValueError(f"the adjacency does not have {nodes} nodes")
     receiver = np.repeat(np.arange(nodes), np.diff(row_ptr))
     return Structure(*(torch.tensor(a.flatten(), dtype=torch.int64) for a in (graphs, receiver, col)))
 
@@ -70,7 +70,7 @@ def sum_rows(rows: Tensor, to: Tensor, count: int) -> Tensor:
 
 
 def aggregate(x: Tensor, s: Structure) -> Tensor:
-    """The sum over each node's in-neighbours."""
+    """Sums over each node's in-neighbours."""
     return sum_rows(x[s.sender], s.receiver, len(x))
 
 
@@ -87,7 +87,7 @@ def layer_norm(x: Tensor, s: Structure, eps: float) -> Tensor:
 
 
 def batch_norm(x: Tensor, s: Structure, eps: float) -> Tensor:
-    """By the batch's own statistics: training."""
+    """With the batch's statistics, as in training."""
     return normalise(x, x.mean(0), x.var(0, correction=0), eps)
 
 
@@ -115,7 +115,7 @@ def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
 
 
 def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
-    """N x H x dh: a node attends to its in-neighbours; zeros where it has none."""
+    """N x H x dh: a node attends to its in-neighbours; zero without any."""
     scores = (q[s.receiver] * k[s.sender]).sum(2) / sqrt(q.shape[2])
     largest = scores.new_full(q.shape[:2], -torch.inf)
     receiver = s.receiver[:, None].expand_as(scores)
@@ -158,14 +158,14 @@ def rwse_encoder(p: dict[str, Tensor], name: str, values: Tensor, s: Structure, 
 
 
 def pairs_of(kind: str, k: int, nodes: int) -> int:
-    """How many eigenpairs a graph of so many nodes has."""
+    """The number of eigenpairs of a graph of this size."""
     return min(k, nodes - 1 if kind == "lap-pyg" else nodes)
 
 
 def lap_encoder(
     p: dict[str, Tensor], name: str, kind: str, vectors: Tensor, eigenvalues: Tensor, s: Structure
 ) -> Tensor:
-    """All K pairs of a node are encoded, and those that its graph does not have masked."""
+    """Encodes all K pairs of each node and masks those that its graph does not have."""
     k = vectors.shape[1]
     z = torch.stack([vectors, eigenvalues[s.graph_of]], dim=2)
     w, b = ([p[f"{name}{layer}.{part}"] for layer in ("up", "down")] for part in ("weight", "bias"))
@@ -200,12 +200,12 @@ PRESETS = {
 
 
 def model_of(entry: dict) -> Model:
-    """From the entry `model` of a dump's config.json; what is not said is the default of that model."""
+    """From the entry `model` of a dump's config.json; defaults are those of the model."""
     attention_kind, mpnn = PRESETS.get(entry["name"], (None, None))
     known = {"attention": attention_kind, "mpnn": mpnn} | {k: v for k, v in entry.items() if v is not None}
     m = Model(**{field.name: known[field.name] for field in fields(Model) if field.name in known})
     if m.attention == m.mpnn == "none":
-        raise ValueError("a layer of neither attention nor message passing")
+        raise ValueError("a layer needs attention or message passing")
     return m
 
 
@@ -225,7 +225,7 @@ def layer(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) ->
 
 
 def head_input(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
-    """What the layers make of each graph or node, as the task says."""
+    """The head's output for each graph or node, depending on the task."""
     x = linear(p, "input.", features)
     for index in range(1, m.layers + 1):
         x = layer(p, f"layer{index}.", m, x, s)
@@ -233,7 +233,7 @@ def head_input(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -
 
 
 def run_model(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
-    """A row for each graph or node."""
+    """One row per graph or node."""
     return linear(p, "head.", head_input(p, m, features, s))
 
 
@@ -254,19 +254,19 @@ def _key(seed: int, name: str) -> np.ndarray:
 
 
 def random_bits(seed: int, name: str, count: int) -> np.ndarray:
-    """The first 64-bit words of that name under a seed."""
+    """The first 64-bit words of a name's stream."""
     counter = np.arange(1, count + 1, dtype=np.uint64)
     return _mix(_key(seed, name) + counter * np.uint64(0x9E3779B97F4A7C15))
 
 
 def uniform(seed: int, name: str, rows: int, cols: int, bound: float = 1.0) -> np.ndarray:
-    """The matrix of that name under a seed, uniform on [-bound, bound)."""
+    """The matrix with this name, uniform on [-bound, bound)."""
     integers = (random_bits(seed, name, rows * cols) >> np.uint64(40)).astype(np.int64) - 2**23
     return integers.reshape(rows, cols) * float(np.float32(bound * 2.0**-23))
 
 
 def uniform_index(seed: int, name: str, limit: np.ndarray) -> np.ndarray:
-    """A whole number below each limit: the upper 32 bits of a word, times limit 2^-32, rounded down."""
+    """An integer below each limit: the upper 32 bits of a word, times limit 2^-32, rounded down."""
     upper = random_bits(seed, name, len(limit)) >> np.uint64(32)
     return (upper * limit.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
@@ -286,12 +286,12 @@ def random_structure(seed: int, sizes: list[int], edges: list[int]) -> Structure
 class Error:
     name: str
     norm: float  # |a - r| / max(|r|, floor)
-    worst_row: float  # the same of a single row, over at least the root-mean-square row norm
+    worst_row: float  # of a single row, relative to at least the root-mean-square row norm
     limit: float
 
     @property
     def excess(self) -> float:
-        """The error over its limit: beyond 1 the tensor is wrong. What is not a number is infinite."""
+        """The ratio of the error to its limit: above 1 the tensor is wrong. NaN counts as infinite."""
         excess = max(self.norm / self.limit, self.worst_row / (10 * self.limit))
         return excess if excess == excess else float("inf")
 
@@ -315,7 +315,7 @@ def error_of(name: str, ours: np.ndarray, oracle: np.ndarray, limit: float, floo
 
 
 def gradient_errors(ours: dict[str, np.ndarray], oracle: dict[str, np.ndarray], limit: float) -> list[Error]:
-    """A gradient that is exactly zero is judged by the size of all: floor 1e-2 |g| sqrt(n / n_all)."""
+    """Gradients that are exactly zero are compared with the size of all: floor 1e-2 |g| sqrt(n / n_all)."""
     size = sqrt(sum(float(np.sum(g**2)) for g in oracle.values()))
     entries = sum(g.size for g in oracle.values())
     return [

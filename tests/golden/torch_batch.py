@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def offsets(ascending: Tensor, rows: int) -> Tensor:
-    """Where each row starts."""
+    """The start of each row."""
     return torch.cat([torch.zeros(1, dtype=torch.int64), torch.bincount(ascending, minlength=rows).cumsum(0)])
 
 
@@ -23,18 +23,18 @@ class Batch:
         self.sizes: list[int] = graphs.diff().tolist()
         self.graph_of = torch.arange(len(self.sizes)).repeat_interleave(graphs.diff())
         self.receiver = torch.arange(nodes).repeat_interleave(row.diff())
-        self.edge_index = torch.stack([col, self.receiver])  # as PyG has edges: senders over receivers
+        self.edge_index = torch.stack([col, self.receiver])  # PyG's layout: senders over receivers
         sender, order = torch.sort(col, stable=True)
         transpose = offsets(sender, nodes), self.receiver[order]
-        # CSR by receiver, by sender, and a one for each edge: what neighbour_sum takes
+        # CSR by receiver, by sender, and a one per edge: arguments of neighbour_sum
         self.adjacency = *(a.to(torch.int32) for a in (row, col, *transpose)), torch.ones(len(col))
-        # Where each node is if every graph is padded to the largest, and which places are nodes
+        # Position of each node if every graph is padded to the largest, and which positions are nodes
         self.most = max(self.sizes)
         self.place = self.graph_of * self.most + torch.arange(nodes) - graphs[:-1][self.graph_of]
         self.present = (torch.arange(self.most) < graphs.diff()[:, None])[:, None, None, :]
 
     def to(self, device: str) -> "Batch":
-        """The batch itself, its tensors moved."""
+        """Moves the batch's tensors and returns the batch."""
         for name, value in vars(self).items():
             if isinstance(value, Tensor):
                 setattr(self, name, value.to(device))
@@ -43,7 +43,7 @@ class Batch:
 
 
 def load(dump: Path) -> tuple[Batch, Tensor]:
-    """The batch that a benchmark dumped, and the features of its nodes."""
+    """The batch dumped by a benchmark, and its node features."""
     graphs, row, col = (
         torch.from_numpy(np.load(dump / f"{name}.npy").flatten().astype(np.int64))
         for name in ("input.graphs", "graph.row_ptr", "graph.col")
@@ -52,7 +52,7 @@ def load(dump: Path) -> tuple[Batch, Tensor]:
 
 
 def random_graph(nodes: int, edges: int) -> Batch:
-    """One graph of `edges` directed edges: half as many drawn at random, in both directions."""
+    """A graph with `edges` directed edges: half as many random pairs, in both directions."""
     ends = torch.randint(nodes, (2, edges // 2))
     receiver, sender = torch.cat([ends, ends.flip(0)], dim=1)
     order = torch.argsort(receiver * nodes + sender)

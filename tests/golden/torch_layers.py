@@ -1,4 +1,4 @@
-"""What the models in PyTorch are made of, besides its own modules: products by oneDNN, sums over neighbours,
+"""Building blocks of the PyTorch models beside its own modules: products by oneDNN, sums over neighbours,
 attention over graphs and over edges."""
 
 from math import sqrt
@@ -30,7 +30,7 @@ class OneDnnProduct(torch.autograd.Function):
 
 
 class OneDnnLinear(nn.Linear):
-    """nn.Linear by oneDNN: PyTorch's float32 products are MKL's, which leaves AVX-512 unused on AMD."""
+    """nn.Linear by oneDNN: PyTorch's float32 products use MKL, which does not use AVX-512 on AMD."""
 
     def forward(self, x):
         if torch.is_grad_enabled():
@@ -42,7 +42,7 @@ class OneDnnLinear(nn.Linear):
 def neighbour_sum(
     row: Tensor, col: Tensor, out_row: Tensor, out_col: Tensor, ones: Tensor, x: Tensor
 ) -> Tensor:
-    """The sum over each node's in-neighbours, as a product with a sparse matrix.
+    """Sums over each node's in-neighbours, as a product with a sparse matrix.
 
     An op of its own, because torch.compile takes no sparse matrices, and because the gradient of a product
     would transpose the matrix each time: `out` is the transpose, made once.
@@ -69,7 +69,7 @@ neighbour_sum.register_autograd(_neighbour_sum_backward, setup_context=_save_tra
 
 
 def padded_attention(qkv: Tensor, batch: Batch, heads: int) -> Tensor:
-    """N x 3d -> N x d, all graphs padded to the largest, with a mask: a few launches, however many graphs."""
+    """N x 3d -> N x d, all graphs padded to the largest, with a mask: few launches for any number of graphs."""
     graphs = len(batch.sizes)
     padded = qkv.new_zeros(graphs * batch.most, qkv.shape[1]).index_copy(0, batch.place, qkv)
     q, k, v = padded.view(graphs, batch.most, 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
@@ -108,7 +108,7 @@ ATTENTIONS = {"dense": dense_attention, "sparse": sparse_attention}
 
 
 def mean_pool(x: Tensor, batch: Batch) -> Tensor:
-    """The mean of each graph's rows."""
+    """The mean over each graph's rows."""
     if len(batch.sizes) == 1:
         return x.mean(0, keepdim=True)
     return sum_rows(x, batch.graph_of, len(batch.sizes)) / batch.graphs.diff()[:, None]

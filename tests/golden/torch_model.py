@@ -1,8 +1,8 @@
-"""The models of gtmark in PyTorch, and the two programs that are timed.
+"""gtmark's models in PyTorch, and the two timed programs.
 
-The work is the same: the same graphs and features, post-norm layers of attention, of sums over neighbours
-or of both, with exact GELU and LayerNorm per node, mean pooling, one output a graph, mean squared error,
-AdamW. Weights and targets are of the same distributions, not the same numbers.
+The work is the same: the same graphs and features; post-norm layers of attention, sums over neighbours or both,
+with exact GELU and LayerNorm per node; mean pooling, one output per graph, mean squared error, AdamW. Weights and
+targets have the same distributions, not the same values.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from torch_layers import ATTENTIONS, OneDnnLinear, mean_pool, neighbour_sum
 FEATURES = 16
 PROGRAMS = ("forward", "step")
 PEERS = ("eager", "compile", "onednn", "pyg")
-MODELS = {  # attention, and whether there is GIN beside it
+MODELS = {  # attention, and whether GIN runs in parallel
     "graph_transformer": ("dense", False),
     "sparse_transformer": ("sparse", False),
     "gin": (None, True),
@@ -28,7 +28,7 @@ MODELS = {  # attention, and whether there is GIN beside it
 
 @dataclass(frozen=True)
 class Config:
-    """A name of MODELS, and its widths; `heads` must divide `hidden`."""
+    """A model of MODELS and its widths; `heads` must divide `hidden`."""
 
     model: str
     layers: int
@@ -107,7 +107,7 @@ def parameters(config):
 
 def build(peer, config):
     if peer == "pyg":
-        import torch_pyg  # which the other peers do without
+        import torch_pyg  # not needed by the other peers
 
         return torch_pyg.Model(config)
     return Model(config, OneDnnLinear if peer == "onednn" else nn.Linear)

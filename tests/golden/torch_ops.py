@@ -1,4 +1,4 @@
-"""Single operations in PyTorch, as the peers do them: what each costs outside a model."""
+"""Single operations in PyTorch, as the peers run them, outside a model."""
 
 import statistics
 import time
@@ -13,8 +13,8 @@ import torch_batch
 from torch_batch import Batch
 from torch_layers import OneDnnLinear, neighbour_sum, sparse_attention
 
-WARMUP = 0.1  # seconds, at least one run: what gtmark does
-FEWEST, MOST = 3, 200  # runs in a block
+WARMUP = 0.1  # seconds, at least one run, as in gtmark
+FEWEST, MOST = 3, 200  # runs per block
 KINDS = ("forward", "forward+backward")
 
 
@@ -37,7 +37,7 @@ def timed(run: Callable[[], object]) -> float:
 
 
 def timed_on_gpu(run: Callable[[], object]) -> float:
-    """Seconds between two events around what one run launches into an idle GPU, as gtmark times it there."""
+    """Seconds between two events around one run's launches on an idle GPU, as gtmark measures it."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     run()
@@ -50,7 +50,7 @@ TIMED = {"cpu": timed, "cuda": timed_on_gpu}
 
 
 def median(run: Callable[[], object], seconds: float, device: str = "cpu") -> float:
-    """The median of a block of runs that takes about so long, after a warm-up."""
+    """The median of a block of runs of about this duration, after a warm-up."""
     sample = TIMED[device]
     start = time.perf_counter()
     sample(run)
@@ -62,11 +62,11 @@ def median(run: Callable[[], object], seconds: float, device: str = "cpu") -> fl
     return statistics.median(samples)
 
 
-# --- the operations: of a shape and a graph, the input's columns and what each peer makes of it
+# --- the operations: for a shape and a graph, the input's columns and each peer's function
 
 
 def aggregate(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
-    """x and the sum over in-neighbours: a product with a sparse matrix, or gathered and scattered by PyG."""
+    """x plus the sum over in-neighbours: a sparse matrix product, or gather and scatter in PyG."""
     import torch_geometric.nn as pyg
 
     conv = pyg.GINConv(nn.Identity())
@@ -103,7 +103,7 @@ def attention(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
 
 
 def layer_norm(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
-    """Of the sum of two matrices, as behind each branch; both are the same here."""
+    """Of the sum of two matrices, as after each branch; here both are the same."""
     norm = nn.LayerNorm(shape.hidden)
 
     def eager(x: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ OPS = {"aggregate": aggregate, "sparse_attention": attention, "layer_norm": laye
 
 
 def program(op: Op, kind: str, nodes: int, columns: int) -> Callable[[], object]:
-    """A run of KINDS; gradients go to the input and to what parameters there are."""
+    """A run of KINDS; computes gradients of the input and of parameters, if any."""
     x = torch.rand(nodes, columns) * 2 - 1
     if kind == "forward":
         return torch.inference_mode()(lambda: op(x))
@@ -138,7 +138,7 @@ def program(op: Op, kind: str, nodes: int, columns: int) -> Callable[[], object]
 
 
 def programs(name: str, kind: str, shape: Shape) -> dict[str, Callable[[], object]]:
-    """An operation of OPS, by peer; on a random graph."""
+    """An operation of OPS, by peer, on a random graph."""
     torch.compiler.reset()
     columns, peers = OPS[name](shape, torch_batch.random_graph(shape.nodes, shape.edges))
     return {peer: program(op, kind, shape.nodes, columns) for peer, op in peers.items()}

@@ -29,7 +29,7 @@ class DenseLayer(nn.Module):
 
 
 class SparseLayer(nn.Module):
-    """The same layer with attention over edges, which GPSConv does not have."""
+    """The same layer with attention over edges, which GPSConv does not offer."""
 
     def __init__(self, config):
         super().__init__()
@@ -37,7 +37,7 @@ class SparseLayer(nn.Module):
         self.gin = gin_conv(d) if MODELS[config.model][1] else None
         self.norm_local = nn.LayerNorm(d) if self.gin else None
         self.attention = pyg.TransformerConv(d, d // heads, heads, root_weight=False)
-        self.attention.lin_skip = None  # of the root weight
+        self.attention.lin_skip = None  # belongs to the root weight
         self.out, self.norm_attention = nn.Linear(d, d), nn.LayerNorm(d)
         self.ffn = nn.Sequential(nn.Linear(d, config.ffn), nn.GELU(), nn.Linear(config.ffn, d))
         self.norm_out = nn.LayerNorm(d)

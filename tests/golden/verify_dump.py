@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Redoes dumped steps in PyTorch: verify_dump.py DIR...
+"""Recomputes dumped steps in PyTorch: verify_dump.py DIR...
 
-Each DIR was written by a benchmark's --dump DIR. The step is computed again in float64 from the dumped
-parameters and inputs; output, loss and every gradient must agree within the limits of METRICS.md, or be no
-more than ten times as far off as PyTorch's own float32. Exit status 1 where they do not.
+Each DIR was written by a benchmark's --dump DIR. The step is recomputed in float64 from the dumped parameters
+and inputs; output, loss and every gradient must agree within the limits of METRICS.md, or have at most ten times
+the error of PyTorch in float32. Exit status 1 otherwise.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import reference as r
 from reference import LIMIT_GRADIENT, LIMIT_OUTPUT, Error
 
 
-CONDITION = 10  # how many times the error of PyTorch in float32 may be ours, beyond the limits
+CONDITION = 10  # our errors may exceed the limits by up to this factor times PyTorch's float32 errors
 
 
 def load(directory: Path, kind: str) -> dict[str, np.ndarray]:
@@ -30,7 +30,7 @@ def load(directory: Path, kind: str) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Step:
-    """What a step computes."""
+    """The results of a step."""
 
     output: np.ndarray
     loss: np.ndarray
@@ -50,7 +50,7 @@ def edges_of(row_ptr: np.ndarray, col: np.ndarray, by_row: bool) -> np.ndarray:
 
 
 def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structure:
-    """From what the program was given; a model without edges is given none."""
+    """From the program's inputs; a model without edges has none."""
     graphs = inputs["graphs"]
     if "adjacency.row" not in inputs:
         return r.structure(graphs, np.zeros(graphs[-1, 0] + 1, np.int64), np.zeros(0, np.int64))
@@ -65,7 +65,7 @@ def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structur
 def load_parameters(directory: Path, count: int, dtype: torch.dtype) -> dict[str, torch.Tensor]:
     arrays = load(directory, "param")
     if sum(a.size for a in arrays.values()) != count:
-        raise ValueError(f"{directory}: the parameters are not {count} numbers")
+        raise ValueError(f"{directory}: expected {count} parameters")
     return {name: torch.tensor(a, dtype=dtype, requires_grad=True) for name, a in arrays.items()}
 
 
@@ -76,13 +76,13 @@ class Floors:
 
 
 def floors_of(p: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor, targets: torch.Tensor) -> Floors:
-    """Where an output of a graph is a small difference, or meets its target, digits are lost that both sides share."""
+    """Cancellation in an output, or in a loss near its target, loses digits on both sides."""
     terms = x.norm() * p["head.weight"].norm() + len(y) ** 0.5 * p["head.bias"].norm()
     return Floors(1e-2 * float(terms), 1e-2 * float((y**2 + targets**2).mean()))
 
 
 def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
-    """The step by PyTorch, and the floors of its errors."""
+    """The step in PyTorch, and the floors of its errors."""
     entry = json.loads((directory / "config.json").read_text())["model"]
     m, inputs = r.model_of(entry), load(directory, "input")
     parameters = load_parameters(directory, entry["parameters"], dtype)
@@ -120,12 +120,12 @@ def verify(directory: Path) -> list[Error]:
 
 
 def verify_float32(directory: Path) -> list[Error]:
-    """The errors of PyTorch's own float32: how well the step is conditioned."""
+    """The errors of PyTorch in float32, which show how well the step is conditioned."""
     return errors_of(computed(directory, torch.float32)[0], *computed(directory, torch.float64))
 
 
 def report(title: str, errors: list[Error], rows: int) -> bool:
-    """Prints the worst tensors; whether all are within their limits."""
+    """Prints the worst tensors; returns whether all are within their limits."""
     good = errors[0].excess <= 1
     print(f"{title}: {len(errors)} tensors, {'all within their limits' if good else 'beyond their limits'}")
     print(f"    {'tensor':40} {'error':>9} {'worst row':>9} {'of limit':>9}")

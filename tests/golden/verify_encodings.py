@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares gtmark's Laplacian encodings with numpy's and scipy's, and with PyG's transform, on seeded graphs.
 
-Of each graph: all eigenvalues against a dense solver in float64; residuals recomputed by scipy; the projector
-on every cluster of equal eigenvalues; and whether the columns of PyG's AddLaplacianEigenvectorPE have the same
-eigenvalues. Exit 1 beyond the limits of METRICS.md.
+For each graph: all eigenvalues against a dense solver in float64; residuals recomputed by scipy; the projector
+onto every cluster of equal eigenvalues; and whether the columns of PyG's AddLaplacianEigenvectorPE have the same
+eigenvalues. Exit status 1 beyond the limits of METRICS.md.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def arguments():
 
 
 def clusters(values, tolerance=1e-4):
-    """Ranges of eigenvalues that lie closer to their neighbours than they are known."""
+    """Ranges of eigenvalues closer to each other than their accuracy."""
     start = 0
     for i in range(1, len(values) + 1):
         if i == len(values) or values[i] - values[i - 1] > tolerance * max(values[i], 1e-3):
@@ -36,7 +36,7 @@ def clusters(values, tolerance=1e-4):
 
 
 def check_projectors(ours, values, vectors, first):
-    """The largest difference of the projectors on the clusters that the encoding has whole."""
+    """The largest difference of the projectors onto clusters that the encoding contains completely."""
     worst = 0
     for start, end in clusters(values):
         if start < first or end - first > ours.shape[1]:
@@ -44,7 +44,7 @@ def check_projectors(ours, values, vectors, first):
         gap = min(values[start] - values[start - 1] if start else np.inf,
                   values[end] - values[end - 1] if end < len(values) else np.inf)
         u, v = ours[:, start - first:end - first], vectors[:, start:end]
-        # Vectors are known to their residual over the gap to the rest of the spectrum.
+        # The accuracy of vectors is their residual over the gap to the rest of the spectrum.
         allowed = 1e-4 + 4e-3 * max(values[end - 1], 1e-4) / gap
         worst = max(worst, np.abs(u @ u.T - v @ v.T).max() / allowed)
     return worst
@@ -85,7 +85,7 @@ def check(index, seed, solver):
         truth = np.maximum(values[first:first + k], 0)
         worst[f"{kind} eigenvalues"] = (np.abs(ours - truth) / (1e-4 * truth + 1e-10)).max()
         worst[f"{kind} residuals"] = residuals(matrix, ours, found["values"]).max()
-        # The dropped vector is one of several of a multiple zero, and which one is a choice.
+        # With a multiple zero eigenvalue, which vector is dropped is arbitrary.
         several = first and values[1] < 1e-9
         if not several:
             worst[f"{kind} projectors"] = check_projectors(found["values"].astype(np.float64), values, vectors, first)
@@ -104,7 +104,7 @@ def main():
             bad = {key: value for key, value in worst.items() if not value <= 1}
             failed += bool(bad)
             most = max(worst, key=worst.get)
-            print(f"{'WRONG' if bad else 'ok':5} {name}: at most {worst[most]:.2g} of what is allowed, in {most}")
+            print(f"{'WRONG' if bad else 'ok':5} {name}: at most {worst[most]:.2g} of the limit, in {most}")
     print(f"{failed} wrong" if failed else "all right")
     return failed > 0
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Compares reference.py with PyTorch Geometric, in float64: verify_pyg.py
 
-The same parameters go through both, on a batch of five graphs: one of a single node, one without edges;
-directed edges with duplicates and loops. Output and every gradient must agree to LIMIT. Exit status 1 where
-they do not.
+Both get the same parameters and a batch of five graphs: one with a single node, one without edges; directed
+edges with duplicates and loops. Output and every gradient must agree to LIMIT; otherwise the exit status is 1.
 """
 
 import sys
@@ -57,13 +56,13 @@ def model_shapes(norm: str) -> Shapes:
 
 
 def given(p: Parameters, names: dict[str, str]) -> Parameters:
-    """The parameters of a module that calls THEIRS what is OURS here; its vectors are matrices of one row."""
+    """The parameters of a module, renamed from THEIRS to OURS; vectors become one-row matrices."""
     kinds = ("weight", "bias")
     own = {theirs + kind: p[ours + kind] for theirs, ours in names.items() for kind in kinds}
     return {name: tensor[0] if len(tensor) == 1 else tensor for name, tensor in own.items()}
 
 
-# --- what PyG makes of them
+# --- PyG's results
 
 
 def linear(p: Parameters, name: str, x: Tensor) -> Tensor:
@@ -90,7 +89,7 @@ def sparse_attention(p: Parameters) -> Tensor:
 
 
 def gps_module(norm: str) -> nn.Module:
-    """PyG's LayerNorm normalises graphs unless it is told that it is for nodes."""
+    """PyG's LayerNorm normalises whole graphs unless mode is "node"."""
     name = {"layer": "layer_norm", "graph": "layer_norm", "batch": "batch_norm", "none": None}[norm]
     mode = {"layer": {"mode": "node"}, "graph": {"mode": "graph"}}.get(norm)
     return pyg.GPSConv(D, gin_module(nn.GELU()), HEADS, act="gelu", norm=name, norm_kwargs=mode)
@@ -180,7 +179,7 @@ def results(shapes: Shapes, function: Function) -> Parameters:
 
 
 def largest_error(ours: Parameters, theirs: Parameters) -> r.Error:
-    """By the measure of METRICS.md, with floors: the gradients of some biases are exactly zero."""
+    """The error measure of METRICS.md, with floors, because the gradients of some biases are exactly zero."""
     arrays = [{name: t.numpy() for name, t in side.items()} for side in (ours, theirs)]
     errors = [r.error_of("output", arrays[0].pop("output"), arrays[1].pop("output"), LIMIT)]
     return max(errors + r.gradient_errors(*arrays, LIMIT), key=lambda e: e.excess)

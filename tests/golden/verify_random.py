@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dumps steps of random configurations and verifies each in PyTorch: verify_random.py [--count N]
 
-Exit status 1 where a step is wrong, which one beyond the limits need not be: see `judge`.
+Exit status 1 if a step is wrong; one beyond the limits is not necessarily wrong: see `judge`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def draw_parts(rng: random.Random) -> dict[str, object]:
-    """A model, with its branches replaced now and then; one without both is none."""
+    """A model whose branches are sometimes replaced; at least one branch remains."""
     parts = {
         "model": rng.choice(list(PRESETS)),
         "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", "none"]),
@@ -36,7 +36,7 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
 
 
 def draw_graphs(rng: random.Random, scratch: str) -> dict[str, object]:
-    """A family, or a list of directed edges with loops and duplicates, and nodes that have none."""
+    """A graph family, or a list of directed edges with loops, duplicates and isolated nodes."""
     nodes = rng.choice([1, rng.randint(2, 40), rng.randint(41, 400)])
     if rng.random() < 0.3:
         ends = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(rng.randint(1, 3 * nodes))]
@@ -52,12 +52,12 @@ def draw_graphs(rng: random.Random, scratch: str) -> dict[str, object]:
 
 
 def draw(rng: random.Random, scratch: str) -> dict[str, object]:
-    """Small and awkward: widths that no vector length divides, one node, one head, isolated nodes."""
+    """Small and awkward: widths not divisible by the vector length, one node, one head, isolated nodes."""
     heads = rng.randint(1, 8)
     parts, graphs = draw_parts(rng), draw_graphs(rng, scratch)
     if parts["norm"] == "batch" and parts["task"] == "graph" and graphs.get("batch", 1) == 1:
-        # The mean and the sum of what batch norm leaves do not depend on its input: gradients are exactly zero,
-        # and only rounding would be compared.
+        # The mean and the sum of batch norm's output do not depend on its input: gradients are exactly zero,
+        # and only rounding errors would be compared.
         parts["pool"] = "max"
     return {
         **parts,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares RWSE with PyTorch Geometric's AddRandomWalkPE, from dumps: verify_rwse.py DUMP ...
 
-A dump is a directory that `--pe rwse:K --dump DUMP` wrote. PyTorch Geometric writes one entry where a graph
-has several edges between the same two nodes, so there such a graph is another one: it is refused here.
-Exit status 1 where an entry differs by more than 1e-6 of itself, or by more than 1e-7 where it is below 0.1.
+A dump is a directory written by `--pe rwse:K --dump DUMP`. PyTorch Geometric merges parallel edges, which changes
+the graph, so graphs with parallel edges are refused here. Exit status 1 if an entry differs by more than a
+relative 1e-6, or by more than 1e-7 if it is below 0.1.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def graphs_of(dump: Path) -> list[Data]:
 
 
 def largest_excess(dump: Path) -> float:
-    """The largest difference over what is allowed."""
+    """The largest difference relative to its limit."""
     ours = np.load(dump / "input.encoding.walks.npy").astype(np.float64)
     transform = AddRandomWalkPE(ours.shape[1], attr_name="pe")
     theirs = torch.cat([transform(g).pe for g in graphs_of(dump)]).double().numpy()
@@ -45,5 +45,5 @@ if __name__ == "__main__":
     for path in parser.parse_args().dump:
         excess = largest_excess(path)
         wrong += not excess <= 1
-        print(f"{path}: {excess:.2f} of the difference allowed")
+        print(f"{path}: {excess:.2f} of the limit")
     sys.exit(wrong > 0)

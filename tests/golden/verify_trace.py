@@ -1,12 +1,12 @@
-"""Opens a trace (--trace FILE) with Perfetto's own trace processor and checks what it made of it.
+"""Opens a trace (--trace FILE) with Perfetto's trace processor and checks the result.
 
     build/bench_node_scaling --nodes 100,500 --trace trace.json
-    python3 verify_trace.py trace.json                       with the processor that `pip install perfetto` fetches
+    python3 verify_trace.py trace.json                       with the processor from `pip install perfetto`
     python3 verify_trace.py --engine DIRECTORY trace.json    with the WebAssembly one of Perfetto's user interface,
-                                                             by node (trace_engine.js says what DIRECTORY holds)
+                                                             in node (see trace_engine.js for DIRECTORY)
 
-Nothing may be lost or misread: every event is a slice of the same time, name and lane; ops stand below the spans
-that they name; the counter has a value for every op. Exit 0 if so.
+Nothing may be lost or misread: every event is a slice with the same time, name and lane; ops are nested in the
+spans they name; the counter has a value for every op. Exit status 0 on success.
 """
 
 import argparse
@@ -38,7 +38,7 @@ FAULTS = "select name, value from stats where severity = 'error' and value > 0"
 
 
 class Served:
-    """The processor in WebAssembly, behind a socket."""
+    """The WebAssembly processor, behind a socket."""
 
     def __init__(self, engine, trace):
         self.place = tempfile.TemporaryDirectory()
@@ -64,7 +64,7 @@ def nanoseconds(microseconds):
 
 
 def path_of(slices, one):
-    """The names above a slice, without the replay's own."""
+    """The names of a slice's ancestors, without the replay's."""
     names = []
     while one.parent_id is not None:
         one = slices[one.parent_id]
@@ -73,7 +73,7 @@ def path_of(slices, one):
 
 
 def check_events(events, slices, start, fail):
-    """The multiset of events is that of slices."""
+    """The multisets of events and slices are equal."""
     wanted = collections.Counter((e["pid"], e["name"], nanoseconds(e["ts"]), nanoseconds(e["dur"]))
                                  for e in events if e["ph"] == "X")
     found = collections.Counter((s.pid, s.name, s.ts - start, s.dur) for s in slices.values())
