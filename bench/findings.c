@@ -20,7 +20,7 @@ static int print_all(void *options, int count, char **files, struct message *err
 
 int main(int argc, char **argv)
 {
-    static const struct flag flags[] = {TOOL_FLAGS};
+    static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
         .name = "findings",
         .doc = "says in words what result files show",

@@ -22,7 +22,7 @@ static int plot(void *options, int count, char **files, struct message *error)
 
 int main(int argc, char **argv)
 {
-    static const struct flag flags[] = {TOOL_FLAGS};
+    static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
         .name = "plot",
         .doc = "draws a result file's charts as PREFIX_*.png and .svg, by default beside it",

@@ -14,17 +14,17 @@ static const char *const context[] = {
 enum { CONTEXT = sizeof context / sizeof *context };
 
 /* "AMD EPYC, cpu, 2 threads": device and threads where all rows agree on them. */
-static void describe(char text[AXES_TEXT], const struct compared *file)
+static void print_file(FILE *out, const struct compared *file)
 {
-    static const char *const where[] = {"device", "threads"};
-    size_t used = (size_t)snprintf(text, AXES_TEXT, "%.150s", file->name);
+    const struct field *where[] = {schema_find("device"), schema_find("threads")};
+    fprintf(out, "%c  %s", file->letter, file->name);
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
-        const struct field *axis = schema_find(where[i]);
         char value[AXES_TEXT];
-        axes_describe(rows_at(file->rows, 0), axis, value);
-        if (!axes_vary(file->rows, axis) && *value)
-            used += (size_t)snprintf(text + used, AXES_TEXT - used, ", %.40s", value);
+        axes_describe(rows_at(file->rows, 0), where[i], value);
+        if (!axes_vary(file->rows, where[i]) && *value)
+            fprintf(out, ", %s", value);
     }
+    fprintf(out, ": %s%s\n", file->path, file->letter == 'A' ? " (baseline)" : "");
 }
 
 /* "machine/bench" of results/machine/bench.json: enough to tell files apart, and short enough for a legend.
@@ -63,35 +63,22 @@ static void context_text(char text[AXES_TEXT], const struct record *record, cons
         snprintf(text, AXES_TEXT, "%lld", (long long)count);
 }
 
-static bool context_differs(const struct comparison *c, const char *path)
-{
-    char first[AXES_TEXT], other[AXES_TEXT];
-    context_text(first, c->files[0].record, path);
-    for (size_t f = 1; f < c->count; f++) {
-        context_text(other, c->files[f].record, path);
-        if (strcmp(first, other) != 0)
-            return true;
-    }
-    return false;
-}
-
 void compare_files(FILE *out, const struct comparison *c)
 {
-    for (size_t f = 0; f < c->count; f++) {
-        char label[AXES_TEXT];
-        describe(label, &c->files[f]);
-        fprintf(out, "%c  %s: %s%s\n", c->files[f].letter, label, c->files[f].path,
-                f == 0 ? " (baseline)" : "");
-    }
+    for (size_t f = 0; f < c->count; f++)
+        print_file(out, &c->files[f]);
     for (size_t i = 0; i < CONTEXT; i++) {
-        if (!context_differs(c, context[i]))
+        char texts[COMPARED_MAX][AXES_TEXT];
+        bool differs = false;
+        for (size_t f = 0; f < c->count; f++) {
+            context_text(texts[f], c->files[f].record, context[i]);
+            differs = differs || strcmp(texts[f], texts[0]) != 0;
+        }
+        if (!differs)
             continue;
         fprintf(out, "   %s:", context[i]);
-        for (size_t f = 0; f < c->count; f++) {
-            char text[AXES_TEXT];
-            context_text(text, c->files[f].record, context[i]);
-            fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, text);
-        }
+        for (size_t f = 0; f < c->count; f++)
+            fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, texts[f]);
         putc('\n', out);
     }
 }
@@ -129,14 +116,9 @@ void compare_means(FILE *out, const struct comparison *c)
 static void row_name(char text[AXES_TEXT], const struct rows *rows, size_t i)
 {
     const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(rows, varying), used = 0;
-    snprintf(text, AXES_TEXT, "row %zu", i + 1);
-    for (size_t k = 0; k < n && used < AXES_TEXT; k++) {
-        char value[AXES_TEXT];
-        axes_describe(rows_at(rows, i), varying[k], value);
-        if (*value)
-            used += (size_t)snprintf(text + used, AXES_TEXT - used, "%s%s", used ? ", " : "", value);
-    }
+    axes_describe_all(rows_at(rows, i), varying, axes_varying(rows, varying), text);
+    if (!*text)
+        snprintf(text, AXES_TEXT, "row %zu", i + 1);
 }
 
 /* A kind of row that is left over: says why row i of a file is one in text[MESSAGE_SIZE]; false if it is not.

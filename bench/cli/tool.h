@@ -9,18 +9,14 @@ struct tool_options {
     bool help, version;
 };
 
-/* The last flags of every tool. */
+/* The last flags of every tool, before the end of its table. */
 #define TOOL_FLAGS                                                                                           \
     {.name = "version",                                                                                      \
      .help = "version and how this was built",                                                               \
      .kind = FLAG_ON,                                                                                        \
      .field = offsetof(struct tool_options, version)},                                                       \
-        {.name = "help",                                                                                     \
-         .help = "this text",                                                                                \
-         .kind = FLAG_ON,                                                                                    \
-         .field = offsetof(struct tool_options, help)},                                                      \
     {                                                                                                        \
-        .name = NULL                                                                                         \
+        .name = "help", .help = "this text", .kind = FLAG_ON, .field = offsetof(struct tool_options, help)   \
     }
 
 /* Does the work on the files. Returns the exit status; unless it is EXIT_GOOD, with a message. */
