@@ -244,7 +244,7 @@ static void test_charts_are_skipped(void **state)
     struct record *record = record_to_draw(), *nothing = empty_record();
     assert_int_equal(chart_draw(nothing, NULL, NULL, p->prefix, message), CHART_SKIPPED);
     assert_int_equal(chart_draw(record, schema_find("act"), NULL, p->prefix, message), CHART_SKIPPED);
-    assert_non_null(strstr(message, "act is not a number"));
+    assert_non_null(strstr(message, "act is not numeric"));
     assert_int_equal(chart_draw(record, NULL, "/nonexistent", p->prefix, message), CHART_SKIPPED);
     assert_int_equal(chart_draw(record, NULL, NULL, "/nonexistent/x", message), CHART_FAILED);
     assert_non_null(strstr(message, "/nonexistent/x_time.gp"));

@@ -32,7 +32,7 @@ static const struct chart charts[] = {
      .what = "memory",
      .base = UNITS_BINARY,
      .unit = "B",
-     .note = "planned: the arena laid out before the run; open: what one run made resident",
+     .note = "planned: arena, laid out before the run; open: resident memory of one run",
      .count = 4,
      .quantities = {{"step", "Training step", "step.memory.planned", NULL, NULL, false},
                     {"forward", "Forward pass", "forward.memory.planned", NULL, NULL, false},
@@ -43,14 +43,14 @@ static const struct chart charts[] = {
      .what = "work",
      .base = UNITS_SI,
      .unit = "FLOP",
-     .note = "the mathematics' own count; open: measured",
+     .note = "analytic: derived from the mathematics; open: measured",
      .count = 4,
      .quantities = {{"step", "Training step", "step.flops.analytic", NULL, NULL, false},
                     {"forward", "Forward pass", "forward.flops.analytic", NULL, NULL, false},
                     {"step, executed", "Training step", "step.flops.executed", NULL, NULL, true},
                     {"forward, executed", "Forward pass", "forward.flops.executed", NULL, NULL, true}}},
     {.name = "throughput",
-     .axis = "graphs in a second",
+     .axis = "graphs per second",
      .what = "throughput",
      .base = UNITS_SI,
      .unit = "graphs/s",
@@ -72,13 +72,13 @@ static const struct chart charts[] = {
      .what = "memory",
      .base = UNITS_BINARY,
      .unit = "B",
-     .note = "the most that was taken while it was computed; open: what is stored",
+     .note = "peak while it is computed; open: stored",
      .count = 2,
      .quantities = {{"", "Encoding", "encoding.peak", NULL, NULL, false},
                     {"stored", "Encoding", "encoding.storage", NULL, NULL, true}}},
 };
 enum { CHARTS = sizeof charts / sizeof *charts };
-_Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "as many as chart_draw_all draws");
+_Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "more charts than chart_draw_all draws");
 
 /* Writes one chart's script to `path`; false with a message on failure. */
 static bool write_chart_script(const char *path, const struct chart *c, const struct series_set *set,
@@ -156,7 +156,7 @@ enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct
     struct scripts scripts = {0};
     char look[PATH_MAX];
     if (d->axis->type == FIELD_TEXT) {
-        snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not a number", d->axis->path);
+        snprintf(message, MESSAGE_SIZE, "charts skipped: %s is not numeric", d->axis->path);
         return CHART_SKIPPED;
     }
     if (!figure_look(plots_dir, "scaling.gp", look))

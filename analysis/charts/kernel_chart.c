@@ -125,6 +125,6 @@ enum chart_result kernel_chart_draw(const struct record *record, const char *plo
         any = any || roofline_percent(rows_at(c.rows, i), "kernel.roofline.percent", &percent);
     if (any)
         return figure_draw(&figure, &c, plots_dir, prefix, message);
-    snprintf(message, MESSAGE_SIZE, "charts skipped: no row has its percentage of the roofline");
+    snprintf(message, MESSAGE_SIZE, "charts skipped: no row has a roofline percentage");
     return CHART_SKIPPED;
 }

@@ -164,7 +164,7 @@ static void set_names(struct value *fit, const char *field, const struct run *r,
     for (size_t i = 0; i < r->n; i++) {
         const char *name = name_of(&r->samples[i]);
         if (!name) {
-            set_null(fit, field, "not placed under a roofline");
+            set_null(fit, field, "no roofline");
             return;
         }
         size_t used = strlen(text);

@@ -107,11 +107,11 @@ static void warn_contradiction(const struct value *fit, FILE *out)
     fputs(": time grows as ", out);
     print_exponent(fit, out);
     fprintf(out,
-            ", but the %s as %s^%.2f, though every row is in one level of memory (%s) and %s-bound: %s\n",
+            ", but the %s as %s^%.2f, though all rows are in one level of memory (%s) and %s-bound: %s\n",
             work_name(fit), symbol_text(fit), real_of(fit, "work_exponent"), text_of(fit, "levels"),
             text_of(fit, "bounds"),
-            faster ? "something costs more than the algorithm says"
-                   : "the small sizes pay costs that do not grow with the work");
+            faster ? "something costs more than the algorithm predicts"
+                   : "small sizes have costs that do not grow with the work");
 }
 
 static void warn_crossing(const struct value *fit, FILE *out)
@@ -121,10 +121,9 @@ static void warn_crossing(const struct value *fit, FILE *out)
     fprintf(out, ": time grows by an exponent of %.2f %s than the %s; ", fabs(real_of(fit, "excess")),
             real_of(fit, "excess") > 0 ? "more" : "less", work_name(fit));
     if (*text_of(fit, "levels"))
-        fprintf(out, "the rows lie in %s and are bound by %s\n", text_of(fit, "levels"),
-                text_of(fit, "bounds"));
+        fprintf(out, "the rows are in %s and bound by %s\n", text_of(fit, "levels"), text_of(fit, "bounds"));
     else
-        fputs("whether the rows stay in one level of memory is not known without a roofline\n", out);
+        fputs("the levels of memory are not known without a roofline\n", out);
 }
 
 void fits_warn(const struct value *fits, FILE *out)

@@ -31,9 +31,9 @@ set tmargin at screen 1 - 105.0 / height
 set bmargin at screen 75.0 / height
 set label 1 "{/:Bold ".title."}" at screen 0.02, 1 - 25.0 / height left font ",13" textcolor rgb ink
 set label 2 subtitle at screen 0.02, 1 - 50.0 / height left noenhanced font ",10" textcolor rgb pale
-set label 3 "percent of what the calibrated roofline allows" at screen 0.02, 1 - 80.0 / height left textcolor rgb ink
+set label 3 "percentage of the calibrated roofline" at screen 0.02, 1 - 80.0 / height left textcolor rgb ink
 set label 4 work at screen 0.02, 30.0 / height left noenhanced font ",8.5" textcolor rgb pale
-set label 5 "medians; less than 0.1 % stands at the left edge".(cold > 0 ? "; hollow: with emptied caches" : "") \
+set label 5 "medians; below 0.1 %: at the left edge".(cold > 0 ? "; hollow: cold caches" : "") \
     at screen 0.02, 13.0 / height left noenhanced font ",8.5" textcolor rgb pale
 set key at screen 0.97, 1 - 80.0 / height right center horizontal textcolor rgb ink
 

@@ -64,7 +64,7 @@ static void print_largest(FILE *out, const struct record *record)
             bytes, gflops);
     if (row_get_real(row, "step.roofline.percent", &percent) &&
         row_get_text(row, "step.roofline.bound", &bound))
-        fprintf(out, ": %.0f %% of what this machine's %s ceiling allows", percent, bound);
+        fprintf(out, ": %.0f %% of this machine's %s ceiling", percent, bound);
     fputs(".\n", out);
 }
 
@@ -83,7 +83,7 @@ static void print_kernels(FILE *out, const struct record *record)
     fprintf(out, "- The fastest kernel is %s (%s) at %.0f GFLOP/s", op, variant, rate);
     if (row_get_real(best, "kernel.roofline.percent", &percent))
         fprintf(out, ", %.0f %% of its roofline", percent);
-    fprintf(out, "; %zu of %zu kernels were measured and found right.\n", good, rows_count(rows));
+    fprintf(out, "; %zu of %zu kernels were measured and verified.\n", good, rows_count(rows));
 }
 
 static void print_encodings(FILE *out, const struct record *record)
@@ -99,8 +99,8 @@ static void print_encodings(FILE *out, const struct record *record)
         return;
     units_format(time, once, UNITS_SI, "s");
     fprintf(out,
-            "- The dearest encoding is %s of %s with %lld nodes: %s once, under 1 %% of the time after %lld "
-            "training steps.\n",
+            "- The most expensive encoding is %s of %s with %lld nodes: %s once, under 1 %% of the time "
+            "after %lld training steps.\n",
             pe, family, (long long)nodes, time, (long long)steps);
 }
 
