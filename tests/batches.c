@@ -21,7 +21,7 @@ struct batch batch_er(int64_t nodes, int64_t graphs)
     return b;
 }
 
-/* A batch of these graphs with these edges, which are left sorted. */
+/* A batch of these graphs and edges, which are sorted in place. */
 static struct batch batch_of_edges(const int64_t *offset, int64_t graphs, uint64_t *edge, int64_t edges)
 {
     struct batch b = {.graphs = graphs, .offset = malloc((size_t)(graphs + 1) * sizeof *b.offset)};

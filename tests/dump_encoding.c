@@ -1,11 +1,10 @@
 /*
- * Computes the encoding of a drawn graph, and writes both for programs that check or compare with them:
+ * Computes the encoding of a generated graph, and writes both for programs that check or compare them:
  *
  *     dump_encoding GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY
  *
  * row.npy, col.npy: the graph as compressed sparse rows; offset.npy: its graphs; values.npy, eigenvalues.npy:
- * the encoding (models/encodings/encoding.h). Prints a line of JSON: what was found, and the seconds of each
- * run.
+ * the encoding (models/encodings/encoding.h). Prints a line of JSON: the results and the seconds of each run.
  */
 #include <stdio.h>
 #include <stdlib.h>

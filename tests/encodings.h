@@ -6,12 +6,12 @@
 #include "models/encodings/encoding.h"
 
 /*
- * An encoding in its shapes alone: seeded numbers instead of walks or eigenvectors. Those of pairs that a
- * graph does not have are not numbers, so that whoever reads one shows. Free it with encoding_free.
+ * An encoding of the right shape with random numbers instead of walks or eigenvectors. Pairs that a graph
+ * does not have are NaN, so that reading them is detected. Free it with encoding_free.
  */
 struct encoding encoding_sample(const struct encoding_config *c, const struct batch *b);
 
-/* The same encoding of the batch with other labels: node i became node to[i]. */
+/* The same encoding with permuted labels: node i becomes node to[i]. */
 struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to);
 
 /* Whether this build has the solver. */
@@ -20,7 +20,8 @@ bool eigensolver_there(enum eigensolver s);
 /* Skips the test in a build without Laplacian encodings. */
 void needs_lapack(void);
 
-/* The Laplacian encoding of a batch; without one, the process ends with a line. Free it with encoding_free.
+/*
+ * The Laplacian encoding of a batch; on failure the process exits with a message. Free it with encoding_free.
  */
 struct encoding lappe_of(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s,
                          int threads);

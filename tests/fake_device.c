@@ -6,10 +6,10 @@
 
 #include "bench/base/clock.h"
 
-/* Before each piece of memory, for what is given back. */
+/* Header of each allocation, with its size for accounting. */
 struct fake_memory {
     int64_t bytes;
-    char room[120]; /* keeps the alignment */
+    char room[120]; /* preserves the alignment */
 };
 
 enum { ALIGNMENT = 128 };
@@ -130,7 +130,7 @@ static double seconds(void *from, void *to)
     return *(double *)to - *(double *)from;
 }
 
-/* Kernels run all the same: the graph is only counted. */
+/* Kernels still run: the graph is only counted. */
 static void capture_begin(void *context)
 {
     struct fake *f = context;

@@ -1,10 +1,10 @@
-/* Files for tests of what reads them. */
+/* Temporary files for tests of readers. */
 #ifndef GTMARK_TESTS_FILES_H
 #define GTMARK_TESTS_FILES_H
 
 #include <stddef.h>
 
-/* Where a test group writes: a directory, and in it one file. */
+/* A temporary directory and a file in it. */
 struct test_file {
     char root[32], path[64];
 };
@@ -13,11 +13,11 @@ struct test_file {
 int test_file_open(void **state);
 int test_file_close(void **state);
 
-/* The file at path anew; where it cannot be written, the test fails. */
+/* Writes the file; fails the test if that is not possible. */
 void write_bytes(const char *path, const char *bytes, size_t size);
 void write_gzip(const char *path, const char *bytes, size_t size);
 
-/* The bytes of a literal, those of NUL among them, and how many. */
+/* The bytes of a literal, which may contain NUL, and their number. */
 #define TEXT(text) text, sizeof text - 1
 
 #endif

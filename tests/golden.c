@@ -40,7 +40,7 @@ double golden_entry(const char *name, int64_t i)
     return rng_int24(rng_key(GOLDEN_SEED, name), (uint64_t)i) * 0x1p-23;
 }
 
-/* One of so many, as op uniform_index does it. */
+/* A number below the limit, as in op uniform_index. */
 static int64_t choose(int64_t word, int64_t limit)
 {
     uint64_t bits = rng_bits(rng_key(GOLDEN_SEED, "edges"), (uint64_t)word);

@@ -1,8 +1,8 @@
 /*
- * What golden results were computed from (tests/golden/make_golden.py), made again: inputs are not stored.
+ * Regenerates the inputs of the golden results (tests/golden/make_golden.py), which are not stored.
  *
- * A matrix is uniform on [-1, 1) and keyed by its name, which is exact in float and double. Edge n of the
- * batch goes from the node of its graph that word 2n of the stream "edges" chooses to that of word 2n + 1.
+ * A matrix is uniform on [-1, 1), exact in float and double, and keyed by its name. Edge n of the batch goes
+ * from the node of its graph selected by word 2n of the stream "edges" to that selected by word 2n + 1.
  */
 #ifndef GTMARK_TESTS_GOLDEN_H
 #define GTMARK_TESTS_GOLDEN_H
@@ -12,7 +12,7 @@
 
 enum { GOLDEN_NODES = 137, GOLDEN_SEED = 7 };
 
-/* How a program is computed, and how far it may be from the golden results. */
+/* A way to compute a program, and its error limits against the golden results. */
 struct way {
     const struct backend *backend;
     enum dtype dtype;
@@ -22,16 +22,18 @@ struct way {
 /* On the oracle, in double. */
 extern const struct way way_oracle;
 
-/* Calls back for each way that this machine has. */
+/* Calls `test` for each way available on this machine. */
 void each_way(void (*test)(const struct way *way, const void *context), const void *context);
 
-/* A tape that trains, under the seed of the recipe. */
+/* The configuration of a training tape with the golden seed. */
 struct tape_config way_config(const struct way *way);
 
-/* Entry i of the matrix of that name. */
+/* Entry i of the matrix with this name. */
 double golden_entry(const char *name, int64_t i);
 
-/* Five graphs, directed, with loops and duplicates: one is a node, one has no edges. Free it with batch_free.
+/*
+ * Five directed graphs with loops and duplicates: one has a single node, one has no edges. Free it with
+ * batch_free.
  */
 struct batch golden_batch(void);
 

@@ -20,7 +20,7 @@ struct batch graph_drawn(const char *family, int64_t nodes, double degree, int64
     return b;
 }
 
-/* The first place in row i whose sender is not below `from`. */
+/* The first position in row i whose sender is at least `from`. */
 static int64_t place_of(const struct csr *g, int64_t from, int64_t i)
 {
     int64_t low = g->row_ptr[i], high = g->row_ptr[i + 1];

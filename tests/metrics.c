@@ -39,7 +39,7 @@ struct bytes_formula bytes_formula_of(enum op op)
     return f;
 }
 
-/* How often the call at hand reads or writes a matrix of the term's shape. */
+/* How often the call reads or writes a matrix of the term's shape. */
 static int accesses(const struct bytes_formula *f, const struct bytes_term *t, const void *args)
 {
     int times = t->always;
@@ -52,7 +52,7 @@ static int accesses(const struct bytes_formula *f, const struct bytes_term *t, c
     return times;
 }
 
-/* Bytes of an element of the matrices that share their dtype. */
+/* Element size of the matrices that share a dtype. */
 static size_t shared_size(const struct bytes_formula *f, const void *args)
 {
     for (int i = 0; i < f->info->operand_count; i++) {
@@ -75,7 +75,7 @@ int64_t bytes_formula_value(const struct bytes_formula *f, const void *args, con
     return bytes;
 }
 
-/* "(1 + HAS(dx) + ACC(dx))": how often a shape counts beside its constant part; returns how many summands. */
+/* Writes "(1 + HAS(dx) + ACC(dx))", the multiplicity of a shape; returns the number of summands. */
 static int write_times(const struct bytes_formula *f, const struct bytes_term *t, FILE *out)
 {
     char text[512] = "";
@@ -94,7 +94,7 @@ static int write_times(const struct bytes_formula *f, const struct bytes_term *t
     return summands;
 }
 
-/* A product with its number in front: "7 * N * M", "(1 + HAS(pre)) * N * M", "8 * (B + 1)". */
+/* Writes a product and its multiplicity: "7 * N * M", "(1 + HAS(pre)) * N * M", "8 * (B + 1)". */
 static void write_term(const struct bytes_formula *f, const struct bytes_term *t, FILE *out)
 {
     int64_t number = t->dtype == DTYPE_NONE ? 1 : (int64_t)dtype_size(t->dtype);
@@ -140,7 +140,7 @@ void bytes_formula_write(const struct bytes_formula *f, FILE *out)
 
 /* --- ops */
 
-/* Text in a cell of a table, as code. */
+/* Writes text as code in a table cell. */
 static void write_code(const char *text, FILE *out)
 {
     putc('`', out);
@@ -149,7 +149,7 @@ static void write_code(const char *text, FILE *out)
     putc('`', out);
 }
 
-/* What an op does to its operands of a role. */
+/* What an op does with operands of this role. */
 static const char *role_verb(enum role role)
 {
     static const char *const verbs[] = {
@@ -220,7 +220,7 @@ static void write_ops(FILE *out)
     }
 }
 
-/* A formula as it stands in ops.def, where attributes are reached through the arguments. */
+/* Writes a formula of ops.def, without the access of attributes through the arguments. */
 static void write_formula(const char *text, FILE *out)
 {
     for (; *text; text++)
@@ -243,7 +243,7 @@ static void write_costs(FILE *out)
     }
 }
 
-/* What an activation adds to the cost of one output of a linear layer, forward and backward. */
+/* The cost that an activation adds to one output of a linear layer, forward and backward. */
 static void write_activations(FILE *out)
 {
     struct mat one = {.rows = 1, .cols = 1, .ld = 1, .dtype = F32};

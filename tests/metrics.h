@@ -1,7 +1,7 @@
 /*
  * The generated sections of FIELDS.md and OPS.md, as Markdown.
  *
- * A section is what stands in its page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
+ * A section is the text of its page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
  */
 #ifndef GTMARK_TESTS_METRICS_H
 #define GTMARK_TESTS_METRICS_H
@@ -16,12 +16,12 @@ struct section {
     void (*write)(FILE *out);
 };
 
-/* All sections; ends with a row without a page. */
+/* All sections, terminated by a row without a page. */
 extern const struct section metrics_sections[];
 
 /*
- * The minimum bytes of an op as a formula in its sizes: of each shape, the accesses that always happen and
- * those of operands that may be absent or accumulated.
+ * The minimum bytes of an op as a formula in its sizes: for each shape the unconditional accesses, and those
+ * of operands that may be absent or accumulated.
  */
 enum { BYTES_TERMS = 16 };
 
@@ -29,8 +29,8 @@ struct bytes_term {
     enum dim rows, cols;
     enum role role; /* OFFSETS: rows + 1 entries */
     enum dtype dtype;
-    int always;                    /* accesses whatever the call */
-    unsigned present, accumulated; /* operands (bits) that count where present, and where accumulated */
+    int always;                    /* unconditional accesses */
+    unsigned present, accumulated; /* operands (bits) counted if present, and if accumulated */
 };
 
 struct bytes_formula {
@@ -42,7 +42,7 @@ struct bytes_formula {
 struct bytes_formula bytes_formula_of(enum op op);
 void bytes_formula_write(const struct bytes_formula *f, FILE *out);
 
-/* Its value for a call with these sizes: what op_bytes must agree with. */
+/* Its value for a call with these sizes, which must equal op_bytes. */
 int64_t bytes_formula_value(const struct bytes_formula *f, const void *args, const int64_t dims[DIMS]);
 
 #endif

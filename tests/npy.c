@@ -12,7 +12,7 @@
 
 enum { PREFIX = 10 };
 
-/* All bytes of a file. Free them. */
+/* All bytes of a file, allocated. */
 static unsigned char *bytes_of(const char *path, size_t *size)
 {
     FILE *in = fopen(path, "rb");
@@ -39,7 +39,7 @@ struct array npy_read(const char *path)
         fail_msg("%s: not NumPy's format 1.0", path);
     size_t start = PREFIX + bytes[8] + 256u * bytes[9];
     if (start > size || start % 64 != 0 || bytes[start - 1] != '\n')
-        fail_msg("%s: the header has %zu bytes of %zu", path, start, size);
+        fail_msg("%s: the header has %zu bytes, in a file of %zu", path, start, size);
     struct array a = {0};
     if (sscanf((const char *)bytes + PREFIX,
                "{'descr': '<%2[fi48]', 'fortran_order': False, 'shape': (%" SCNd64 ", %" SCNd64, a.type,

@@ -1,4 +1,4 @@
-/* All blocks of the operands and the scratch lie in one allocation, which is written and read as a whole. */
+/* All operands and the scratch buffer share one allocation, which is transferred as a whole. */
 #include "tests/operands_device.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void device_of_tests_close(struct opened_device *d)
     d->context = NULL;
 }
 
-/* Where each block stands in the allocation, and the scratch after them. */
+/* The offset of each block in the allocation; scratch follows them. */
 struct placement {
     int64_t at[OPERANDS_MAX], scratch, scratch_bytes, end;
 };
@@ -55,7 +55,7 @@ static struct placement place(const struct operands *o, const struct kernel *k, 
     return p;
 }
 
-/* Runs on memory that begins at `base` on the device. */
+/* Runs on device memory starting at `base`. */
 static void run_at(struct operands *o, const struct kernel *k, const struct placement *p, char *base,
                    void *context)
 {

@@ -4,7 +4,7 @@
 
 #include "tests/operands.h"
 
-/* A device that is open, or why there is none. */
+/* An open device, or why there is none. */
 struct opened_device {
     const struct backend *backend;
     void *context; /* null: none */
@@ -16,9 +16,9 @@ struct opened_device device_of_tests(void);
 void device_of_tests_close(struct opened_device *d);
 
 /*
- * Runs a kernel on copies of the operands in the device's memory, traps and all, and brings everything back.
- * `aligned`: the first element of every matrix stands on the device's alignment; else next to it. Scratch
- * starts as NaN; false if it was overrun.
+ * Runs a kernel on copies of the operands, including guards, in device memory, and copies everything back.
+ * `aligned`: the first element of every matrix has the device's alignment; otherwise it is offset from it.
+ * Scratch starts as NaN; returns false if it was overrun.
  */
 bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned);
 

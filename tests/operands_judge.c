@@ -1,4 +1,4 @@
-/* How far results are from the oracle's: see operands.h. */
+/* Errors relative to the oracle: see operands.h. */
 #include "tests/operands.h"
 
 #include <math.h>

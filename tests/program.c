@@ -1,4 +1,7 @@
-/* Programs and their houses. Output is taken by files in memory, which no pipe's size can block. */
+/*
+ * Running programs in a temporary checkout. Output is captured in memory files, which, unlike pipes, cannot
+ * block.
+ */
 #include "tests/program.h"
 
 #include <errno.h>
@@ -22,7 +25,10 @@
 
 enum { ARGUMENTS_MAX = 64, TIME_LIMIT = 60 };
 
-/* The program of that name beside the directory of this test program: build/tests/test_x -> build/NAME. */
+/*
+ * The path of the program with this name, relative to the directory of the test program: build/tests/test_x
+ * -> build/NAME.
+ */
 static void path_of_program(char path[PATH_MAX], const char *name)
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -115,8 +121,8 @@ static void run_child(const struct house *h, char **argv, int out, int err)
 {
     int in = open("/dev/null", O_RDONLY);
     if (chdir(h->work) == 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
-        signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
-        alarm(TIME_LIMIT);       /* stands through exec */
+        signal(SIGINT, SIG_DFL); /* shells ignore it for background jobs */
+        alarm(TIME_LIMIT);       /* inherited across exec */
         execv(h->program, argv);
     }
     _exit(127);
@@ -156,7 +162,7 @@ static int memory_file(void)
     return file;
 }
 
-/* What was written to a memory file, which is closed. */
+/* The contents of a memory file, which is closed. */
 static char *text_of(int file)
 {
     off_t size = lseek(file, 0, SEEK_END);

@@ -1,4 +1,4 @@
-/* Records and rows of programs that ran. */
+/* Records and rows written by programs. */
 #include "tests/records.h"
 
 #include "analysis/record/record.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* One line: printable, its newline at the end and nowhere else. */
+/* One printable line, with a newline at the end only. */
 static bool is_one_line(const char *text)
 {
     size_t length = strlen(text);

@@ -5,9 +5,9 @@
 #include "tests/program.h"
 
 /*
- * Runs the program with `words` and, unless null, `more`, as program_run does. It must end with status 2,
- * print nothing on stdout and one line on stderr, which holds `names` (the flag and its value) and, unless
- * null, `allowed`, and leave every file as it was.
+ * Runs the program with `words` and, unless null, `more`, as program_run does. It must exit with status 2,
+ * print nothing on stdout and one line on stderr that contains `names` (the flag and its value) and, unless
+ * null, `allowed`, and must not change any file.
  */
 void refuses(const struct house *h, const char *words, const char *const *more, const char *names,
              const char *allowed);

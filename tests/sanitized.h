@@ -1,4 +1,4 @@
-/* Whether AddressSanitizer, with an allocator of its own, is compiled in. */
+/* Whether AddressSanitizer, which replaces the allocator, is compiled in. */
 #ifndef GTMARK_TESTS_SANITIZED_H
 #define GTMARK_TESTS_SANITIZED_H
 

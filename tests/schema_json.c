@@ -13,7 +13,7 @@ static struct value *texts(const char *const *list)
     return array;
 }
 
-/* An object of one member. */
+/* An object with one member. */
 static struct value *one(const char *key, const char *text)
 {
     struct value *object = value_new_object();
@@ -26,7 +26,7 @@ static struct value *reference(const char *to)
     return one("$ref", to);
 }
 
-/* What is all of a list of one. */
+/* A list of one element. */
 static struct value *only(struct value *v)
 {
     struct value *array = value_new_array();
@@ -34,7 +34,7 @@ static struct value *only(struct value *v)
     return array;
 }
 
-/* An object without properties yet, and with no others. */
+/* An object without properties that allows no others. */
 static struct value *closed_object(void)
 {
     struct value *object = one("type", "object");
@@ -43,7 +43,7 @@ static struct value *closed_object(void)
     return object;
 }
 
-/* What a field may hold: its type, or null. */
+/* The schema of a field: its type, or null. */
 static struct value *value_schema(const struct field *f)
 {
     static const char *const types[] = {
@@ -59,7 +59,7 @@ static struct value *value_schema(const struct field *f)
     return schema;
 }
 
-/* Puts a field's schema at its path below an object's. */
+/* Adds a field's schema at its path below an object's. */
 static void add_field(struct value *object, const struct field *f)
 {
     const char *path = f->path;
@@ -98,7 +98,7 @@ static struct value *object_of(const struct field *fields, size_t count)
     return object;
 }
 
-/* Open at the top, for what stands beside them. */
+/* At the top level other fields are allowed. */
 static struct value *fields_schema(void)
 {
     struct value *fields = object_of(schema_fields, schema_fields_count);
@@ -117,14 +117,14 @@ static const char *kind_name(enum value_kind kind)
                                   : "array";
 }
 
-/* What stands beside the rows; more of it is allowed. */
+/* The fields beside the rows; others are allowed. */
 static struct value *head_schema(void)
 {
     struct value *head = one("type", "object"), *properties = value_new_object();
     struct value *required = only(value_new_text("schema")), *version = value_new_object();
     value_set_count(version, "const", SCHEMA_VERSION);
     value_set_text(version, "description",
-                   "version of the format; raised when a reader of the old one would misread");
+                   "version of the format; raised when readers of the previous one would misread it");
     value_set(properties, "schema", version);
     for (size_t i = 0; i < schema_head_count; i++) {
         const struct head_field *f = &schema_head[i];
@@ -139,7 +139,7 @@ static struct value *head_schema(void)
     return head;
 }
 
-/* A row, and a row with the record beside it: of the fields, and nothing else. */
+/* A row, and a row with its record: exactly these fields. */
 static struct value *of_fields(struct value *properties, const char *required)
 {
     struct value *schema = value_new_object();
@@ -175,7 +175,7 @@ struct value *schema_json(void)
     value_set_text(schema, "title", "gtmark result file");
     value_set_text(
         schema, "description",
-        "Made from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.");
+        "Generated from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.");
     value_set(schema, "allOf", only(reference("#/$defs/head")));
     value_set(schema, "properties", properties);
     value_set(schema, "required", only(value_new_text("rows")));

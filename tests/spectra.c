@@ -1,9 +1,9 @@
 /*
  * Closed forms: Brouwer and Haemers, "Spectra of Graphs", 2012, chapter 1. A path of n nodes has eigenvalues
- * 2 - 2 cos(pi k / n), and normalised 1 - cos(pi k / (n - 1)); a cycle 2 - 2 cos(2 pi k / n); the complete
- * graph n; a star 1 and n; a hypercube of dimension d 2 k, as often as there are k ones in d bits. Of a
- * product of graphs the eigenvalues are the sums of theirs: so of a grid. Regular graphs of degree d are
- * normalised by division by d.
+ * 2 - 2 cos(pi k / n), normalised 1 - cos(pi k / (n - 1)); a cycle 2 - 2 cos(2 pi k / n); the complete graph
+ * n; a star 1 and n; a hypercube of dimension d has 2 k, with the multiplicity of d-bit numbers with k ones.
+ * The eigenvalues of a product of graphs, e.g. a grid, are the sums of theirs. For regular graphs of degree d
+ * the normalised eigenvalues are divided by d.
  */
 #include "tests/spectra.h"
 
@@ -108,7 +108,7 @@ static double star_value(int64_t n, int64_t k, bool normalised)
     return k == 0 ? 0 : k < n - 1 ? 1 : normalised ? 2 : (double)n;
 }
 
-/* The largest hypercube of at most n nodes. */
+/* The largest hypercube with at most n nodes. */
 static int dimension(int64_t n)
 {
     int d = 1;
@@ -138,7 +138,7 @@ static double hypercube_value(int64_t n, int64_t k, bool normalised)
     return 2 * (double)ones / (normalised ? bits : 1);
 }
 
-/* As near to n nodes as rows of three quarters of the columns' number allow: no square, so no pairs alike. */
+/* About n nodes with an aspect ratio of three quarters: not square, so that no eigenvalues coincide. */
 static int64_t grid_columns(int64_t n)
 {
     return (int64_t)sqrt((double)n * 4 / 3);
@@ -180,7 +180,7 @@ const struct known_graph known_graphs[] = {
     {0},
 };
 
-/* The Laplacian of a graph, dense. */
+/* The dense Laplacian of a graph. */
 static double *laplacian_of(const struct batch *b, int64_t g, bool normalised)
 {
     int64_t first = b->offset[g], n = b->offset[g + 1] - first;
@@ -202,7 +202,7 @@ static double *laplacian_of(const struct batch *b, int64_t g, bool normalised)
     return a;
 }
 
-/* Rows and columns p and q turned so that a_pq is 0. */
+/* Rotates rows and columns p and q so that a_pq becomes 0. */
 static void turn(double *a, int64_t n, int64_t p, int64_t q)
 {
     double half = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);

@@ -1,9 +1,9 @@
-/* Made-up series: first-order autoregressive noise. */
+/* Synthetic series: first-order autoregressive noise. */
 #include "tests/synthetic.h"
 
 #include <math.h>
 
-/* Standard normal values, by Box and Muller. */
+/* Standard normal numbers, by the Box-Muller method. */
 static double normal(uint64_t *state)
 {
     double uniform[2];
