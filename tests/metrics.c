@@ -264,8 +264,10 @@ static void write_activations(FILE *out)
 static void write_axes(FILE *out)
 {
     fputs("| axis | default | values | meaning |\n|---|---|---|---|\n", out);
-    for (enum axis a = 0; a < AXES; a++) {
-        const struct axis_info *axis = axis_info(a);
+    enum axis order[AXES];
+    axes_swept(order);
+    for (int a = 0; a < AXES; a++) {
+        const struct axis_info *axis = axis_info(order[a]);
         fprintf(out, "| `--%s` | %s | ", axis->name, axis->standard);
         if (!axis->choice)
             fprintf(out, "%.10g to %.10g", axis->min, axis->max);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "bench/cli/command_line.h"
-#include "bench/cli/config.h"
+#include "bench/row/workload.h"
 #include "bench/show/npy.h"
 #include "tests/npy.h"
 #include "tests/refusals.h"
@@ -62,8 +62,9 @@ struct twin {
 static struct twin twin_of(const char *words)
 {
     static const struct bench bench = {.name = "twin", .axis = AXIS_NODES, .values = "1"};
-    char copy[256], error[256], *rest = copy, *argv[32] = {copy};
+    char copy[256], *rest = copy, *argv[32] = {copy};
     struct twin w;
+    struct workload work;
     struct message message;
     int argc = 1;
     snprintf(copy, sizeof copy, "%s", words);
@@ -72,8 +73,9 @@ static struct twin twin_of(const char *words)
             argv[argc++] = word;
     assert_true(options_parse(&bench, argc, argv, &w.options, &message));
     w.config = config_at(&w.options, 0);
-    assert_true(batch_generate(&w.batch, &w.config.graph, error, sizeof error));
-    w.step = config_record(&w.config, &w.options, &w.batch, PROGRAM_STEP, w.options.device.backend, F32);
+    assert_true(workload_generate(&work, &w.options, &w.config, &message));
+    w.step = workload_record(&work, PROGRAM_STEP);
+    w.batch = work.batch;
     assert_true(tape_layout(w.step.tape));
     tape_init(w.step.tape);
     return w;

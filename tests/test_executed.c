@@ -21,9 +21,9 @@
 #include "bench/base/scratch.h"
 #include "bench/cli/arguments.h"
 #include "bench/cli/command_line.h"
-#include "bench/cli/config.h"
 #include "bench/flops/executed.h"
 #include "bench/row/harness.h"
+#include "bench/row/workload.h"
 #include "models/tape/tape.h"
 #include "tests/encodings.h"
 #include "tests/sanitized.h"
@@ -376,15 +376,15 @@ static int64_t analytic_flops(void)
     struct options o;
     tiny_step(&o);
     struct config c = config_at(&o, 0);
-    struct batch b;
-    char error[MESSAGE_SIZE];
-    assert_true(batch_generate(&b, &c.graph, error, sizeof error));
-    struct recording r = config_record(&c, &o, &b, PROGRAM_STEP, o.device.backend, F32);
+    struct workload w;
+    struct message error;
+    assert_true(workload_plan(&w, &o, &c, &error));
+    struct recording r = workload_record(&w, PROGRAM_STEP);
     struct cost cost = {0};
     for (enum phase p = 0; p < PHASES; p++)
         cost = cost_add(cost, tape_cost(r.tape, p));
     tape_free(r.tape);
-    batch_free(&b);
+    workload_close(&w);
     options_free(&o);
     return cost.flops;
 }

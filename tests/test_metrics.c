@@ -203,7 +203,7 @@ static void test_every_axis_is_a_field_and_work(void **state)
     (void)state;
     const struct bench bench = {.axis = AXIS_NODES, .values = axis_info(AXIS_NODES)->standard};
     for (enum axis a = 0; a < AXES; a++) {
-        const char *path = axis_field(a);
+        const char *path = axis_info(a)->field;
         const struct field *field = schema_find(path);
         if (!field || !field->symbol)
             fail_msg("--%s: analysis/record/schema.def has no AXIS %s", axis_info(a)->name, path);

@@ -1,11 +1,17 @@
-/* The tables made from schema.def, and searches in them. */
+/* The tables made from schema.def and axes.def, and searches in them. */
 #include "analysis/record/schema.h"
 
 #include <string.h>
 
 const struct field schema_fields[] = {
-#define FIELD(path, type, unit, meaning)        {path, FIELD_##type, unit, NULL, meaning},
-#define AXIS(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
+#define FIELD(path, type, unit, meaning)         {path, FIELD_##type, unit, NULL, meaning},
+#define OTHER(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
+#define WHOLE(min, max)                          FIELD_COUNT
+#define NUMBER(min, max)                         FIELD_REAL
+#define NAME(choices, first)                     FIELD_TEXT
+#define TEXT(examples, allowed)                  FIELD_TEXT
+#define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
+    {path, kind, unit, symbol, meaning},
 #include "analysis/record/schema.def"
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;

@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *a, const
 static bool fixed_by_file(const struct options *o, const double value[AXES], enum axis axis)
 {
     return graph_is_file(axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH])) &&
-           (axis == AXIS_NODES || axis == AXIS_DEGREE || axis == AXIS_BATCH);
+           axis_info(axis)->work == WORK_GRAPH;
 }
 
 static void add_axes(struct arguments *a, const struct options *o, int64_t row)

@@ -1,4 +1,3 @@
-/* The table of axes, and the language of their values. */
 #include "bench/cli/axes.h"
 
 #include <math.h>
@@ -59,37 +58,21 @@ static const char *act_choice(int index)
     return index + 1 < ACT_KINDS ? activation_name(index + 1) : NULL;
 }
 
-#define WHOLE(min, max)  AXIS_WHOLE, min, max, NULL, NULL
-#define NUMBER(min, max) AXIS_NUMBER, min, max, NULL, NULL
-#define NAME(choice)     AXIS_NAME, 0, 0, choice, NULL
-
 static const struct axis_info axes[AXES] = {
-    [AXIS_MODEL] = {"model", NAME(model_choice), "gps", "model (--list-models)", NULL},
-    [AXIS_ATTENTION] = {"attention", NAME(attention_choice), "model",
-                        "attention; model: its own; or dense, sparse, unfused, none", NULL},
-    [AXIS_MPNN] = {"mpnn", NAME(mpnn_choice), "model", "message passing; model: its own; or gin, none", NULL},
-    [AXIS_NORM] = {"norm", NAME(norm_name), "layer", "normalisation: layer, batch, graph, none", NULL},
-    [AXIS_POOL] = {"pool", NAME(pool_name), "mean", "how the nodes of a graph become one row: mean, sum, max",
-                   NULL},
-    [AXIS_TASK] = {"task", NAME(task_name), "graph",
-                   "graph: regression per graph; node: classification of every node", NULL},
-    [AXIS_LAYERS] = {"layers", WHOLE(1, 1000), "6", "transformer layers", NULL},
-    [AXIS_HIDDEN] = {"hidden", WHOLE(1, 65536), "256", "width of the layers", NULL},
-    [AXIS_HEADS] = {"heads", WHOLE(1, 4096), "8", "attention heads; must divide the width", NULL},
-    [AXIS_FFN] = {"ffn", WHOLE(0, 262144), "0", "inner width of the feed-forward network; 0: twice the width",
-                  NULL},
-    [AXIS_ACT] = {"act", NAME(act_choice), "gelu", "activation", NULL},
-    [AXIS_GRAPH] = {"graph", AXIS_TEXT, 0, 0, graph_choice, graph_family_known, "er",
-                    "a family (--list-graphs), NAME:giant, or edges of a file", "graph.family"},
-    [AXIS_PE] = {"pe", AXIS_TEXT, 0, 0, pe_choice, pe_known, "none",
-                 "none, lap:K[:WIDTH], lap-pyg:K or rwse:K, K to 4096", NULL},
-    [AXIS_SOLVER] = {"solver", NAME(eigensolver_name), "auto",
-                     "of eigenvectors: auto, lapack, iterative, arpack", NULL},
-    [AXIS_THREADS] = {"threads", WHOLE(0, 1024), "0", "threads; 0: the cores granted to the process", NULL},
-    [AXIS_DEGREE] = {"degree", NUMBER(0, 1e6), "5", "mean degree of the graph", NULL},
-    [AXIS_BATCH] = {"batch", WHOLE(1, 1e6), "1", "graphs in a batch; without --nodes of 32 on average", NULL},
-    [AXIS_NODES] = {"nodes", WHOLE(1, (double)CSR_MAX_NODES), "500",
-                    "nodes of the graph; in a batch on average", NULL},
+#define WHOLE(low, high)        .kind = AXIS_WHOLE, .min = low, .max = high
+#define NUMBER(low, high)       .kind = AXIS_NUMBER, .min = low, .max = high
+#define NAME(choices, at)       .kind = AXIS_NAME, .choice = choices, .first = at
+#define TEXT(examples, accepts) .kind = AXIS_TEXT, .choice = examples, .allowed = accepts
+#define AXIS(id, flag, path, value, place, canonical, speed, defines, entry, unit, symbol, text, meaning)    \
+    {.name = flag,                                                                                           \
+     .field = path,                                                                                          \
+     value,                                                                                                  \
+     .standard = canonical,                                                                                  \
+     .pace = speed,                                                                                          \
+     .work = WORK_##defines,                                                                                 \
+     .dump = entry,                                                                                          \
+     .help = text},
+#include "analysis/record/axes.def"
 };
 
 const struct axis_info *axis_info(enum axis a)
@@ -97,9 +80,13 @@ const struct axis_info *axis_info(enum axis a)
     return &axes[a];
 }
 
-const char *axis_field(enum axis a)
+void axes_swept(enum axis order[AXES])
 {
-    return axes[a].field ? axes[a].field : axes[a].name;
+    int n = 0;
+    for (int pace = 0; n < AXES; pace++)
+        for (enum axis a = 0; a < AXES; a++)
+            if (axes[a].pace == pace)
+                order[n++] = a;
 }
 
 void axis_values_free(struct axis_values *v)

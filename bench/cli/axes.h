@@ -1,6 +1,6 @@
 /*
- * The axes of a sweep: what a configuration is made of, each with its range, its default and its flag. A
- * sweep is the cartesian product of the values given for every axis.
+ * The axes of a sweep and the language of their values. A sweep is the cartesian product of the values given
+ * for every axis.
  */
 #ifndef GTMARK_BENCH_AXES_H
 #define GTMARK_BENCH_AXES_H
@@ -8,38 +8,27 @@
 #include "bench/base/message.h"
 
 enum axis {
-    AXIS_MODEL,
-    AXIS_ATTENTION,
-    AXIS_MPNN,
-    AXIS_NORM,
-    AXIS_POOL,
-    AXIS_TASK,
-    AXIS_LAYERS,
-    AXIS_HIDDEN,
-    AXIS_HEADS,
-    AXIS_FFN,
-    AXIS_ACT,
-    AXIS_GRAPH,
-    AXIS_PE,
-    AXIS_SOLVER,
-    AXIS_THREADS,
-    AXIS_DEGREE,
-    AXIS_BATCH,
-    AXIS_NODES,
+#define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) AXIS_##id,
+#include "analysis/record/axes.def"
     AXES
 };
 
 enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME, AXIS_TEXT };
 
+enum axis_work { WORK_NEVER, WORK_ALWAYS, WORK_GRAPH, WORK_CHANGED };
+
+/* A line of analysis/record/axes.def, which says what its columns mean. */
 struct axis_info {
-    const char *name; /* the flag without dashes */
+    const char *name, *field;
     enum axis_kind kind;
     double min, max;                  /* of numbers */
-    const char *(*choice)(int index); /* of names and texts: what is allowed, null past the last */
+    const char *(*choice)(int index); /* of names: what is allowed, of texts: examples; null past the last */
+    int first;                        /* of names: the enumerator of the first choice */
     bool (*allowed)(const char *);    /* of texts */
     const char *standard;             /* the canonical workload's value */
-    const char *help;
-    const char *field; /* of a row; null: as the flag */
+    int pace;
+    enum axis_work work;
+    const char *dump, *help;
 };
 
 /* Values of an axis; a name is held as its index among the choices, a text as its place in `text`. */
@@ -56,8 +45,8 @@ enum { AXIS_VALUES_MAX = 1000 };
 
 const struct axis_info *axis_info(enum axis a);
 
-/* The field of a row that holds the axis' value. */
-const char *axis_field(enum axis a);
+/* The axes in the order of a sweep: the last varies fastest. */
+void axes_swept(enum axis order[AXES]);
 
 /*
  * Reads a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are

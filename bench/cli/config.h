@@ -5,7 +5,7 @@
 #include "bench/cli/options.h"
 
 struct config {
-    const struct model *model;
+    int model; /* index among models */
     struct model_config parts;
     struct graph_config graph;
     int threads;
@@ -17,8 +17,7 @@ struct config {
  * alone. Solvers only multiply encodings by eigenvectors. */
 int64_t config_count(const struct options *o);
 
-/* The configuration at an index; the axes vary in the order of enum axis, the last fastest, kernels
- * slowest. */
+/* The configuration at an index; the axes vary in the order of axes_swept, kernels slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
 /* The values of its axes, as struct axis_values holds them; of nodes the size that --find-max-nodes found. Of
@@ -32,10 +31,21 @@ bool config_runs(const struct options *o, const struct config *c, enum program_k
 /* Whether every configuration makes sense; else a message that names the flags. */
 bool config_check_all(const struct options *o, struct message *error);
 
-/* Records a program of the configuration for a backend and dtype, with the kernel variants of the options. On
- * the host its replays end at the next entry after a signal (bench/base/interrupt.h). */
-struct recording config_record(const struct config *c, const struct options *o, const struct batch *b,
-                               enum program_kind kind, const struct backend *backend, enum dtype dtype);
+/* A value of an axis, by its kind, as rows have it. */
+struct axis_value {
+    enum axis_kind kind;
+    const char *text;
+    int64_t count; /* of AXIS_WHOLE */
+    double real;   /* of AXIS_NUMBER */
+    char buffer[64];
+    const char *missing; /* why rows do not have it; null: they have */
+};
+
+/* Reads an axis of a configuration. `text` may point into *v, which is not to be copied. */
+void config_axis(const struct config *c, enum axis a, struct axis_value *v);
+
+/* Sets an axis to one of its values. */
+void config_set(struct config *c, enum axis a, const struct axis_values *v, double value);
 
 /*
  * The hash of everything that defines the work, 16 hexadecimal digits: rows that share it did the same work.

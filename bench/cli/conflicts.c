@@ -75,7 +75,7 @@ static bool check_solvers(const struct options *o, struct message *error)
     for (int i = 0; i < encodings->count && missing; i++) {
         const char *text = axis_text(encodings, encodings->values[i]);
         struct encoding_config c;
-        if (encoding_parse(text, &c) && (c.kind == ENCODING_LAP || c.kind == ENCODING_LAP_PYG))
+        if (encoding_parse(text, &c) && encoding_is_spectral(&c))
             return complain(error, "--pe %s: this build has no %s; rwse:K needs none", text, missing);
     }
     for (int i = 0; i < solvers->count; i++) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The arguments of the first entry of an op; null if the tape has none. */
 static const void *first_arguments(const struct tape *t, enum op op)
@@ -21,23 +22,32 @@ static double eps_of(const struct tape *t)
     return layer ? layer->eps : batch ? batch->eps : graph ? graph->eps : NAN;
 }
 
+/* Adds the axes whose entry is in this object, "model." or "graph.", or "" for config.json itself. */
+static void describe_axes(const struct config *c, const char *path, struct value *object)
+{
+    enum axis order[AXES];
+    axes_swept(order);
+    for (int i = 0; i < AXES; i++) {
+        const char *entry = axis_info(order[i])->dump, *name = entry ? entry + strlen(path) : NULL;
+        struct axis_value v;
+        if (!entry || strncmp(entry, path, strlen(path)) != 0 || strchr(name, '.'))
+            continue;
+        config_axis(c, order[i], &v);
+        if (v.text)
+            value_set_text(object, name, v.text);
+        else if (v.kind == AXIS_WHOLE)
+            value_set_count(object, name, v.count);
+        else
+            value_set_real(object, name, v.real);
+    }
+}
+
 static struct value *describe_model(const struct config *c, const struct tape *t)
 {
-    const struct model_config *p = &c->parts;
     struct value *model = value_new_object();
-    value_set_text(model, "name", c->model->name);
-    value_set_text(model, "attention", attention_name((int)p->attention));
-    value_set_text(model, "mpnn", mpnn_name((int)p->mpnn));
-    value_set_text(model, "norm", norm_name((int)p->norm));
-    value_set_text(model, "pool", pool_name((int)p->pool));
-    value_set_text(model, "task", task_name((int)p->task));
-    value_set_count(model, "layers", p->layers);
-    value_set_count(model, "hidden", p->hidden);
-    value_set_count(model, "heads", p->heads);
-    value_set_count(model, "ffn", p->ffn);
-    value_set_text(model, "act", activation_name((int)p->act));
+    describe_axes(c, "model.", model);
     value_set_real(model, "eps", eps_of(t));
-    value_set_text(model, "loss", p->task == TASK_NODE ? "cross_entropy" : "mse");
+    value_set_text(model, "loss", c->parts.task == TASK_NODE ? "cross_entropy" : "mse");
     value_set_count(model, "features", FEATURES);
     value_set_count(model, "targets", TARGETS);
     value_set_count(model, "classes", CLASSES);
@@ -48,9 +58,8 @@ static struct value *describe_model(const struct config *c, const struct tape *t
 static struct value *describe_graph(const struct config *c, const struct batch *b)
 {
     struct value *graph = value_new_object();
-    value_set_text(graph, "family", c->graph.family);
+    describe_axes(c, "graph.", graph);
     value_set_count(graph, "nodes", b->adj.nodes);
-    value_set_real(graph, "degree", c->graph.degree);
     value_set_count(graph, "graphs", b->graphs);
     value_set_count(graph, "edges", b->adj.edges);
     value_set_count(graph, "pairs", b->pairs);
@@ -84,7 +93,7 @@ struct value *config_describe(const struct config *c, const struct options *o, c
     value_set_count(config, "seed", (int64_t)o->seed);
     value_set_text(config, "dtype", dtype_name(tape_config(step)->dtype));
     value_set_text(config, "device", o->device.name);
-    value_set_count(config, "threads", c->threads);
+    describe_axes(c, "", config);
     value_set(config, "model", describe_model(c, step));
     value_set(config, "graph", describe_graph(c, b));
     value_set(config, "adamw", describe_adamw(step));

@@ -204,14 +204,18 @@ _Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "room for all fl
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
     int n = 0;
-    for (int a = AXES - 1; a >= 0; a--)
+    enum axis order[AXES];
+    axes_swept(order);
+    for (int i = AXES - 1; i >= 0; i--) {
+        const struct axis_info *axis = axis_info(order[i]);
         all[n++] = (struct flag){.group = AXES_LISTED,
-                                 .name = axis_info((enum axis)a)->name,
+                                 .name = axis->name,
                                  .argument = "LIST",
-                                 .help = axis_info((enum axis)a)->help,
-                                 .standard = bench_values(b, (enum axis)a),
-                                 .value = a,
+                                 .help = axis->help,
+                                 .standard = bench_values(b, order[i]),
+                                 .value = (int)order[i],
                                  OTHER(read_axis)};
+    }
     memcpy(all + n, flags, sizeof flags);
     all[n + (int)(sizeof flags / sizeof *flags)] = (struct flag){.name = NULL};
 }

@@ -53,11 +53,13 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 static void describe_axes(const struct options *o, const struct config *c, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
+    enum axis order[AXES];
     size_t n = 0;
     struct row *row = row_new();
-    for (int a = AXES - 1; a >= 0; a--)
-        if (o->axes[a].count > 1 || a == AXIS_NODES)
-            axes[n++] = schema_find(axis_field((enum axis)a));
+    axes_swept(order);
+    for (int i = AXES - 1; i >= 0; i--)
+        if (o->axes[order[i]].count > 1 || order[i] == AXIS_NODES)
+            axes[n++] = schema_find(axis_info(order[i])->field);
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
     fields_config(row, c, o);
@@ -174,7 +176,8 @@ static bool list_tapes(const struct options *o, const struct config *c, struct m
         if (!o->programs[p])
             continue;
         struct recording r = workload_record(&w, p);
-        printf("%s of %s at %lld nodes\n", program_name(p), c->model->name, (long long)w.batch.adj.nodes);
+        printf("%s of %s at %lld nodes\n", program_name(p), models[c->model].name,
+               (long long)w.batch.adj.nodes);
         tape_list(r.tape, stdout);
         tape_free(r.tape);
     }

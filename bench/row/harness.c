@@ -54,7 +54,7 @@ static void print_context(const struct bench *b, const struct options *o, const 
     fprintf(stderr,
             "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, f32, seed %llu; %s, "
             "%d thread%s; work of the first row %s\n",
-            b->name, c.model->name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
+            b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
             (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
             (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
             (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
@@ -70,7 +70,7 @@ static void draw(const struct report *r)
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    if (!charts_draw(r->record, swept ? schema_find(axis_field(own)) : NULL, prefix, stderr, message))
+    if (!charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, message))
         fprintf(stderr, "%s\n", message);
 }
 

@@ -86,10 +86,12 @@ static void print_configuration(const struct options *o, const struct config *c)
 {
     const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
+    enum axis order[AXES];
     size_t n = 0;
-    for (enum axis a = 0; a < AXES; a++)
-        if (o->axes[a].count > 1)
-            axes[n++] = schema_find(axis_field(a));
+    axes_swept(order);
+    for (int i = 0; i < AXES; i++)
+        if (o->axes[order[i]].count > 1)
+            axes[n++] = schema_find(axis_info(order[i])->field);
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
     struct row *row = row_new();

@@ -9,15 +9,17 @@
 static void choose_axes(struct report *r)
 {
     bool several = r->options->device.count > 1;
+    enum axis order[AXES];
     if (several)
         r->table.axes[r->table.axes_count++] = schema_find("device");
     if (r->options->kernels) {
         r->table.axes[r->table.axes_count++] = schema_find("op");
         r->table.axes[r->table.axes_count++] = schema_find("variant");
     }
-    for (enum axis a = 0; a < AXES; a++)
-        if (r->options->axes[a].count > 1 || (a == AXIS_NODES && r->options->largest.nodes))
-            r->table.axes[r->table.axes_count++] = schema_find(axis_field(a));
+    axes_swept(order);
+    for (int i = 0; i < AXES; i++)
+        if (r->options->axes[order[i]].count > 1 || (order[i] == AXIS_NODES && r->options->largest.nodes))
+            r->table.axes[r->table.axes_count++] = schema_find(axis_info(order[i])->field);
     if (r->table.axes_count == several && !r->options->kernels)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }

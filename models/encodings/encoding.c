@@ -39,6 +39,11 @@ static bool read_number(const char **text, int64_t *number)
     return *number >= 1 && *number <= ENCODING_K_MAX;
 }
 
+bool encoding_is_spectral(const struct encoding_config *c)
+{
+    return c->kind == ENCODING_LAP || c->kind == ENCODING_LAP_PYG;
+}
+
 bool encoding_parse(const char *text, struct encoding_config *c)
 {
     *c = (struct encoding_config){.width = ENCODING_WIDTH};

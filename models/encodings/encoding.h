@@ -41,6 +41,9 @@ struct encoding_config {
     enum eigensolver solver;
 };
 
+/* Whether it consists of eigenvectors, which a solver finds. */
+bool encoding_is_spectral(const struct encoding_config *c);
+
 /* Parses "none", "rwse:16" or "lap:8:32" and sets SOLVER_AUTO. Returns false for anything else. */
 bool encoding_parse(const char *text, struct encoding_config *c);
 

@@ -1,0 +1,163 @@
+/* Where a configuration keeps its axes, and the hash of those that define the work. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/cli/config.h"
+#include "kernels/rng.h"
+
+struct place {
+    size_t offset, size;
+    bool of_model; /* rows of an op alone do not have it */
+};
+
+static const struct place places[AXES] = {
+#define MEMBER(name) offsetof(struct config, name), sizeof((struct config *)NULL)->name
+#define AT(name)                                                                                             \
+    {                                                                                                        \
+        MEMBER(name), false                                                                                  \
+    }
+#define OF_MODEL(name)                                                                                       \
+    {                                                                                                        \
+        MEMBER(name), true                                                                                   \
+    }
+#define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) place,
+#include "analysis/record/axes.def"
+};
+
+_Static_assert(sizeof(enum norm_kind) == sizeof(int), "names are read and written as int");
+
+static void set_encoding(struct encoding_config *pe, const char *text)
+{
+    enum eigensolver solver = pe->solver;
+    encoding_parse(text, pe);
+    pe->solver = solver;
+}
+
+void config_set(struct config *c, enum axis a, const struct axis_values *v, double value)
+{
+    const struct axis_info *axis = axis_info(a);
+    void *at = (char *)c + places[a].offset;
+    if (a == AXIS_PE)
+        set_encoding(at, axis_text(v, value));
+    else if (axis->kind == AXIS_TEXT)
+        *(const char **)at = axis_text(v, value);
+    else if (axis->kind == AXIS_NUMBER)
+        *(double *)at = value;
+    else if (places[a].size == sizeof(int))
+        *(int *)at = (int)value + axis->first;
+    else
+        *(int64_t *)at = (int64_t)value;
+}
+
+void config_axis(const struct config *c, enum axis a, struct axis_value *v)
+{
+    const struct axis_info *axis = axis_info(a);
+    const struct encoding_config *pe = &c->parts.pe;
+    const void *at = (const char *)c + places[a].offset;
+    *v = (struct axis_value){.kind = axis->kind};
+    if (a == AXIS_PE) {
+        encoding_format(pe, v->buffer, sizeof v->buffer);
+        v->text = v->buffer;
+    } else if (axis->kind == AXIS_TEXT) {
+        v->text = *(const char *const *)at;
+    } else if (axis->kind == AXIS_NAME) {
+        v->text = axis->choice(*(const int *)at - axis->first);
+    } else if (axis->kind == AXIS_NUMBER) {
+        v->real = *(const double *)at;
+    } else {
+        v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
+    }
+    if (c->kernel && places[a].of_model)
+        v->missing = "an op alone";
+    else if (a == AXIS_SOLVER && !encoding_is_spectral(pe))
+        v->missing = "nothing to solve";
+}
+
+/* The bytes of a file, hashed; 0 if it cannot be read, which reading the graph reports. */
+static uint64_t file_hash(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    uint64_t hash = 0;
+    unsigned char bytes[1 << 16];
+    for (size_t n; in && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        for (size_t i = 0; i < n; i++)
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+    if (in)
+        fclose(in);
+    return hash;
+}
+
+enum { WORD_TEXT = 256 };
+
+/* How the graph is drawn, or the bytes of the file that it is read from. */
+static void graph_word(const struct graph_config *g, char text[WORD_TEXT])
+{
+    const char *colon = strchr(g->family, ':');
+    if (graph_is_file(g->family))
+        snprintf(text, WORD_TEXT, "%.*s %016" PRIx64, (int)(colon - g->family), g->family,
+                 file_hash(colon + 1));
+    else
+        snprintf(text, WORD_TEXT, "%s nodes %" PRId64 " degree %.17g graphs %" PRId64, g->family, g->nodes,
+                 g->degree, g->graphs);
+}
+
+static void value_word(const struct axis_value *v, char text[WORD_TEXT])
+{
+    if (v->text)
+        snprintf(text, WORD_TEXT, "%s", v->text);
+    else if (v->kind == AXIS_WHOLE)
+        snprintf(text, WORD_TEXT, "%" PRId64, v->count);
+    else
+        snprintf(text, WORD_TEXT, "%.17g", v->real);
+}
+
+/* Replaces the value by what is hashed, where that is something else. */
+static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
+{
+    const struct encoding_config *pe = &c->parts.pe;
+    if (a == AXIS_GRAPH)
+        graph_word(&c->graph, text);
+    else if (a == AXIS_PE)
+        snprintf(text, WORD_TEXT, "%s %" PRId64 " %" PRId64, encoding_name((int)pe->kind), pe->k, pe->width);
+    else if (a == AXIS_ATTENTION && c->parts.attention == ATTENTION_UNFUSED)
+        snprintf(text, WORD_TEXT, "%s", attention_name(ATTENTION_DENSE));
+}
+
+/* Adds the axes that define the work in this way, each with its name. */
+static void add_words(const struct config *c, enum axis_work work, FILE *out)
+{
+    enum axis order[AXES];
+    axes_swept(order);
+    for (int i = 0; i < AXES; i++) {
+        const struct axis_info *axis = axis_info(order[i]);
+        struct axis_value v;
+        char word[WORD_TEXT];
+        config_axis(c, order[i], &v);
+        value_word(&v, word);
+        if (axis->work != work || (work == WORK_CHANGED && (v.missing || strcmp(word, axis->standard) == 0)))
+            continue;
+        work_word(c, order[i], word);
+        fprintf(out, " %s %s", axis->name, word);
+    }
+}
+
+void config_work(const struct config *c, uint64_t seed, char hash[17])
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    fprintf(out, "work 2");
+    add_words(c, WORK_ALWAYS, out);
+    fprintf(out, " seed %" PRIu64 " dtype f32", seed);
+    if (c->kernel)
+        fprintf(out, " op %s", op_info(c->kernel->op)->name);
+    add_words(c, WORK_CHANGED, out);
+    fclose(out);
+    snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
+    free(text);
+}
