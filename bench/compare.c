@@ -22,7 +22,7 @@ struct options {
     struct verdict_limits limits; /* NAN: not given */
 };
 
-static bool read_phase(const struct argument *a, struct message *error)
+static bool read_compared(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     for (size_t p = 0; p < TIMED; p++)
@@ -50,7 +50,7 @@ static const struct flag flags[] = {
     {0, "format", "NAME", "format of stdout: table, md, csv (default table)", FLAG_CHOICE, FIELD(format),
      .choices = formats},
     {0, "phase", "LIST", "what to compare: forward, step, kernel, encoding (default: all)", FLAG_LIST,
-     .read = read_phase},
+     .read = read_compared},
     {0, "margin", "SHARE", "ignore smaller differences, however certain (default 1%)", FLAG_SHARE,
      FIELD(limits.margin), .what = "a share of the baseline's time,"},
     {0, "same", "SHARE", "call times the same if the interval excludes larger differences (default 5%)",
@@ -126,7 +126,7 @@ static void print(const struct comparison *c, enum format format)
     fputs(markdown ? "```\n" : "", stdout);
 }
 
-static int draw(const struct comparison *c, const char *prefix, struct message *error)
+static int draw_charts(const struct comparison *c, const char *prefix, struct message *error)
 {
     if (compare_chart(c, prefix, error->text) == CHART_FAILED)
         return EXIT_MISSED;
@@ -134,7 +134,7 @@ static int draw(const struct comparison *c, const char *prefix, struct message *
     return EXIT_GOOD;
 }
 
-static int compare(void *options, int count, char **files, struct message *error)
+static int run(void *options, int count, char **files, struct message *error)
 {
     struct options *o = options;
     struct comparison c;
@@ -146,7 +146,7 @@ static int compare(void *options, int count, char **files, struct message *error
         if (memchr(o->programs, true, sizeof o->programs))
             memcpy(c.programs, o->programs, sizeof c.programs);
         print(&c, o->format);
-        status = o->chart ? draw(&c, o->chart, error) : EXIT_GOOD;
+        status = o->chart ? draw_charts(&c, o->chart, error) : EXIT_GOOD;
     }
     comparison_free(&c);
     return status;
@@ -155,5 +155,5 @@ static int compare(void *options, int count, char **files, struct message *error
 int main(int argc, char **argv)
 {
     struct options o = {.limits = {NAN, NAN}};
-    return tool_main(&syntax, &o.tool, compare, argc, argv);
+    return tool_main(&syntax, &o.tool, run, argc, argv);
 }

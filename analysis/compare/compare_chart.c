@@ -1,10 +1,9 @@
-/* Charts of a comparison. */
 #include "analysis/compare/compare_chart.h"
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/compare/compare_notes.h"
 
-enum { CHARTS = 2 }; /* of the first programs */
+enum { CHARTS = 2 }; /* one for each of the first programs */
 
 static const struct chart charts[CHARTS] = {
     {.name = "forward",
@@ -44,8 +43,8 @@ static const char *title(char text[CHART_TEXT], const struct comparison *c, size
     return text;
 }
 
-/* The rows that have a partner, of one file; adds them to `all` too. */
-static struct rows *rows_of(const struct comparison *c, size_t file, struct rows *all)
+/* The matched rows of a file, which are also appended to `all`. */
+static struct rows *rows_matched(const struct comparison *c, size_t file, struct rows *all)
 {
     struct rows *rows = rows_new_view();
     for (size_t i = 0; i < comparison_lines(c); i++)
@@ -67,7 +66,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         char label[AXES_TEXT];
         compare_label(label, c, f);
         snprintf(names[f], sizeof names[f], "%c: %s", c->files[f].letter, label);
-        sources[f] = (struct source){.name = names[f], .rows = rows_of(c, f, all)};
+        sources[f] = (struct source){.name = names[f], .rows = rows_matched(c, f, all)};
     }
     for (size_t p = 0; p < CHARTS; p++)
         if (c->programs[p]) {

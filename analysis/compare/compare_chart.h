@@ -1,5 +1,5 @@
 /*
- * Charts that overlay the files of a comparison: the time of each program over the swept axis, one line each.
+ * Charts of a comparison: the time of a program over the swept axis, with a line for each file.
  */
 #ifndef GTMARK_ANALYSIS_COMPARE_CHART_H
 #define GTMARK_ANALYSIS_COMPARE_CHART_H

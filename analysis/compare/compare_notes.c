@@ -1,4 +1,3 @@
-/* Notes of a comparison. */
 #include "analysis/compare/compare_notes.h"
 
 #include "analysis/compare/compare_table.h"
@@ -7,13 +6,13 @@
 
 #include <string.h>
 
-/* Of the record; what says how the rows came about. */
+/* Fields of the record that say how the rows were made. */
 static const char *const context[] = {
     "benchmark", "host.instruction_set", "host.cores", "host.system", "compiler",
     "flags",     "libraries.blas",       "commit"};
 enum { CONTEXT = sizeof context / sizeof *context };
 
-/* "AMD EPYC, cpu, 2 threads": device and threads where all rows agree on them. */
+/* "AMD EPYC, cpu, 2 threads", without device or threads if the rows differ in them. */
 static void print_file(FILE *out, const struct compared *file)
 {
     const struct field *where[] = {schema_find("device"), schema_find("threads")};
@@ -27,8 +26,7 @@ static void print_file(FILE *out, const struct compared *file)
     fprintf(out, ": %s%s\n", file->path, file->letter == 'A' ? " (baseline)" : "");
 }
 
-/* "machine/bench" of results/machine/bench.json: enough to tell files apart, and short enough for a legend.
- */
+/* "machine/bench" for results/machine/bench.json, which is short enough for a legend. */
 static void short_path(char text[AXES_TEXT], const char *path)
 {
     const char *from = path + strlen(path);
@@ -51,7 +49,7 @@ void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file
         memcpy(text, c->files[file].name, AXES_TEXT);
 }
 
-/* A value of the record as a text; "-" if it has none. */
+/* A field of the record as text, "-" if it is missing. */
 static void context_text(char text[AXES_TEXT], const struct record *record, const char *path)
 {
     const char *value;
@@ -112,7 +110,7 @@ void compare_means(FILE *out, const struct comparison *c)
                 put_tally(out, c, f, p);
 }
 
-/* "5000 nodes, dense attention", by the axes that vary in the file; "row 3" if none does. */
+/* "5000 nodes, dense attention": the axes that vary in the file; "row 3" if none does. */
 static void row_name(char text[AXES_TEXT], const struct rows *rows, size_t i)
 {
     const struct field *varying[AXES_MAX];
@@ -121,8 +119,7 @@ static void row_name(char text[AXES_TEXT], const struct rows *rows, size_t i)
         snprintf(text, AXES_TEXT, "row %zu", i + 1);
 }
 
-/* A kind of row that is left over: says why row i of a file is one in text[MESSAGE_SIZE]; false if it is not.
- */
+/* Whether row i of a file belongs to a kind of leftover rows; then text[MESSAGE_SIZE] says why. */
 typedef bool left_over(const struct comparison *c, size_t file, size_t i, char *text);
 
 static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *text)
@@ -135,7 +132,7 @@ static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *t
     return !row_is_ok(row);
 }
 
-static bool is_repeated(const struct comparison *c, size_t file, size_t i, char *text)
+static bool is_duplicate(const struct comparison *c, size_t file, size_t i, char *text)
 {
     char name[AXES_TEXT];
     if (!comparison_repeats(c, file, i))
@@ -147,7 +144,7 @@ static bool is_repeated(const struct comparison *c, size_t file, size_t i, char 
     return true;
 }
 
-/* A row of the baseline has to be in all other files, one of another file in the baseline. */
+/* A row of the baseline must be in all other files, a row of another file in the baseline. */
 static bool is_alone(const struct comparison *c, size_t file, size_t i, char *text)
 {
     const struct row *row = rows_at(c->files[file].rows, i);
@@ -164,7 +161,7 @@ static bool is_alone(const struct comparison *c, size_t file, size_t i, char *te
     return *text && !comparison_repeats(c, file, i);
 }
 
-/* Names them, all in one line where they have the same reason. */
+/* Lists them; those with the same reason on one line. */
 static void put_left_over(FILE *out, const struct comparison *c, size_t file, const char *what, left_over *is)
 {
     const struct rows *rows = c->files[file].rows;
@@ -189,7 +186,7 @@ static void put_left_over(FILE *out, const struct comparison *c, size_t file, co
     putc('\n', out);
 }
 
-/* Fields of this version that the rows of the file lack, by its first. */
+/* Fields of this version that the first row of the file lacks. */
 static void put_lacking(FILE *out, const struct compared *file)
 {
     enum { NAMED = 6 };
@@ -211,7 +208,7 @@ static void put_lacking(FILE *out, const struct compared *file)
 void compare_left_over(FILE *out, const struct comparison *c, size_t file)
 {
     put_left_over(out, c, file, "not ok", is_not_ok);
-    put_left_over(out, c, file, "repeated", is_repeated);
+    put_left_over(out, c, file, "repeated", is_duplicate);
     put_left_over(out, c, file, "without a partner", is_alone);
     put_lacking(out, &c->files[file]);
 }

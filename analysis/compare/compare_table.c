@@ -1,4 +1,3 @@
-/* Comparisons as tables. */
 #include "analysis/compare/compare_table.h"
 
 #include "analysis/record/axes.h"
@@ -11,8 +10,8 @@
 
 enum { OTHERS = 9, BOTH_TEXT = 2 * AXES_TEXT }; /* columns beside the axes; bytes of two values */
 
-/* The axes in which the rows shown differ, from line to line or from file to file. A row that lacks an axis,
- * from another version, does not differ in it. */
+/* The axes in which the rows shown differ, between lines or between files. A row of another version may lack
+ * an axis, and then does not differ in it. */
 static size_t axes_shown(const struct comparison *c, const struct field *shown[AXES_MAX])
 {
     size_t n = 0;
@@ -33,14 +32,14 @@ static size_t axes_shown(const struct comparison *c, const struct field *shown[A
     return n;
 }
 
-/* The rows of a pair: the baseline's and the other. */
-static void rows_of(const struct comparison *c, const struct pair *p, const struct row *rows[2])
+/* The rows of a pair, the baseline's first. */
+static void rows_of_pair(const struct comparison *c, const struct pair *p, const struct row *rows[2])
 {
     rows[0] = comparison_row(c, 0, p->line);
     rows[1] = comparison_row(c, p->file, p->line);
 }
 
-/* "500"; of an axis left open in which the two differ "2 / 16". */
+/* "500", or "2 / 16" if the two differ in an axis that may differ. */
 static void axis_text(char text[BOTH_TEXT], const struct row *const rows[2], const struct field *axis)
 {
     char texts[2][AXES_TEXT];
@@ -95,7 +94,7 @@ static void add_pair(struct grid *g, const struct comparison *c, const struct pa
 {
     struct verdict v = comparison_judge(c, p);
     const struct row *rows[2];
-    rows_of(c, p, rows);
+    rows_of_pair(c, p, rows);
     for (size_t i = 0; i + OTHERS < g->columns; i++) {
         char text[BOTH_TEXT];
         axis_text(text, rows, axes[i]);
@@ -161,7 +160,7 @@ static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p
 {
     struct verdict v = comparison_judge(c, p);
     const struct row *rows[2];
-    rows_of(c, p, rows);
+    rows_of_pair(c, p, rows);
     for (size_t i = 0; i < n; i++) {
         char text[BOTH_TEXT];
         axis_text(text, rows, axes[i]);

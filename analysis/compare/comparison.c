@@ -1,7 +1,7 @@
 /*
- * Comparisons. A row that is there several times is represented by the first that is ok. The mean of ratios
- * is geometric, so that it does not depend on which file is the baseline (Fleming and Wallace, "How not to
- * lie with statistics", CACM 29, 1986).
+ * Of repeated rows, the first that is ok is compared. The mean of ratios is geometric, so that it does not
+ * depend on which file is the baseline (Fleming and Wallace, "How not to lie with statistics", CACM 29,
+ * 1986).
  */
 #include "analysis/compare/comparison.h"
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* The GPU's name where the device is one, else the processor's. */
+/* The name of the GPU if the device is one, otherwise of the processor. */
 static void name_of(const struct record *record, char name[AXES_TEXT])
 {
     const struct value *head = record_head(record), *device = value_at(value_get(head, "devices"), 0);
@@ -19,7 +19,7 @@ static void name_of(const struct record *record, char name[AXES_TEXT])
     snprintf(name, AXES_TEXT, "%s", text);
 }
 
-/* A row of the lead and those of all files that match it, if there are any. */
+/* Adds a row of the lead with its partners in the other files, if it has any. */
 static void add_line(struct comparison *c, struct row *row)
 {
     struct row *found[COMPARED_MAX];

@@ -1,6 +1,6 @@
 /*
- * Result files side by side: which rows go together, and how their times compare. The first file is the
- * baseline.
+ * A comparison of result files: which rows did the same work, and how their times compare. The first file is
+ * the baseline.
  */
 #ifndef GTMARK_ANALYSIS_COMPARISON_H
 #define GTMARK_ANALYSIS_COMPARISON_H
@@ -15,68 +15,67 @@
 
 enum { COMPARED_MAX = 16 };
 
-/* A file: what a machine, or a version, measured. */
 struct compared {
-    char letter; /* A is the baseline: unique, where names need not be */
+    char letter; /* unique, unlike the name; A is the baseline */
     const char *path;
     char name[AXES_TEXT];    /* the processor or GPU */
-    struct record *record;   /* null where only rows are compared, with path and name */
+    struct record *record;   /* null, as path and name, if only rows are compared */
     const struct rows *rows; /* the record's */
 };
 
 struct comparison {
-    size_t count, lead; /* files; the one whose rows, in their order, are the lines */
+    size_t count, lead; /* number of files; the file whose rows are the lines, in their order */
     struct compared files[COMPARED_MAX];
     struct match_rule rule;
     verdict_judge *judge;
     struct verdict_limits limits;
-    bool margins;                       /* shown beside the verdicts */
+    bool margins;                       /* printed beside the verdicts */
     bool programs[TIMED];               /* those to compare, in the order of program_name */
-    bool timed[TIMED];                  /* those that some row has a time of; forward and step if none has */
-    struct rows *matched[COMPARED_MAX]; /* views: row i of each file did the same work; null: it has none */
+    bool timed[TIMED];                  /* some row has a time of it; forward and step if no row has any */
+    struct rows *matched[COMPARED_MAX]; /* views: row i of all files did the same work; null: no such row */
 };
 
 /*
- * Loads the files, 2 to COMPARED_MAX, and matches their rows, leaving open the axes ignored (null-terminated,
- * or null). The lines are the baseline's rows. False with one line in error[MESSAGE_SIZE] if a file is none.
+ * Loads 2 to COMPARED_MAX files and matches their rows, which may differ in the axes `ignored`
+ * (null-terminated, or null). The lines are the baseline's rows. False with one line in error[MESSAGE_SIZE]
+ * if a file cannot be read.
  */
 bool comparison_load(struct comparison *c, const char *const *paths, size_t count, const char *const *ignored,
                      char *error);
 
-/* Matches rows, B, with those of a baseline, A. The lines are those of B. */
+/* Matches rows (B) with those of a baseline (A). The lines are the rows of B. */
 void comparison_of_rows(struct comparison *c, const struct rows *base, const struct rows *rows);
 
 void comparison_free(struct comparison *c);
 
-/* How many rows have a partner in some file. */
+/* The number of rows with a partner in some file. */
 size_t comparison_lines(const struct comparison *c);
 
 /* The row of a line, or null. */
 const struct row *comparison_row(const struct comparison *c, size_t file, size_t line);
 
-/* A row of a file beside the baseline's, by one program. */
+/* What is compared: a program's times in a row of a file and in the baseline's. */
 struct pair {
     size_t line, program, file;
 };
 
-/* Moves on to a pair that has anything to judge: both files have the row, and one of them has times, or is
- * not ok where times of the program are to be expected. for (struct pair p = {0}; comparison_next(c, &p);) */
+/* Moves to the next pair that can be judged: both files have the row, and one of the two has times, or is not
+ * ok although the program was timed elsewhere. for (struct pair p = {0}; comparison_next(c, &p);) */
 bool comparison_next(const struct comparison *c, struct pair *p);
 
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p);
 
-/* Verdicts, counted. */
 struct tally {
     size_t verdicts[VERDICTS]; /* by enum verdict_kind */
     size_t judged;             /* with an interval */
     size_t ratios;             /* with a ratio */
-    double mean;               /* geometric, of these; NAN without any */
+    double mean;               /* geometric, of these ratios; NAN without any */
 };
 
-/* Those of a file and a program, or with COMPARED_MAX and TIMED of all of them. */
+/* Counts the verdicts of a file (COMPARED_MAX: all) and a program (TIMED: all). */
 struct tally comparison_tally(const struct comparison *c, size_t file, size_t program);
 
-/* Whether row i of a file repeats another that stands for it. */
+/* Whether another row of the file did the same work and is compared instead of row i. */
 bool comparison_repeats(const struct comparison *c, size_t file, size_t i);
 
 #endif

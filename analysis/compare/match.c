@@ -1,4 +1,4 @@
-/* Matching. Two rows are the nearer, the fewer axes they differ in. */
+/* The distance of two rows is the number of axes in which they differ. */
 #include "analysis/compare/match.h"
 
 #include "analysis/record/row.h"
@@ -45,7 +45,6 @@ static bool same_work(const struct row *a, const struct row *b)
     return row_get_text(a, "work", &x) && row_get_text(b, "work", &y) && strcmp(x, y) == 0;
 }
 
-/* How many axes differ. */
 static size_t distance(const struct match_rule *rule, const struct row *a, const struct row *b)
 {
     size_t differ = 0;
@@ -74,7 +73,7 @@ size_t match_find(const struct match_rule *rule, const struct rows *rows, const 
     return found;
 }
 
-/* Adds "nodes 500, not 1000" as far as there is place. */
+/* Appends "nodes 500, not 1000" if there is space. */
 static void add_difference(char text[AXES_TEXT], const struct row *row, const struct row *other,
                            const struct field *axis)
 {
@@ -102,7 +101,8 @@ static const struct row *nearest_to(const struct match_rule *rule, const struct 
     return nearest;
 }
 
-/* Axes in which the whole file is otherwise say more than those that it sweeps: they come alone. */
+/* Axes that the file does not sweep explain more than those that it does: if any differs, only these are
+ * named. */
 void match_explain(const struct match_rule *rule, const struct rows *rows, const struct row *row,
                    char text[AXES_TEXT])
 {

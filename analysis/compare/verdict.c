@@ -1,17 +1,15 @@
 /*
- * Verdicts.
+ * Each median has a 97.5 % interval by ranks, for the number of independent samples that the correlated ones
+ * are worth (robust.c). By Bonferroni's inequality both intervals hold with a probability of 95 %, and then
+ * the ratio of the true medians is between low / base high and high / base low. This interval of at least 95
+ * % assumes no distribution, and nothing about the noise of the two. If they are equally noisy, its
+ * confidence is closer to 99.8 %, and narrower intervals exist; but a comparison has many rows and is made
+ * often, and a false alarm costs more than a second run. A bootstrap of the ratio would be narrower, and
+ * wrong for about ten correlated samples (robust.h).
  *
- * For both medians there is an interval of 97.5 % by ranks, as wide as the number of independent samples
- * makes it (robust.c). By Bonferroni's inequality both hold with 95 %, and then the ratio of the true medians
- * is between low / base high and high / base low: an interval of at least 95 % that assumes no distribution
- * and nothing about how noisy the two are. Where they are equally noisy it is nearer to 99.8 %, and narrower
- * ones exist; but a comparison has many rows and is made often, and a false alarm costs more than a second
- * run. A bootstrap of the ratio would be narrower and, of some ten samples that correlate, wrong (robust.h).
- *
- * Another 0.5 % of certainty does not make a difference of 0.1 % matter: a verdict also needs a ratio beyond
- * the margin. "Same" is a claim as well, and needs an interval that leaves no difference worth mention (an
- * equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). What is neither
- * is unclear.
+ * A difference of 0.1 % does not matter, however certain it is: "slower" and "faster" also need a ratio
+ * beyond the margin. "Same" needs an interval that excludes every difference that matters (an equivalence
+ * test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Everything else is unclear.
  */
 #include "analysis/compare/verdict.h"
 
@@ -45,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static struct verdict unclear(struct verdi
     return v;
 }
 
-/* Whether a ratio is further from 1 than this share, in either direction alike. */
+/* Whether a ratio differs from 1 by more than this share, in either direction. */
 static bool beyond(double ratio, double share)
 {
     return fabs(log(ratio)) > log1p(share);
@@ -83,7 +81,7 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     return judge_interval(v, limits);
 }
 
-/* The samples of a program, to be freed; null with the reason if there are none. */
+/* The samples of a program, to be freed, or null with the reason. */
 static double *samples_of(const struct row *row, const char *program, size_t *n, const char **reason)
 {
     char path[SCHEMA_PATH];

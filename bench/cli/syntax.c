@@ -1,4 +1,3 @@
-/* Reading the arguments, and the values of flags by their kinds. */
 #include "bench/cli/syntax.h"
 
 #include <stdlib.h>
@@ -41,7 +40,8 @@ static bool read_share(const struct argument *a, struct message *error)
     return true;
 }
 
-/* A bare number is seconds; it has no suffix, since the million of "1m" would be taken for a minute. */
+/* A number without a unit is in seconds. It has no suffix, since "1m" for a million would look like a minute.
+ */
 static bool read_seconds(const struct argument *a, struct message *error)
 {
     const struct flag *f = a->flag;
@@ -147,7 +147,6 @@ static bool say_unknown(const struct syntax *s, const char *text, size_t length,
                     suggest_text(&near, "--", nearest));
 }
 
-/* The arguments while they are read. */
 struct reading {
     const struct syntax *syntax;
     void *options;
@@ -155,7 +154,7 @@ struct reading {
     bool given[FLAGS_MAX];
 };
 
-/* Reads the flag at the front, whose value follows an equals sign or is the next argument. */
+/* Reads a flag, whose value follows an equals sign or is the next argument. */
 static bool read_flag(struct reading *r, struct message *error)
 {
     const char *text = *r->next++;

@@ -1,6 +1,6 @@
 /*
- * The command line of every program, read and explained by one table of flags. A flag is a row: where its
- * value goes in the program's options, and what is allowed.
+ * The syntax of a program's command line: a table of flags, which reads the arguments into the program's
+ * options and prints the help.
  */
 #ifndef GTMARK_BENCH_SYNTAX_H
 #define GTMARK_BENCH_SYNTAX_H
@@ -22,15 +22,15 @@ enum flag_kind {
     FLAG_SIZE,    /* double: bytes */
     FLAG_CHOICE,  /* enum: index among the choices */
     FLAG_PATH,    /* const char *: not empty */
-    FLAG_LIST,    /* by `read`, which gets every item of a comma list */
-    FLAG_OTHER    /* by `read` */
+    FLAG_LIST,    /* `read` is called for each item of a comma list */
+    FLAG_OTHER    /* `read` is called with the value */
 };
 
 struct argument;
 
 struct flag {
-    int group;                   /* of the help: index among the headings */
-    const char *name, *argument; /* argument null: the flag stands alone */
+    int group;                   /* index into the headings of the help */
+    const char *name, *argument; /* argument: what the help calls the value; null: takes none */
     const char *help;
     enum flag_kind kind;
     size_t field; /* offset in the options */
@@ -39,27 +39,26 @@ struct flag {
     const char *const *choices; /* null past the last */
     int value;
     bool repeats;         /* may be given more than once */
-    const char *standard; /* shown by the help as the default; null: the help text says it */
+    const char *standard; /* default that the help appends; null: none */
     bool (*read)(const struct argument *a, struct message *error);
 };
 
-/* What `read` gets: a flag, the options, and the value (null where the flag stands alone). */
+/* A flag of the command line, with its value (null if it takes none) and the options to change. */
 struct argument {
     const struct flag *flag;
     void *options;
     const char *value;
 };
 
-/* What the command line of a program may say. */
 struct syntax {
     const char *name, *doc;
     const char *operands; /* arguments that are not flags: "FILE.json [PREFIX]"; null: there are none */
-    const char *needs;    /* in words: "two result files at least" */
-    const char *limit;    /* likewise: "at most 16 files" */
+    const char *needs;    /* the least number of operands in words: "two result files at least" */
+    const char *limit;    /* the greatest: "at most 16 files" */
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
-    const char *notes;           /* what the help ends with; null: nothing */
+    const char *notes;           /* end of the help; null: none */
 };
 
 /*

@@ -1,15 +1,15 @@
-/* The main of the programs that read result files: compare, plot, findings. */
+/* The main function of the programs that read result files: compare, plot, findings. */
 #ifndef GTMARK_BENCH_TOOL_H
 #define GTMARK_BENCH_TOOL_H
 
 #include "bench/cli/syntax.h"
 
-/* First in the options of every tool. */
+/* The first member of every tool's options. */
 struct tool_options {
     bool help, version;
 };
 
-/* The last flags of every tool, before the end of its table. */
+/* The last flags of every tool. */
 #define TOOL_FLAGS                                                                                           \
     {.name = "version",                                                                                      \
      .help = "version and how this was built",                                                               \
@@ -19,10 +19,10 @@ struct tool_options {
         .name = "help", .help = "this text", .kind = FLAG_ON, .field = offsetof(struct tool_options, help)   \
     }
 
-/* Does the work on the files. Returns the exit status; unless it is EXIT_GOOD, with a message. */
+/* What a tool does with its files. Returns the exit status, with a message unless it is EXIT_GOOD. */
 typedef int tool_run(void *options, int count, char **files, struct message *error);
 
-/* Reads the command line, and answers --help and --version or runs the tool. Returns the exit status. */
+/* Reads the command line, and prints the help or version or runs the tool. Returns the exit status. */
 int tool_main(const struct syntax *s, struct tool_options *o, tool_run *run, int argc, char **argv);
 
 #endif

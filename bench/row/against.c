@@ -1,10 +1,10 @@
 /*
- * At least 27 of 40 ratios are above 1 with a probability of 0.019 where the two builds are equal, on a
- * machine so noisy that the margin does not matter. A sweep has many programs, and a gate that is often wrong
- * is switched off: hence the second set of rounds, which makes it 4e-4, and costs time only where there is
- * something to fear. It is judged alone, since all rounds together would be biased by the choice of when to
- * go on. Many short rounds see more than few long ones: where a machine is slower for seconds at a time, a
- * round is hit as a whole, and the interval leaves out the thirteen outermost on either side.
+ * If the two builds are equally fast, at least 27 of 40 ratios are above 1 with a probability of 0.019, on a
+ * machine so noisy that the margin does not matter. A sweep has many programs, and a gate with frequent false
+ * alarms is switched off: hence the second set of rounds, which lowers this to 4e-4 and is run only if
+ * something looks slower. It is judged alone, since all rounds together would be biased by the decision to go
+ * on. Many short rounds detect more than a few long ones: a machine that is slow for seconds at a time slows
+ * whole rounds, and the interval leaves out the thirteen outermost ratios on either side.
  */
 #include "bench/row/against.h"
 
@@ -50,9 +50,9 @@ struct verdict against_judge(const double *ratios, size_t rounds)
     return v;
 }
 
-/* By a sample for each round of both builds. */
-static struct verdict judge(const double *base, size_t n, const double *samples, size_t m,
-                            struct verdict_limits limits)
+/* The samples are medians, one per round. */
+static struct verdict judge_ratios(const double *base, size_t n, const double *samples, size_t m,
+                                   struct verdict_limits limits)
 {
     (void)m, (void)limits;
     double ratios[AGAINST_ROUNDS_MAX];
@@ -66,7 +66,7 @@ bool against_possible(const struct options *o, struct message *error)
     struct stat s;
     if (stat(o->against, &s) != 0 || !S_ISREG(s.st_mode) || access(o->against, X_OK) != 0)
         return complain(error, "--against %.300s: needs an executable file", o->against);
-    bool profile = o->profile && !o->bench->whole; /* which makes one unasked */
+    bool profile = o->profile && !o->bench->whole; /* bench_model always has one */
     if (o->output.file || o->output.resume || o->output.dump || o->output.trace || profile ||
         o->output.format != FORMAT_TABLE || o->gates.count || o->baseline)
         return complain(error, "--against: prints a table of its own and keeps no rows: not with --output, "
@@ -86,8 +86,7 @@ struct rounds {
     size_t count;
 };
 
-/* Whether a flag is about the run as a whole, or the same for both sides; then with the words that it takes.
- */
+/* Whether a flag is not passed on to the two sides; then also how many words it has. */
 static bool is_own(const char *word, int *words)
 {
     static const char *const own[] = {"--against=",    "--format=",   "--budget=",  "--no-check",
@@ -102,7 +101,8 @@ static bool is_own(const char *word, int *words)
     return false;
 }
 
-/* The words that a side is started with, up to a null: the user's, then what makes a run short and silent. */
+/* The command line of a side, null-terminated: the user's flags, then those that make a run short and silent.
+ */
 static const char **words_of(const struct rounds *r, const char *program, const char *file,
                              const char *budget)
 {
@@ -122,7 +122,7 @@ static const char **words_of(const struct rounds *r, const char *program, const 
     return words;
 }
 
-/* One side of a round: the sweep's record; null with a message. A run with bad rows is a run. */
+/* Runs one side of a round. Returns its record, even with rows that are not ok, or null with a message. */
 static struct record *run_side(const struct rounds *r, const char *program, struct message *error)
 {
     char file[PATH_MAX + 16], log[PATH_MAX + 16], budget[32], why[MESSAGE_SIZE];
@@ -195,10 +195,10 @@ static bool add_round(struct rounds *r, const struct rows *old, const struct row
     return good;
 }
 
-/* Runs rounds until there are so many: old and new, then new and old, and so on. */
+/* Runs rounds until there are this many: old and new, then new and old, and so on. */
 static bool run_rounds(struct rounds *r, size_t rounds, struct message *error)
 {
-    char old[PATH_MAX]; /* with a slash, without which it would be looked for along PATH */
+    char old[PATH_MAX]; /* with a slash, so that it is not searched for in PATH */
     const char *against = r->options->against;
     snprintf(old, sizeof old, "%s%s", strchr(against, '/') ? "" : "./", against);
     bool good = true;
@@ -235,7 +235,7 @@ static void set_samples(const struct rounds *r, int side, size_t i)
             continue;
         }
         row_set_samples(row, path, medians, r->count);
-        row_set_text(row, "status", "ok"); /* as far as it has times */
+        row_set_text(row, "status", "ok"); /* where it was not, it has no times */
     }
 }
 
@@ -246,7 +246,7 @@ static struct tally compare_rounds(const struct rounds *r, FILE *out)
     for (size_t i = 0; i < SIDES * rows_count(r->rows[NEW]); i++)
         set_samples(r, i % SIDES, i / SIDES);
     comparison_of_rows(&c, r->rows[OLD], r->rows[NEW]);
-    c.judge = judge;
+    c.judge = judge_ratios;
     if (out)
         fprintf(out, "A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", r->count,
                 100 * AGAINST_MARGIN);
@@ -255,7 +255,7 @@ static struct tally compare_rounds(const struct rounds *r, FILE *out)
     return t;
 }
 
-/* Returns how many programs are slower and rows are bad, and counts it as one more if there was no ratio. */
+/* Returns the number of slower programs and bad rows, or one more if nothing could be compared. */
 static int print_verdicts(const struct rounds *r)
 {
     struct tally t = compare_rounds(r, stdout);

@@ -9,14 +9,14 @@ static const double least_margin = 0.05;
 
 _Static_assert(PROGRAMS + 1 == TIMED, "the programs, and the encoding");
 
-static struct verdict judge(const double *base, size_t n, const double *samples, size_t m,
-                            struct verdict_limits limits)
+static struct verdict judge_spread(const double *base, size_t n, const double *samples, size_t m,
+                                   struct verdict_limits limits)
 {
     limits.margin = fmax(limits.margin, fmax(block_spread(base, n), block_spread(samples, m)));
     return verdict_samples(base, n, samples, m, limits);
 }
 
-/* Rows match wherever they ran, since machines differ in that; a reader must know. */
+/* Rows match whatever device and threads they ran on, so a difference is reported. */
 static void note_place(const struct row *base, const struct row *row, FILE *out)
 {
     static const char *const places[] = {"device", "threads"};
@@ -42,7 +42,7 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
 {
     struct comparison c;
     comparison_of_rows(&c, base, rows);
-    c.judge = judge;
+    c.judge = judge_spread;
     c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin};
     c.margins = true;
     memcpy(c.programs, programs, PROGRAMS * sizeof *programs);

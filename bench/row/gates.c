@@ -3,7 +3,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
 
-/* The axes that tell the rows apart, and the misses so far. */
+/* The axes that vary, and the missed gates so far. */
 struct judging {
     const struct field *axes[AXES_MAX];
     size_t axes_count;
@@ -33,8 +33,8 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
     grid_add(&j->misses, "%s %s", k->least ? "at least" : "at most", allowed);
 }
 
-/* Whether a row was not to run a program that others of its sweep run, as graphs that are only encoded: it
- * has not even a plan of it. */
+/* Whether a row did not have to run a program that other rows of the sweep run, such as a graph that is only
+ * encoded: then it has no plan of the program either. */
 static bool is_spared(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
@@ -43,7 +43,7 @@ static bool is_spared(const struct row *row, const char *program)
     return row_is_ok(row) && !row_get_real(row, path, &planned);
 }
 
-/* A gate of a program, on a row; one that names no program is of all that are timed. */
+/* A gate that names no program is for all that are timed. */
 static void judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
                            const struct row *row)
 {
@@ -54,7 +54,7 @@ static void judge_programs(struct judging *j, const struct gate *g, const bool p
     }
 }
 
-/* Whether a row was to run none of the programs that are timed. */
+/* Whether a row did not have to run any program. */
 static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
 {
     int asked = 0, spared = 0;
@@ -65,7 +65,7 @@ static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
     return asked > 0 && spared == asked;
 }
 
-/* Prints what was missed, below a line of titles; returns how many. */
+/* Returns the number of missed gates. */
 static int print_misses(const struct grid *misses, FILE *out)
 {
     int count = (int)(misses->count / misses->columns) - 1;
