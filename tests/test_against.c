@@ -1,6 +1,6 @@
 /*
- * An old build and this one in turns: the "old build" is a script that leaves rows with times far from this
- * one's, so that the machine's noise decides nothing.
+ * An old build and this one in turns: the "old build" is a script that outputs rows with times far from this
+ * build's, so that noise of the machine cannot affect the verdicts.
  */
 #include <glob.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@
 #define TINY     "--nodes 8 " SMALL
 #define TWO_ROWS "--nodes 8,16 " SMALL
 
-/* An old build that is this script. */
+/* Writes this script as the old build. */
 static void write_old(const struct house *h, const char *script)
 {
     char path[160];
@@ -38,7 +38,7 @@ static void write_old(const struct house *h, const char *script)
     assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* Rows of this build in a file, their times multiplied; of 0: they have none. */
+/* Writes this build's rows to a file, with times multiplied by a factor; 0: without times. */
 static void plant_rows(const struct house *h, const char *name, double factor)
 {
     static const char *const programs[] = {"forward", "step", "encoding"};
@@ -62,7 +62,7 @@ static void plant_rows(const struct house *h, const char *name, double factor)
     record_free(record);
 }
 
-/* An old build that is a script and hands out such rows, other ones after the first rounds. */
+/* Writes an old build that outputs such rows, with another factor after the first rounds. */
 static void plant(const struct house *h, double factor, double later)
 {
     char script[512];
@@ -89,7 +89,7 @@ static void test_runs(void **state)
     assert_null(strstr(e.out, "faster"));
     ended_free(&e);
     plant(h, 1e3, 1e-3);
-    e = run_words(h, TINY "--against old", 0); /* a file, not something along PATH */
+    e = run_words(h, TINY "--against old", 0); /* a file, not looked up in PATH */
     assert_non_null(strstr(e.out, "faster"));
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
@@ -98,7 +98,7 @@ static void test_runs(void **state)
     ended_free(&e);
 }
 
-/* A difference that the second rounds do not show is none. */
+/* A difference that the second rounds do not confirm does not count. */
 static void test_not_again(void **state)
 {
     if (getenv("GTMARK_SMALL"))
@@ -110,7 +110,7 @@ static void test_not_again(void **state)
     ended_free(&e);
 }
 
-/* What could not be compared has not passed. */
+/* Rows that cannot be compared do not pass. */
 static void test_bad_rows(void **state)
 {
     if (getenv("GTMARK_SMALL"))
@@ -126,7 +126,7 @@ static void test_bad_rows(void **state)
     ended_free(&e);
 }
 
-/* A program that is no benchmark. */
+/* A program that is not a benchmark. */
 static void test_other_program(void **state)
 {
     struct ended e = run_words(*state, TINY "--against /bin/false", 1);
@@ -142,7 +142,7 @@ static void test_failing_old(void **state)
     ended_free(&e);
 }
 
-/* 0 where the file holds none yet. */
+/* 0 if the file does not contain a number yet. */
 static int number_in(const char *path)
 {
     int number = 0;
@@ -154,7 +154,7 @@ static int number_in(const char *path)
     return number;
 }
 
-/* The side that runs is ended too, and what it wrote is removed. */
+/* The running side is killed too, and its files are removed. */
 static void test_signal(void **state)
 {
     const struct house *h = *state;
@@ -182,7 +182,7 @@ static void test_signal(void **state)
     unsetenv("TMPDIR");
 }
 
-/* bench_model makes a profile unasked. */
+/* bench_model profiles by default. */
 static void test_whole(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * How often the verdict of --against is wrong, over made-up ratios: of normal noise the figures that
- * METRICS.md prints.
+ * Error rates of the verdict of --against over synthetic ratios: for normal noise, the figures printed in
+ * METRICS.md.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -42,12 +42,12 @@ static void test_margin(void **state)
 {
     (void)state;
     double ratios[AGAINST_ROUNDS_MAX];
-    make_ratios(ratios, 1.02, 0.001, 1); /* certain, but within it */
+    make_ratios(ratios, 1.02, 0.001, 1); /* significant, but within it */
     struct verdict v = against_judge(ratios, AGAINST_ROUNDS);
     assert_true(v.low > 1 && v.kind == VERDICT_UNCLEAR);
 }
 
-/* The first rounds were chosen for what they say: the ratio is that of the second. */
+/* The first rounds were selected by their result, so the reported ratio is that of the second rounds. */
 static void test_second_rounds_count(void **state)
 {
     (void)state;
@@ -59,9 +59,9 @@ static void test_second_rounds_count(void **state)
     assert_true(v.kind == VERDICT_SLOWER && v.ratio > 1.15);
 }
 
-/* Percent, in METRICS.md of 100000 draws. */
+/* In percent; METRICS.md has them for 100000 draws. */
 struct rates {
-    double once, confirmed, found; /* falsely slower by the first rounds, and by both; found at 10 % */
+    double once, confirmed, found; /* falsely slower by the first rounds, and by both; detected at 10 % */
 };
 
 static struct rates simulate(double noise, int draws)
@@ -83,7 +83,7 @@ static struct rates simulate(double noise, int draws)
     return (struct rates){r.once * percent, r.confirmed * percent, r.found * percent};
 }
 
-/* Within four standard deviations of a share from so many draws, and of one draw. */
+/* Within four standard deviations of a proportion over this many draws, plus one draw. */
 static void assert_rate(double found, double expected, int draws)
 {
     double deviation = sqrt(expected * (100 - expected) / draws);

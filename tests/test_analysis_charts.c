@@ -1,4 +1,4 @@
-/* Charts: the pictures, and what the scripts behind them say. */
+/* Charts: the images, and the contents of their scripts. */
 #include "analysis/charts/chart.h"
 #include "analysis/record/record.h"
 #include "tests/test_analysis_rows.h"
@@ -22,7 +22,7 @@ static int make_directory(void **state)
     snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-chart-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
-    snprintf(p->prefix, sizeof p->prefix, "%s/it's", p->directory); /* a quote, which scripts must survive */
+    snprintf(p->prefix, sizeof p->prefix, "%s/it's", p->directory); /* a quote, to be escaped in scripts */
     *state = p;
     return 0;
 }
@@ -54,7 +54,7 @@ static struct record *record_to_draw(void)
     return record;
 }
 
-/* The file's content, or null; the caller frees it. */
+/* The file's content, allocated, or null. */
 static char *content(const struct chart_directory *p, const char *end)
 {
     char path[128], *text = NULL;
@@ -133,7 +133,7 @@ static void test_chart_scripts_say_what_was_found(void **state)
     record_free(record);
 }
 
-/* The script of the time chart over these sizes; the step's times are an exact law, but for the last one. */
+/* The script of the time chart over these sizes; the step's times follow an exact law, except the last. */
 static char *time_script(const struct chart_directory *p, const int64_t *sizes, size_t count, double last)
 {
     char message[MESSAGE_SIZE];
@@ -149,7 +149,7 @@ static char *time_script(const struct chart_directory *p, const int64_t *sizes, 
     return content(p, "_time.gp");
 }
 
-/* Of 1 size, of 2, and of 3 with an exponent known to 3.34 and to 0.23. */
+/* For 1 size, for 2, and for 3 with an exponent known to 3.34 and to 0.23. */
 static void test_titles_claim_what_is_known(void **state)
 {
     static const int64_t sizes[] = {100, 300, 1000};
@@ -177,7 +177,7 @@ static void test_titles_claim_what_is_known(void **state)
     }
 }
 
-/* One of a unit is no plural. */
+/* The singular for one unit. */
 static void test_title_at_size_one(void **state)
 {
     static const int64_t sizes[] = {1, 4};
@@ -203,13 +203,15 @@ static void test_charts_by_combination(void **state)
     assert_non_null(script);
     assert_non_null(strstr(script, "series = 4\n"));
     assert_non_null(strstr(script, "= 'step, gelu, N^{"));
-    assert_non_null(strstr(script, "= 'forward, gelu\\_tanh, N^{")); /* no subscript */
+    assert_non_null(strstr(script, "= 'forward, gelu\\_tanh, N^{")); /* not a subscript */
     free(script);
     record_free(record);
     record_free(more);
 }
 
-/* An FFN of twice the width follows it: one series over the width, which the FFN's own sweep is not. */
+/*
+ * An FFN of twice the width follows the width: one series over the width, separate from a sweep of the FFN.
+ */
 static void test_an_axis_that_follows(void **state)
 {
     const struct chart_directory *p = *state;

@@ -1,4 +1,4 @@
-/* The power-law fit: exact laws, its interval against a case worked out by hand, and too few points. */
+/* The power-law fit: exact laws, its interval for a case computed by hand, and too few points. */
 #include "analysis/fits/fit.h"
 
 #include <math.h>
@@ -31,9 +31,9 @@ static void test_exact_law(void **state)
 }
 
 /*
- * log2 x = 0, 1, 2 and log2 y = 0, 1, 4: slope 2, residuals 1/3, -2/3, 1/3, so their squares sum to 2/3 with
- * 1 degree of freedom, and Sxx = 2: standard error sqrt(1/3). A slope has no unit, so the base does not
- * matter.
+ * log2 x = 0, 1, 2 and log2 y = 0, 1, 4: slope 2, residuals 1/3, -2/3, 1/3, whose squares sum to 2/3 with 1
+ * degree of freedom, and Sxx = 2: standard error sqrt(1/3). A slope has no unit, so the base of the logarithm
+ * does not matter.
  */
 static void test_interval_by_hand(void **state)
 {

@@ -1,4 +1,4 @@
-/* Fits of a sweep: what is written of planted laws, and that contradictions are said loudly and only then. */
+/* Fits of a sweep: output for synthetic laws, and warnings about contradictions only where there are any. */
 #include "analysis/fits/fits.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-/* The step of row i over nodes 100 2^i: time 1e-6 N^time, FLOPs N^1.4, bytes N, in a level and under a bound.
- */
+/* The step of row i over nodes 100 2^i: time 1e-6 N^time, FLOPs N^1.4, bytes N, with this level and bound. */
 static struct row *planted_row(int i, double time, const char *level, const char *bound)
 {
     double nodes = 100 * pow(2, i), seconds = 1e-6 * pow(nodes, time) * (i % 2 ? 1.01 : .99);
@@ -25,7 +24,7 @@ static struct row *planted_row(int i, double time, const char *level, const char
     return row;
 }
 
-/* n such rows; the second half may be elsewhere. */
+/* n such rows; the second half may have another level. */
 static struct rows *planted(int n, double time, const char *level, const char *level_later, const char *bound)
 {
     struct rows *rows = rows_new();
@@ -34,7 +33,7 @@ static struct rows *planted(int n, double time, const char *level, const char *l
     return rows;
 }
 
-/* The step's fit over nodes; takes the rows over. */
+/* The step's fit over nodes; takes ownership of the rows. */
 static struct value *step_fit(struct rows *rows)
 {
     struct value *fits = fits_of(rows);
@@ -61,7 +60,7 @@ static void assert_null_because(const struct value *fit, const char *name, const
     assert_string_equal(given, reason);
 }
 
-/* What a function writes of fits. */
+/* The output of a function for these fits. */
 static char *written(void (*write)(const struct value *fits, FILE *out), const struct value *fits)
 {
     char *text = NULL;
@@ -72,7 +71,7 @@ static char *written(void (*write)(const struct value *fits, FILE *out), const s
     return text;
 }
 
-/* What is warned of a fit, which is freed. */
+/* The warning about a fit, which is freed. */
 static char *warning_of(struct value *fit)
 {
     struct value *fits = value_new_array();
@@ -89,7 +88,7 @@ static void test_every_field_is_there(void **state)
     for (size_t i = 0; i < schema_fit_count; i++)
         if (!value_get(fit, schema_fit[i].path))
             fail_msg("%s is missing", schema_fit[i].path);
-    assert_int_equal(value_size(fit), schema_fit_count + 1); /* and the reasons */
+    assert_int_equal(value_size(fit), schema_fit_count + 1); /* plus the reasons */
     value_free(fit);
 }
 
@@ -111,7 +110,10 @@ static void test_agreement(void **state)
     free(text);
 }
 
-/* The same contradiction: loud within a level and a bound, a note across, and where it is not known. */
+/*
+ * The same contradiction: a warning within one level and bound, a note across several, or if they are
+ * unknown.
+ */
 static void test_contradiction(void **state)
 {
     (void)state;
@@ -135,7 +137,7 @@ static void test_contradiction(void **state)
     free(unknown);
 }
 
-/* Rows bound by memory are set against their bytes, which grow as N here. */
+/* Memory-bound rows are compared with their bytes, which grow as N here. */
 static void test_memory_bound(void **state)
 {
     (void)state;
@@ -146,7 +148,7 @@ static void test_memory_bound(void **state)
     value_free(fit);
 }
 
-/* What bends time and work alike does not widen the interval of their difference. */
+/* A common bend in time and work does not widen the interval of their difference. */
 static void test_bent_alike(void **state)
 {
     (void)state;
@@ -193,7 +195,7 @@ static void test_too_few_points(void **state)
     value_free(none);
 }
 
-/* Work that an axis leaves as it is (threads) is nothing to set a time against. */
+/* If an axis (threads) does not change the work, times are not compared with it. */
 static void test_work_that_does_not_change(void **state)
 {
     (void)state;
@@ -212,7 +214,7 @@ static void test_work_that_does_not_change(void **state)
     value_free(fit);
 }
 
-/* Two axes and rows that failed: a fit for each axis and value of the other, of the rows that are ok. */
+/* Two axes and failed rows: one fit per axis and value of the other, from rows that are ok. */
 static void test_combinations(void **state)
 {
     (void)state;
@@ -226,11 +228,11 @@ static void test_combinations(void **state)
         rows_append(rows, failed_row(5000, "oom", "needs 17 GiB"));
     }
     struct value *fits = fits_of(rows);
-    assert_int_equal(value_size(fits), 2 * (2 + 4)); /* programs, layers, nodes; the layers at each size */
+    assert_int_equal(value_size(fits), 2 * (2 + 4)); /* programs; layers, nodes; layers at each size */
     char *text = written(fits_print, fits);
     assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800: N^1.4"));
     assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800: N^"));
-    assert_null(strstr(text, "over layers")); /* of two values: no interval */
+    assert_null(strstr(text, "over layers")); /* two values: no interval */
     free(text);
     value_free(fits);
     rows_free(rows);

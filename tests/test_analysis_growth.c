@@ -1,4 +1,4 @@
-/* The laws of growth: each one planted with noise and found again, and what too few points leave open. */
+/* Growth laws: each is recovered from noisy synthetic data, and too few points leave the law undetermined. */
 #include "analysis/fits/growth.h"
 
 #include "kernels/rng.h"
@@ -16,7 +16,7 @@
 enum { SIZES = 8 };
 static const double sizes[SIZES] = {100, 200, 500, 1000, 2000, 5000, 10000, 20000};
 
-/* A law's value times a noise of so many percent, the same for the same seed. */
+/* A law's value with this many percent of noise, the same for the same seed. */
 static double planted(const double c[GROWTH_TERMS], double x, double noise, uint64_t seed)
 {
     double y = c[GROWTH_1] + c[GROWTH_N] * x + c[GROWTH_N_LOG_N] * x * log(x) + c[GROWTH_N2] * x * x +
@@ -41,7 +41,7 @@ static unsigned terms_of(const double c[GROWTH_TERMS])
     return terms;
 }
 
-/* What a transformer costs, and each law alone; terms are of one size somewhere in the range. */
+/* The cost of a transformer, and each law alone; all terms matter somewhere in the range. */
 static const double cases[][GROWTH_TERMS] = {
     {.007},       {0, 1e-6},         {0, 0, 1e-7},       {0, 0, 0, 1e-9},      {0, 0, 0, 0, 1e-12},
     {.001, 1e-6}, {.01, 0, 0, 1e-8}, {0, 1e-6, 0, 1e-9}, {.002, 1e-5, 0, 1e-8}};
@@ -70,7 +70,9 @@ static bool is_as_good(const struct growth *g, unsigned terms)
     return false;
 }
 
-/* Noise now and then seems to want a term more or less; then the true law is one of those not excluded. */
+/*
+ * Noise sometimes suggests a different number of terms; the true law must then be among those not excluded.
+ */
 static void test_noisy_laws(void **state)
 {
     (void)state;
@@ -93,7 +95,7 @@ static void test_noisy_laws(void **state)
         }
 }
 
-/* Over a factor of 1.3 a logarithm is a constant: neither law may be excluded. */
+/* Over a factor of 1.3 a logarithm is nearly constant: neither law may be excluded. */
 static void test_narrow_ranges_stay_open(void **state)
 {
     (void)state;
@@ -105,7 +107,7 @@ static void test_narrow_ranges_stay_open(void **state)
     assert_true(is_as_good(&g, 1u << GROWTH_N) && is_as_good(&g, 1u << GROWTH_N_LOG_N));
 }
 
-/* Of 5 points a third coefficient is taken where it explains what is more than 3 %, and not where less. */
+/* With 5 points, a third coefficient is used if it explains more than 3 %, and not otherwise. */
 static void test_parameters_cost(void **state)
 {
     (void)state;
@@ -124,7 +126,7 @@ static void test_too_few_and_unusable_points(void **state)
     assert_int_equal(none.points, 0);
 }
 
-/* x log x vanishes at 1, where nothing costs nothing: it is no candidate, the others are. */
+/* x log x vanishes at 1, where costs do not: it is not a candidate, the others are. */
 static void test_size_one(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What people and programs read: numbers with units, tables, CSV. */
+/* Output for people and programs: numbers with units, tables, CSV. */
 #include "analysis/charts/ticks.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
@@ -61,7 +61,7 @@ static void test_ticks(void **state)
             }
         }
     const double sizes[] = {2000, 100, 1000, 1010, 100};
-    assert_int_equal(ticks_at(sizes, 5, 90, 2200, ticks), 3); /* 1010 is too near to 1000 */
+    assert_int_equal(ticks_at(sizes, 5, 90, 2200, ticks), 3); /* 1010 is too close to 1000 */
     assert_true(ticks[0] == 100 && ticks[1] == 1000 && ticks[2] == 2000);
     const double numbers[] = {500, 1000, 1500, 1024, 2e6};
     const char *const labels[] = {"500", "1k", "1.5k", "1024", "2M"};
@@ -71,7 +71,7 @@ static void test_ticks(void **state)
     }
 }
 
-/* What `print` writes of a row or of rows; the caller frees it. */
+/* The output of `print` for a row or rows, allocated. */
 static char *printed(void (*print)(FILE *out, const void *what), const void *what)
 {
     char *text = NULL;
@@ -93,7 +93,7 @@ static void print_csv(FILE *out, const void *row)
     csv_row(out, row);
 }
 
-/* The column of a line of CSV, quotes left as they are; "" beyond the last one. */
+/* A column of a CSV line, with its quotes; "" beyond the last one. */
 static void column(const char *line, size_t wanted, char *value, size_t size)
 {
     size_t at = 0, used = 0;
@@ -132,7 +132,7 @@ static void test_csv(void **state)
     column(line, column_of("status"), cell, sizeof cell);
     assert_string_equal(cell, "ok");
     column(line, column_of("reason"), cell, sizeof cell);
-    assert_string_equal(cell, "\"\""); /* the empty text, not null */
+    assert_string_equal(cell, "\"\""); /* an empty string, not null */
     column(line, column_of("device"), cell, sizeof cell);
     assert_string_equal(cell, "\"cpu, \"\"fast\"\"\"");
     column(line, column_of("step.flops.analytic"), cell, sizeof cell);
@@ -153,7 +153,7 @@ static void print_schema(FILE *out, const void *nothing)
     schema_write_markdown(out);
 }
 
-/* Every meaning stands there, those that programs share once. */
+/* Every description occurs, those shared by programs once. */
 static void test_schema_as_markdown(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_terminal_table(void **state)
         *status = '\0';
         if (lines == 0)
             status_at = units_width(line);
-        assert_int_equal(units_width(line), status_at); /* columns stand below each other */
+        assert_int_equal(units_width(line), status_at); /* columns are aligned */
         assert_true(units_width(line) <= 112);
         lines++;
     }
@@ -209,7 +209,7 @@ static void test_terminal_table(void **state)
     rows_free(rows);
 }
 
-/* One sample has no interval, not one of width 0. */
+/* A single sample has no interval, rather than one of width 0. */
 static void test_table_of_single_samples(void **state)
 {
     (void)state;

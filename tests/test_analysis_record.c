@@ -1,4 +1,6 @@
-/* Rows and result files: what goes in comes out, incomplete rows are refused, a file is never half written.
+/*
+ * Rows and result files: values survive a round trip, incomplete rows are refused, a file is never half
+ * written.
  */
 #include "analysis/record/file.h"
 #include "analysis/record/record.h"
@@ -38,7 +40,7 @@ static int remove_directory(void **state)
 {
     struct record_directory *p = *state;
     unlink(p->file);
-    int result = rmdir(p->directory); /* fails if a save left something behind */
+    int result = rmdir(p->directory); /* fails if a save left other files */
     free(p);
     return result;
 }
@@ -66,7 +68,7 @@ static void test_round_trip(void **state)
     char error[MESSAGE_SIZE] = "";
     const double samples[] = {0.0123456789012345, 1e-9, 1234.5};
     struct row *row = good_row(500);
-    row_set_count(row, "forward.flops.analytic", INT64_C(9007199254740993)); /* 2^53 + 1: no double */
+    row_set_count(row, "forward.flops.analytic", INT64_C(9007199254740993)); /* 2^53 + 1: not a double */
     row_set_count(row, "step.flops.analytic", INT64_MAX);
     row_set_samples(row, "step.time", samples, 3);
     row_set_text(row, "step.memory.peak_op", "layer1.attention \"q\"\tµ");
@@ -107,7 +109,7 @@ static void test_getters_say_when_there_is_nothing(void **state)
     const char *text = NULL;
     assert_false(row_get_count(row, "forward.flops.executed", &count)); /* null */
     assert_false(row_get_count(row, "no.such.path", &count));
-    assert_false(row_get_real(row, "model", &real)); /* a text */
+    assert_false(row_get_real(row, "model", &real)); /* a string */
     assert_false(row_get_text(row, "nodes", &text));
     assert_true(count == 7 && real == 7 && !text);
     assert_true(row_get_real(row, "nodes", &real)); /* counts are numbers */
@@ -115,7 +117,7 @@ static void test_getters_say_when_there_is_nothing(void **state)
     row_free(row);
 }
 
-/* The document of a record with a row, to be changed; and that row in it. */
+/* The document of a record with one row, for modification, and that row in it. */
 static struct value *document_of(struct row *row)
 {
     char *text = NULL, error[MESSAGE_SIZE];
@@ -145,7 +147,7 @@ static void assert_refused(struct value *document, const char *part_of_message)
     value_free(document);
 }
 
-/* Takes every field away in turn: the row is refused, and the message names the field. */
+/* Removes every field in turn: the row is refused, and the message names the field. */
 static void test_every_field_is_required(void **state)
 {
     (void)state;
@@ -238,16 +240,16 @@ static void test_nulls_and_reasons(void **state)
     assert_string_equal(row_reason(row, "loss"), "not a finite number");
     assert_true(row_is_null(row, "loss"));
 
-    row_set_real(row, "loss", 0.5); /* a value takes its reason away */
+    row_set_real(row, "loss", 0.5); /* a value removes its reason */
     assert_null(row_reason(row, "loss"));
     row_set_null(row, "forward.time.median", "first");
-    row_set_null(row, "forward.time", "second"); /* a group's reason replaces those below it */
+    row_set_null(row, "forward.time", "second"); /* a group's reason replaces those of its fields */
     assert_string_equal(row_reason(row, "forward.time.median"), "second");
     assert_true(row_validate(row, error));
     row_free(row);
 }
 
-/* One reason for a whole group that is missing, not one for each field in it. */
+/* One reason for a missing group, not one for each field in it. */
 static void test_the_rest_is_null(void **state)
 {
     (void)state;
@@ -261,7 +263,7 @@ static void test_the_rest_is_null(void **state)
     value_free(document);
 }
 
-/* Runs f in a child and says by which signal it ended. */
+/* Runs f in a child process and returns the signal that ended it. */
 static int signal_of(void (*f)(void))
 {
     pid_t child = fork();
@@ -304,7 +306,7 @@ static void test_record_refuses_bad_rows(void **state)
     record_free(record);
 }
 
-/* A save that breaks off in the middle of the file, by a limit on file sizes, as a full disk would. */
+/* A save that fails in the middle of the file, due to a file size limit, as on a full disk. */
 static void test_failed_save_keeps_the_old_file(void **state)
 {
     const struct record_directory *p = *state;
@@ -332,7 +334,7 @@ static void test_failed_save_keeps_the_old_file(void **state)
     record_free(loaded);
 }
 
-/* A file system may have no hard links; this stands before the C library's. */
+/* Simulates a file system without hard links; overrides the C library's link. */
 static bool links_refused;
 
 int link(const char *from, const char *to)

@@ -1,6 +1,6 @@
 /*
- * Planted drifts, slow starts and autocorrelation are found, noise alone is not; and how often the intervals
- * of the median hold it, over seeded first-order autoregressive noise.
+ * Synthetic drifts, slow starts and autocorrelation are detected, noise alone is not; and the coverage of the
+ * intervals of the median, over seeded first-order autoregressive noise.
  */
 #include "analysis/statistics/robust.h"
 
@@ -22,7 +22,7 @@ static void add_drift(double *x, size_t n, double change)
         x[i] += change * (double)i / (double)(n - 1);
 }
 
-/* Of SERIES series, the share in which a drift is found. */
+/* The share of SERIES series in which a drift is found. */
 static double drifts_found(size_t n, double noise, double r, double change)
 {
     double x[MOST], found = 0;
@@ -56,7 +56,7 @@ static void test_known_p(void **state)
         for (int k = i + 1; k < 10; k++)
             s += (x[k] > x[i]) - (x[k] < x[i]);
     assert_true(s == 29);
-    /* Neighbours of the flattened series alternate: no correction. */
+    /* Neighbours in the detrended series alternate: no correction. */
     assert_true(fabs(drift_find(x, 10).p - erfc(28 / sqrt(125) / sqrt(2))) < 1e-12);
 }
 
@@ -124,7 +124,7 @@ static void test_slow_start(void **state)
     struct slow_start s = slow_start_find(x, 30);
     assert_int_equal(s.runs, 2);
     assert_true(fabs(s.ratio - 2) < 0.02);
-    x[10] = x[20] = 2; /* slow samples come at any time */
+    x[10] = x[20] = 2; /* slow samples occur at any time */
     assert_int_equal(slow_start_find(x, 30).runs, 0);
     const double few[] = {3, 1, 1, 1}, five[] = {3, 1, 1.01, 1, 1.01}, fast[] = {0.2, 1, 1.01, 1, 1.01};
     assert_int_equal(slow_start_find(few, 4).runs, 0);
@@ -142,12 +142,12 @@ static void test_autocorrelation(void **state)
     assert_true(fabs(autocorrelation(x, MOST)) < 0.07);
     make_series(x, MOST, 1, 0.7, 4);
     assert_true(fabs(autocorrelation(x, MOST) - 0.7) < 0.07); /* of ranks: 0.68 */
-    x[5] = 1e9;                                               /* an outlier hides nothing */
+    x[5] = 1e9;                                               /* an outlier masks nothing */
     assert_true(fabs(autocorrelation(x, MOST) - 0.7) < 0.07);
     for (int i = 0; i < 50; i++)
         x[i] = i % 2;
     assert_true(autocorrelation(x, 50) < -0.9);
-    /* In short series the estimate is right in the mean. */
+    /* In short series the estimate is right on average. */
     double sum = 0;
     for (uint64_t seed = 1; seed <= SERIES; seed++) {
         make_series(x, 20, 1, 0.5, seed);
@@ -175,7 +175,7 @@ static void test_ranks_of_independent_samples(void **state)
     for (size_t n = 6; n <= 200; n += 7) {
         double x[200];
         for (size_t i = 0; i < n; i++)
-            x[i] = (double)((i * 2 + i % 2 * n) % (2 * n)); /* low and high in turns: neighbours differ */
+            x[i] = (double)((i * 2 + i % 2 * n) % (2 * n)); /* alternately low and high: neighbours differ */
         struct summary s = summarize(x, n);
         struct interval ranks = median_interval_ranks(x, n);
         assert_true(ranks.low == s.ci95_low && ranks.high == s.ci95_high);
@@ -187,7 +187,7 @@ struct coverage {
     double binomial, blocks, ranks;
 };
 
-/* The shares of series whose intervals hold the true median, 1. */
+/* The shares of series whose intervals contain the true median, 1. */
 static struct coverage cover(size_t n, double r)
 {
     double x[MOST];
@@ -207,7 +207,7 @@ static struct coverage cover(size_t n, double r)
  * With 2000 series (n, r: by independent ranks, by blocks, by ranks of fewer samples):
  *   30, 0.0: .963 .950 .969    30, 0.3: .900 .895 .942    30, 0.6: .757 .783 .927    30, 0.8: .565 .635 .880
  *  100, 0.0: .968 .957 .968   100, 0.3: .913 .919 .944   100, 0.6: .769 .870 .931   100, 0.8: .609 .817 .918
- * 400 series have a standard deviation of .01 to .02.
+ * With 400 series the standard deviation is .01 to .02.
  */
 static void test_coverage(void **state)
 {
@@ -218,7 +218,7 @@ static void test_coverage(void **state)
         independent.binomial, independent.blocks, independent.ranks, some.binomial, some.blocks, some.ranks,
         many.binomial, many.blocks, many.ranks);
     assert_true(independent.binomial > 0.92 && independent.blocks > 0.9 && independent.ranks > 0.92);
-    assert_true(some.binomial < 0.87); /* what is to be mended */
+    assert_true(some.binomial < 0.87); /* the defect to be corrected */
     assert_true(some.ranks > 0.88);
     assert_true(many.binomial < 0.85);
     assert_true(many.blocks > 0.82 && many.blocks > many.binomial + 0.04);

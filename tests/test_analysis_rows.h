@@ -1,4 +1,4 @@
-/* Records made up for the tests of analysis/: complete, valid rows whose values follow simple formulas. */
+/* Synthetic records for the tests of analysis/: complete, valid rows whose values follow simple formulas. */
 #ifndef GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
 #define GTMARK_TESTS_TEST_ANALYSIS_ROWS_H
 
@@ -47,7 +47,7 @@ static inline void set_program(struct row *row, const char *program, double seco
     row_set_count(row, path, bytes);
 }
 
-/* A measured row: a linear and a quadratic part in nodes, as a transformer with dense attention has. */
+/* A measured row: a linear and a quadratic part in nodes, as for a transformer with dense attention. */
 static inline struct row *good_row(int64_t nodes)
 {
     struct row *row = row_new();
@@ -73,7 +73,7 @@ static inline struct row *failed_row(int64_t nodes, const char *status, const ch
     return row;
 }
 
-/* A sequence of up to three rows; null where there are fewer. */
+/* Up to three rows; the others are null. */
 static inline struct rows *rows_of(struct row *a, struct row *b, struct row *c)
 {
     struct rows *rows = rows_new();

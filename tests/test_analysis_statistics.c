@@ -1,4 +1,4 @@
-/* Statistics against values worked out by hand or taken from published tables. */
+/* Statistics, compared with values computed by hand or from published tables. */
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
@@ -71,8 +71,9 @@ static void test_tail_percentiles_need_samples(void **state)
     assert_close(s.p99, 99.01);
 }
 
-/* By cumulative binomials: of 10 samples P(B < 2) = 11/1024 is under 2.5 %, P(B < 3) = 56/1024 is not:
- * rank 2. */
+/*
+ * Cumulative binomials: for 10 samples P(B < 2) = 11/1024 is below 2.5 %, P(B < 3) = 56/1024 is not: rank 2.
+ */
 static void test_median_interval_ranks(void **state)
 {
     (void)state;
@@ -82,7 +83,10 @@ static void test_median_interval_ranks(void **state)
         assert_int_equal(median_interval_rank(known[i][0]), known[i][1]);
 }
 
-/* The coverage of every rank is at least 95 %, and one rank further in it is not: P(B < l) summed exactly. */
+/*
+ * The coverage of every rank is at least 95 %, and that of the next rank inwards is less: P(B < l) summed
+ * exactly.
+ */
 static void test_median_interval_is_the_narrowest(void **state)
 {
     (void)state;
@@ -96,7 +100,7 @@ static void test_median_interval_is_the_narrowest(void **state)
         assert_true(2 * below <= 0.05 * pow(2, (double)n));
         assert_true(2 * (below + choose) > 0.05 * pow(2, (double)n));
     }
-    /* Past the range of 2^-n in double; half of n minus 0.98 sqrt(n) for large n. */
+    /* Beyond the range of 2^-n in double; about half of n minus 0.98 sqrt(n) for large n. */
     assert_in_range(median_interval_rank(10000), 4899, 4904);
 }
 
@@ -105,7 +109,7 @@ static void test_outliers(void **state)
     (void)state;
     const double spread[] = {10, 11, 9, 10.5, 9.5, 30};
     const double tight[] = {1, 1.0001, 0.9999, 1,
-                            1, 1.01,   0.99}; /* far in deviations, but within a percent */
+                            1, 1.01,   0.99}; /* far in standard deviations, but within a percent */
     const double equal[] = {2, 2, 2, 2};
     assert_int_equal(summarize(spread, 6).outliers, 1);
     assert_int_equal(summarize(tight, 7).outliers, 0);

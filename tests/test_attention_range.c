@@ -1,7 +1,7 @@
 /*
- * Attention whose scores are far from zero, over several blocks of keys: rows of every instruction set
- * against ref in double. Scores within about 30 of zero need no maximum subtracted, larger ones do, and a
- * block of queries may hold both; ref subtracts it always.
+ * Attention with scores far from zero, over several blocks of keys: kernels for every instruction set against
+ * ref in double. Scores within about 30 of zero need no maximum subtracted, larger ones do, and a block of
+ * queries may contain both; ref always subtracts it.
  */
 #include "kernels/backend.h"
 #include "kernels/rng.h"
@@ -16,7 +16,7 @@
 
 enum { N = 700, HEADS = 2, FIRST = 90 /* rows of the first of two graphs */ };
 
-/* Entries uniform in [-size, size), row i larger by 1 + growth i / N. */
+/* Entries uniform in [-size, size), with row i scaled by 1 + growth i / N. */
 static struct mat matrix(uint64_t key, int64_t width, double size, double growth, enum dtype dtype)
 {
     struct mat m = {.rows = N, .cols = width, .ld = width, .dtype = dtype};
@@ -110,8 +110,10 @@ static void test_very_large_scores(void **state)
     expect_close(24, 30, 0, 1e-3);
 }
 
-/* Heads deeper than a panel of a product, up to scores whose rounding errors are huge themselves: no exponent
- * may then exceed that of the largest score, and y is finite. */
+/*
+ * Heads deeper than a panel of a product, with scores so large that their rounding errors are huge: no
+ * exponent may exceed that of the largest score, and y must be finite.
+ */
 static void test_wide_heads(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The language of axes: numbers, lists and ranges, and what is refused. */
+/* The syntax of axes: numbers, lists and ranges, and what is refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void test_lists_and_ranges(void **state)
 {
     (void)state;
     assert_values(AXIS_NODES, "7", VALUES(7));
-    assert_values(AXIS_NODES, "100,5,50", VALUES(100, 5, 50)); /* as asked, in that order */
+    assert_values(AXIS_NODES, "100,5,50", VALUES(100, 5, 50)); /* in the given order */
     assert_values(AXIS_NODES, "1k-16k*2", VALUES(1000, 2000, 4000, 8000, 16000));
     assert_values(AXIS_NODES, "2-16+7", VALUES(2, 9, 16));
     assert_values(AXIS_NODES, "2-15+7", VALUES(2, 9));
@@ -72,16 +72,16 @@ static void test_lists_and_ranges(void **state)
     assert_values(AXIS_ACT, "relu,gelu", VALUES(2, 0));
     struct axis_values v = {0};
     struct message error;
-    assert_true(axis_parse(AXIS_NODES, "1-1000+1", &v, &error)); /* AXIS_VALUES_MAX of them */
+    assert_true(axis_parse(AXIS_NODES, "1-1000+1", &v, &error)); /* exactly AXIS_VALUES_MAX */
     assert_int_equal(v.count, AXIS_VALUES_MAX);
     assert_true(axis_parse(AXIS_NODES, "5", &v, &error)); /* replaces them */
     assert_int_equal(v.count, 1);
     assert_false(axis_parse(AXIS_NODES, "1-1001+1", &v, &error));
-    assert_true(v.count == 1 && v.values[0] == 5); /* which a refusal leaves as they were */
+    assert_true(v.count == 1 && v.values[0] == 5); /* unchanged by a refusal */
     axis_values_free(&v);
 }
 
-/* The message of a refusal begins with flag and value and goes on with what is allowed, in one line. */
+/* A refusal's message begins with flag and value and continues with what is allowed, in one line. */
 static void assert_refused(enum axis a, const char *text)
 {
     struct axis_values v = {0};
@@ -131,7 +131,7 @@ static void test_refusals_of_every_axis(void **state)
     }
 }
 
-/* Whatever is accepted of random text is in range, and whole where it must be. */
+/* Whatever is accepted of random text is in range, and an integer where required. */
 static void test_random_text(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * Wrong command lines made from the table of flags: each flag with values of the wrong type, out of range,
- * too large for any number, empty and too long, without a value, with one that it does not take, twice, and
- * misspelt. Each is run and refused (tests/refusals.h). Lines that no table makes are in test_usage.c.
+ * Wrong command lines generated from the table of flags: each flag with values of the wrong type, out of
+ * range, too large for any number, empty and too long, without a value, with a value it does not take, twice,
+ * and misspelt. Each is run and must be refused (tests/refusals.h). Other wrong lines are in test_usage.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +21,13 @@ enum { TEXT = 1200 };
 
 static const struct bench bench = {.name = "bench", .doc = "", .axis = AXIS_NODES, .values = "8"};
 
-/* What is tried of every flag. */
+/* Properties of a flag to be tested. */
 struct flag_case {
     const char *name;
     bool number, whole, seconds, size, path;
     double min, max;
-    const char *good;   /* a value; null: none is known */
-    char allowed[TEXT]; /* what the message says of a wrong value */
+    const char *good;   /* a valid value; null: none is known */
+    char allowed[TEXT]; /* the message's description of allowed values */
 };
 
 static void join(char text[TEXT], const char *const *names, const char *last)
@@ -58,7 +58,7 @@ static void set_axis(struct flag_case *t, const struct axis_info *a)
         join(t->allowed, names, ", ");
 }
 
-/* What flags with a reader of their own allow. */
+/* Values allowed by flags with parsers of their own. */
 static const char *allowed_by_reader(const char *name)
 {
     static const char *const allowed[][2] = {
@@ -130,7 +130,7 @@ static int refuses_numbers(const struct house *h, const struct flag_case *t)
                                t->number ? below : "5", t->number ? above : "GiB"));
 }
 
-/* Returns how many lines it tried, as all of these do. */
+/* Returns the number of command lines tried, like the following functions. */
 static int try_values(const struct house *h, const struct flag_case *t)
 {
     char flag[TEXT], says[TEXT], nines[1000];
@@ -211,7 +211,7 @@ static void test_lines_from_the_table(void **state)
     assert_true(lines >= 400);
 }
 
-/* The table itself: no name twice; what takes a value says what it is. */
+/* The table itself: names are unique; flags that take a value describe it. */
 static void test_table(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* An older file as the measure of a run: drift, margins, verdicts, and how a run ends. */
+/* An older file as a baseline: drift, margins, verdicts, and exit statuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 
 enum { SAMPLES = 30 };
 
-/* A row whose samples have noise of so many percent, and drift evenly by a share of their middle. */
+/* A row whose samples have this many percent of noise, and drift linearly by a share of their middle. */
 static struct row *row_of(double middle, double percent, double drift, uint64_t key)
 {
     double samples[SAMPLES];
@@ -69,7 +69,7 @@ static void test_verdicts(void **state)
     }
     assert_int_equal(alarms, 0);
     assert_int_equal(caught, 100);
-    /* 10 % slower, but this run or the older one drifted by more */
+    /* 10 % slower, but this run or the older one drifted more */
     assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1.1, 0.5, 0, 2), &text), 1);
     assert_non_null(strstr(text, "  5.0 %  slower"));
     free(text);
@@ -79,7 +79,7 @@ static void test_verdicts(void **state)
     free(text);
 }
 
-/* A wide margin excuses a difference; it does not make two runs the same. */
+/* A wide margin tolerates a difference, but does not make the verdict "same". */
 static void test_same_is_narrow(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_no_partner(void **state)
     free(text);
 }
 
-/* A baseline whose times are this run's, multiplied. */
+/* A baseline with this run's times, multiplied by a factor. */
 static void plant(const struct house *h, double factor)
 {
     struct record *record = run_json(h, TINY "--output plant.json", 0);

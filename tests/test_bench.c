@@ -1,6 +1,6 @@
 /*
- * The parts of the harness, one by one: the product of a sweep and the hash of its work, the sampling rule,
- * and where results go. The language of axes is in test_axes.c.
+ * Units of the harness: the product of a sweep and its work hash, the sampling rule, and the paths of
+ * results. The syntax of axes is tested in test_axes.c.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
 
-/* The options of a command line that is good; words are split at blanks. */
+/* The options of a valid command line; words are split at blanks. */
 static struct options options_of(const char *words)
 {
     char text[256], *rest = text, *argv[32] = {"bench_test"};
@@ -37,7 +37,7 @@ static struct options options_of(const char *words)
     return o;
 }
 
-/* Bare numbers are seconds; other times have their unit. */
+/* Numbers without a unit are seconds. */
 static void test_seconds(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void test_cartesian_product(void **state)
     (void)state;
     struct options o = options_of("--nodes 10,20,30 --heads 1,2 --act relu,gelu --ffn 24 --threads 3");
     assert_int_equal(config_count(&o), 12);
-    for (int i = 0; i < 12; i++) { /* nodes vary fastest, as the last axis */
+    for (int i = 0; i < 12; i++) { /* nodes vary fastest, being the last axis */
         struct config c = config_at(&o, i);
         assert_int_equal(c.graph.nodes, 10 * (1 + i % 3));
         assert_int_equal(c.parts.act, i / 3 % 2 ? ACT_GELU : ACT_RELU);
@@ -89,7 +89,7 @@ static void test_impossible_combinations(void **state)
     assert_true(config_check_all(&o, &error));
     options_free(&o);
     o = options_of("--nodes 1-1000+1 --layers 1-1000+1 --ffn 1-1000+1 --threads 1-1000+1");
-    assert_false(config_check_all(&o, &error)); /* whose number overflows nothing */
+    assert_false(config_check_all(&o, &error)); /* whose number does not overflow */
     options_free(&o);
 }
 
@@ -102,7 +102,7 @@ static void work_of(const char *words, char work[17])
     assert_int_equal(strspn(work, "0123456789abcdef"), 16);
 }
 
-/* Each axis but the threads defines the work, and so does the seed; how it is measured does not. */
+/* Each axis except the threads defines the work, and so does the seed; how it is measured does not. */
 static void test_work(void **state)
 {
     (void)state;
@@ -143,10 +143,10 @@ static void test_work(void **state)
             assert_string_not_equal(other[a], other[b]);
         differing += strcmp(other[a], work) != 0;
     }
-    assert_int_equal(differing, AXES - 1); /* with the seed, without the threads and the solver */
+    assert_int_equal(differing, AXES - 1); /* including the seed, without the threads and the solver */
 }
 
-/* Whatever a file is called, it is what it holds that defines the work. */
+/* The contents of a graph file, not its name, define the work. */
 static void test_work_of_files(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static int program_teardown(void **state)
     return 0;
 }
 
-/* How many samples a rule takes. */
+/* The number of samples that a rule takes. */
 static int sampled(struct tape *t, struct sampling rule, int warmup)
 {
     struct samples s = sample_tape(t, &rule);
@@ -221,7 +221,7 @@ static int sampled(struct tape *t, struct sampling rule, int warmup)
     return n;
 }
 
-enum { QUIET = 1000000, NEVER_QUIET = -1 }; /* bounds on the noise that any samples and none keep */
+enum { QUIET = 1000000, NEVER_QUIET = -1 }; /* noise limits that all samples meet, and none */
 
 static void test_sampling_rule(void **state)
 {
@@ -232,7 +232,7 @@ static void test_sampling_rule(void **state)
     rule.warmup = 0;
     assert_int_equal(sampled(t, rule, 0), 1);
     rule = (struct sampling){.warmup = 3, .min_samples = 10, .max_noise = NEVER_QUIET, .budget = 0};
-    assert_int_equal(sampled(t, rule, 3), SAMPLES_MIN); /* the budget is spent at once */
+    assert_int_equal(sampled(t, rule, 3), SAMPLES_MIN); /* the budget is used up at once */
     rule.budget = 1e6;
     assert_int_equal(sampled(t, rule, 3), SAMPLES_MAX);
     rule.runs = 7;
@@ -258,7 +258,7 @@ static float loss_after_one_run(const struct recording *r)
     return *(float *)tape_view(r->tape, r->loss).data;
 }
 
-/* The value watched is that of the very first run, in the warm-up or not. */
+/* The watched value is that of the first run, even if it is a warm-up run. */
 static void test_watched_value(void **state)
 {
     const struct recording *r = &((struct program_fixture *)*state)->recording;
@@ -268,7 +268,7 @@ static void test_watched_value(void **state)
         struct sampling rule = {.warmup = warmup, .runs = 3, .watch = r->loss};
         struct samples s = sample_tape(r->tape, &rule);
         assert_true(s.first == loss);
-        assert_true(*(float *)tape_view(r->tape, r->loss).data != loss); /* the steps did something */
+        assert_true(*(float *)tape_view(r->tape, r->loss).data != loss); /* the steps had an effect */
         samples_free(&s);
     }
     struct sampling rule = {.runs = 1};
@@ -284,7 +284,7 @@ static void count_samples(void *context, int samples, double seconds)
     assert_true(seconds >= 0);
 }
 
-/* A sample is the sum of its phases, but for rounding; progress hears of each. */
+/* A sample is the sum of its phases, up to rounding; progress is reported for each sample. */
 static void test_phases_and_progress(void **state)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
@@ -327,7 +327,7 @@ static void test_joined_turns(void **state)
     samples_free(&all);
 }
 
-/* A turn may be cancelled before its first sample; what it held is not lost. */
+/* A turn may be cancelled before its first sample; earlier samples are not lost. */
 static void test_joined_empty_turns(void **state)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
@@ -359,7 +359,7 @@ static void test_place(void **state)
     assert_true(paths_default("no_such_bench", path, &error));
     char *end = strstr(path, "/results/local/no_such_bench.json");
     assert_true(end && strlen(end) == strlen("/results/local/no_such_bench.json"));
-    assert_int_equal(access(path, F_OK), -1); /* a place, not yet a file */
+    assert_int_equal(access(path, F_OK), -1); /* a path, not yet a file */
     ssize_t length = readlink("/proc/self/exe", self, sizeof self);
     assert_true(length > end - path && strncmp(self, path, (size_t)(end - path)) == 0);
     *strrchr(path, '/') = '\0';

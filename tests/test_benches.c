@@ -1,6 +1,6 @@
 /*
- * The benchmarks beside bench_node_scaling: which rows each makes by default, and what stands in its table.
- * What all of them share is tested with that one.
+ * The benchmarks other than bench_node_scaling: their default rows and the contents of their tables. Shared
+ * behaviour is tested with bench_node_scaling.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 
 #define SMALL "--hidden 16 --heads 2 --runs 2 --warmup 1 --output x.json "
 
-/* The words of a line, one blank between: "batch forward graphs/s". */
+/* The words of a line, separated by single blanks: "batch forward graphs/s". */
 static void words_of(char *to, const char *line)
 {
     char *start = to;
@@ -57,7 +57,7 @@ static void test_layer_scaling(void **state)
     assert_axis(record, "layers", layers, 6);
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(count_at(row_at(record, i), "nodes"), 500);
-    /* Layers are alike: what two more add is the same everywhere. */
+    /* Layers are identical: two more always add the same. */
     int64_t flops[3];
     for (size_t i = 0; i < 3; i++)
         flops[i] = count_at(row_at(record, i), "forward.flops.analytic");
@@ -94,7 +94,7 @@ static void test_batch_scaling(void **state)
     house_teardown(state);
 }
 
-/* The row of bench_kernels: this op, this variant, and figures that agree with one another. */
+/* A row of bench_kernels: this op, this variant, and consistent figures. */
 static void assert_kernel(const struct row *row, const struct kernel *k)
 {
     assert_string_equal(text_at(row, "op"), op_info(k->op)->name);
@@ -111,7 +111,7 @@ static void assert_kernel(const struct row *row, const struct kernel *k)
     assert_null_because(row, "model", "an op alone");
 }
 
-/* One row for each op and variant of the backend, in the order of ops.def and of the backend's tables. */
+/* One row per op and variant of the backend, in the order of ops.def and of the backend's tables. */
 static void test_kernels(void **state)
 {
     void *h;
@@ -157,7 +157,7 @@ static void test_chosen_kernels(void **state)
     house_teardown(state);
 }
 
-/* The whole way takes as long as any of its parts at least. */
+/* The total is at least as long as each of its parts. */
 static void check_first_answer(const struct row *row, bool encoded)
 {
     static const char *const parts[] = {"graph", "record", "upload", "forward", "encoding"};
@@ -171,7 +171,7 @@ static void check_first_answer(const struct row *row, bool encoded)
         assert_null_because(row, "first_answer.encoding", "none asked for");
 }
 
-/* Everything about a configuration: each part is measured, and each table and chart is there. */
+/* A complete report of a configuration: each part is measured, and all tables and charts exist. */
 static void test_model(void **state)
 {
     needs_lapack();
@@ -187,14 +187,14 @@ static void test_model(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strstr(e.out, texts[i]))
             fail_msg("no '%s' in\n%s", texts[i], e.out);
-    assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no looks */
+    assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no chart styles */
     ended_free(&e);
     struct record *record = record_in(h, "work/x.json");
     assert_int_equal(row_count(record), 2);
     check_first_answer(row_at(record, 1), true);
     check_first_answer(row_at(record, 0), false);
     record_free(record);
-    e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* for the graph, no program */
+    e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* enough for the graph only */
     ended_free(&e);
     record = record_in(h, "work/x.json");
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");

@@ -1,4 +1,4 @@
-/* Cache sizes from a planted tree as in /sys/devices/system/cpu. */
+/* Cache sizes from a synthetic tree like /sys/devices/system/cpu. */
 #include "bench/machine/caches.h"
 
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Lists of processors, for caches that all share, and that each has of its own. */
+/* Lists of processors for shared and for private caches. */
 #define ALL  "0-1,2-1023"
 #define NONE ""
 
@@ -23,7 +23,7 @@ static void run(const char *command)
     assert_int_equal(system(command), 0);
 }
 
-/* Plants these caches, and no others, for the first processor that the tests may use. */
+/* Creates these caches, and no others, for the first processor that the tests may use. */
 static void plant(const char *root, const struct planted *caches, int count)
 {
     cpu_set_t granted;

@@ -1,7 +1,7 @@
 /*
- * The ceilings' loops compute what they say; calibrations are positive, kept in a file and given back only
- * where the conditions agree; the roofline on constructed numbers. No rate is compared with another: the
- * machine may be busy.
+ * The loops of the ceilings compute what they claim; calibrations are positive, stored in a file and reused
+ * only under the same conditions; the roofline for synthetic numbers. Rates are not compared with each other,
+ * because the machine may be busy.
  */
 #include "bench/machine/calibration.h"
 #include "bench/machine/roofline.h"
@@ -60,14 +60,14 @@ static const struct peak *best_peak(void)
     return peak_of(*backend_cpu_all());
 }
 
-/* A calibration in little time. */
+/* A quick calibration. */
 static bool get(const char *path, bool refresh, int threads, struct calibration *c, struct message *message)
 {
     struct calibration_request r = {best_peak(), threads, path, refresh, 0.01};
     return calibration_get(&r, c, message);
 }
 
-/* A directory of its own, and a path in it. */
+/* A temporary directory and a path in it. */
 struct calibration_directory {
     char directory[64], file[96];
 };
@@ -83,7 +83,7 @@ static struct calibration_directory directory_new(void)
 static void directory_free(const struct calibration_directory *p)
 {
     unlink(p->file);
-    assert_int_equal(rmdir(p->directory), 0); /* nothing else was left there */
+    assert_int_equal(rmdir(p->directory), 0); /* no other files were left */
 }
 
 static void write_file(const char *path, const char *text)
@@ -125,7 +125,7 @@ static void test_loops_compute(void **state)
         const struct peak *p = peak_of(*b);
         assert_non_null(p);
         assert_true(p->flops > 0 && isfinite(p->multiply_add(100)) && p->multiply_add(100) != 0);
-        assert_true(p->multiply_add(100) != p->multiply_add(101)); /* no repetition is left out */
+        assert_true(p->multiply_add(100) != p->multiply_add(101)); /* no repetition is skipped */
         for (int n = 0; n < N; n += n < 300 ? 1 : 50) {
             for (int i = 0; i < ALL; i++)
                 x[i] = -1, y[i] = (float)i, z[i] = (float)(i % 8);
@@ -167,7 +167,7 @@ static void test_calibrates(void **state)
             assert_true(b->write > 0 && isfinite(b->write));
             assert_true(b->triad > 0 && isfinite(b->triad));
         }
-        /* Threads are bound while it lasts, and free again after it: those that a later region uses. */
+        /* Threads are bound during the calibration, and no longer bound in a later parallel region. */
         bool free_again = true;
 #pragma omp parallel num_threads(threads) private(after) reduction(&& : free_again)
         {
@@ -200,7 +200,7 @@ static void test_json_round_trip(void **state)
     assert_false(calibration_read(NULL, &back));
 }
 
-/* Gets a calibration from a file that holds this one alone; whether it was the one in the file. */
+/* Gets a calibration from a file with only this one; returns whether it was the one in the file. */
 static bool given_back(const char *path, const struct calibration *held, int threads, bool refresh)
 {
     struct calibration c;
@@ -234,7 +234,9 @@ static void test_file_is_valid_where_conditions_agree(void **state)
     directory_free(&p);
 }
 
-/* What is measured is kept: other machines' calibrations beside it, its own predecessor replaced. */
+/*
+ * A new calibration is added to the file: those of other machines are kept, its own predecessor is replaced.
+ */
 static void test_file_is_kept(void **state)
 {
     (void)state;
@@ -308,7 +310,7 @@ static void test_roofline_bounds(void **state)
     assert_string_equal(bound_name(r.bound), "compute");
     assert_close(r.attainable, 1000);
     assert_close(r.percent, 10);
-    /* Nothing but copying: 1 GB in 100 ms is half of 20 GB/s. */
+    /* Only copying: 1 GB in 100 ms is half of 20 GB/s. */
     r = roofline_place(&c, 0, 1000000000, 0.1, INT64_C(1) << 33);
     assert_int_equal(r.bound, BOUND_MEMORY);
     assert_string_equal(bound_name(r.bound), "memory");

@@ -1,5 +1,4 @@
-/* Encodings that are cancelled: at whatever moment, there is a line, nothing is left, and nothing more runs.
- */
+/* Cancelled encodings: whenever it happens, there is a message, nothing leaks, and nothing more runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,7 @@
 #include "tests/encodings.h"
 #include "tests/graphs.h"
 
-/* How often it may still be asked before it halts; of one thread. */
+/* The number of checks before it cancels; single-threaded. */
 struct countdown {
     int *left;
 };
@@ -29,7 +28,7 @@ static struct cancel halting_by(const struct countdown *c)
     return (struct cancel){is_spent, c};
 }
 
-/* Asked before an op and after it: what was cancelled is not charged, and what comes then does not run. */
+/* Checked before and after each op: a cancelled op is not charged, and later ops do not run. */
 static void test_ops(void **state)
 {
     (void)state;
@@ -52,7 +51,10 @@ static void test_ops(void **state)
     }
 }
 
-/* Computes with so many asks; returns how many were made, and whether it was done. */
+/*
+ * Computes with this many checks before cancellation; returns the number of checks made, and whether it
+ * finished.
+ */
 static int compute(const struct encoding_config *c, const struct batch *b, int asks, bool *done)
 {
     int left = asks;
@@ -70,7 +72,9 @@ static int compute(const struct encoding_config *c, const struct batch *b, int a
     return asks - left;
 }
 
-/* The first halts, the last, and some between; it is asked at least so often. */
+/*
+ * Cancels at the first check, at the last, and at some in between; there must be at least this many checks.
+ */
 static void check(enum encoding_kind kind, enum eigensolver solver, const char *family, int64_t graphs,
                   int least)
 {

@@ -1,4 +1,4 @@
-/* A command line as text: as a shell reads it. */
+/* Command lines as text, in shell syntax. */
 #include "bench/base/child.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static void test_plain_words_stay(void **state)
     assert_text(words, 4, "build/bench_x --nodes 1k,2k.. --graph=file:a+b@c_%.npz");
 }
 
-/* A shell takes the text apart into the same words. */
+/* A shell splits the text into the same words. */
 static void test_shell_reads_it(void **state)
 {
     (void)state;
