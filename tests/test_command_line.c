@@ -1,6 +1,6 @@
 /*
- * The command line of a bench binary, as a user meets it: what stands on stdout in each format, and what the
- * flags mean. Wrong command lines are in test_usage.c, the results themselves in test_results.c.
+ * The command line of a bench binary from a user's perspective: the output on stdout in each format, and the
+ * effect of flags. Wrong command lines are in test_usage.c, results in test_results.c.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -32,13 +32,13 @@ static void test_json(void **state)
     assert_int_equal(count_at(row_at(out, 1), "step.time.n"), 3);
     assert_int_equal(count_at(row_at(out, 1), "step.time.warmup"), 1);
     assert_non_null(strstr(text_in(record_head(out), "command"), "--nodes 8,16 --format json"));
-    assert_non_null(strstr(e.err, "profile of step at 16 nodes")); /* which stdout has no place for */
+    assert_non_null(strstr(e.err, "profile of step at 16 nodes")); /* not part of stdout */
     record_free(out);
     record_free(file);
     ended_free(&e);
 }
 
-/* The fields of a line of CSV; a quoted one may hold commas. */
+/* The fields of a CSV line; quoted ones may contain commas. */
 static size_t csv_fields(const char *line)
 {
     size_t fields = 1;
@@ -91,7 +91,7 @@ static void test_markdown_and_table(void **state)
     ended_free(&e);
 }
 
-/* The examples of a help text work as they stand there, pasted into a shell; here they only foretell. */
+/* The examples of a help text work when pasted into a shell; here with --dry-run. */
 static void check_examples(const struct house *h, const char *help)
 {
     const char *line = strstr(help, "\nExamples: ");
@@ -108,7 +108,7 @@ static void check_examples(const struct house *h, const char *help)
     }
 }
 
-/* The help of --budget names what this benchmark has by default. */
+/* The help of --budget states this benchmark's defaults. */
 static void check_budget(const struct house *h, const char *help)
 {
     struct ended e = run_words(h, "--dry-run --nodes 8", 0);
@@ -122,7 +122,7 @@ static void check_budget(const struct house *h, const char *help)
     ended_free(&e);
 }
 
-/* Two screens, in every benchmark. */
+/* At most two screens, in every benchmark. */
 static void check_help(const char *program)
 {
     void *h;
@@ -150,7 +150,7 @@ static void check_help(const char *program)
 static void test_help(void **state)
 {
     (void)state;
-    DIR *all = opendir("bench"); /* tests run from the root of the tree */
+    DIR *all = opendir("bench"); /* tests run in the root of the repository */
     assert_non_null(all);
     int programs = 0;
     for (const struct dirent *e; (e = readdir(all)) != NULL;) {
@@ -166,7 +166,7 @@ static void test_help(void **state)
     assert_true(programs > 1);
 }
 
-/* Questions are answered on stdout, and nothing is written. */
+/* Informational flags print to stdout and write nothing. */
 static void test_about(void **state)
 {
     static const char *const questions[][2] = {
@@ -211,7 +211,7 @@ static void test_values(void **state)
     assert_nodes(*state, "--nodes 5,8-32*2,7", NODES(5, 8, 16, 32, 7));
 }
 
-/* The entries of a listed tape that are this op; all of them must have the variant. */
+/* The number of entries of a listed tape with this op; all must have the variant. */
 static int entries_with(const char *listing, const char *op, const char *variant)
 {
     int entries = 0;
@@ -226,7 +226,7 @@ static int entries_with(const char *listing, const char *op, const char *variant
     return entries;
 }
 
-/* Each variant that --list-ops names is accepted, and is the one on the tape. */
+/* Every variant of --list-ops is accepted and appears on the tape. */
 static void test_variants(void **state)
 {
     struct ended ops = run_words(*state, "--list-ops", 0);

@@ -1,6 +1,6 @@
 /*
- * The program compare, as a user meets it, on result files made here by the writer of records: what it finds,
- * what it names of the rows that have no place in the table, and what it refuses.
+ * The program compare from a user's perspective, on result files written here: the verdicts, the rows named
+ * as not comparable, and what it refuses.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static int setup(void **state)
     return house_of(state, "compare");
 }
 
-/* A row whose programs take so many seconds, with noise of 0.5 % that correlates. */
+/* A row whose programs take this many seconds, with correlated noise of 0.5 %. */
 static struct row *row_of(int64_t nodes, double forward, double step)
 {
     double x[SAMPLES];
@@ -44,7 +44,9 @@ static struct row *row_of(int64_t nodes, double forward, double step)
     return row;
 }
 
-/* A record of a processor, with rows of these nodes up to a 0; the step takes `slower` times as long. */
+/*
+ * A record of a processor, with rows of these nodes, terminated by 0; the step takes `slower` times as long.
+ */
 static struct record *machine(const char *cpu, const int64_t *nodes, double slower)
 {
     char error[MESSAGE_SIZE];
@@ -61,7 +63,7 @@ static struct row *row_in(struct record *record, size_t i)
     return rows_at(record_rows(record), i);
 }
 
-/* Writes it below the house's work, and frees it. */
+/* Writes the record to the house's work directory and frees it. */
 static void save(const struct house *h, const char *name, struct record *record)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
@@ -73,7 +75,7 @@ static void save(const struct house *h, const char *name, struct record *record)
 
 static const int64_t three[] = {100, 200, 500, 0};
 
-/* Runs it and gives what it printed on stdout, to be freed; it has to end so. */
+/* Runs compare, which must exit with `status`, and returns its stdout, allocated. */
 static char *compare(const struct house *h, const char *words, int status)
 {
     struct ended e = program_run(h, words, NULL);
@@ -89,7 +91,7 @@ static void assert_says(const char *out, const char *text)
         fail_msg("'%s' is not in\n%s", text, out);
 }
 
-/* How often a text occurs. */
+/* The number of occurrences of a text. */
 static size_t times(const char *out, const char *text)
 {
     size_t n = 0;
@@ -98,7 +100,7 @@ static size_t times(const char *out, const char *text)
     return n;
 }
 
-/* A record of one op alone by two kernels, the second's times multiplied. */
+/* A record of a single op with two kernels, with the second one's times multiplied. */
 static struct record *kernels(double slower)
 {
     char error[MESSAGE_SIZE];
@@ -142,8 +144,8 @@ static void test_planted_difference(void **state)
     assert_int_equal(times(out, "  same\n"), 3);
     assert_says(out, "B, forward: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
     assert_says(out, "B, step: 3 slower; geometric mean of B / A 1.100 over 3 rows\n");
-    assert_null(strstr(out, "threads  ")); /* a column of what is equal everywhere */
-    assert_null(strstr(out, "roofline"));  /* which none of them has */
+    assert_null(strstr(out, "threads  ")); /* a column that is equal everywhere is omitted */
+    assert_null(strstr(out, "roofline"));  /* no row has it */
     free(out);
     out = compare(*state, "b.json a.json --phase step", 0);
     assert_int_equal(times(out, "  faster\n"), 3);
@@ -154,7 +156,7 @@ static void test_planted_difference(void **state)
     free(out);
 }
 
-/* Where they ran is told, with how near each came to its own ceilings. */
+/* Machines are named, with the share of their ceilings that each reached. */
 static void test_machines(void **state)
 {
     struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1),
@@ -235,7 +237,7 @@ static void test_nothing_in_common(void **state)
     free(out);
 }
 
-/* Files from before a field was added, or from after. */
+/* Files from before or after a field was added. */
 static void test_other_versions(void **state)
 {
     struct record *a = machine("A", three, 1), *b = machine("B", three, 1);
@@ -254,12 +256,12 @@ static void test_other_versions(void **state)
     value_free(file);
     char *out = compare(*state, "a.json b.json", 0);
     assert_says(out, "B was written by another version; its rows lack pool\n");
-    assert_null(strstr(out, "mean /")); /* not a difference, as far as one can know */
+    assert_null(strstr(out, "mean /")); /* not a significant difference */
     assert_says(out, "B, step: 3 same;");
     free(out);
 }
 
-/* The fields of a line of CSV without quotes. */
+/* The fields of a CSV line without quotes. */
 static size_t fields_of(char *line, char *fields[64])
 {
     size_t n = 0;
@@ -307,7 +309,7 @@ static void test_markdown(void **state)
     free(out);
 }
 
-/* Axes that are left open on purpose. */
+/* Axes that are ignored on request. */
 static void test_ignored_axes(void **state)
 {
     struct record *b = machine("B", three, 1.1);
@@ -328,7 +330,7 @@ static void test_charts(void **state)
 {
     const struct house *h = *state;
     char path[PATH_MAX], here[PATH_MAX], script[1 << 14] = "";
-    snprintf(path, sizeof path, "%s/analysis", h->root); /* where the look of charts is */
+    snprintf(path, sizeof path, "%s/analysis", h->root); /* contains the chart style */
     assert_true(realpath("analysis", here) && symlink(here, path) == 0);
     save(h, "a.json", machine("Same", three, 1));
     save(h, "b.json", machine("Same", three, 2));
@@ -341,7 +343,7 @@ static void test_charts(void **state)
         fclose(in);
         assert_says(script, p ? "title = 'Training step, time over that of A: B 2.00 (geometric mean)'"
                               : "title = 'Forward pass, time over that of A: B 1.00 (geometric mean)'");
-        assert_says(script, "label[1] = 'A: a, N^{1.0"); /* two machines of one name: by their files */
+        assert_says(script, "label[1] = 'A: a, N^{1.0"); /* one name: told apart by file */
         assert_says(script, "label[2] = 'B: b, N^{1.0");
         assert_says(script, "series = 2\n");
     }

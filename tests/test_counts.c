@@ -1,7 +1,7 @@
 /*
- * The FLOPs that ref's own loops count equal the formulas of ops.def, exactly: every op, several sizes, every
- * choice of optional operands and activation, with and without accumulation. No operand has memory here,
- * except the offsets of the graphs and the edges, which are its shape.
+ * The FLOPs counted by ref's own loops equal the formulas of ops.def exactly: every op, several sizes, every
+ * choice of optional operands and activation, with and without accumulation. Operands have no memory here,
+ * except the offsets of graphs and the edges, which determine the shape.
  */
 #include "tests/operands.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* With scratch, since walks over edges need it to know where they have been. */
+/* With scratch, because walks over edges use it to mark visited nodes. */
 static int64_t counted(enum op op, const void *args)
 {
     const struct kernel *k = backend_kernel(&backend_count, op, F32, NULL);
@@ -27,7 +27,7 @@ static int64_t counted(enum op op, const void *args)
     return ref_count_take();
 }
 
-/* The arguments of a sample with every matrix' data at some address that cannot be read. */
+/* The arguments of a sample, with the data of every matrix at an inaccessible address. */
 static union any_args without_memory(const struct operands *o, void *address)
 {
     union any_args args = o->args;
@@ -41,14 +41,14 @@ static union any_args without_memory(const struct operands *o, void *address)
     return args;
 }
 
-/* Whether there is such a case. */
+/* Whether the case exists. */
 static bool check_case(const struct sample *s)
 {
     struct operands *o = operands_new(s, F32);
     if (!o)
         return false;
     union any_args null = without_memory(o, NULL), bad = without_memory(o, (void *)64);
-    if (operand_named(s->op, "work")) /* which only a run knows */
+    if (operand_named(s->op, "work")) /* known only after a run */
         operands_run(o, backend_kernel(&backend_ref, s->op, F32, NULL), 1, 0, 0);
     int64_t formula = op_flops(s->op, &o->args);
     int64_t at_null = counted(s->op, &null), at_bad = counted(s->op, &bad);
@@ -82,7 +82,7 @@ static void test_op(void **state)
         fail_msg("%s: no operands could be made", op_info(base.op)->name);
 }
 
-/* Costs that can be said in full: 2 x 3 outputs of 4 products and a bias; 3 nodes and 2, 2 heads of 2. */
+/* Costs computed by hand: 2 x 3 outputs of 4 products and a bias; 3 nodes and 2, 2 heads of 2. */
 static void test_known_counts(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void test_taking_empties_the_counter(void **state)
     operands_free(o);
 }
 
-/* The canonical layer on 2000 nodes: 4e9 and 1e10 FLOPs, which compilers reduce to the loops over pairs. */
+/* The canonical layer with 2000 nodes: 4e9 and 1e10 FLOPs, which compilers reduce to the loops over pairs. */
 static void test_large_attention(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Compressed rows: what is built, what is refused, and what validation finds. */
+/* Compressed sparse rows: construction, refusals, and validation. */
 #include <math.h>
 #include <omp.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Against qsort, on sizes that need no, one, two and three digits a node and more than one thread. */
+/* Compared with qsort, for sizes that need no, one, two and three digits per node and several threads. */
 static void build_sorts_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void transpose_reverses_each_edge(void **state)
         csr_free(all[i]);
 }
 
-/* Against building from reversed edges: directed, with loops and repetitions where nodes are few. */
+/* Compared with construction from reversed edges: directed, with loops and, for few nodes, duplicates. */
 static void transpose_is_the_same_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -174,7 +174,9 @@ static void degrees_of_a_small_graph(void **state)
     csr_free(&alone);
 }
 
-/* Degrees 0, 7, 14, ... in a scattered order, so that sorted they are known, and some need two histograms. */
+/*
+ * Degrees 0, 7, 14, ... in scattered order, so that the sorted degrees are known; some need two histograms.
+ */
 static void quantiles_are_those_of_the_sorted_degrees(void **state)
 {
     (void)state;
@@ -196,7 +198,7 @@ static void quantiles_are_those_of_the_sorted_degrees(void **state)
     }
 }
 
-/* A sound graph with one number changed: places 0 to 4 are row_ptr, 5 to 9 col, 10 nodes, 11 edges. */
+/* A valid graph with one number changed: positions 0 to 4 are row_ptr, 5 to 9 col, 10 nodes, 11 edges. */
 static void validation_names_each_damage(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * The benchmark on a GPU, from the command line to the record: samples, cold runs and launches, results
- * within the limits of error, as entries and as a captured graph, on every GPU, with the variants that call
- * libraries. Without a GPU each is skipped.
+ * within the error limits, as single launches and as a captured graph, on every GPU, including variants that
+ * call libraries. Skipped without a GPU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static int gpus(void)
     return b ? b->device->count(why, sizeof why) : 0;
 }
 
-/* Every row was measured on `device`, and was right. */
+/* Every row was measured on `device`, with correct results. */
 static void expect_row(const struct row *row, const char *device)
 {
     static const char *const programs[] = {"forward", "step"};

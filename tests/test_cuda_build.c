@@ -1,8 +1,8 @@
 /*
- * What can be known of the CUDA backend without a GPU: there is a kernel for every op, the reference runs
- * nothing in its place, scratch is told from shapes alone, whole programs are planned for it; and the command
- * line says in one line when there is no GPU, or no CUDA in the build. Where the build has no CUDA the former
- * are skipped, where there is a GPU the latter is.
+ * The CUDA backend, as far as it can be tested without a GPU: every op has a kernel and none falls back to
+ * the reference, scratch sizes depend on shapes alone, and whole programs can be planned; the command line
+ * prints one line if there is no GPU, or no CUDA in the build. The former tests are skipped in builds without
+ * CUDA, the latter on machines with a GPU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void test_every_op_has_a_kernel(void **state)
         assert_ptr_equal(backend_kernel(b, b->kernels[i].op, F32, b->kernels[i].variant), &b->kernels[i]);
 }
 
-/* Of every case of a sample: without data scratch is the same, and it is not negative. */
+/* For every case of a sample: scratch sizes without data are the same, and not negative. */
 static int check_scratch(const struct kernel *k, const struct sample *base)
 {
     static struct sample cases[CASES_MAX];
@@ -81,7 +81,7 @@ static void test_scratch_needs_shapes_alone(void **state)
         }
 }
 
-/* Nothing is laid out, but all scratch is known and aligned. */
+/* Nothing is laid out, but all scratch sizes are known and aligned. */
 static void expect_planned(const struct backend *b, const struct batch *batch, const struct model *m,
                            const char *pe)
 {
@@ -103,7 +103,7 @@ static void expect_planned(const struct backend *b, const struct batch *batch, c
     tape_free(r.tape);
 }
 
-/* Programs of sizes that pass 2^31 elements; with encodings, a matrix of eigenpairs by itself. */
+/* Programs with more than 2^31 elements; with encodings, in the matrix of eigenpairs alone. */
 static void test_programs_are_planned(void **state)
 {
     (void)state;
@@ -149,13 +149,13 @@ static void test_devices_are_listed(void **state)
     assert_string_equal(e.err, "");
     assert_int_equal(strncmp(e.out, "cpu ", 4), 0);
     assert_non_null(strstr(e.out, gpus() > 0 ? "\ncuda:0 " : "\ncuda     none: "));
-    assert_null(strstr(e.out, " 0.00 Hz")); /* which a driver may say of a clock that it does not know */
+    assert_null(strstr(e.out, " 0.00 Hz")); /* reported by drivers for unknown clocks */
     ended_free(&e);
 }
 
 #define EIGHT "--device cuda --list-tape --nodes 8 --heads 4 "
 
-/* Heads that its attention cannot have are refused before a GPU is needed; elsewhere they are none. */
+/* Heads too wide for the CUDA attention are refused even without a GPU, and accepted on other devices. */
 static void test_wide_heads_are_one_line(void **state)
 {
     if (!cuda())
@@ -171,7 +171,7 @@ static void test_wide_heads_are_one_line(void **state)
     }
 }
 
-/* A tape for a GPU needs none to be listed. */
+/* Tapes for a GPU can be listed without one. */
 static void test_tapes_are_listed(void **state)
 {
     if (!cuda())

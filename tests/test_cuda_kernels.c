@@ -1,10 +1,10 @@
 /*
- * Every row of the CUDA table on the GPU: against ref in double, at shapes around the sizes of warps, tiles
- * and grids, with traps around every matrix, operands on and off the alignment that vector loads want, every
- * choice of optional operands, with and without accumulation, and the same bits every time.
+ * Every row of the CUDA table on the GPU: compared with ref in double, at shapes around the sizes of warps,
+ * tiles and grids, with guards around every matrix, operands with and without the alignment for vector loads,
+ * every choice of optional operands, with and without accumulation, and reproducible to the bit.
  *
- * Each op is a test; without a GPU each is skipped, and the ops of the host alone always. GTMARK_SMALL=1
- * leaves out the larger shapes, as a run under compute-sanitizer must.
+ * Each op is a test; all are skipped without a GPU, and host-only ops always. GTMARK_SMALL=1 omits the larger
+ * shapes, as needed under compute-sanitizer.
  */
 #include "tests/operands_device.h"
 
@@ -25,7 +25,9 @@ static const int64_t shapes[][DIMS] = {
     {1, 2, 13, 17, 11, 1, 2, 20, 0},
     {1, 2, 33, 31, 24, 4, 5, 100, 0},
     {1, 2, 67, 129, 40, 5, 4, 333, 0},
-    /* attention with several rows in a thread, for heads of each width, on a device of two multiprocessors */
+    /*
+     * attention with several rows per thread, for heads of each width, on a device with two multiprocessors
+     */
     {1, 2, 263, 3, 16, 2, 1, 300, 0},
     {1, 2, 259, 3, 24, 2, 1, 300, 0},
     {1, 2, 133, 3, 64, 2, 1, 300, 0},
@@ -38,8 +40,10 @@ static const int64_t shapes[][DIMS] = {
     {1, 2, 1031, 19, 36, 2, 40, 4100, 0},
     {1, 2, 130, 1030, 1028, 16, 1, 2000, 0},
     {1, 2, 5000, 4, 8, 1, 2, 20000, 0},
-    /* heads and nodes enough for attention with several rows in a thread, on up to 150 multiprocessors: heads
-     * of each width that it has kernels for */
+    /*
+     * enough heads and nodes for attention with several rows per thread on up to 150 multiprocessors, with
+     * heads of each width for which there are kernels
+     */
     {1, 2, 263, 3, 1200, 150, 1, 300, 0},
     {1, 2, 259, 3, 1800, 150, 1, 300, 0},
     {1, 2, 133, 3, 4800, 150, 1, 300, 0},
@@ -49,7 +53,7 @@ static const int64_t shapes[][DIMS] = {
 
 enum {
     SMALL_SHAPES = 11,
-    LARGE_SHAPES = 6 /* from this shape on only accumulation is varied, not which operands are absent */
+    LARGE_SHAPES = 6 /* from this shape on, only accumulation is varied, not absent operands */
 };
 
 struct op_on_device {
@@ -57,7 +61,7 @@ struct op_on_device {
     const struct opened_device *device;
 };
 
-/* Products in TF32 know their operands to 2^-11, not to 2^-24. */
+/* TF32 products round operands to 2^-11 rather than 2^-24. */
 static double allowed(const struct kernel *k)
 {
     return strcmp(k->variant, "tf32") == 0 ? 1000 : 1;
@@ -100,7 +104,7 @@ static void check_way(const struct operands *inputs, const struct operands *orac
     operands_free(again);
 }
 
-/* One sample in every row of its op. False if there is no such sample. */
+/* Checks one sample with every kernel of its op. Returns false if there is no such sample. */
 static bool check_sample(const struct sample *s, const struct opened_device *d)
 {
     struct operands *exact = operands_new(s, F64);

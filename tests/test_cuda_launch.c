@@ -1,6 +1,6 @@
 /*
- * How kernels on CUDA are cut into blocks, teams and shares, from the kernels' own source on the host: every
- * entry, row, edge and head is somebody's, once, and no size overflows a grid or 64 bits.
+ * The partition of CUDA kernels' work into blocks, teams and shares, from the kernels' own source on the
+ * host: every entry, row, edge and head is processed exactly once, and no size overflows a grid or 64 bits.
  */
 #include "kernels/cuda/edge_plan.h"
 #include "kernels/cuda/heads.h"
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* A view that no one reads: only its shape and address count. */
+/* A view that is never read: only its shape and address matter. */
 static struct mat view(int64_t rows, int64_t cols, int64_t ld, uintptr_t address)
 {
     return (struct mat){.data = (void *)address, .rows = rows, .cols = cols, .ld = ld, .dtype = F32};
@@ -66,8 +66,10 @@ static void test_lanes(void **state)
     assert_int_equal(lanes_for(INT64_MAX, WARP), WARP);
 }
 
-/* How often each entry of an all x cols matrix, in memory ld apart, is reached; entries between rows must not
- * be. */
+/*
+ * Counts how often each entry of a rows x cols matrix with leading dimension ld is reached; padding must not
+ * be.
+ */
 static void expect_lines_cover(int64_t rows, int64_t cols, int64_t ld, uintptr_t address)
 {
     struct mat m = view(rows, cols, ld, address);
@@ -139,7 +141,7 @@ static void test_columns(void **state)
             }
 }
 
-/* Shapes that pass 2^31 in every way. */
+/* Shapes that exceed 2^31 in every way. */
 static void test_huge(void **state)
 {
     (void)state;
@@ -162,7 +164,7 @@ static void test_huge(void **state)
     assert_int_equal(scratch_bytes(1, sizeof(float)), SCRATCH_ALIGNMENT);
 }
 
-/* Graphs by their row pointers, `ld` apart: degrees are small, but `hubs` rows have many edges. */
+/* Row pointers of a graph, with stride `ld`: degrees are small, except for `hubs` rows with many edges. */
 static int64_t *row_pointers(int64_t rows, int64_t ld, int hubs, int64_t hub, uint64_t seed)
 {
     int64_t *at = malloc((size_t)((rows + 1) * ld) * sizeof *at), edges = 0;
@@ -176,9 +178,9 @@ static int64_t *row_pointers(int64_t rows, int64_t ld, int hubs, int64_t hub, ui
     return at;
 }
 
-/* What shares did of a row. */
+/* Processed parts of a row. */
 struct done {
-    int64_t edges, next; /* how many; where the next part must begin */
+    int64_t edges, next; /* number; start of the next part */
     int64_t share;       /* of the latest part */
     int parts, whole;
 };
@@ -205,8 +207,10 @@ static void do_piece(struct done *d, struct split s, int64_t share, int64_t r, i
     }
 }
 
-/* Goes through all shares as the kernels do; every row must be done once, whole or in parts of consecutive
- * shares, and no share does more than twice its size. */
+/*
+ * Visits all shares as the kernels do; every row must be processed once, whole or in parts of consecutive
+ * shares, and no share may have more than twice its size of work.
+ */
 static void expect_split(const int64_t *at, int64_t ld, int64_t rows, struct split s)
 {
     struct done *done = calloc((size_t)rows, sizeof *done);
@@ -258,7 +262,7 @@ static void test_split_without_edges(void **state)
     }
 }
 
-/* Row pointers beyond 2^31. */
+/* Row pointers above 2^31. */
 static void test_split_of_huge_rows(void **state)
 {
     (void)state;
@@ -336,7 +340,7 @@ static void test_heads(void **state)
     assert_int_equal(head_width(24, &m, 1), WIDE);
 }
 
-/* Moments of parts of numbers near 1e6, against two passes over all. */
+/* Moments merged from parts of numbers near 1e6, compared with two passes over all. */
 static void test_moments(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /*
- * What CUDA kernels compute with and find their rows by (kernels/cuda/math.h and search.h), from the same
- * source on the host: activations and slopes against libm in double, the online softmax of parts against the
- * softmax of all, and the numbering of blocks against enumeration. Then the grids of linear layers and dense
- * attention (launch.h): that they cover the work and that the device accepts them.
+ * Arithmetic and lookups of CUDA kernels (kernels/cuda/math.h and search.h), from the same source on the
+ * host: activations and their derivatives against libm in double, the online softmax of parts against the
+ * softmax of the whole, and block numbers against enumeration. Then the grids of linear layers and dense
+ * attention (launch.h): they cover the work and are valid launch configurations.
  */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/math.h"
@@ -19,7 +19,7 @@
 
 enum { POINTS = 400000 };
 
-/* The stream of random whole numbers of one test: from 0 to limit - 1. */
+/* A test's stream of random integers from 0 to limit - 1. */
 struct random {
     uint64_t key, drawn;
 };
@@ -58,7 +58,7 @@ static double exact(int act, bool slope, double x)
     }
 }
 
-/* The error on [-12, 12]: in the 2-norm on [-6, 6], and the largest anywhere. */
+/* The error on [-12, 12]: in the 2-norm on [-6, 6], and the maximum everywhere. */
 static void check_activation(int act, bool slope)
 {
     double difference = 0, size = 0, worst = 0;
@@ -87,7 +87,7 @@ static void test_activations(void **state)
     }
 }
 
-/* Far out an activation is the identity or 0; nothing overflows into a NaN. */
+/* For large arguments an activation is the identity or 0; no overflow leads to NaN. */
 static void test_activations_far_out(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static struct part merged(struct part a, struct part b)
     return (struct part){top, a.sum * softmax_weight(a.top, top) + b.sum * softmax_weight(b.top, top)};
 }
 
-/* Scores in random parts, empty ones among them, against all at once in double. */
+/* Scores in random parts, including empty ones, against all at once in double. */
 static void check_softmax(struct random *r, double range)
 {
     enum { COUNT = 200 };
@@ -168,7 +168,7 @@ static void test_empty_softmax(void **state)
 
 enum { GRAPHS = 12, LD = 3 };
 
-/* Bounds of `count` ranges of random sizes from `least` on, LD apart, with no bound between them. */
+/* Bounds of `count` ranges of random sizes of at least `least`, LD apart, with no bounds in between. */
 static void draw_bounds(struct random *r, int64_t at[], int count, int least)
 {
     for (int i = 0; i <= GRAPHS * LD; i++)
@@ -178,7 +178,9 @@ static void draw_bounds(struct random *r, int64_t at[], int count, int least)
         at[(g + 1) * LD] = at[g * LD] + least + draw(r, draw(r, 3) ? 4 : 40);
 }
 
-/* Numbers in order: each graph's blocks, the last with what is left, and then at most one that is empty. */
+/*
+ * Numbers are ordered: each graph's blocks, the last with the remaining rows, then at most one empty block.
+ */
 static void check_blocks(const int64_t at[], int count, int64_t size)
 {
     int64_t number = 0, end = block_count(at[count * LD], count, size);
@@ -227,7 +229,7 @@ static void test_large_blocks(void **state)
     assert_int_equal(before.first + before.rows, n);
 }
 
-/* Of every value the range that holds it, also where ranges are empty. */
+/* For every value the range that contains it, also with empty ranges. */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -303,7 +305,7 @@ static void test_attention_grids(void **state)
     expect_grid(launch_ragged_product(100, 7, 3), 10, 3);
 }
 
-/* Queries are not known on the host, but never more than the grid of the softmax has warps for. */
+/* The number of queries is unknown on the host, but never exceeds the number of warps in the softmax grid. */
 static void test_softmax_grid(void **state)
 {
     (void)state;

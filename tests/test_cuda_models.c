@@ -1,7 +1,7 @@
 /*
- * Whole models on the GPU: a step against the same in double, its output, loss and every gradient; op by op
- * from each op's actual inputs; the same bits from two replays, from reused and unshared memory, and from a
- * captured graph. Without a GPU each model is skipped. GTMARK_SMALL=1 takes smaller graphs.
+ * Whole models on the GPU: a step against the same step in double, comparing output, loss and every gradient;
+ * op by op from each op's actual inputs; and identical bits from two replays, from reused and unshared
+ * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +71,10 @@ static void expect_good(const struct check *c)
         fail_msg("%s: %g times the error allowed", c->tensor, c->excess);
 }
 
-/* As bench/row/verify.c: where batch norm stands some gradients are zero, and only single ops can be
- * compared. */
+/*
+ * As in bench/row/verify.c: before batch norm some gradients are zero, so that only single ops can be
+ * compared.
+ */
 static void check_against_double(const struct model_config *c, const struct batch *b,
                                  const struct opened_device *d)
 {
@@ -109,7 +111,7 @@ static void test_step_against_double(void **state)
     }
 }
 
-/* The parameters after some replays, all of them in a row; to be freed. */
+/* The parameters after some replays, concatenated and allocated. */
 static float *trained(struct recording *r, int replays, bool graph)
 {
     struct tape *t = r->tape;

@@ -1,7 +1,7 @@
 /*
- * What is timed beside the samples: runs with emptied caches, launches, transfers; on a device that is none
- * and on the host. That all memory is given back, that runs begin on an idle device, and what is null where
- * there is no room. No time is compared with another.
+ * Measurements other than samples: runs with cold caches, launches, transfers; on a fake device and on the
+ * host. All memory is freed, runs start on an idle device, and values are null if memory is short. Times are
+ * not compared.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static struct device_choice on_fake(struct fake *f)
     return (struct device_choice){.name = "fake", .given = "fake", .backend = &backend_fake, .context = f};
 }
 
-/* Twice the caches, every line of it written by every flush; or no room, in words. */
+/* Twice the size of the caches, with every line written by every flush; or a message if out of memory. */
 static void test_flush_on_the_host(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void test_flush_on_the_host(void **state)
     assert_int_equal(f.bytes, 2 * (caches.l2 + caches.llc));
     flush_run(&f);
     for (int64_t i = 0; i < f.bytes; i += 64)
-        if (f.buffer[i] != 2) /* one of them when it was opened */
+        if (f.buffer[i] != 2) /* one write was on opening */
             fail_msg("byte %lld of %lld was written %d times", (long long)i, (long long)f.bytes, f.buffer[i]);
     flush_close(&f);
 }
@@ -80,7 +80,7 @@ static void test_no_flush(void **state)
     fake.allocated = FAKE_MEMORY - 2 * FAKE_L2 + 1;
     assert_false(flush_open(&f, &d, 1, &why));
     assert_non_null(strstr(why.text, "no memory for the 196608 bytes"));
-    d.index = 1; /* of which nothing is told */
+    d.index = 1; /* an unknown device */
     assert_false(flush_open(&f, &d, 1, &why));
     assert_non_null(strstr(why.text, "unknown"));
     assert_int_equal(fake.clears, 0);
@@ -184,8 +184,7 @@ static void test_transfers(void **state)
 
 #define TINY "--nodes 8 --hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --phase step "
 
-/* On the host cold samples are taken where they are asked for, also of programs that were sampled in turns.
- */
+/* On the host, cold samples are taken if requested, also for programs sampled in turns. */
 static void test_rows(void **state)
 {
     static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --interleave"};

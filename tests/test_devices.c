@@ -1,7 +1,6 @@
 /*
- * --device cuda, cuda:N and cuda:all where there are GPUs: this program has its own CUDA backend, whose GPUs
- * are the host, and the benchmark's main runs on them as a user would run it. What is then in the result
- * file.
+ * --device cuda, cuda:N and cuda:all on machines with GPUs: this program has its own CUDA backend, whose GPUs
+ * are the host, and runs the benchmark's main as a user would. Checks the result file.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 #include "tests/records.h"
 #include "tests/values.h"
 
-/* The GPUs that there are, one that cannot be opened (-1: none), and how many are open. */
+/* The number of GPUs, the one that cannot be opened (-1: none), and the number of open ones. */
 static int gpus, broken = -1, open_now, most_open;
 
 static int count_gpus(char *error, size_t size)
@@ -78,8 +77,10 @@ static void path_of(const struct house *h, char path[PATH_SIZE])
     snprintf(path, PATH_SIZE, "%s/x.json", h->work);
 }
 
-/* Runs the benchmark with these words, small, and its result to the house; what it said on stderr is left in
- * `said`. */
+/*
+ * Runs the benchmark with these words, on a small model, writing the result to the house; `said` receives its
+ * stderr.
+ */
 static int run(const struct house *h, const char *words, char said[4096])
 {
     static const struct bench bench = {.name = "bench_devices", .axis = AXIS_NODES, .values = "8"};
@@ -158,7 +159,7 @@ static void test_one_of_several(void **state)
     record_free(record);
 }
 
-/* One GPU after the other, each with all rows of the same work; only one is open at a time. */
+/* One GPU after another, each with rows of the same work; only one is open at a time. */
 static void test_all(void **state)
 {
     gpus = 3;
@@ -183,7 +184,7 @@ static void test_all(void **state)
     record_free(record);
 }
 
-/* The first GPU lacks a row and the second has one that failed: these two are measured, the others stay. */
+/* The first GPU lacks a row and the second has a failed one: these two are measured, the others are kept. */
 static void test_all_go_on(void **state)
 {
     static const char again[] = "--device cuda:all --nodes 8,12 --phase forward --resume";
@@ -218,7 +219,7 @@ static void test_all_go_on(void **state)
 
 static void test_rows_tell_of_the_gpu(void **state)
 {
-    struct player p = player_open("whole"); /* from here on it is this program's libnvidia-ml.so.1 */
+    struct player p = player_open("whole"); /* now this program's libnvidia-ml.so.1 */
     p.played->bus = "0000:66:00.0";
     p.played->reasons =
         (struct played_answers){.answers = {0, 0x20, 0x04}, .count = 3}; /* one for the record */

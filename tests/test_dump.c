@@ -1,6 +1,6 @@
 /*
- * --dump: every file holds what the step of the configuration has in memory, and what cannot be written is
- * one line. The program is run as a user does; the same step is recorded here.
+ * --dump: every file contains what the step of the configuration has in memory, and failures to write are one
+ * line. The program is run as a user would run it; the same step is recorded here.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@
     "--nodes 37 --degree 3 --hidden 12 --heads 3 --layers 2 --ffn 10 --act relu --seed 5 --threads 1 "
 #define QUICK "--runs 1 --warmup 0 --output x.json "
 
-/* The path of a file of the dump in the house's directory of that name. */
+/* The path of a file of the dump in this directory of the house. */
 static const char *dumped(const struct house *h, const char *directory, const char *kind, const char *name)
 {
     static char path[PATH_MAX];
@@ -51,7 +51,7 @@ static void assert_matrix(const char *path, struct mat m)
     assert_same(path, m.data, (size_t)mat_bytes(m), m.rows, m.cols, m.dtype == F32 ? "f4" : "i8");
 }
 
-/* The step that the program ran, recorded here. */
+/* The program's step, recorded here. */
 struct twin {
     struct options options;
     struct config config;
@@ -96,7 +96,7 @@ static void dump(const struct house *h, const char *words, const char *directory
     ended_free(&e);
 }
 
-/* Parameters as they are before the optimizer, which the dump of a step that was sampled must restore. */
+/* Parameters before the optimizer ran; after sampling, the dump must restore them. */
 static void test_arrays(void **state)
 {
     const struct house *h = *state;
@@ -219,7 +219,7 @@ static void test_leading_dimension(void **state)
     assert_same(path, dense, sizeof dense, 3, 2, "f8");
 }
 
-/* Files may not grow beyond a kilobyte, as if the disk were full. */
+/* Files may not exceed a kilobyte, as if the disk were full. */
 static void test_no_space(void **state)
 {
     const struct house *h = *state;

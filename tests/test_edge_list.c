@@ -1,4 +1,4 @@
-/* Edge lists: what lines mean, which are refused and how, compressed and damaged files. */
+/* Edge lists: the meaning of lines, refused lines and their messages, compressed and damaged files. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,10 @@
 
 enum { ERROR_SIZE = 400 };
 
-/* The sizes of the graphs of a text and its edges as "from>to" in the order of the file, or the error without
- * the path before it. */
+/*
+ * The sizes of the graphs of a text and its edges as "from>to" in file order, or the error message without
+ * its path.
+ */
 static const char *edges_of(const struct test_file *temp, const char *text, size_t size, bool undirected,
                             char shown[ERROR_SIZE])
 {
@@ -177,7 +179,7 @@ static void bad_lines_are_named(void **state)
         assert_string_equal(edges_of(*state, bad[i].text, bad[i].size, i % 2, shown), bad[i].error);
 }
 
-/* Blocks end in the middle of lines; a line that is no block long is refused, in a comment too. */
+/* Lines may span blocks; a line longer than a block is refused, even a comment. */
 static void lines_may_be_long(void **state)
 {
     enum { MIB = 1 << 20 };
@@ -212,7 +214,7 @@ static size_t repeat(char *text, size_t at, const char *line, int times)
     return at;
 }
 
-/* Edges are brought into the list some hundred at a time: they count before and after that. */
+/* Edges are appended in batches of some hundred: a graph is refused both before and after the first batch. */
 static void no_graph_follows_an_edge(void **state)
 {
     static char text[4 * 600 + 8];
@@ -271,7 +273,7 @@ static void files_that_cannot_be_read_are_named(void **state)
     unlink(temp->path);
 }
 
-/* A text whose compressed form is large enough to be cut and damaged in many places. */
+/* A text whose compressed form is large enough to be truncated and damaged in many places. */
 static size_t many_lines(char *text, size_t size)
 {
     size_t length = 0;

@@ -1,4 +1,4 @@
-/* What encodings are called, what they take to store, and ops that run at once with their costs. */
+/* Names of encodings, their storage, and eager ops with their costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static struct encoding with_eigenvalues(float *values, int64_t *pairs)
     return e;
 }
 
-/* 1, 1, 2 without a copy of 1 is 1, 2, 3; a second graph has two pairs, and no third. */
+/* 1, 1, 2 without one copy of 1 becomes 1, 2, 3; a second graph has two pairs and no third. */
 static void test_displaced(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Executed FLOPs: hardware counters, children that fail, and the whole way under valgrind. For that this
- * program runs itself again: with the name of a toy, or as a benchmark.
+ * Executed FLOPs: hardware counters, failing child processes, and a full run under valgrind. For these, this
+ * program runs itself: with the name of a toy, or as a benchmark.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +34,7 @@
 static const struct bench bench = {
     .name = "test_executed", .doc = "a test", .axis = AXIS_NODES, .values = "8"};
 
-/* --- toys: what a child does, by the name of its first argument */
+/* --- toys: actions of the child, by the name of its first argument */
 
 enum { ROUNDS = 1000, GEMM = 192 };
 
@@ -101,7 +101,7 @@ static const struct toy {
             {"toy_endless", toy_endless},
             {"toy_fails", toy_fails}};
 
-/* Runs a toy twice: only the first call may count. */
+/* Runs a toy twice: only the first call must be counted. */
 static int play(const char *name)
 {
     backend_cpu(); /* makes the BLAS serial: only the calling thread is counted */
@@ -173,7 +173,7 @@ static void test_counters(void **state)
     bool good = counters_measure(&c, 2, nothing, NULL, &idle, &error) &&
                 counters_measure(&c, 2, toy_as_run, NULL, &busy, &error);
     counters_close(&c);
-    if (!good) { /* there, but not to be trusted: then it says what it read */
+    if (!good) { /* available but unreliable: prints what it read */
         assert_non_null(strstr(error.text, "hardware counters: "));
         return;
     }
@@ -182,7 +182,7 @@ static void test_counters(void **state)
 
 /* --- under valgrind */
 
-/* Valgrind runs no sanitized program. */
+/* Valgrind cannot run sanitized programs. */
 static bool valgrind_works(void)
 {
     static const char *const arguments[] = {"valgrind", "--version", NULL};
@@ -265,7 +265,7 @@ static void parse(const struct bench *b, char **words, struct options *o)
         fail_msg("%s", error.text);
 }
 
-/* The options that the child of a row is given, by its command line. */
+/* The options that a row's child receives on its command line. */
 static void parse_child(const struct bench *b, const struct options *o, int64_t row, struct options *child)
 {
     char **words = arguments_of(o, row, "forward"), **all = NULL;
@@ -280,7 +280,7 @@ static void parse_child(const struct bench *b, const struct options *o, int64_t 
     arguments_free(words);
 }
 
-/* Whatever the axes: the child's only row is the work of the row that it counts for. */
+/* For all axes: the child's only row has the same work as the row it counts for. */
 static void check_child(const struct bench *b, const struct options *o, int64_t row)
 {
     struct options child;
@@ -319,7 +319,7 @@ static void test_words_of_rows(void **state)
     options_free(&o);
 }
 
-/* Sizes that were found, and ops alone. */
+/* Sizes found by a search, and single ops. */
 static void test_words_of_kernels_and_sizes(void **state)
 {
     (void)state;
@@ -405,8 +405,7 @@ static void test_reasons(void **state)
                                     "more than 3e+09 analytic FLOPs: too slow under valgrind");
 }
 
-/* The reference does what the formulas say, and little beside: exponentials and roots are more than one FLOP.
- */
+/* The reference does little more than the formulas count: exponentials and roots are more than one FLOP. */
 static void test_row(void **state)
 {
     (void)state;

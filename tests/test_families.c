@@ -1,4 +1,4 @@
-/* Every family of graphs: its size by its formula, its structure, its distribution, its bits. */
+/* Every family of graphs: size by its formula, structure, distribution, bits. */
 #include <math.h>
 #include <omp.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 enum { ERROR_SIZE = 200 };
 
-/* Directed edges of a grid, from which nodes are neighbours. */
+/* Directed edges of a grid, counted from its neighbours. */
 static int64_t count_grid(int64_t nodes)
 {
     int64_t columns = (int64_t)ceil(sqrt((double)nodes)), edges = 0;
@@ -24,7 +24,7 @@ static int64_t count_grid(int64_t nodes)
     return 2 * edges;
 }
 
-/* Directed edges of a preferential attachment, node by node. */
+/* Directed edges of a preferential attachment graph, counted node by node. */
 static int64_t count_ba(int64_t nodes, double degree)
 {
     double edges = 0;
@@ -80,7 +80,7 @@ static void sizes_and_structure(void **state)
                 assert_graph(f, nodes[n], degrees[d]);
 }
 
-/* The formula of ba over degrees on either side of where rounding changes a floor; no graph is drawn. */
+/* The formula of ba for degrees on both sides of rounding steps; no graph is generated. */
 static void ba_counts_what_its_nodes_attach(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void grid_joins_neighbours(void **state)
     batch_free(&b);
 }
 
-/* One large graph, whose edges threads share, and many small ones, which they share. */
+/* One large graph, whose edges are divided among threads, and many small ones, which are distributed. */
 static void bits_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static int64_t count_components(const struct csr *g)
     return count;
 }
 
-/* Of each graph one component, with all edges of its nodes; a connected graph is its own. */
+/* For each graph one component, with all edges of its nodes; a connected graph is its own giant component. */
 static void giants_are_connected(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void giants_are_connected(void **state)
         batch_free(drawn[i]);
 }
 
-/* Results of every version and machine are of the same work. A family without a row here is not pinned. */
+/* Results of all versions and machines are for the same graphs. A family without a row here is not pinned. */
 static void bits_are_pinned(void **state)
 {
     (void)state;
@@ -240,9 +240,9 @@ static double share_from(const struct csr *g, int64_t degree)
 }
 
 /*
- * Of a large graph of m edges a node, a share m (m + 1) / (k (k + 1)) has degree k or more (Bollobas,
- * Riordan, Spencer and Tusnady, 2001), which chance and simplicity change little; a uniform graph has none of
- * degree 40.
+ * In a large graph with m edges per node, a share m (m + 1) / (k (k + 1)) of the nodes has degree k or more
+ * (Bollobas, Riordan, Spencer and Tusnady, 2001), up to chance and the removal of parallel edges; a uniform
+ * graph has none of degree 40.
  */
 static void ba_has_the_tail_of_a_power_law(void **state)
 {
@@ -261,7 +261,9 @@ static void ba_has_the_tail_of_a_power_law(void **state)
     batch_free(&er);
 }
 
-/* Degrees of odd halves: the nodes of degree 2.5 join with one edge or two, three of them with five. */
+/*
+ * Half-integer degrees: the nodes of degree 2.5 join with one edge or two, three of them with five in total.
+ */
 static void ba_meets_fractional_degrees(void **state)
 {
     (void)state;
@@ -281,10 +283,9 @@ static void ba_meets_fractional_degrees(void **state)
 }
 
 /*
- * Each end of an edge has each bit 1 with probability .24, so that two ends are the same node with
- * probability
- * (.76^2 + .24^2)^k. Hence the sum of the squared degrees; of the 2 m ends, those of one edge differ, which
- * is an effect of 1 / m. The diagonal, .62^k, changes it by less than a hundredth.
+ * Each end of an edge has each bit 1 with probability .24, so two ends are the same node with probability
+ * (.76^2 + .24^2)^k. This gives the sum of squared degrees; the two ends of an edge differ, an effect of
+ * order 1 / m for the 2 m ends. The diagonal, .62^k, changes it by less than a hundredth.
  */
 static void rmat_has_the_moments_of_its_model(void **state)
 {
@@ -301,7 +302,7 @@ static void rmat_has_the_moments_of_its_model(void **state)
     batch_free(&b);
 }
 
-/* Before the scrambling, the lower half would hold .76 of the ends, and node 0 would be the largest hub. */
+/* Without scrambling, the lower half would have .76 of the ends, and node 0 would be the largest hub. */
 static void rmat_scrambles_its_labels(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * Faults planted in kernels must show in the row. This program has its own cpu backend, which wraps the real
- * one's kernels and spoils what they wrote; the benchmark's main then runs as a user would run it.
+ * one's kernels and corrupts their results; then it runs the benchmark's main as a user would.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 #include "models/tape/tape_internal.h"
 #include "tests/tapes.h"
 
-/* The kernels of every machine, which isa.c would not choose here. */
+/* The kernels for any machine, which isa.c would not select here. */
 extern const struct backend cpu_base_backend;
 
 enum fault { NONE, ROW_1025, NO_BIAS_GRADIENT, NOT_A_NUMBER, SQUARE_ALLOCATION, TF32 };
@@ -39,7 +39,7 @@ static int64_t scratch_real(enum op op, const void *args)
     return k->scratch ? k->scratch(args) : 0;
 }
 
-/* A copy with 10 bits of mantissa, the others cut off; to be freed. */
+/* A copy truncated to 10 mantissa bits, allocated. */
 static struct mat in_tf32(struct mat m)
 {
     uint32_t *to = malloc((size_t)mat_bytes(m));
@@ -152,8 +152,10 @@ static int quietly(int argc, char **argv)
     return status;
 }
 
-/* Runs the benchmark under a fault with a kernel for linear layers, and leaves the first row's status and
- * reason. */
+/*
+ * Runs the benchmark under a fault with a kernel for linear layers, and returns the first row's status and
+ * reason.
+ */
 static int run_with(const char *impl, enum fault fault, const char *nodes, const char *check_budget,
                     char status[32], char reason[256])
 {
@@ -228,7 +230,8 @@ static void test_fault_from_row_1025(void **state)
 {
     (void)state;
     char status[32], reason[256];
-    assert_int_equal(run_under(ROW_1025, "1000", "60", status, reason), 0); /* the fault is not reached */
+    assert_int_equal(run_under(ROW_1025, "1000", "60", status, reason),
+                     0); /* the faulty code is not reached */
     expect_wrong(ROW_1025, "2000", "60", "loss");
     expect_wrong(ROW_1025, "2000", "0", "linear y of");
     expect_wrong(ROW_1025, "5000", "0", "linear y of");
@@ -248,7 +251,7 @@ static void test_not_a_number(void **state)
     expect_wrong(NOT_A_NUMBER, "50", "0", "inf times");
 }
 
-/* What TF32 rounds is its own limits' and beyond those of f32. */
+/* Errors of TF32 rounding are within its own limits but beyond those of f32. */
 static void test_tf32_has_limits_of_its_own(void **state)
 {
     (void)state;
@@ -264,7 +267,7 @@ static void test_square_allocation(void **state)
 {
     (void)state;
     if (getenv("GTMARK_SMALL"))
-        skip(); /* the sanitizers' allocator keeps memory of its own */
+        skip(); /* the sanitizers' allocator needs memory of its own */
     expect_wrong(SQUARE_ALLOCATION, "2000", "60", "more memory resident than was planned");
 }
 
@@ -275,7 +278,7 @@ static struct mat pooled(struct tape *t)
     return op(t, mse, .y = y, .target = input_uniform(t, "target", 5, 2))->loss;
 }
 
-/* A formula that is off by one is not what the loops count. */
+/* A formula that is off by one differs from the loops' count. */
 static void test_formula_off_by_one(void **state)
 {
     (void)state;

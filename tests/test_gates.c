@@ -1,4 +1,4 @@
-/* Gates: what is read, which rows miss them, and how a run ends that does. */
+/* Gates: their syntax, which rows miss them, and the exit status. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -85,14 +85,14 @@ static void test_judging(void **state)
     assert_int_equal(misses, 4);
     free(judged("memory:1KiB", forward, rows, &misses));
     assert_int_equal(misses, 2);
-    out = judged("error:1", forward, rows, &misses); /* these rows have no error */
+    out = judged("error:1", forward, rows, &misses); /* these rows have no error field */
     assert_int_equal(misses, 2);
     assert_non_null(strstr(out, "none"));
     free(out);
     rows_free(rows);
 }
 
-/* What a row was not to run is not missed, unless the gate asks for it by its name. */
+/* A program that a row was not meant to run does not miss a gate, unless the gate names it. */
 static void test_rows_that_only_encode(void **state)
 {
     (void)state;
@@ -107,12 +107,13 @@ static void test_rows_that_only_encode(void **state)
     assert_int_equal(misses, 0);
     free(judged("step.latency:1000s", forward, rows, &misses));
     assert_int_equal(misses, 1);
-    free(judged("error:1", both, rows, &misses)); /* both rows have programs to be checked */
+    free(judged("error:1", both, rows, &misses)); /* both rows have programs to check */
     assert_int_equal(misses, 2);
     row_set_null(row, "forward", "a graph of this size is only encoded");
     free(judged("error:1", both, rows, &misses));
     assert_int_equal(misses, 1);
-    struct rows *alone = rows_of(row_copy(row), NULL, NULL); /* nothing can be judged, which is no success */
+    struct rows *alone =
+        rows_of(row_copy(row), NULL, NULL); /* nothing can be judged, which is not a success */
     free(judged("latency:1000s", both, alone, &misses));
     assert_int_equal(misses, 1);
     rows_free(alone);

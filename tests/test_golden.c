@@ -1,6 +1,6 @@
 /*
- * Layers and whole models against golden results of PyTorch in float64 (tests/golden/make_golden.py):
- * outputs, losses and every gradient, on every backend. No Python is needed here.
+ * Layers and whole models compared with golden results of PyTorch in float64 (tests/golden/make_golden.py):
+ * outputs, losses and every gradient, on every backend. Does not need Python.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static double squares(struct mat m)
     return sum;
 }
 
-/* Element i of a matrix of either type, whose rows are dense. */
+/* Element i of a contiguous matrix of either type. */
 static double element(struct mat m, int64_t i)
 {
     return m.dtype == F64 ? ((const double *)m.data)[i] : (double)((const float *)m.data)[i];
@@ -81,7 +81,7 @@ static void test_batch_is_awkward(void **state)
 
 /* --- layers */
 
-/* `kind` is of the layer's own enumeration. */
+/* `kind` is a value of the layer's own enumeration. */
 struct layer {
     const char *name;
     struct mat (*record)(struct tape *t, struct mat x, const struct structure *s, int kind);
@@ -133,8 +133,7 @@ static struct mat pool_record(struct tape *t, struct mat x, const struct structu
     return pool(t, "layer", kind, x, &s->graphs);
 }
 
-/* Beside a linear layer, as models have it. Of the smaller graphs there are fewer pairs than are asked for.
- */
+/* Concatenated with a linear layer, as in models. The smaller graphs have fewer pairs than requested. */
 static struct mat encoder_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     enum { BESIDE = 10, PE = 6, PAIRS = 9, GRAPHS = 5 };
@@ -156,7 +155,7 @@ static struct mat encoder_record(struct tape *t, struct mat x, const struct stru
     return y;
 }
 
-/* What is tested is the loss of this task, of x itself. */
+/* Tests the loss of this task, on x itself. */
 static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int task)
 {
     (void)t, (void)s, (void)task;
@@ -170,7 +169,7 @@ static struct mat loss_record(struct tape *t, const struct layer *layer, struct 
     return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
 }
 
-/* Every parameter, whatever it is initialised with, becomes the matrix of its name in the recipe. */
+/* Sets every parameter to the generated matrix of its name. */
 static void fill_parameters(struct tape *t)
 {
     for (int p = 0; p < tape_parameter_count(t); p++) {
@@ -241,7 +240,7 @@ static void test_layer(void **state)
 
 struct whole {
     const char *name;
-    struct model_config config; /* without the sizes, which are those of all */
+    struct model_config config; /* without sizes, which are the same for all */
 };
 
 static struct recording model_record(const struct way *way, const struct whole *whole, const struct batch *b)
@@ -259,8 +258,8 @@ static struct recording model_record(const struct way *way, const struct whole *
 }
 
 /*
- * The product of a gradient with a random vector, from the left (one number for each column) or from the
- * right (for each row): an entry that is wrong is seen in both.
+ * The product of a gradient with a random vector, from the left (a number per column) or from the right (per
+ * row): a wrong entry changes both.
  */
 static void project(struct mat g, bool left, double *out)
 {
@@ -273,8 +272,8 @@ static void project(struct mat g, bool left, double *out)
 }
 
 /*
- * The products of all gradients against the golden ones, which stand below one another. A gradient of one row
- * has none from the right: it would be a single number, in which everything may cancel.
+ * Compares the products of all gradients with the golden ones, which are stacked. One-row gradients have no
+ * product from the right: it would be a single number, in which errors may cancel.
  */
 static void compare_products(struct check *c, const char *directory, const struct tape *t, bool left,
                              double limit)
@@ -308,7 +307,7 @@ static void check_step(struct check *c, const char *directory, const struct reco
     compare_products(c, directory, r->tape, false, way->gradient);
 }
 
-/* Later steps only in double: AdamW divides a gradient by its own size, which magnifies rounding. */
+/* Later steps only in double: AdamW divides gradients by their magnitude, which amplifies rounding. */
 static void check_model(const struct way *way, const void *context)
 {
     const struct whole *whole = context;
@@ -337,7 +336,10 @@ static void test_model(void **state)
     each_way(check_model, *state);
 }
 
-/* One entry of 27,648 that is wrong by a millionth of the gradient's root mean square is found in double. */
+/*
+ * In double, one of 27,648 entries that is wrong by a millionth of the gradient's root mean square is
+ * detected.
+ */
 static void test_products_see_an_entry(void **state)
 {
     const struct whole *whole = *state;

@@ -1,7 +1,7 @@
 /*
- * Every op that has a backward op: with the objective sum(c * output), the gradients that the backward op
- * makes of c are the objective's central differences, in double, at several shapes, for every activation and
- * choice of gradients; accumulated ones add to what was there.
+ * Every op that has a backward op: for the objective sum(c * output), the gradients that the backward op
+ * computes from c equal the objective's central differences, in double, at several shapes, for every
+ * activation and choice of gradients; accumulated ones add to the previous contents.
  */
 #include "tests/operands.h"
 
@@ -16,7 +16,7 @@
 
 static const double step = 1e-5, limit = 1e-7;
 
-/* sum(c * y) over the forward op's outputs y, c being what its backward op calls dy. */
+/* sum(c * y) over the forward op's outputs y, where c is the backward op's dy. */
 static double objective(struct operands *forward, const struct operands *backward)
 {
     const struct op_info *info = op_info(forward->sample.op);
@@ -48,7 +48,7 @@ static double central_difference(struct operands *forward, const struct operands
     return (above - below) / (2 * step);
 }
 
-/* Puts what the gradients ought to be into `expected`, a copy of the backward's operands before it ran. */
+/* Writes the expected gradients to `expected`, a copy of the backward's operands before it ran. */
 static void add_differences(struct operands *forward, struct operands *expected)
 {
     const struct op_info *info = op_info(expected->sample.op);
@@ -68,7 +68,7 @@ static void add_differences(struct operands *forward, struct operands *expected)
     }
 }
 
-/* Whether there is such a case. */
+/* Whether the case exists. */
 static bool check_case(enum op op, const struct sample *s)
 {
     struct operands *backward = operands_new(s, F64);
@@ -82,7 +82,7 @@ static bool check_case(enum op op, const struct sample *s)
     add_differences(forward, expected);
     operands_run(backward, backend_kernel(&backend_ref, s->op, F64, NULL), 1, 0, 0);
     const char *worst;
-    double error = operands_error(backward, expected, &worst) * 1e-11; /* its limit in double */
+    double error = operands_error(backward, expected, &worst) * 1e-11; /* relative to the limit in double */
     if (!(error <= limit))
         fail_msg("%s, act %s, absent %x, acc %x, N %d: %s differs by %g", op_info(s->op)->name,
                  activation_name(s->act), s->absent, s->acc, (int)s->dims[DIM_N], worst, error);
@@ -115,7 +115,7 @@ static void test_op(void **state)
 int main(void)
 {
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS] = {{0}}; /* cmocka passes over the empty ones */
+    struct CMUnitTest tests[OPS] = {{0}}; /* cmocka skips empty ones */
     for (enum op op = 0; op < OPS; op++) {
         if (backward_of(op) == OPS)
             continue;

@@ -110,8 +110,10 @@ static void files_hold_batches(void **state)
     batch_free(&b);
 }
 
-/* A drawn batch of more graphs than offsets have room for at first. Reading it takes more memory than
- * building the rows, and so makes its scratch. */
+/*
+ * A generated batch of more graphs than the initial capacity for offsets. Reading it takes more memory than
+ * building the rows, and so determines its scratch.
+ */
 static void a_written_batch_comes_back(void **state)
 {
     struct test_file *temp = *state;
@@ -181,7 +183,9 @@ static void shapes_of_files_have_no_arrays(void **state)
     assert_null(b.offset);
 }
 
-/* A graph without isolated nodes, its ids spread over 64 bits in the same order, written and read again. */
+/*
+ * A graph without isolated nodes, with ids spread over 64 bits in the same order, is written and read again.
+ */
 static void a_million_edges_come_back(void **state)
 {
     struct test_file *temp = *state;

@@ -18,8 +18,9 @@
 
 enum { ERROR_SIZE = 200 };
 
-/* Out of memory is a case to report, under AddressSanitizer too, which needs more address space than any
- * limit. */
+/*
+ * Out of memory must be reported under AddressSanitizer too, which needs more address space than any limit.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -74,7 +75,10 @@ static void er_is_the_same_for_any_number_of_threads(void **state)
     batch_free(&other_seed);
 }
 
-/* Pearson's statistic of counts that should be equal, less its mean under chance and over its deviation. */
+/*
+ * Pearson's statistic of counts with equal expectations, minus its mean and divided by its standard
+ * deviation.
+ */
 static double excess(const int64_t *count, int cells, double variance_share)
 {
     double total = 0, statistic = 0, freedom = cells - 1;
@@ -87,8 +91,10 @@ static double excess(const int64_t *count, int cells, double variance_share)
     return (statistic - freedom) / sqrt(2 * freedom);
 }
 
-/* Each pair of 24 nodes is an edge equally often. Edges of a graph exclude each other, hence the smaller
- * variance. */
+/*
+ * Each pair of 24 nodes is an edge equally often. Edges of a graph exclude each other, hence the smaller
+ * variance.
+ */
 static void every_pair_is_equally_likely(void **state)
 {
     (void)state;
@@ -107,7 +113,10 @@ static void every_pair_is_equally_likely(void **state)
         fail_msg("chi-square over pairs is %.1f deviations off", z);
 }
 
-/* Each of the 20 graphs of 4 nodes and 3 edges is drawn equally often: the hardest size for a permutation. */
+/*
+ * Each of the 20 graphs with 4 nodes and 3 edges is generated equally often: the hardest size for a
+ * permutation.
+ */
 static void every_graph_is_equally_likely(void **state)
 {
     (void)state;
@@ -165,7 +174,7 @@ static void batches_keep_their_sum_and_bounds(void **state)
     }
 }
 
-/* Sizes 4 to 12 for mean 8, equally often, and others under another seed. */
+/* Sizes 4 to 12 for mean 8, equally often, and different ones with another seed. */
 static void sizes_are_uniform(void **state)
 {
     (void)state;
@@ -272,7 +281,7 @@ static void bad_configurations_are_named(void **state)
     }
 }
 
-/* No room for the list of edges, and room for that but not for what ba remembers of the nodes. */
+/* No memory for the list of edges; then memory for it, but not for the nodes' data in ba. */
 static void too_little_memory_is_a_line(void **state)
 {
     (void)state;
