@@ -5,9 +5,13 @@
 # "ok", "not ok", and with "# SKIP" those left out; cmocka's programs do when asked. A program that ends with an
 # error though nothing failed, reports nothing, or less than it announced ("1..9"), has failed once more. The output
 # of a program with failures is shown. The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
+#
+# As many programs run at a time as there are processors, in the order given; then, one at a time, those of `alone`.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-passed=0 failed=0 skipped=0
+
+# Tests that time something, bind threads to processors or look at the load.
+alone='gates.sh test_against test_baseline test_calibrate test_executed test_largest test_limits test_noise'
 
 # count STATUS: "passed failed skipped" of the TAP on stdin
 count()
@@ -25,10 +29,19 @@ count()
         }'
 }
 
-# tell NAME SECONDS PASSED FAILED SKIPPED
-tell()
+# how PROGRAM: whether it runs together with others, or alone
+how()
 {
-    passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+    case " $alone " in
+    *" ${1##*/} "*) echo alone ;;
+    *) echo together ;;
+    esac
+}
+
+# report NAME SECONDS PASSED FAILED SKIPPED
+report()
+{
+    echo "$3 $4 $5" >>"$work/counts"
     printf '%-44s %3d s %4d passed' "$1" "$2" "$3"
     [ "$4" -eq 0 ] || printf ', %d FAILED' "$4"
     [ "$5" -eq 0 ] || printf ', %d skipped' "$5"
@@ -37,30 +50,58 @@ tell()
 
 run()
 {
+    output=$(mktemp "$work/output.XXXXXX")
     start=$(date +%s)
     timeout "$([ "${GTMARK_SOAK:-}" ] && echo 2h || echo 10m)" "$1" >"$output" 2>&1
     status=$?
+    seconds=$(($(date +%s) - start))
     result=$(count $status <"$output")
+    exec 9>"$work/lock"
+    flock 9 # held until this shell ends: lines of two programs do not mix
     # shellcheck disable=SC2086 # three numbers
-    tell "$1" $(($(date +%s) - start)) $result
+    report "$1" $seconds $result
     case $result in
     *' 0 '*) grep -a ' # SKIP' "$output" | sed 's/^/    /' ;;
     *) sed 's/^/    /' "$output" && echo "    exit status $status (124: stopped, it ran too long)" ;;
     esac
 }
 
-output=$(mktemp) || exit 1
-trap 'rm -f "$output"' EXIT
-while [ $# -gt 0 ]; do
-    case $1 in
-    --skipped)
-        shift
-        tell "$1" 0 0 0 1
-        ;;
-    *=*) export "${1?}" ;;
-    *) run "$1" ;;
+# Called by the lines below, as run.sh --at POSITION WORK ARGUMENT...: runs the program that is this argument.
+if [ "${1:-}" = --at ]; then
+    position=$2 work=$3
+    shift 3
+    for argument; do
+        position=$((position - 1))
+        case $position:$argument in
+        0:*) run "$argument" && exit ;;
+        *=*) export "${argument?}" ;;
+        esac
+    done
+fi
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+touch "$work/counts" "$work/together" "$work/alone"
+position=0 programs=0 skip=
+for argument; do
+    position=$((position + 1))
+    case $skip$argument in
+    --skipped) skip=: && continue ;;
+    :*) report "$argument" 0 0 0 1 && skip= ;;
+    *=*) continue ;;
+    *) echo $position >>"$work/$(how "$argument")" ;;
     esac
-    shift
+    programs=$((programs + 1))
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+for group in together alone; do
+    jobs=$([ $group = together ] && nproc || echo 1)
+    xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
+done
+# A program that was not counted did not run.
+awk -v programs=$programs '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        failed += programs - NR
+        print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"
+        exit failed > 0
+    }' "$work/counts"

@@ -31,4 +31,40 @@ check 'the environment reaches the program' "$(totals '[ "$GREETING" = hello ] &
 check 'a program that is not there' \
     "$(tests/run.sh "$work/nothing" | tail -n 1)" '0 passed, 1 failed, 0 skipped'
 check 'what is left out counts as skipped' "$(tests/run.sh --skipped it | tail -n 1)" '0 passed, 0 failed, 1 skipped'
+check 'the shell that runs a program is killed' \
+    "$(totals 'kill -KILL $(cut -d" " -f4 /proc/$PPID/stat)' 2>/dev/null)" '0 passed, 1 failed, 0 skipped, exit 1'
+
+# make_program NAME COMMANDS
+make_program()
+{
+    printf '#!/bin/sh\ncd "$(dirname "$0")" || exit\n%s\n' "$2" >"$work/$1"
+    chmod +x "$work/$1"
+}
+
+# Each waits until the other has begun.
+meet='touch began.$$; for i in $(seq 300); do set -- began.*; [ $# -eq 2 ] && echo ok 1 && exit; sleep 0.1; done'
+make_program left "$meet"
+make_program right "$meet"
+if [ "$(nproc)" -gt 1 ]; then
+    check 'programs run side by side' "$(tests/run.sh "$work/left" "$work/right" | tail -n 1)" \
+        '2 passed, 0 failed, 0 skipped'
+else
+    checked=$((checked + 1))
+    echo "ok $checked # SKIP programs side by side: one processor"
+fi
+
+# Of these, which are named in the runner, each sees the others' files only when they run at the same time.
+alone='set -- busy.*; touch busy.$$; sleep 0.2; rm busy.$$; [ ! -e "$1" ] && echo ok 1 || echo not ok 1'
+make_program test_noise "$alone"
+make_program test_limits "$alone"
+make_program other 'touch busy.$$; sleep 0.4; rm busy.$$; echo ok 1'
+check 'programs that time something run alone' \
+    "$(tests/run.sh "$work/test_noise" "$work/test_limits" "$work/other" | tail -n 1)" '3 passed, 0 failed, 0 skipped'
+
+lines='for i in 1 2 3; do echo "$0 line $i"; sleep 0.1; done; echo not ok 1'
+make_program first "$lines"
+make_program second "$lines"
+check 'the lines of two programs do not mix' \
+    "$(tests/run.sh "$work/first" "$work/second" | grep -o '[a-z]* line .' | uniq -c -w 5 | awk '{print $1}')" '3
+3'
 tap_end
