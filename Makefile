@@ -73,11 +73,14 @@ dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
 fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
 fuzzers := $(if $(and $(FUZZER),$(san),$(filter clang,$(notdir $(lastword $(CC))))),$(fuzz:%=$(BUILD)/%))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_% tests/fuzz_%,$(wildcard tests/*.c)))
-once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* bench/*,$(wildcard $(room)/*.c))
+once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* bench/*,\
+             $(filter-out bench/base/build.c,$(wildcard $(room)/*.c)))
+# Not in the library: each commit changes it.
+version := $(OBJ)/bench/base/build.o
 objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
-every   := $(objects) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
+every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
@@ -92,8 +95,8 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-$(OBJ)/bench/base/build.o: way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
-$(OBJ)/bench/base/build.o: $(BUILD)/commit
+$(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
+$(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
 $(foreach path,bench/% analysis/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
@@ -138,10 +141,10 @@ tests     := $(checks:%=$(BUILD)/%)
 dumpers   := $(dumps:%=$(BUILD)/%)
 # Where they find it: below the directory of the program or one above, and where it was built.
 cuda_here := '-Wl,--disable-new-dtags,-rpath,$$ORIGIN/cuda:$$ORIGIN/../cuda:$$ORIGIN/../../cuda:$(CURDIR)/build/cuda'
-links     := $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
+links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(filter %.o,$^) $(fuzzer) $(wrap) $(links) $(cuda_here) -o $@
+$(Q)$(CC) $(flags) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(cuda_here) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -193,6 +196,10 @@ $(slower): wrap := -Wl,--wrap=tape_run_marked
 $(slower): $(OBJ)/bench/bench_node_scaling.o $(OBJ)/tests/slower/slower.o $(BUILD)/libgtmark.a
 $(slower): ; $(link)
 
+# A commit links the programs again, but no test.
+$(programs): $(version)
+$(tests) $(dumpers) $(fuzzers) $(emulated) $(emulated_bench) $(slower): | $(version)
+
 ## Targets
 ##   all          every benchmark, plot, compare and findings (what a bare `make` does)
 all: $(programs) $(cuda)
@@ -221,8 +228,7 @@ no-cmocka:
 	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
 ##   style        are the sources formatted as .clang-format says?
 style:
-	clang-format --dry-run -Werror $$(find kernels graphs models bench analysis tests -name '*.[ch]' -o -name '*.cc' \
-	    -o -name '*.cu' -o -name '*.cuh')
+	@tests/run.sh tests/test_style.sh
 ##   probe        look again what this machine has, and say what it means
 probe: ; @:
 
