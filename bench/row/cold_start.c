@@ -11,14 +11,14 @@
 
 enum { TIMES = 5 };
 
-/* No further cold start begins after so many seconds. */
+/* No cold start begins after this many seconds. */
 static const double patience = 10;
 
 static const char *const fields[COLD_START_STEPS] = {"first_answer.graph",   "first_answer.encoding",
                                                      "first_answer.record",  "first_answer.upload",
                                                      "first_answer.forward", "first_answer.total"};
 
-/* The encoding of a new graph, as the program gets it. False with a message. */
+/* Computes the encoding of a new graph. False with a message. */
 static bool encode_anew(struct workload *w, struct encoding *e, struct message *error)
 {
     static const struct sampling no_deadline = {0};
@@ -30,7 +30,7 @@ static bool encode_anew(struct workload *w, struct encoding *e, struct message *
     return encoding_compute(&w->config.parts.pe, &w->batch, &with, e, error->text, sizeof error->text);
 }
 
-/* From the encoded graph on; the clock after each step into at[COLD_START_UPLOAD] and so on. */
+/* Records, loads and runs `forward`; stores the time after each step from at[COLD_START_UPLOAD] on. */
 static bool answer(const struct workload *w, double limit, double *at, struct message *error)
 {
     struct recording r = workload_record(w, PROGRAM_FORWARD);
@@ -49,7 +49,7 @@ static bool answer(const struct workload *w, double limit, double *at, struct me
     return room || complain(error, "no memory for it");
 }
 
-/* One cold start; the seconds of step s into seconds[s][n]. False with a message. */
+/* One cold start; stores the seconds of step s in seconds[s][n]. False with a message. */
 static bool start_once(const struct options *o, const struct config *c,
                        double seconds[COLD_START_STEPS][TIMES], int n, struct message *error)
 {

@@ -1,7 +1,7 @@
 /*
- * A run takes no less time than its FLOPs at the peak and than its bytes at the bandwidth of the level that
- * holds what is alive (bench/machine/roofline.h). Sampling takes its share of the budget, or the fewest runs
- * that a row needs where those take longer; a row that becomes quiet ends sooner.
+ * The lower bound of a run's time: its FLOPs at peak speed, or its bytes at the bandwidth of the memory level
+ * that holds the live data, whichever is longer (bench/machine/roofline.h). Sampling takes its share of the
+ * budget, or the minimum number of runs if these take longer; a row with little noise ends sooner.
  */
 #include "bench/row/estimate.h"
 
@@ -133,7 +133,7 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     format_seconds(total, all->seconds);
     fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
             estimate_runs(o), total);
-    if (o->sampling.runs == 0) /* else that is what is sampled */
+    if (o->sampling.runs == 0) /* otherwise exactly --runs samples are taken */
         fprintf(out, "; sampling has a budget of %g s", o->sampling.budget);
     putc('\n', out);
     if (ceilings->count > 0)
@@ -166,7 +166,7 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     return true;
 }
 
-/* The tape of each program of a row. */
+/* Prints the tape of each program of a row. */
 static bool list_tapes(const struct options *o, const struct config *c, struct message *error)
 {
     struct workload w;

@@ -1,5 +1,5 @@
 /*
- * What a row needs, before anything runs: work and memory from its tapes, and from these a lower bound of the
+ * What a row needs, computed before anything runs: work and memory from its tapes, and a lower bound of the
  * time of a run.
  */
 #ifndef GTMARK_BENCH_ESTIMATE_H
@@ -10,7 +10,7 @@
 
 struct estimate {
     bool known;    /* false: the graph cannot be planned */
-    int64_t batch; /* bytes of the host to generate it */
+    int64_t batch; /* of host memory, to generate it */
     struct {
         int64_t flops, bytes; /* negative: beyond 63 bits */
         int64_t arena;        /* bytes of the planned arena */
@@ -22,7 +22,7 @@ struct estimate {
 struct estimate estimate_row(const struct options *o, const struct config *config,
                              const struct calibration *c);
 
-/* The fewest runs of a program that a row needs, warm-up and samples. */
+/* The minimum runs of a program, warm-up and samples. */
 int estimate_runs(const struct options *o);
 
 /*
@@ -31,7 +31,7 @@ int estimate_runs(const struct options *o);
  */
 bool estimate_print(const struct options *o, FILE *out, struct message *error);
 
-/* --list-tape: prints the tape of every program of every row, which make sense. False with a message. */
+/* --list-tape: prints the tape of every program of every row. False with a message. */
 bool estimate_list_tapes(const struct options *o, struct message *error);
 
 #endif

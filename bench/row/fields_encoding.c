@@ -1,4 +1,4 @@
-/* What is known of an encoding, as fields of a row. */
+/* The fields of an encoding. */
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "bench/row/fields.h"

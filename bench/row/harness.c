@@ -25,8 +25,7 @@
 #include "bench/row/report.h"
 #include "bench/row/sweep.h"
 
-/* The devices and their transfer rates, which are measured with each device in use; the first is in use at
- * the end. */
+/* Describes the devices and measures their transfer rates; the first is selected last. */
 static struct value *described(struct device_choice *d)
 {
     struct value *devices = device_json(d);
@@ -63,7 +62,7 @@ static void print_context(const struct bench *b, const struct options *o, const 
         fprintf(stderr, "results: %s\n", path);
 }
 
-/* Over the benchmark's own axis if it is swept, otherwise over the first that is. */
+/* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. */
 static void draw(const struct report *r)
 {
     char prefix[PATH_MAX], message[MESSAGE_SIZE];
@@ -121,8 +120,7 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/* --find-max-nodes, before the sweep. The search can take minutes, so the result file is tested before it.
- * Returns EXIT_GOOD to go on. */
+/* Runs --find-max-nodes. Tests the result file first, since the search can take minutes. EXIT_GOOD: go on. */
 static int find_sizes(const struct bench *b, struct options *o, const char *path)
 {
     struct message error;

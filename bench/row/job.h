@@ -1,5 +1,4 @@
-/* One row to measure: its configuration, its share of the budget, and what all rows of a sweep have in
- * common. */
+/* A row to measure: its configuration, its share of the budget, and what all rows of a sweep share. */
 #ifndef GTMARK_BENCH_JOB_H
 #define GTMARK_BENCH_JOB_H
 
@@ -15,18 +14,18 @@ struct job {
     const struct options *options;
     int64_t row; /* index of the configuration */
     struct config config;
-    const struct counters *counters; /* of executed FLOPs; null: there are none, for the reason no_counters */
+    const struct counters *counters; /* for executed FLOPs; null: none, see no_counters */
     const char *no_counters;
     const struct ceilings *ceilings;
     double share[PROGRAMS]; /* seconds of the budget */
     double share_encoding;
-    struct encoded *encoded; /* computed in the first visit */
-    struct samples *samples; /* per program; each visit adds its turn's */
-    struct flush *flush;     /* of the caches, for --cold: all rows on a device share it */
+    struct encoded *encoded; /* filled by the first visit */
+    struct samples *samples; /* per program; each visit adds to them */
+    struct flush *flush;     /* for --cold; shared by all rows on a device */
     struct progress *progress;
-    struct value *trace;  /* filled by --trace; null without it */
-    const char *timeline; /* prefix of the charts of memory over a program; null: none */
-    FILE *profile;        /* where --profile prints; null without it */
+    struct value *trace;  /* --trace; null without it */
+    const char *timeline; /* file name prefix of memory timelines; null: none */
+    FILE *profile;        /* output of --profile; null without it */
 };
 
 #endif

@@ -13,10 +13,10 @@
 #include "bench/row/sampling.h"
 #include "bench/row/workload.h"
 
-/* The first size tried, and the runs whose median is a measured latency. */
+/* The first size tried, and the number of runs for a median latency. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5 };
 
-/* What a size needs, in bytes or seconds; INFINITY if it cannot be made or run. */
+/* A search. need: bytes or seconds for a size; INFINITY if it cannot be made or run. */
 struct search {
     const struct options *options;
     double limit;
@@ -34,7 +34,7 @@ static double need_memory(const struct search *s, const struct config *c)
     return most;
 }
 
-/* The median time of a program; INFINITY if it does not fit or does not end by the deadline. */
+/* The median time of a program; INFINITY if it does not fit or does not finish by the deadline. */
 static double time_program(const struct workload *w, enum program_kind kind, double deadline)
 {
     struct sampling rule = {.warmup = 1, .runs = PROBE_RUNS, .deadline = deadline};
@@ -52,8 +52,7 @@ static double time_program(const struct workload *w, enum program_kind kind, dou
     return median;
 }
 
-/* The slowest of the programs asked for. Measuring ends where it takes eight times as long as the limit
- * allows. */
+/* The time of the slowest requested program. Gives up after eight times the time that the limit allows. */
 static double need_time(const struct search *s, const struct config *c)
 {
     const struct options *o = s->options;
@@ -81,7 +80,7 @@ static double need(const struct search *s, const struct config *c, int64_t nodes
     return s->need(s, &sized);
 }
 
-/* The values of the axes that vary, and a colon: "2 layers: ". */
+/* Prints the values of the varying axes and a colon: "2 layers: ". */
 static void print_configuration(const struct options *o, const struct config *c)
 {
     const struct field *axes[AXES_MAX];
@@ -118,7 +117,7 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
         fprintf(stderr, " (more are not allowed)\n");
     else if (isfinite(needed))
         fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
-    else if (fits > 0) /* no time, or no such graph: it was not waited for */
+    else if (fits > 0) /* timed out, or no such graph */
         fprintf(stderr, " (%lld do not)\n", (long long)fails);
     else
         putc('\n', stderr);

@@ -1,4 +1,4 @@
-/* Each pass: when it is not wanted, what it does, and how its result is written. */
+/* Each pass: whether it is wanted, what it does, and how its result is written. */
 #include "bench/row/passes.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "bench/show/trace.h"
 #include "models/tape/count.h"
 
-/* An op whose loops do more FLOPs than this is not counted: it would take seconds. */
+/* An op with more FLOPs is not counted, because that would take seconds. */
 static const int64_t count_limit = 1000000000;
 
 static bool on_device(const struct target *t)
@@ -29,7 +29,7 @@ static const struct calibration *ceilings_of(const struct target *t)
     return ceilings_for(t->job->ceilings, t->job->config.threads);
 }
 
-/* --- time with emptied caches */
+/* --- time with cold caches */
 
 static int cold_runs(const struct target *t)
 {
@@ -83,7 +83,7 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
     program_set_real(row, kind, "launch.per_entry", l->median / l->entries);
 }
 
-/* --- a GPU's clocks while it was sampled, and its energy */
+/* --- GPU clocks during sampling, and energy */
 
 static const char *gpu_unwanted(const struct target *t)
 {
@@ -100,7 +100,7 @@ static bool gpu_run(struct target *t, struct message *missing)
     return true;
 }
 
-/* A value, or null where there is a reason or it is not a number. */
+/* Sets a value, or null if there is a reason or it is NAN. */
 static void set_gpu(struct row *row, enum program_kind kind, const char *field, double value,
                     const char *missing)
 {
@@ -126,7 +126,7 @@ static void write_throttle(struct row *row, enum program_kind kind, const struct
     program_set_text(row, kind, "gpu.throttle", text);
 }
 
-/* Of the clocks at all samples; NAN if one of them is not known. */
+/* Of the clock at each sample; NAN if any is unknown. */
 static struct summary summarize_clocks(const struct samples *s)
 {
     for (int i = 0; i < s->n; i++)
@@ -165,7 +165,7 @@ static bool resident_run(struct target *t, struct message *missing)
     if (!memory_measure(t->recording->tape, r, &reason))
         return complain(missing, "%s", reason);
     t->result->resident_missing = r->program < 0 ? reason : NULL;
-    /* Something allocates behind the plan's back. */
+    /* Something allocates memory outside the plan. */
     if (r->program >= 0 && (double)r->program > 1.05 * (double)t->result->plan.arena + 4 * 0x1p20)
         outcome_set(&t->row->outcome, "wrong", "a run makes more memory resident than was planned");
     return true;
@@ -180,7 +180,7 @@ static void resident_write(struct row *row, enum program_kind kind, const struct
         program_set_count(row, kind, "memory.resident", p->resident.program);
 }
 
-/* --- what is shown beside the row: their reasons are in no field */
+/* --- output beside the row, without fields */
 
 static const char *profile_unwanted(const struct target *t)
 {

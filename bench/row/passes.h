@@ -1,6 +1,6 @@
 /*
- * What is measured of a program after its samples, in passes of its own, since each would disturb them: the
- * table of passes, in the order in which they run.
+ * Measurements of a program after its samples. Each is a pass of its own, because it would disturb the
+ * others: the table of passes, in the order in which they run.
  */
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
@@ -16,29 +16,27 @@ struct workload;
 struct result;
 struct program_result;
 
-/* A program in memory, while it is measured. */
+/* A loaded program and where its results go. */
 struct target {
     const struct job *job;
     const struct workload *work;
     enum program_kind kind;
     struct recording *recording;
     struct result *row;
-    struct program_result *result; /* the row's, of this program */
+    struct program_result *result; /* of this program in the row */
 };
 
 struct pass {
-    const char
-        *fields[2]; /* below the program's: groups or fields that are null where the pass has no result */
-    const char *(*unwanted)(const struct target *t);        /* the reason; null: it is wanted */
-    bool (*run)(struct target *t, struct message *missing); /* false with the reason: no result */
+    const char *fields[2]; /* under the program's path: null if the pass has no result */
+    const char *(*unwanted)(const struct target *t);        /* the reason; null if wanted */
+    bool (*run)(struct target *t, struct message *missing); /* false with a reason if there is no result */
     void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
 };
 
-/* Runs every pass that is wanted, until a signal. The program was sampled, and has run since it was loaded.
- */
+/* Runs every wanted pass, until a signal. The program has been sampled, and has run since it was loaded. */
 void passes_run(struct target *t);
 
-/* Writes the results of all passes into the row. */
+/* Writes the results of all passes to the row. */
 void passes_write(struct row *row, enum program_kind kind, const struct program_result *p);
 
 #endif

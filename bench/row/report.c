@@ -4,8 +4,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
 
-/* The columns of the table: the axes that the command line gives more than one value, and the device if there
- * are several. */
+/* The table's axis columns: axes with several values on the command line, and the device if several. */
 static void choose_axes(struct report *r)
 {
     bool several = r->options->device.count > 1;
@@ -24,7 +23,7 @@ static void choose_axes(struct report *r)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 
-/* Each of two runs replaces the other's file by its own: then one line says so. */
+/* Warns once if another program writes the same result file. */
 static void note_other(struct report *r)
 {
     struct stat now;
@@ -70,7 +69,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
-/* What cannot be written shows when it is flushed. */
+/* Write errors are detected when stdout is flushed. */
 static void print_row(const struct report *r, const struct row *row)
 {
     switch (r->options->output.format) {
@@ -89,7 +88,7 @@ static void print_row(const struct report *r, const struct row *row)
     }
 }
 
-/* Saves first: who reads stdout may go away, which ends the program (SIGPIPE). */
+/* Saves first: if the reader of stdout exits, SIGPIPE ends this program. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error)
 {
     bool replace = r->resume->state[index] == ROW_REDONE;
@@ -97,7 +96,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
         return false;
     bool saved = save(r, error);
     print_row(r, row);
-    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed on its way */
+    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
     return printed ? saved : saved && complain(error, "stdout: cannot be written");
 }
 

@@ -1,5 +1,4 @@
-/* Typed results become the fields of a row. What is derived from them (rates, shares of the roofline) is here
- * too. */
+/* Converts typed results to the fields of a row, and derives rates and roofline percentages. */
 #include "bench/row/result.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ struct cost result_cost(const struct program_result *p)
 
 /* --- the graphs and the machine */
 
-/* What a framework works on that pads every graph to the largest; -1 beyond 63 bits. */
+/* Pairs with every graph padded to the largest; -1 beyond 63 bits. */
 static int64_t padded_pairs(const struct batch *b)
 {
     int64_t largest = 0;
@@ -53,11 +52,11 @@ static void write_degrees(struct row *row, struct degrees d)
     row_set_count(row, "graph.duplicates", d.duplicates);
 }
 
-/* planned: the batch has no edges, so nothing is known of their distribution. */
+/* planned: the batch has no edges, so degrees are unknown. */
 static void write_batch(struct row *row, const struct batch *b, bool planned)
 {
-    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* a file says how many, */
-    row_set_count(row, "batch", b->graphs);                /* and of how many graphs */
+    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* known only after a */
+    row_set_count(row, "batch", b->graphs);                /* file has been read */
     row_set_count(row, "graph.edges", b->adj.edges);
     row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
     row_set_count(row, "graph.pairs", b->pairs);
@@ -185,7 +184,7 @@ static void write_roofline(struct row *row, enum program_kind kind, const struct
     program_set_text(row, kind, "roofline.fault", fault.text);
 }
 
-/* With emptied caches the working set is in the outermost level. */
+/* With cold caches the working set is in the outermost level. */
 static void write_cold_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
                                 const struct calibration *c, const char *missing)
 {

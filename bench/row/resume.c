@@ -1,4 +1,4 @@
-/* Rows that agree, and heads that do not. */
+/* Matching of rows and of file heads. */
 #include "bench/row/resume.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ struct value *resume_settings(const struct options *o)
     return settings;
 }
 
-/* A device is its name, or an object with a "name"; its clock and temperature may be others. */
+/* The devices' names: "name" of an object, or the text itself. Clock and temperature may differ. */
 static struct value *names_of_devices(const struct value *head)
 {
     struct value *names = value_new_array();
@@ -70,7 +70,7 @@ static bool heads_agree(const struct value *old, const struct value *new, const 
     return same;
 }
 
-/* Values as a file holds them: a real number has 15 digits there. */
+/* Compares reals to 15 digits, as files store them. */
 static bool same_value(const struct row *a, const struct row *b, const struct field *f)
 {
     double x, y;
@@ -79,8 +79,7 @@ static bool same_value(const struct row *a, const struct row *b, const struct fi
     return fabs(x - y) <= 1e-14 * fabs(x);
 }
 
-/* Whether a row is of the configuration whose axes `wanted` has. A file says itself how large its graph is.
- */
+/* Whether a row matches the axes of `wanted`; a graph from a file determines its own size. */
 static bool belongs(const struct row *row, const struct row *wanted, bool from_file)
 {
     static const char *const of_files[] = {"nodes", "degree", "batch"};
@@ -104,7 +103,7 @@ static enum row_state state_of(const struct row *row)
     return strcmp(status, "ok") == 0 || strcmp(status, "oom") == 0 ? ROW_KEPT : ROW_REDONE;
 }
 
-/* The first row of the configuration on this device that no other took, or null; taken from `rows`. */
+/* Takes the first unused row of this configuration and device from `rows`; null if there is none. */
 static struct row *take_row(struct rows *rows, const struct options *o, const struct config *c, int device)
 {
     struct row *wanted = row_new(), *taken = NULL;
@@ -119,7 +118,7 @@ static struct row *take_row(struct rows *rows, const struct options *o, const st
     return taken;
 }
 
-/* Puts the rows of the record into the order of the configurations, those of none before them. */
+/* Orders the record's rows like the configurations, with rows of no configuration first. */
 static void match(struct resume *r, const struct options *o, struct record *record)
 {
     struct rows *rows = record_rows(record), *asked = rows_new();
@@ -138,7 +137,7 @@ static void match(struct resume *r, const struct options *o, struct record *reco
     rows_free(asked);
 }
 
-/* Notes the command that goes on with the record; returns the note. */
+/* Notes the resuming command in the record; returns the note. */
 static struct value *note_resumed(struct value *head, const struct value *by)
 {
     struct value *entry = value_new_object();
@@ -168,7 +167,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
         return false;
     }
     match(r, o, old);
-    value_remove(record_head(old), "fits"); /* of fewer rows */
+    value_remove(record_head(old), "fits"); /* computed from fewer rows */
     r->run = note_resumed(record_head(old), record_head(*record));
     record_free(*record);
     *record = old;

@@ -1,8 +1,7 @@
 /*
- * The protocol of a row, from the bottom of this file upwards: row_measure visits the row and writes it; a
- * visit opens the workload, looks at the machine, computes the encoding and measures every program; a program
- * is recorded, planned, loaded and sampled, and then goes through the table of passes (passes.c). Results are
- * typed (result.h).
+ * The protocol of a row, bottom-up: row_measure visits the row and writes it; a visit opens the workload,
+ * probes the machine, computes the encoding and measures every program; a program is recorded, planned,
+ * loaded and sampled, and then goes through the table of passes (passes.c). Results are typed (result.h).
  */
 #include "bench/row/row.h"
 
@@ -13,7 +12,7 @@
 #include "bench/base/interrupt.h"
 #include "bench/row/sampling.h"
 
-/* Why a program is not measured; null: it is. */
+/* Why a program is not measured; null if it is. */
 static const char *why_not(const struct job *job, enum program_kind p)
 {
     const struct options *o = job->options;
@@ -31,15 +30,15 @@ static const char *why_not(const struct job *job, enum program_kind p)
 /* One visit to a row. */
 struct visit {
     const struct job *job;
-    int turns;   /* takes one of so many parts of the samples */
-    bool passes; /* and runs what comes after the samples */
+    int turns;   /* the fraction of the samples to take is 1 / turns */
+    bool passes; /* also runs everything that follows the samples */
     double deadline;
-    int programs; /* still to be sampled until then */
+    int programs; /* to be sampled until the deadline */
     struct workload work;
     struct result result;
 };
 
-/* Samples that --timeout ended too early make the row a skipped one. */
+/* The row is skipped if --timeout ended sampling too early. */
 static void judge_samples(struct visit *v, enum program_kind kind)
 {
     const struct options *o = v->job->options;
@@ -49,7 +48,7 @@ static void judge_samples(struct visit *v, enum program_kind kind)
                     program_name(kind), n, needed, o->sampling.timeout);
 }
 
-/* What the samples say, and what would have disturbed them. resumed: they were taken in an earlier visit. */
+/* Stores the samples, warns of disturbances and runs the passes. resumed: sampled in an earlier visit. */
 static void finish_program(struct visit *v, enum program_kind kind, struct recording *r, bool resumed)
 {
     const struct samples *s = &v->job->samples[kind];
@@ -57,7 +56,7 @@ static void finish_program(struct visit *v, enum program_kind kind, struct recor
     struct target t = {v->job, &v->work, kind, r, &v->result, p};
     if (s->n == 0 || interrupt_signal())
         return;
-    if (resumed) { /* the program is in memory anew */
+    if (resumed) { /* the program was loaded again */
         sampling_reset(v->job->options, r->tape);
         tape_run(r->tape);
     }
@@ -86,7 +85,7 @@ static void measure_program(struct visit *v, enum program_kind kind)
     tape_free(r.tape);
 }
 
-/* A result beyond the limits makes the row wrong, whatever else it is. */
+/* An error beyond the limits makes the row wrong, whatever its status. */
 static void judge_check(struct visit *v)
 {
     const struct check *c = &v->result.checked.check;
@@ -94,8 +93,7 @@ static void judge_check(struct visit *v)
         outcome_set(&v->result.outcome, "wrong", "%s: %.3g times the error allowed", c->tensor, c->excess);
 }
 
-/* The machine just before the row, for a tenth of its part of the budget, so that short rows mostly measure.
- */
+/* Probes the machine, for at most a tenth of the row's budget, so that short rows mostly measure. */
 static void look_at_machine(struct visit *v)
 {
     const struct job *job = v->job;
@@ -117,7 +115,7 @@ static void note_clamped(const struct visit *v)
                 (long long)g->nodes, g->degree);
 }
 
-/* What bench_model adds. */
+/* Only in bench_model. */
 static void measure_cold_start(struct visit *v)
 {
     const struct options *o = v->job->options;
@@ -130,7 +128,7 @@ static void measure_cold_start(struct visit *v)
         cold_start_print(s, v->job->profile);
 }
 
-/* Once the workload is open. */
+/* Measures an opened workload. */
 static void measure_work(struct visit *v)
 {
     const struct job *job = v->job;

@@ -1,6 +1,6 @@
 /*
- * The life of a row. A sweep visits each row once, or, with --interleave, in several turns that only take
- * samples and a last visit for everything else.
+ * The measurement of a row. A sweep visits each row once or, with --interleave, in several turns that only
+ * take samples, and a last visit for everything else.
  */
 #ifndef GTMARK_BENCH_ROW_H
 #define GTMARK_BENCH_ROW_H
@@ -13,8 +13,8 @@
 void row_take_turn(const struct job *job, int turns);
 
 /*
- * Takes the samples that no turn took, runs the passes and writes the row: complete by the schema, whatever
- * happened. Null after a signal.
+ * Takes the samples that no turn took, runs the passes and writes the row: complete by the schema in any
+ * case. Null after a signal.
  */
 struct row *row_measure(const struct job *job);
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Between two looks at a GPU while it is sampled. */
+/* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
 
 void sampling_reset(const struct options *o, struct tape *t)
@@ -15,7 +15,7 @@ void sampling_reset(const struct options *o, struct tape *t)
     tape_init(t);
 }
 
-/* Of a fixed number of runs, those of the next turn: 7 in 5 turns are 2, 2, 2, 1 and none. 0: not fixed. */
+/* The runs of the next turn out of a fixed number: 7 in 5 turns are 2, 2, 2, 1 and 0. 0: not fixed. */
 static int runs_of_turn(const struct job *job, enum program_kind kind, int turns)
 {
     int part = (job->options->sampling.runs + turns - 1) / turns;

@@ -4,17 +4,17 @@
 
 #include "bench/row/job.h"
 
-/* To the initial state. With --cuda-graph the program becomes one graph, after one run as entries. */
+/* Resets to the initial state. With --cuda-graph captures the program as one graph, after a plain run. */
 void sampling_reset(const struct options *o, struct tape *t);
 
 /*
- * Samples a loaded program and adds the samples to the job's: one of `turns` parts of the runs, of the fewest
- * samples and of the budget. No run begins after the deadline, of the clock.
+ * Samples a loaded program and adds to the job's samples: 1 / turns of the runs, of the minimum samples and
+ * of the budget. No run begins after the deadline (clock time).
  */
 void sampling_turn(const struct job *job, enum program_kind kind, const struct recording *r, int turns,
                    double deadline);
 
-/* Prints what may have disturbed the samples. */
+/* Warns of disturbances of the samples. */
 void sampling_warn(const struct samples *s, const char *program);
 
 #endif

@@ -8,7 +8,7 @@
 struct checked {
     struct check check; /* over all programs of the row */
     char how[256];      /* what was compared, and how */
-    char missing[128];  /* which programs were not checked, and why; empty if all were */
+    char missing[128];  /* programs not checked, and why; empty if all were */
 };
 
 /*

@@ -32,7 +32,7 @@ double workload_limit(const struct options *o)
                             : (double)machine_memory_free();
 }
 
-/* Whether so much memory may be taken; if not, the outcome says what needs it. */
+/* Whether this much memory may be used; if not, sets the outcome. */
 static bool fits(const struct options *o, const char *what, int64_t bytes, double limit,
                  struct outcome *outcome)
 {
@@ -63,7 +63,7 @@ int64_t workload_batch_bytes(const struct workload *w)
     return csr_bytes(&w->batch.adj) + batch_scratch(&w->batch);
 }
 
-/* A file says how large its graph is only when it is read. */
+/* The size of a graph from a file is unknown until it is read. */
 static bool batch_fits(const struct options *o, const struct config *c, struct outcome *outcome)
 {
     struct workload planned;
@@ -89,7 +89,7 @@ bool workload_open(struct workload *w, const struct options *o, const struct con
            outcome_set(outcome, "failed", "%s", error.text);
 }
 
-/* Whether the encoding is right. */
+/* Whether the encoding is correct. */
 static bool is_right(const struct encoded *encoded, struct outcome *outcome)
 {
     const struct encoding *e = &encoded->encoding;

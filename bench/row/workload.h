@@ -8,13 +8,13 @@
 #include "bench/cli/config.h"
 #include "bench/row/encode.h"
 
-/* The status of a row, and the reason unless it is "ok". */
+/* The status of a row, and the reason if it is not "ok". */
 struct outcome {
     const char *status; /* ok, skipped, oom, failed, wrong */
     struct message reason;
 };
 
-/* Sets both; returns false, for the caller to pass on. */
+/* Sets both and returns false. */
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -22,47 +22,49 @@ bool outcome_is_ok(const struct outcome *o);
 
 struct workload {
     const struct options *options;
-    struct config config; /* config.encoding points to what workload_encode was given */
+    struct config config; /* config.encoding points to the argument of workload_encode */
     struct batch batch;
 };
 
-/* Only the shape of the batch. False with a message if there is no such graph. */
+/* Only computes the shape of the batch. False with a message if there is no such graph. */
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,
                    struct message *error);
 
-/* Generates or reads the batch, if memory suffices; with --device meta plans it. False with the outcome. */
+/*
+ * Generates or reads the batch if memory suffices; with --device meta only plans it. False with the outcome.
+ */
 bool workload_open(struct workload *w, const struct options *o, const struct config *c,
                    struct outcome *outcome);
 
-/* The same without the look at the memory. False with a message. */
+/* The same without checking memory. False with a message. */
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
                        struct message *error);
 
 /*
- * Computes the encoding, if the configuration has one and an earlier visit has not (encode.h: share and
- * deadline); the programs recorded from now on use it. False with the outcome: it could not be computed, or
- * is not right.
+ * Computes the encoding, if the configuration has one and no earlier visit has (encode.h: share and
+ * deadline); programs recorded later use it. False with the outcome if it could not be computed or is not
+ * correct.
  */
 bool workload_encode(struct workload *w, struct encoded *e, double share, double deadline,
                      struct outcome *outcome);
 
 /*
- * Records a program for the device, with the kernels chosen by --impl. Its replays on the host end after a
- * signal. Free the tape.
+ * Records a program for the device, with the kernels chosen by --impl. Replays on the host stop after a
+ * signal. The caller frees the tape.
  */
 struct recording workload_record(const struct workload *w, enum program_kind kind);
 
 /* The same for the oracle, in double. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind);
 
-/* Takes the memory of a recorded program. False with the outcome, "oom". */
+/* Allocates the memory of a recorded program. False with the outcome, "oom". */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 
-/* Bytes to generate the batch, of the host's memory; the workload may be planned. */
+/* Bytes of host memory to generate the batch; the workload may be only planned. */
 int64_t workload_batch_bytes(const struct workload *w);
 
-/* Bytes that programs may take where they run: --mem-limit, or what is free there. */
+/* Bytes that programs may use on their device: --mem-limit, or what is free. */
 double workload_limit(const struct options *o);
 
 void workload_close(struct workload *w);
