@@ -44,8 +44,8 @@ static bool sample(struct encoded *e, const struct config *c, const struct batch
  * A single-vector Lanczos method can miss copies of a multiple eigenvalue. The block method of the iterative
  * solver does not, so its eigenvalues are compared. Not timed.
  */
-static void compare(struct encoded *e, const struct config *c, const struct batch *b,
-                    const struct sampling *rule)
+static void compare_eigenvalues(struct encoded *e, const struct config *c, const struct batch *b,
+                                const struct sampling *rule)
 {
     struct encoding other;
     struct encoding_config pe = c->parts.pe;
@@ -81,7 +81,7 @@ bool encode(struct encoded *e, const struct options *o, const struct config *c, 
         complain(&e->error, "encoding: %d of %d samples in --timeout, %g s", e->samples.n, needed,
                  o->sampling.timeout);
     if (done)
-        compare(e, c, b, &rule);
+        compare_eigenvalues(e, c, b, &rule);
     else
         encoded_free(e);
     e->tried = true;
