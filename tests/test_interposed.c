@@ -1,8 +1,8 @@
 /*
- * Interposed functions: this program's own malloc, mmap and cblas_sgemm stand before the library's.
+ * Interposed functions: this program's own malloc, mmap and cblas_sgemm override the library's.
  *
- * Nothing of ours may call the allocator while a tape is replayed; and time that a library spends must show
- * in the medians, call by call.
+ * Our code must not call the allocator while a tape is replayed; and time spent in a library must show in the
+ * medians, call by call.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -24,20 +24,19 @@
 
 /* The sanitizers interpose the allocator themselves. */
 #if !SANITIZED
-/* Inlined, they would take their caller's caller for their own. */
+/* Inlined, they would see their caller's caller. */
 #define NOINLINE __attribute__((noinline))
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern char __executable_start, etext;
 
-/* Volatile, since compilers know that their malloc touches neither. */
+/* Volatile, because compilers assume that malloc does not access these variables. */
 static volatile bool armed;
 static volatile int calls;
 
 /*
- * Counts a call that comes from this program's own code, not from a library. free is not among them: the
- * OpenMP runtime frees what it allocated as the last thing it does, by a jump, so that the call seems to come
- * from us.
+ * Counts calls from this program's own code, not from libraries. free is excluded: the OpenMP runtime's last
+ * action is a tail call to free, which looks like a call from us.
  */
 static void note(const void *caller)
 {
@@ -108,7 +107,7 @@ static void test_replay_allocates_nothing(void **state)
     armed = false;
     assert_int_equal(calls, 0);
     armed = true;
-    void *volatile planted = malloc(150 * 150 * sizeof(float)); /* the check can fail */
+    void *volatile planted = malloc(150 * 150 * sizeof(float)); /* proves that the check can fail */
     armed = false;
     free(planted);
     assert_int_equal(calls, 1);
@@ -124,7 +123,7 @@ static void test_replay_allocates_nothing(void **state)
 static bool slow;
 static int products;
 
-/* Keeps the library linked, of which this program would otherwise need nothing. */
+/* Keeps the library linked, which this program would otherwise not need. */
 void (*const volatile library)(void) = (void (*)(void))cblas_dgemm;
 
 void cblas_sgemm(enum CBLAS_ORDER order, enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb, blasint m,
@@ -151,7 +150,7 @@ static double median_of(struct tape *t)
     return median;
 }
 
-/* Each of a step's calls takes 5 ms more, and the median says so: never less than that. */
+/* Each of a step's calls takes 5 ms more, and the median must increase by at least that. */
 static void test_slow_products_show_in_the_median(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Signals, each in a process of its own: which is noted, and what the next one does. */
+/* Signals, each in a child process: which are recorded, and the effect of a second one. */
 #include "bench/base/interrupt.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static bool stands(int number, void (*handler)(int))
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
 }
 
-/* Whether it returns true in a child; a signal that ends the child is none. */
+/* Whether the check returns true in a child; false if a signal ends the child. */
 static bool in_child(bool (*check)(void))
 {
     int status;
@@ -40,7 +40,7 @@ static bool first_is_noted(void)
     return interrupt_signal() == SIGTERM && stands(SIGTERM, SIG_DFL) && stands(SIGINT, SIG_DFL);
 }
 
-/* As by nohup, and in the background jobs of a shell. */
+/* As set by nohup, and by shells for background jobs. */
 static bool ignored_stays_ignored(void)
 {
     signal(SIGINT, SIG_IGN);

@@ -1,9 +1,9 @@
 /*
- * Every row of every backend, from the ops' metadata: against ref in double, at awkward shapes, with padded
- * leading dimensions and traps around every matrix, with every choice of optional operands, with and without
- * accumulation, on one to three threads (bitwise the same), and for ref on ranges of rows.
+ * Every row of every backend, tested from the ops' metadata: compared with ref in double, at awkward shapes,
+ * with padded leading dimensions and guards around every matrix, with every choice of optional operands, with
+ * and without accumulation, on one to three threads (bitwise the same), and for ref on ranges of rows.
  *
- * GTMARK_SMALL=1 leaves out the larger shapes, GTMARK_SOAK=1 adds random ones.
+ * GTMARK_SMALL=1 omits the larger shapes, GTMARK_SOAK=1 adds random ones.
  */
 #include "kernels/rng.h"
 #include "tests/operands.h"
@@ -29,10 +29,10 @@ static const int64_t shapes[][DIMS] = {
     {1, 2, 2153, 3, 8, 1, 1, 9, 0},    {1, 2, 1031, 19, 36, 2, 40, 4100, 0},
 };
 
-/* From this shape on only accumulation is varied, not which operands are absent. */
+/* From this shape on, only accumulation is varied, not absent operands. */
 enum { LARGE_SHAPES = 7 };
 
-/* Runs a visitor on every kernel of ref, of the oracle and of all instruction sets of cpu. */
+/* Called for every kernel of ref, of the oracle and of all instruction sets of cpu. */
 typedef void visitor(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                      const struct operands *oracle);
 
@@ -53,7 +53,7 @@ static void visit_all(enum op op, visitor *visit, const struct operands *inputs,
         visit_backend(*b, op, visit, inputs, oracle);
 }
 
-/* Which kernel on which sample. */
+/* Identifies the kernel and the sample. */
 static const char *label(const struct backend *b, const struct kernel *k, const struct sample *s)
 {
     static char text[300];
@@ -93,7 +93,7 @@ static void check_row(const struct backend *b, const struct kernel *k, const str
     operands_free(one);
 }
 
-/* Every row of o is full's where it is in [row0, row1), and otherwise as it was before. */
+/* The rows [row0, row1) of o equal full's, and the others are unchanged. */
 static void expect_rows(const struct operands *o, const struct operands *full, const struct operands *before,
                         int64_t row0, int64_t row1, const char *what)
 {
@@ -130,8 +130,8 @@ static void check_row_ranges(const struct operands *inputs, const struct operand
 }
 
 /*
- * One sample: values rounded to float, an oracle in double on the same values, and all kernels. False if
- * there is no such sample.
+ * Checks one sample: values rounded to float, an oracle in double on the same values, and all kernels.
+ * Returns false if there is no such sample.
  */
 static bool check_sample(const struct sample *s, bool ranges)
 {
@@ -153,7 +153,7 @@ static bool check_sample(const struct sample *s, bool ranges)
     return true;
 }
 
-/* How many samples of this shape there were. */
+/* Returns the number of samples of this shape. */
 static int check_shape(enum op op, const int64_t dims[DIMS], uint64_t seed, bool all)
 {
     static struct sample cases[CASES_MAX];
@@ -195,7 +195,7 @@ static void test_random_shapes(void **state)
     }
 }
 
-/* Extreme values: what is finite in double is finite in float. */
+/* Extreme values: results that are finite in double are finite in float. */
 
 static void expect_finite(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                           const struct operands *oracle)
@@ -210,7 +210,7 @@ static void expect_finite(const struct backend *b, const struct kernel *k, const
     operands_free(o);
 }
 
-/* A float near 1e4 is known to 1e-3, so exp of it to 1e-3 of itself: 1 %, not 1e-5, is what to expect. */
+/* Floats near 1e4 are accurate to 1e-3, so exp of them to a relative 1e-3: the limit is 1 %, not 1e-5. */
 static void expect_roughly(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                            const struct operands *oracle)
 {
@@ -221,7 +221,7 @@ static void expect_roughly(const struct backend *b, const struct kernel *k, cons
     operands_free(o);
 }
 
-/* Makes every entry of a matrix `size` or, in odd rows, -size. */
+/* Sets every entry of a matrix to `size` or, in odd rows, to -size. */
 static void set_magnitude(struct mat m, double size)
 {
     for (int64_t i = 0; i < m.rows; i++)
@@ -261,7 +261,7 @@ static void test_attention_of_large_logits(void **state)
     operands_free(narrow);
 }
 
-/* Linear layers of width 1 with weight 1 make the activation's argument one's choice. */
+/* In linear layers of width 1 with weight 1, the input is the activation's argument. */
 static void test_activations_of_large_values(void **state)
 {
     (void)state;
@@ -285,7 +285,7 @@ static void test_activations_of_large_values(void **state)
         }
 }
 
-/* Many arguments of an activation at once, large and small, against double. */
+/* Many arguments of an activation at once, large and small, compared with double. */
 static void test_activations_over_their_range(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void test_activations_over_their_range(void **state)
         }
 }
 
-/* Not a failure, but to be seen: which ops the processor's best table leaves to ref. */
+/* Prints, without failing, which ops the best table of this processor leaves to ref. */
 static void test_every_op_has_a_kernel(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Eigenvalues of Laplacian encodings: closed forms, the residual rule, and none left out. */
+/* Eigenvalues of Laplacian encodings: closed forms, the limit on residuals, and no missed eigenvalues. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "tests/operands.h"
 #include "tests/spectra.h"
 
-/* Right eigenvalues, or both 0. */
+/* Equal within the limit, or both 0. */
 static bool same_value(double ours, double truth)
 {
     return fabs(ours - truth) <= 1e-4 * truth + 1e-12;
@@ -68,7 +68,7 @@ static void test_closed_forms(void **state)
             }
 }
 
-/* Graphs whose eigenvectors are found by way of coarser graphs, the smoothest at the limit of float. */
+/* Graphs whose eigenvectors are computed through coarser graphs, the smoothest at the limit of float. */
 static void test_coarser_graphs(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_coarser_graphs(void **state)
             check_known(g, n, 7 + n % 12, ENCODING_LAP, SOLVER_ITERATIVE);
 }
 
-/* A million nodes, whose second eigenvalue is a millionth of the bound. */
+/* A million nodes; the second eigenvalue is a millionth of the bound. */
 static void test_large_grid(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_large_grid(void **state)
     check_known(grid, 1000000, 8, ENCODING_LAP, SOLVER_ITERATIVE);
 }
 
-/* Every eigenvalue of every graph of a batch against its whole spectrum, so that one left out shows. */
+/* Compares the eigenvalues of every graph of a batch with its whole spectrum, which shows missed ones. */
 static void check_spectra(const struct batch *b, enum encoding_kind kind, int64_t k, enum eigensolver s)
 {
     bool normalised = kind == ENCODING_LAP_PYG;
@@ -113,7 +113,7 @@ static void check_spectra(const struct batch *b, enum encoding_kind kind, int64_
     encoding_free(&e);
 }
 
-/* What the solvers of a build do without being told: everything but ARPACK, which may leave out copies. */
+/* All solvers except ARPACK, which may miss copies. */
 static const enum eigensolver solvers[] = {SOLVER_AUTO, SOLVER_LAPACK, SOLVER_ITERATIVE};
 
 static void test_no_eigenvalue_is_left_out(void **state)
@@ -135,7 +135,7 @@ static void test_no_eigenvalue_is_left_out(void **state)
         }
 }
 
-/* Small graphs, more pairs than nodes, hundreds of isolated nodes, and a graph without any edge. */
+/* Small graphs, more pairs than nodes, hundreds of isolated nodes, and a graph without edges. */
 static void test_batches(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_batches(void **state)
     batch_free(&nothing);
 }
 
-/* The residual rule beyond what can be compared with a whole spectrum. */
+/* The limit on residuals for graphs too large to compute the whole spectrum. */
 static void test_residuals(void **state)
 {
     (void)state;
@@ -173,8 +173,10 @@ static void test_residuals(void **state)
             }
 }
 
-/* Where ARPACK leaves out copies of an eigenvalue, the comparison with the iterative solver counts as many
- * places as closed forms do. */
+/*
+ * Where ARPACK misses copies of an eigenvalue, the comparison with the iterative solver counts the same
+ * number of indices as closed forms do.
+ */
 static void test_what_arpack_leaves_out(void **state)
 {
     (void)state;

@@ -1,4 +1,6 @@
-/* Laplacian encodings that are cut short or refused, for want of memory too; and what they are charged. */
+/*
+ * Laplacian encodings that are stopped early or refused, including lack of memory; and their recorded costs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +19,7 @@
 #include "tests/graphs.h"
 #include "tests/sanitized.h"
 
-/* An iteration that is cut short says so. */
+/* An iteration that is stopped early is reported. */
 static void test_limit_shows(void **state)
 {
     (void)state;
@@ -60,7 +62,7 @@ static void test_refusals(void **state)
     batch_free(&b);
 }
 
-/* Bytes of the address space that are in use. */
+/* Bytes of the address space in use. */
 static rlim_t address_space(void)
 {
     long pages = 0;
@@ -71,7 +73,7 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Wherever memory ends, it is a line: from the first array to the last, by each solver. */
+/* Wherever memory runs out, there is a message: from the first array to the last, for each solver. */
 static void test_refused_memory_is_a_line(void **state)
 {
     (void)state;
@@ -107,7 +109,7 @@ static void test_refused_memory_is_a_line(void **state)
     batch_free(&b);
 }
 
-/* LAPACK's indices do not reach that far, which is what the line says. */
+/* The component exceeds LAPACK's index range, as the message says. */
 static void test_too_large_for_lapack(void **state)
 {
     (void)state;
@@ -121,7 +123,7 @@ static void test_too_large_for_lapack(void **state)
     batch_free(&b);
 }
 
-/* Executed ops are charged, memory is counted, and the method is named. */
+/* Executed ops are charged, memory is counted, and the method is reported. */
 static void test_ledger(void **state)
 {
     (void)state;

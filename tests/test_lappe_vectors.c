@@ -1,4 +1,7 @@
-/* Eigenvectors of Laplacian encodings: null spaces, signs, clusters, and the same bits by any threads. */
+/*
+ * Eigenvectors of Laplacian encodings: null spaces, signs, clusters, and the same bits for any number of
+ * threads.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +16,8 @@
 #include "tests/operands.h"
 #include "tests/spectra.h"
 
-/* Indicators of components come first, by their smallest nodes, weighted by D^1/2 in the normalised flavour.
+/*
+ * Indicators of components come first, by their smallest nodes, weighted by D^1/2 in the normalised variant.
  */
 static void test_null_space(void **state)
 {
@@ -44,7 +48,7 @@ static void test_null_space(void **state)
     e = lappe_of(&b, ENCODING_LAP_PYG, 9, SOLVER_AUTO, 1);
     static const double second[] = {0, 0, 1, 1, 0, 0, 0, 0, 0}, third[] = {0, 0, 0, 0, 0, 1, 2, 1, 0};
     assert_int_equal(e.pairs[0], 8);
-    assert_int_equal(e.nullity, 3); /* two indicators, the first is dropped, and the isolated node's pair */
+    assert_int_equal(e.nullity, 3); /* two indicators but the omitted one, and the lone node's pair */
     for (int i = 0; i < 9; i++) {
         assert_true(fabs(mat_get(e.values, i, 0) - sqrt(second[i] / 2)) < 1e-7);
         assert_true(fabs(mat_get(e.values, i, 1) - sqrt(third[i] / 4)) < 1e-7);
@@ -72,7 +76,7 @@ static void check_canonical(const struct encoding *e, const struct batch *b)
         }
 }
 
-/* Signs, orthonormality, and the same bits for any number of threads, also where eigenvalues coincide. */
+/* Signs, orthonormality, and the same bits for any number of threads, including multiple eigenvalues. */
 static void test_vectors(void **state)
 {
     (void)state;
@@ -108,7 +112,7 @@ static void test_vectors(void **state)
         }
 }
 
-/* On a square grid pairs come double: the projectors of both solvers on a cluster are the same. */
+/* On a square grid eigenvalues are double: both solvers have the same projector onto a cluster. */
 static void test_clusters(void **state)
 {
     (void)state;

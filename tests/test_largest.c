@@ -1,6 +1,6 @@
 /*
- * --find-max-nodes: by memory the size is exact, which the plans of it and of one node more show; by latency
- * only that there is a row of the size that was found.
+ * --find-max-nodes: by memory the size is exact, as plans for that size and for one more node show; by
+ * latency only the existence of a row of the size found is tested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int64_t planned(const struct house *h, const char *words, int64_t nodes)
     return bytes;
 }
 
-/* The size of each row, which must be the last that fits. */
+/* Checks that the size of each row is the last that fits. */
 static void assert_exact(const struct house *h, const char *const *others, int count, const char *axis,
                          int64_t limit)
 {
@@ -59,7 +59,7 @@ static void test_memory_exactly(void **state)
     assert_exact(*state, one, 1, one[0], 3 << 20);
 }
 
-/* More than the row before all that fits: then the smallest row says what it needs. */
+/* If no size fits, the smallest row reports what it needs. */
 static void test_nothing_fits(void **state)
 {
     struct ended e =

@@ -1,7 +1,6 @@
 /*
- * What a sweep says before it runs (--dry-run) and what it does not let run on (--timeout). No time is
- * asserted: ceilings of a machine that is a million times too fast or too slow are planted where a
- * calibration is kept.
+ * What a sweep prints before it runs (--dry-run) and what it stops (--timeout). Times are not asserted: a
+ * calibration file is planted, for a machine a million times too fast or too slow.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +24,7 @@
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
-/* Of a machine with so many GFLOP/s, and as many GB/s of memory. */
+/* Ceilings of a machine with this rate in GFLOP/s, and in GB/s of memory. */
 static struct value *ceilings(double rate, int threads)
 {
     struct calibration c = calibration_conditions(peak_of(backend_cpu()), threads);
@@ -36,7 +35,7 @@ static struct value *ceilings(double rate, int threads)
     return calibration_json(&c);
 }
 
-/* Keeps ceilings in the house, for 1 to so many threads. */
+/* Stores ceilings in the house for 1 to `threads` threads. */
 static void plant_all(const struct house *h, double rate, int threads)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
@@ -56,7 +55,7 @@ static void plant(const struct house *h, double rate)
     plant_all(h, rate, 1);
 }
 
-/* Runs with the ceilings that are kept: a benchmark by any other path is not told to do without. */
+/* Runs with the stored ceilings: benchmarks given by another path do not get --no-roofline. */
 static struct ended run_calibrated(const struct house *h, const char *words)
 {
     struct house other = *h;
@@ -72,7 +71,7 @@ static int lines_of(const char *text)
     return lines;
 }
 
-/* A line for each row, whose memory is the larger plan of its programs; nothing is written. */
+/* One line per row, with the larger memory plan of its programs; nothing is written. */
 static void test_dry_run(void **state)
 {
     struct record *record = run_json(*state, "--device meta --nodes 100,1000 --layers 2,3", 0);
@@ -101,7 +100,7 @@ static void test_dry_run(void **state)
     free(after);
 }
 
-/* The ceilings that are kept make the times numbers, in every row. */
+/* With stored ceilings, every row has numeric times. */
 static void test_dry_run_calibrated(void **state)
 {
     plant(*state, 100);
@@ -118,7 +117,7 @@ static void test_dry_run_calibrated(void **state)
     free(after);
 }
 
-/* However many numbers of threads are swept, each has its ceilings. */
+/* Any number of thread counts can be swept; each has its ceilings. */
 static void test_dry_run_many_threads(void **state)
 {
     enum { THREADS = 40 };
@@ -130,7 +129,7 @@ static void test_dry_run_many_threads(void **state)
     ended_free(&e);
 }
 
-/* A plan that no number of 63 bits holds has none. */
+/* A plan beyond 63 bits is null. */
 static void test_plan_beyond_63_bits(void **state)
 {
     static const char words[] = "--attention unfused --nodes 1G --degree 1 --phase step";
@@ -146,7 +145,7 @@ static void test_plan_beyond_63_bits(void **state)
     ended_free(&e);
 }
 
-/* What would not run is said before. */
+/* Rows that would not run are announced. */
 static void test_dry_run_foresees(void **state)
 {
     plant(*state, 1e-9);
@@ -163,7 +162,7 @@ static void test_dry_run_foresees(void **state)
     ended_free(&e);
 }
 
-/* Graphs that are only encoded have no program to foretell. */
+/* Graphs that are only encoded have no program to estimate. */
 static void test_dry_run_of_encodings(void **state)
 {
     (void)state;
@@ -188,7 +187,7 @@ static void assert_skipped(const struct row *row, const char *reason)
     assert_null_because(row, "step.time.median", "");
 }
 
-/* By ceilings that are too low for anything a row is not begun; by ceilings that are too high it is. */
+/* With ceilings that are far too low no row is started; with ceilings that are far too high rows are. */
 static void test_timeout_by_the_roofline(void **state)
 {
     const char *words = SMALL "--nodes 8 --runs 3 --warmup 1 --timeout 100 --output x.json";
@@ -206,7 +205,7 @@ static void test_timeout_by_the_roofline(void **state)
     ended_free(&e);
 }
 
-/* Without ceilings a row says what the next would take. */
+/* Without ceilings, a row's time serves to estimate the next. */
 static void test_timeout_by_rows_before(void **state)
 {
     struct ended e = run_words(
@@ -218,7 +217,7 @@ static void test_timeout_by_rows_before(void **state)
     ended_free(&e);
 }
 
-/* Nothing foretells what the first row takes, which would be many minutes: it is ended within a run. */
+/* Nothing predicts the first row's time, which would be many minutes: it is stopped within a run. */
 static void test_timeout_within_a_run(void **state)
 {
     struct ended e = run_words(*state,
@@ -231,7 +230,7 @@ static void test_timeout_within_a_run(void **state)
     ended_free(&e);
 }
 
-/* Encodings that take a minute are ended between two steps, and so is the row. */
+/* Encodings that take a minute are stopped between two steps, and so is the row. */
 static void test_timeout_within_an_encoding(void **state)
 {
     needs_lapack();

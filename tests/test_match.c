@@ -1,4 +1,4 @@
-/* Which rows go together: by their work and axes, wherever they ran. */
+/* Matching rows: by their work and axes, wherever they ran. */
 #include "analysis/compare/match.h"
 
 #include "tests/test_analysis_rows.h"
@@ -33,7 +33,7 @@ static void files_free(struct files *f)
     rows_free(f->b);
 }
 
-/* The partner in b of row i of a, by the rule of both. */
+/* The partner in b of row i of a, by the rule of both files. */
 static size_t partner(const struct files *f, size_t i, const char *const *ignored)
 {
     struct match_rule rule = match_rule(f->both, 2, ignored);
@@ -64,7 +64,7 @@ static void test_by_work(void **state)
     files_free(&f);
 }
 
-/* Machines have devices and threads of their own; rows that are told apart by them do not go together. */
+/* Machines have their own devices and threads; rows that differ in these do not match. */
 static void test_where_it_ran(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_explanations(void **state)
     struct rows *nothing = rows_new();
     match_explain(&rule, f.b, row, text);
     assert_string_equal(text, "nodes 250, not 200");
-    row_set_text(row, "model", "gps"); /* no row of the file is: the nodes do not matter */
+    row_set_text(row, "model", "gps"); /* differs from all rows of the file, so nodes are irrelevant */
     match_explain(&rule, f.b, row, text);
     assert_string_equal(text, "model gps, not graph_transformer");
     match_explain(&rule, f.b, rows_at(f.a, 0), text);

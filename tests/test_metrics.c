@@ -1,7 +1,7 @@
 /*
- * FIELDS.md and OPS.md say what the program does: their generated sections are compared with what ops, schema
- * and axes say now, their byte formulas with the bytes that the ops count, and every axis must set a field of
- * the rows and change the work hash.
+ * FIELDS.md and OPS.md agree with the program: their generated sections equal those generated now from ops,
+ * schema and axes, their byte formulas give the bytes that ops count, and every axis sets a field of the rows
+ * and changes the work hash.
  *
  * GTMARK_UPDATE=1 writes the sections instead. Run from the root of the repository, as `make test` does.
  */
@@ -43,7 +43,7 @@ static char *generated(const struct section *s)
     return text;
 }
 
-/* The lines of a page between a section's markers: where they begin, and in *end where they end. */
+/* The text between a section's markers: its start, and in *end its end. */
 static char *section_in(char *page, const char *name, char **end)
 {
     char marker[64];
@@ -56,7 +56,7 @@ static char *section_in(char *page, const char *name, char **end)
     return *end ? start : NULL;
 }
 
-/* The first place where two texts differ, as the offset of the line's beginning in both; -1 if none does. */
+/* The start of the first differing line as an offset in both texts; -1 if there is none. */
 static long first_difference(const char *a, size_t length, const char *b)
 {
     size_t i = 0, size = strlen(b);
@@ -114,7 +114,7 @@ static int markers_in(const char *path)
     return markers;
 }
 
-/* A marker that names no section would be a table that nothing keeps up to date. */
+/* A marker without a section would be a table that is never updated. */
 static void test_every_marker_is_a_section(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_differences_are_found(void **state)
     assert_null(section_in(page, "u", &end));
 }
 
-/* The formula printed for an op is what op_bytes counts, for every choice of optional operands. */
+/* The formula printed for an op gives op_bytes, for every choice of optional operands. */
 static void test_byte_formulas(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_formulas_as_text(void **state)
     expect_formula(OP_advance, "32");
 }
 
-/* Two values of an axis, as an argument; false where it has but one. */
+/* Two values of an axis, as an argument; false if it has only one. */
 static bool two_values(const struct axis_info *axis, char argument[128])
 {
     if (!axis->choice)
@@ -197,7 +197,7 @@ static bool two_values(const struct axis_info *axis, char argument[128])
     return true;
 }
 
-/* A sweep over an axis writes its values into the rows, and different work has different hashes. */
+/* A sweep over an axis sets its field in the rows, and different work has different hashes. */
 static void test_every_axis_is_a_field_and_work(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /*
- * Whole models, each that is registered and others that their parts make: parameters by the formula,
- * gradients by central differences, a step against double, counted FLOPs, learning, and the symmetry that
- * makes them models of graphs. Published sizes and closed formulas are tests of their own. GTMARK_SMALL=1
- * tries one activation, and few steps of learning.
+ * Whole models, registered ones and other combinations of their parts: parameters by the formula, gradients
+ * by central differences, a step compared with double, counted FLOPs, learning, and permutation symmetry.
+ * Published sizes and closed formulas have tests of their own. GTMARK_SMALL=1 tests one activation, and few
+ * learning steps.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static struct model_config small_of(const struct subject *s)
 
 static const struct model_config dense = {.attention = ATTENTION_DENSE};
 
-/* A recording that is laid out and in its initial state. */
+/* A recording that is laid out and initialised. */
 static struct recording ready_with(enum program_kind kind, const struct model_config *c,
                                    const struct batch *b, const struct encoding *e, struct tape_config t)
 {
@@ -88,7 +88,7 @@ static struct encoding sample_of(const struct model_config *c, const struct batc
     return c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0};
 }
 
-/* The same with a sample of an encoding, if the model has any; not to be initialised again. */
+/* The same with a sample encoding, if the model has one; must not be initialised again. */
 static struct recording ready(enum program_kind kind, const struct model_config *c, const struct batch *b,
                               struct tape_config t)
 {
@@ -98,8 +98,10 @@ static struct recording ready(enum program_kind kind, const struct model_config 
     return r;
 }
 
-/* The published size of a layer: 10 d^2 + 15 d of GPS; 4 (d^2 + d) of attention, an FFN and two norms without
- * message passing. */
+/*
+ * The published size of a layer: 10 d^2 + 15 d for GPS; 4 (d^2 + d) for attention, plus an FFN and two norms,
+ * without message passing.
+ */
 static void test_parameter_oracle(void **state)
 {
     (void)state;
@@ -128,7 +130,7 @@ static void test_refused_parts(void **state)
     struct model_config c = {.layers = 1, .hidden = 10, .heads = 3, .ffn = 1};
     assert_non_null(model_refuses(&c)); /* neither attention nor message passing */
     c.mpnn = MPNN_GIN;
-    assert_null(model_refuses(&c)); /* without attention no heads either */
+    assert_null(model_refuses(&c)); /* without attention there are no heads */
     c.attention = ATTENTION_SPARSE;
     assert_non_null(model_refuses(&c));
     c.heads = 5;
@@ -155,7 +157,7 @@ static void test_parameters_by_the_formula(void **state)
     batch_free(&b);
 }
 
-/* A learning rate of zero: parameters stay as they are from replay to replay. */
+/* Sets the learning rate to zero, so that parameters do not change between replays. */
 static void stop_learning(const struct tape *t)
 {
     for (int e = 0; e < tape_entry_count(t); e++)
@@ -163,8 +165,10 @@ static void stop_learning(const struct tape *t)
             ((double *)((const struct adamw_args *)tape_entry(t, e)->args)->schedule.data)[1] = 0;
 }
 
-/* In double on the reference, over directed edges with loops and duplicates, a lone node and one edgeless
- * graph. */
+/*
+ * In double on the reference, with directed edges, loops and duplicates, a single-node graph and one without
+ * edges.
+ */
 static void test_gradients(void **state)
 {
     const struct subject *s = *state;
@@ -181,8 +185,10 @@ static void test_gradients(void **state)
     batch_free(&b);
 }
 
-/* What a step in float leaves behind, against the same step of the reference in double from the same
- * parameters. */
+/*
+ * Compares the results of a float step with the same step of the reference in double, from the same
+ * parameters.
+ */
 static void step_agrees_with_double(const struct subject *s, struct batch b)
 {
     struct model_config c = small_of(s);
@@ -213,7 +219,7 @@ static void test_step_agrees_with_double(void **state)
     step_agrees_with_double(*state, batch_awkward());
 }
 
-/* A random order of each graph's nodes. */
+/* A random permutation of each graph's nodes. */
 static void shuffle(const struct batch *b, int64_t *to)
 {
     for (int64_t g = 0; g < b->graphs; g++)
@@ -224,7 +230,7 @@ static void shuffle(const struct batch *b, int64_t *to)
         }
 }
 
-/* The output in inference, in double; features come in the order `to`, if there is one. To be freed. */
+/* The output of inference in double, allocated; features are permuted by `to` unless it is null. */
 static double *output_of(const struct model_config *c, const struct batch *b, const struct encoding *e,
                          const int64_t *to, int64_t *rows)
 {
@@ -247,7 +253,7 @@ static double *output_of(const struct model_config *c, const struct batch *b, co
     return copy;
 }
 
-/* Other labels for the nodes: the same outputs of graphs, and those of nodes with their nodes. */
+/* With permuted node labels, outputs of graphs are the same, and those of nodes are permuted. */
 static void test_permuted_labels_permute_outputs(void **state)
 {
     struct model_config c = small_of(*state);
@@ -272,7 +278,7 @@ static void test_permuted_labels_permute_outputs(void **state)
     if (!(difference < 1e-12 * size))
         fail_msg("%s: outputs differ by %g of %g", ((const struct subject *)*state)->name, difference, size);
     if (model_uses_edges(&c) || c.task == TASK_NODE)
-        assert_true(unequal > 1e-6 * size); /* features that stay behind are seen */
+        assert_true(unequal > 1e-6 * size); /* detects features that are not permuted */
     encoding_free(&e);
     encoding_free(&moved);
     free(y);
@@ -306,7 +312,8 @@ static void test_loss_falls(void **state)
     batch_free(&b);
 }
 
-/* The forward pass of inference and of training are the same function, but for the statistics of batch norm.
+/*
+ * The forward passes of inference and training compute the same function, except for batch norm statistics.
  */
 static void test_inference_equals_training(void **state)
 {
@@ -334,7 +341,7 @@ static bool all_finite(struct mat m)
     return true;
 }
 
-/* One step from features of +-1e15: whether output, loss and every gradient are finite. */
+/* One step with features of +-1e15: whether output, loss and every gradient are finite. */
 static bool finite_from_huge_features(const struct model_config *c, const struct batch *b,
                                       const struct backend *backend, enum dtype dtype)
 {
@@ -380,7 +387,7 @@ static void test_counted_equals_analytic(void **state)
     batch_free(&b);
 }
 
-/* Sizes that no machine holds: 10 million nodes, whose 4 N^2 d FLOPs pass 2^53. */
+/* Sizes beyond any machine's memory: 10 million nodes, whose 4 N^2 d FLOPs exceed 2^53. */
 static void test_dry_run(void **state)
 {
     (void)state;
@@ -438,7 +445,7 @@ enum {
     SUBJECTS_MAX = 16 + MIXED
 };
 
-/* The registered models, then the mixed ones. */
+/* The registered models, then the other combinations. */
 static int all_subjects(struct subject *subjects)
 {
     int count = 0;
@@ -457,7 +464,7 @@ int main(void)
         cmocka_unit_test(test_refused_parts),
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_listing),
-    }; /* cmocka passes over the empty ones */
+    }; /* cmocka skips empty ones */
     int count = all_subjects(subjects);
     for (int m = 0; m < count; m++)
         for (int i = 0; i < PER_MODEL; i++) {

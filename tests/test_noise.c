@@ -1,6 +1,6 @@
 /*
- * What is read from planted files, what a region uses, and that warnings come where they should and name a
- * remedy. Of the machine's own noise only what cannot fail is asserted.
+ * Reading of planted files, resource usage of a region, and warnings where expected, with a remedy. As to the
+ * machine's own noise, only what cannot fail is asserted.
  */
 #include "bench/base/clock.h"
 #include "bench/time/noise.h"
@@ -26,7 +26,7 @@ static const struct noise quiet = {.cores = 4,
                                    .frequency_max = 3.5e9,
                                    .governor = "performance"};
 
-/* The text that a function printed; to be freed. */
+/* The text printed by a function, allocated. */
 struct sink {
     FILE *out;
     char *text;
@@ -40,7 +40,7 @@ static void sink_open(struct sink *s)
     assert_non_null(s->out);
 }
 
-/* Asserts the number of lines, and that one of them holds each of the texts. */
+/* Asserts the number of lines, and that one of them contains each of the texts. */
 static void sink_expect(struct sink *s, int told, int lines, const char *first, const char *second)
 {
     fclose(s->out);
@@ -120,7 +120,7 @@ static void test_reads_files(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* Touching fresh pages is at least one fault each, spinning takes CPU time, sleeping is a switch. */
+/* Touching new pages causes at least one fault each, spinning uses CPU time, sleeping is a context switch. */
 static void test_usage(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_quiet_machine(void **state)
     struct noise many_cores = quiet;
     many_cores.cores = 64, many_cores.load = 50, many_cores.runnable = 50;
     expect_warnings(&many_cores, 0, NULL, NULL);
-    struct noise own_past = quiet; /* nobody else is ready to run */
+    struct noise own_past = quiet; /* no other process is ready to run */
     own_past.load = 4;
     expect_warnings(&own_past, 0, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* What is asked of NVML, of a library that plays it: units, what is missing, what is an error, and that each
- * is closed. */
+/* Queries to NVML, with a library that plays given answers: units, missing functions, errors, and closing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +69,7 @@ static void test_units(void **state)
     player_close(&p);
 }
 
-/* Nothing of what was asked is known. */
+/* No query has an answer. */
 static void assert_silent(const struct nvml *n)
 {
     double kernels, memory;
@@ -95,7 +94,7 @@ static void test_errors_are_no_values(void **state)
     player_close(&p);
 }
 
-/* The reasons have their old name; energy and utilisation are not there. */
+/* The reasons have their old name; energy and utilisation are missing. */
 static void test_an_old_driver(void **state)
 {
     (void)state;
@@ -156,7 +155,7 @@ static void test_state_in_the_record(void **state)
     assert_near(real_in(told, "clock"), 1980e6);
     assert_near(real_in(told, "power"), 123.456);
     const struct value *reasons = value_get(told, "throttle");
-    assert_int_equal(value_size(reasons), 2); /* that it is idle, 0x01, is none */
+    assert_int_equal(value_size(reasons), 2); /* idle, 0x01, is not counted */
     assert_string_equal(name_at(reasons, 0), "power cap");
     assert_string_equal(name_at(reasons, 1), "thermal");
     p.played->error = 999;

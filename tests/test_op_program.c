@@ -1,6 +1,6 @@
 /*
  * Programs of one op, for every op and variant: results against the reference in double, on a batch of
- * directed graphs; inputs that are not zero, and those that a forward op computes, as it computes them.
+ * directed graphs; nonzero inputs, and inputs that the forward op computes.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static void test_op(void **state)
     batch_free(&er);
 }
 
-/* attention_backward reads what attention writes, and again after other runs and another initialisation. */
+/* attention_backward reads what attention wrote, also after further runs and another initialisation. */
 static void test_inputs_of_a_forward_op(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_inputs_of_a_forward_op(void **state)
     batch_free(&b);
 }
 
-/* The step count of adamw does not move, and advance moves it by one. */
+/* adamw does not change the step count, and advance increments it. */
 static void test_states(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* FLOPs from instructions: what each is worth, and the reader of profiles. */
+/* FLOPs of instructions, and the parser of profiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,9 @@ static bool read_text(const char *text, struct executions *e, struct message *er
     return good;
 }
 
-/* A main of two calls of a library, inlined code, names given by a callee first, and all forms of positions.
+/*
+ * A main with two calls of a library, inlined code, names first given by a callee, and all forms of
+ * positions.
  */
 #define HEAD                                                                                                 \
     "# callgrind format\nversion: 1\ncmd:  ./a --x=1\n\ndesc: I1 cache: \n\npositions: instr line\nevents: " \

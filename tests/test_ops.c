@@ -13,14 +13,14 @@
 
 static char memory[1 << 16];
 
-/* rows x cols floats somewhere in `memory`. */
+/* rows x cols floats within `memory`. */
 static struct mat at(size_t float_index, int64_t rows, int64_t cols)
 {
     return (struct mat){
         .data = memory + 4 * float_index, .rows = rows, .cols = cols, .ld = cols, .dtype = F32};
 }
 
-/* The same with the data yet to come: such views overlap nothing. */
+/* The same without data: such views never overlap. */
 static struct mat shape(int64_t rows, int64_t cols)
 {
     return (struct mat){.rows = rows, .cols = cols, .ld = cols, .dtype = F32};
@@ -244,7 +244,7 @@ static void test_overlapping_outputs(void **state)
     expect_overlap(mat_cols(wide, 4, 4), mat_cols(both, 1, 4), true);
 }
 
-/* Before memory is laid out, the storage and the offset into it say what overlaps. */
+/* Before layout, overlap is determined by the storage and the offset into it. */
 static void test_overlap_within_a_storage(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void test_overlap_within_a_storage(void **state)
     expect_error(OP_attention_backward, &a, "attention_backward: dv overlaps another output");
 }
 
-/* Rows of one vector have no stride to speak of. */
+/* The stride of single-row views is irrelevant. */
 static void test_overlap_of_single_rows(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void test_bytes(void **state)
     assert_int_equal(op_bytes(OP_fill, &f), -1);
 }
 
-/* 5 nodes and 7 edges, width 3, on a graph that is its own transpose and on one that is not. */
+/* 5 nodes and 7 edges, width 3, on a symmetric graph and on a directed one. */
 static void test_edges(void **state)
 {
     (void)state;

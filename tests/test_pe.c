@@ -1,4 +1,4 @@
-/* Encodings on the command line: the rows they make, and what they hold. */
+/* Encodings on the command line: the rows they produce, and their fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ static void test_rows(void **state)
     record_free(r);
 }
 
-/* Solvers multiply only what there is to solve, and do the same work. */
+/* Solvers do the same work, and only multiply the sweep where there is something to solve. */
 static void test_solvers(void **state)
 {
     needs_lapack();
@@ -72,7 +72,7 @@ static void test_solvers(void **state)
     record_free(r);
 }
 
-/* By default the sizes are such that ARPACK can be compared with; whoever has others asks for it. */
+/* Default sizes allow a comparison with ARPACK; for other sizes it must be requested. */
 static void test_default_solvers(void **state)
 {
     needs_lapack();
@@ -89,8 +89,7 @@ static void test_default_solvers(void **state)
     record_free(r);
 }
 
-/* A model is measured once, with the encoding of the first solver; where it is asked for, with those of all.
- */
+/* A model is measured once, with the first solver's encoding; on request, with those of all solvers. */
 static void test_model_once(void **state)
 {
     needs_lapack();
@@ -108,7 +107,7 @@ static void test_model_once(void **state)
     record_free(r);
 }
 
-/* Larger graphs are only encoded, unless a phase is asked for; plans know what will be stored. */
+/* Larger graphs are only encoded, unless a phase is requested; plans include the encoding's storage. */
 static void test_sizes(void **state)
 {
     struct record *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
@@ -123,7 +122,7 @@ static void test_sizes(void **state)
     record_free(r);
 }
 
-/* A directed graph has random walks, but no Laplacian of ours; the row says what makes it undirected. */
+/* A directed graph has random walks, but no Laplacian here; the row says how to make it undirected. */
 static void test_directed(void **state)
 {
     needs_lapack();
@@ -147,7 +146,10 @@ static void test_directed(void **state)
     record_free(r);
 }
 
-/* A hypercube's eigenvalue 2 i has as many copies as there are words of i ones; a residual shows none. */
+/*
+ * A hypercube's eigenvalue 2 i has as many copies as there are words with i ones; residuals do not show
+ * missed copies.
+ */
 static void write_hypercube(const struct house *h, int dimensions)
 {
     char path[160];
@@ -160,7 +162,10 @@ static void write_hypercube(const struct house *h, int dimensions)
     fclose(out);
 }
 
-/* What a single-vector solver finds of them is chance: the row is wrong if and only if it counts some. */
+/*
+ * How many copies a single-vector solver finds is random: the row is wrong if and only if it counts missed
+ * ones.
+ */
 static void test_copies(void **state)
 {
     const struct house *h = *state;

@@ -1,4 +1,4 @@
-/* What random graphs are drawn by: a permutation of the numbers of pairs, and the pair of a number. */
+/* The basis of random graphs: a permutation of the numbers of pairs, and the pair for a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "graphs/er.h"
 #include "graphs/permutation.h"
 
-/* Every image once: all sizes around several powers of two, under two keys. */
+/* Every image occurs once: all sizes around several powers of two, with two keys. */
 static void permutation_is_a_bijection(void **state)
 {
     (void)state;
@@ -27,7 +27,7 @@ static void permutation_is_a_bijection(void **state)
         }
 }
 
-/* Draws from a domain of 2^61: all within it, spread over it, no two the same. */
+/* Samples from a domain of 2^61: all within it, spread over it, and distinct. */
 static void permutation_serves_the_largest_domain(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void pairs_are_numbered_in_order(void **state)
         }
 }
 
-/* Where the row of `high` begins and ends, up to the last pair of the largest graph. */
+/* The start and the end of the row of `high`, up to the last pair of the largest graph. */
 static void pairs_are_exact_at_the_largest_sizes(void **state)
 {
     (void)state;

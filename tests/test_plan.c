@@ -1,4 +1,6 @@
-/* The plan: no two live storages overlap, reuse changes no bit, and the peak is what a small tape's must be.
+/*
+ * The plan: no two live storages overlap, reuse does not change any bit, and the peak is as expected for
+ * small tapes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +38,9 @@ static struct tape_config on_cpu(bool no_reuse, int threads)
         .backend = backend_cpu(), .dtype = F32, .threads = threads, .seed = 3, .no_reuse = no_reuse};
 }
 
-/* When a storage is alive, found here on its own: from its first to its last appearance, or to the end if
- * kept. */
+/*
+ * The lifetime of a storage, determined independently: from its first to its last use, or to the end if kept.
+ */
 struct span {
     int first, last;
 };
@@ -70,7 +73,7 @@ static struct span *spans_of(const struct tape *t)
     return spans;
 }
 
-/* Pairs of storages that are alive at the same time and share bytes of the arena. */
+/* The number of pairs of storages that are live at the same time and overlap in the arena. */
 static int collisions(const struct tape *t)
 {
     struct span *spans = spans_of(t);
@@ -103,14 +106,14 @@ static void test_no_live_storages_overlap(void **state)
         }
 }
 
-/* The check above can fail: a storage moved onto another one is found. */
+/* The check above can fail: it detects a storage moved onto another one. */
 static void test_planted_overlap_is_found(void **state)
 {
     (void)state;
     struct batch b;
     struct recording r = record_small(PROGRAM_STEP, &b, on_cpu(false, 1), 37);
     tape_plan(r.tape);
-    struct mat output = r.output, loss = r.loss; /* both are kept, so both are alive at the end */
+    struct mat output = r.output, loss = r.loss; /* both are kept, so both are live at the end */
     r.tape->storages[output.storage].offset = r.tape->storages[loss.storage].offset;
     assert_true(collisions(r.tape) > 0);
     tape_free(r.tape);
@@ -135,8 +138,7 @@ static void assert_same_parameters(const struct tape *a, const struct tape *b)
     }
 }
 
-/* Runs three training steps under two configurations: every parameter and gradient must agree in every bit.
- */
+/* Runs three training steps with two configurations: all parameters and gradients must be bitwise equal. */
 static void assert_same_training(struct tape_config first, struct tape_config second)
 {
     struct batch b, c;
@@ -164,7 +166,7 @@ static void test_threads_change_no_bit(void **state)
     assert_same_training(on_cpu(false, 1), on_cpu(false, 3));
 }
 
-/* x -> a -> b -> c of 64 bytes each: at most two are alive, so three storages need the room of two. */
+/* x -> a -> b -> c of 64 bytes each: at most two are live, so three storages need the memory of two. */
 static void test_peak_of_a_chain(void **state)
 {
     (void)state;
@@ -213,8 +215,7 @@ static void test_optimizer_sees_one_vector(void **state)
     batch_free(&b);
 }
 
-/* What is too large for 63 bits, in one storage or in all together, is told as that and not as something
- * else. */
+/* Sizes beyond 63 bits, of one storage or in total, are reported as such. */
 static void test_beyond_63_bits(void **state)
 {
     (void)state;

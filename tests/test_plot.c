@@ -1,6 +1,4 @@
-/*
- * The programs plot and findings, on result files made here: they draw and say what the benchmark did.
- */
+/* The programs plot and findings, on result files written here: their output equals the benchmark's. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +16,7 @@
 #include "tests/program.h"
 #include "tests/test_analysis_rows.h"
 
-/* Writes a record of one op by two kernels, of which the second is wrong. */
+/* Writes a record of one op with two kernels, the second of which is wrong. */
 static void save_kernels(const struct house *h)
 {
     char error[MESSAGE_SIZE], path[PATH_MAX];
@@ -42,7 +40,7 @@ static void save_kernels(const struct house *h)
     record_free(record);
 }
 
-/* The same by a version that did not know all fields. */
+/* The same by a version without some fields. */
 static void save_older(const struct house *h, const char *name, const char *older)
 {
     char error[MESSAGE_SIZE], path[PATH_MAX];
@@ -73,15 +71,14 @@ static void test_plot(void **state)
     house_of(&h, "plot");
     save_kernels(h);
     char scripts[PATH_MAX], link[PATH_MAX];
-    assert_non_null(realpath("analysis", scripts)); /* tests run from the root of the tree */
+    assert_non_null(realpath("analysis", scripts)); /* tests run in the root of the repository */
     snprintf(link, sizeof link, "%s/analysis", ((struct house *)h)->root);
     assert_int_equal(symlink(scripts, link), 0);
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
     assert_ends(h, "kernels.json", 0, "", draws ? "kernels_roofline.png" : "charts skipped: ");
     save_older(h, "kernels.json", "older.json");
     assert_ends(h, "older.json", 0, "", draws ? "older_roofline.png" : "charts skipped: ");
-    char unheard[2 * PATH_MAX]; /* stderr closed: what gnuplot has to say goes nowhere, its pictures where
-                                   they belong */
+    char unheard[2 * PATH_MAX]; /* no stderr: gnuplot's messages are lost, not its images */
     snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_roofline.png",
              ((struct house *)h)->work, ((struct house *)h)->program);
     assert_true(!draws || system(unheard) == 0);

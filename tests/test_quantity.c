@@ -1,4 +1,4 @@
-/* Numbers with units: what is read, what is refused, and what is written. */
+/* Numbers with units: parsing, refusals, and output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

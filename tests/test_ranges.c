@@ -1,6 +1,6 @@
 /*
- * The ranges of a replay: entered and left as the spans say, each entry within the ranges of its own span,
- * told only to a tool that listens, and not by captured graphs.
+ * The ranges of a replay: entered and left according to spans, each entry within the ranges of its own span,
+ * reported only if a profiler is attached, and not by captured graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void test_moves(void **state)
     expect_log(&f, "");
     ranges_move(&r, "forward", "layer1.attention");
     expect_log(&f, " -");
-    ranges_move(&r, "forward", "layer1.att.qkv"); /* a word that begins another */
+    ranges_move(&r, "forward", "layer1.att.qkv"); /* a word that is a prefix of another */
     expect_log(&f, " - +att +qkv");
     ranges_move(&r, "forward", "layer10.att.qkv");
     expect_log(&f, " - - - +layer10 +att +qkv");

@@ -1,6 +1,6 @@
 /*
- * The definitions themselves, against values found by other means: published ones, arithmetic by hand, and
- * properties that the mathematics promises.
+ * The reference itself, compared with values obtained independently: published ones, arithmetic by hand, and
+ * mathematical properties.
  */
 #include "kernels/backend.h"
 #include "kernels/rng.h"
@@ -39,7 +39,7 @@ static void expect_near(const double *got, const double *want, int count, double
 static void test_activations(void **state)
 {
     (void)state;
-    /* 0.5 x erfc(-x / sqrt 2), and the tanh form, evaluated apart */
+    /* 0.5 x erfc(-x / sqrt 2), and the tanh form, evaluated separately */
     static const double want[ACT_KINDS][3] = {
         [ACT_NONE] = {1, -2, 0.5},
         [ACT_GELU] = {0.8413447460685429, -0.04550026389635844, 0.34573123063700656},
@@ -148,8 +148,8 @@ static void test_elementwise(void **state)
 }
 
 /*
- * With constant gradients both corrected moments are g and g^2 at every step, so that p moves by lr g / (|g|
- * + eps) after it decayed by 1 - lr decay.
+ * With constant gradients both corrected moments are g and g^2 at every step, so p moves by lr g / (|g| +
+ * eps) after decaying by 1 - lr decay.
  */
 static void test_adamw(void **state)
 {
@@ -176,7 +176,7 @@ static void test_adamw(void **state)
     expect_near(m, (double[]){0.5 * (1 - pow(0.9, 5)), -2 * (1 - pow(0.9, 5))}, 2, 1e-15);
 }
 
-/* The first output of SplitMix64 from state 0, as its authors' code gives it. */
+/* The first output of SplitMix64 from state 0, according to its authors' code. */
 static void test_random_bits(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * The results of a bench binary, as a user finds them: that a row says what the tapes of its configuration
- * say, and what the result file holds when a row or the whole run goes wrong.
+ * The results of a bench binary from a user's perspective: rows agree with the tapes of their configuration,
+ * and the result file is correct when a row or the whole run fails.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -98,7 +98,7 @@ static void test_meta(void **state)
     free(after);
 }
 
-/* Threads do other work in no sense: the same hash, FLOPs and, in the limits of rounding, loss. */
+/* Threads do not change the work: the same hash, FLOPs and, up to rounding, loss. */
 static void test_threads(void **state)
 {
     struct record *record = run_json(*state, TINY "--nodes 16 --threads 1,2", 0);
@@ -110,7 +110,7 @@ static void test_threads(void **state)
     record_free(record);
 }
 
-/* What only a GPU has is null where there is none, and says so. */
+/* GPU-only fields are null without a GPU, with a reason. */
 static void test_no_gpu(void **state)
 {
     struct record *record = run_json(*state, TINY "--nodes 8", 0);
@@ -168,8 +168,10 @@ static void test_out_of_memory(void **state)
     record_free(file);
 }
 
-/* Attention that keeps its scores does not fit where the others do; all do the same work or say that they do
- * not. */
+/*
+ * Attention that stores its scores does not fit where the others do; all do the same work or report that they
+ * do not.
+ */
 static void test_kinds_of_attention(void **state)
 {
     struct record *record = run_json(
@@ -188,7 +190,7 @@ static void test_kinds_of_attention(void **state)
     record_free(record);
 }
 
-/* A table begins with the axes that are swept, whatever they are. */
+/* A table begins with the swept axes, whatever they are. */
 static void test_table_of_every_axis(void **state)
 {
     static const char *const sweeps[] = {
@@ -212,7 +214,7 @@ static void test_table_of_every_axis(void **state)
     }
 }
 
-/* What a row says of a ragged batch, and every family runs. */
+/* Fields of a row for a ragged batch, and all families run. */
 static void test_batches_and_families(void **state)
 {
     struct record *record =
@@ -253,7 +255,7 @@ static void test_fits(void **state)
     }
 }
 
-/* Without --output: in the checkout that the program stands in, wherever it is called from. */
+/* Without --output: in the checkout that contains the program, regardless of the working directory. */
 static void test_default_place(void **state)
 {
     struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
@@ -264,7 +266,7 @@ static void test_default_place(void **state)
     ended_free(&e);
 }
 
-/* Results that cannot be printed are no success, however short they are. */
+/* Failing to print results is an error, however short they are. */
 static void test_full_disk(void **state)
 {
     static const char *const formats[] = {"table", "md", "csv", "json", "jsonl"};
@@ -281,9 +283,8 @@ static void test_full_disk(void **state)
 }
 
 /*
- * A sweep that is killed has its finished rows in the file, and at no moment less than a whole document. A
- * row is printed before it is saved; the pipe, which holds fewer rows than the sweep has, keeps it from
- * ending.
+ * A killed sweep has its finished rows in the file, which is a whole document at all times. A row is printed
+ * before it is saved; the pipe, which holds fewer rows than the sweep has, keeps the sweep from finishing.
  */
 static void test_killed(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * Sweeps that are cut off, by signals, by kill -9 and by a full disk, and go on with --resume: no row is
- * lost, none is there twice, and the file is a whole document at every moment.
+ * Sweeps that are ended by signals, kill -9 or a full disk, and continue with --resume: no row is lost or
+ * duplicated, and the file is a whole document at all times.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@
 #define SWEEP TINY "--nodes 8-23+1 "
 enum { FIRST = 8, ROWS = 16 };
 
-/* The text of the result file; null where there is none. */
+/* The text of the result file, or null. */
 static char *file_text(const struct house *h)
 {
     char path[PATH_MAX], *text = NULL;
@@ -49,7 +49,7 @@ static void remove_files(const struct house *h)
     unlink(path);
 }
 
-/* The texts of the rows of a result file, and the nodes of each. */
+/* The texts of the rows of a result file, and their nodes. */
 struct saved {
     int count;
     char *text[2 * ROWS];
@@ -86,7 +86,7 @@ static void saved_free(struct saved *r)
     r->count = 0;
 }
 
-/* Every row of `before` stands in `after`, byte for byte; none of `after` is there twice. */
+/* Every row of `before` is in `after`, byte for byte; no row of `after` is duplicated. */
 static void assert_nothing_lost(const struct saved *before, const struct saved *after)
 {
     for (int i = 0; i < before->count; i++) {
@@ -101,7 +101,7 @@ static void assert_nothing_lost(const struct saved *before, const struct saved *
             assert_true(after->nodes[i] != after->nodes[j]);
 }
 
-/* Resumes to the end: all rows are there in order, those of `before` as they were. */
+/* Resumes to the end: all rows are there in order, and those of `before` are unchanged. */
 static void finish(const struct house *h, const struct saved *before)
 {
     struct saved after;
@@ -119,7 +119,7 @@ static void finish(const struct house *h, const struct saved *before)
     saved_free(&after);
 }
 
-/* Starts a sweep and returns after it printed some rows; `more` of its output comes out of *in. */
+/* Starts a sweep and returns after it printed some rows; the rest of its output can be read from *in. */
 static pid_t start_and_wait(const struct house *h, const char *words, int rows, int err, FILE **in)
 {
     int ends[2];
@@ -129,7 +129,7 @@ static pid_t start_and_wait(const struct house *h, const char *words, int rows, 
     *in = fdopen(ends[0], "r");
     char *line = NULL;
     size_t capacity = 0;
-    for (int i = 0; i <= rows; i++) /* and the header */
+    for (int i = 0; i <= rows; i++) /* including the header */
         assert_true(getline(&line, &capacity, *in) > 0);
     free(line);
     return pid;
@@ -168,14 +168,14 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* The row would take many minutes: the signal ends it within a second, and leaves no row. */
+/* The row would take many minutes: the signal ends it within a second, without a row. */
 static void check_signal_in_a_row(const struct house *h, const char *words)
 {
     FILE *in, *err = tmpfile();
     pid_t pid = start_and_wait(h, words, 0, fileno(err), &in);
     pause_for(2);
     kill(pid, SIGINT);
-    assert_int_equal(program_wait(pid), 128 + SIGINT); /* and not by the alarm */
+    assert_int_equal(program_wait(pid), 128 + SIGINT); /* rather than by the alarm */
     fclose(in);
     fclose(err);
     struct record *record = record_in(h, "work/y.json");
@@ -183,10 +183,10 @@ static void check_signal_in_a_row(const struct house *h, const char *words)
     record_free(record);
 }
 
-/* It waits for an op alone, or in encodings that are one op, for a block of it. */
+/* It waits only for one op or, in encodings that are a single op, for a block of it. */
 static void test_signal_in_a_row(void **state)
 {
-    /* LeakSanitizer cannot always halt threads that have just been stopped in their work, and then fails. */
+    /* LeakSanitizer cannot always suspend threads that were just stopped, and then fails. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     check_signal_in_a_row(*state, "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
                                   "--threads 1 --no-check --output y.json");
@@ -197,7 +197,7 @@ static void test_signal_in_a_row(void **state)
     unsetenv("ASAN_OPTIONS");
 }
 
-/* The second signal does not wait for the row, which would take minutes. */
+/* A second signal does not wait for the row, which would take minutes. */
 static void test_second_signal(void **state)
 {
     FILE *in, *err = tmpfile();
@@ -213,7 +213,7 @@ static void test_second_signal(void **state)
     record_free(record_in(*state, "work/y.json"));
 }
 
-/* At a random moment each time; the file is whole after every one, and only grows. */
+/* At a random moment each time; the file is whole after each kill, and only grows. */
 static void test_kill_9(void **state)
 {
     int rounds = getenv("GTMARK_SOAK") ? 100 : 5;
@@ -231,7 +231,7 @@ static void test_kill_9(void **state)
         assert_nothing_lost(&before, &after);
         saved_free(&before);
         before = after;
-        if (before.count == ROWS) { /* from the beginning */
+        if (before.count == ROWS) { /* start over */
             remove_files(*state);
             saved_free(&before);
         }
@@ -241,7 +241,7 @@ static void test_kill_9(void **state)
     saved_free(&before);
 }
 
-/* Files that may not grow over a limit stand for a disk that is full. */
+/* A file size limit simulates a full disk. */
 static void test_full_disk(void **state)
 {
     struct saved rows;
@@ -250,7 +250,7 @@ static void test_full_disk(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     limit = old;
     limit.rlim_cur = 60000;
-    signal(SIGXFSZ, SIG_DFL); /* which would end a program that does nothing about it */
+    signal(SIGXFSZ, SIG_DFL); /* otherwise it would end the program */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     struct ended e = program_run(*state, SWEEP, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -266,7 +266,7 @@ static void test_full_disk(void **state)
     saved_free(&rows);
 }
 
-/* Writes the record of x.json back, its row `index` changed to this status. */
+/* Rewrites the record of x.json with the status of row `index` changed. */
 static void plant(const struct house *h, size_t index, const char *status)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
@@ -279,7 +279,10 @@ static void plant(const struct house *h, size_t index, const char *status)
     record_free(record);
 }
 
-/* oom stays, failed, wrong and skipped are done again; rows that nobody asks for stay, before the others. */
+/*
+ * oom rows are kept; failed, wrong and skipped ones are measured again; rows outside the sweep are kept,
+ * before the others.
+ */
 static void test_what_is_kept(void **state)
 {
     static const char *const statuses[] = {"oom", "failed", "wrong", "skipped"};
@@ -308,7 +311,7 @@ static void test_what_is_kept(void **state)
     saved_free(&after);
 }
 
-/* Configurations that turn out to be the same have a row each. */
+/* Configurations that turn out to be equal have one row each. */
 static void test_same_twice(void **state)
 {
     remove_files(*state);
@@ -324,7 +327,7 @@ static void test_same_twice(void **state)
     free(before);
 }
 
-/* A file of another run is left alone, and the difference is named. */
+/* The file of a different run is not modified, and the difference is named. */
 static void test_heads_that_disagree(void **state)
 {
     static const char *const fields[] = {"commit", "benchmark", "compiler", "flags"};
@@ -355,7 +358,7 @@ static void test_heads_that_disagree(void **state)
     refuses(*state, TINY "--nodes 8 --resume", NULL, "--resume: x.json: not JSON", NULL);
 }
 
-/* Without --resume the file begins anew, and what stood there stays as x.json~. */
+/* Without --resume the file starts anew, and the old one is kept as x.json~. */
 static void test_replaced_file_is_kept(void **state)
 {
     remove_files(*state);

@@ -1,4 +1,4 @@
-/* The reverse's subtle cases, each against central differences in double. */
+/* Special cases of the reverse pass, each against central differences in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static struct mat sum(struct tape *t, struct mat a, struct mat b)
     return op(t, add, .a = a, .b = b)->y;
 }
 
-/* Both operands of one add are the same matrix: its gradient is twice that of the sum. */
+/* Both operands of an add are the same matrix: its gradient is twice that of the sum. */
 static struct mat doubled(struct tape *t)
 {
     struct mat x = start(t);
@@ -61,7 +61,7 @@ static struct mat chain(struct tape *t)
     return finish(t, sum(t, x, x));
 }
 
-/* Column ranges of one matrix: overlapping ones, and columns that nobody reads. */
+/* Column ranges of one matrix: overlapping ones, and unused columns. */
 static struct mat columns(struct tape *t)
 {
     struct mat x = start(t);
@@ -70,7 +70,7 @@ static struct mat columns(struct tape *t)
     return finish(t, sum(t, a, b));
 }
 
-/* A branch of a single op reads the shared gradient while it adds to it, so that there must be a copy. */
+/* A branch of a single op reads the shared gradient while accumulating into it, so a copy is needed. */
 static struct mat short_branch(struct tape *t)
 {
     struct mat x = start(t);
@@ -95,7 +95,7 @@ static struct mat ragged_attention(struct tape *t)
     return finish(t, pool(t, "pool", POOL_MEAN, y, &s.graphs));
 }
 
-/* A parameter that two ops share, and one whose gradient is passed on unchanged. */
+/* A parameter used by two ops, and one whose gradient is passed on unchanged. */
 static struct mat shared_parameter(struct tape *t)
 {
     struct mat x = input_uniform(t, "x", ROWS, WIDTH);
@@ -123,7 +123,7 @@ CHECKS(short_branch)
 CHECKS(ragged_attention)
 CHECKS(shared_parameter)
 
-/* A parameter that the loss does not depend on has the gradient zero, written by the tape. */
+/* A parameter that the loss does not depend on has a zero gradient, written by the tape. */
 static struct mat unused_parameter(struct tape *t)
 {
     struct mat x = start(t);
@@ -138,7 +138,7 @@ static void test_unused_parameter(void **state)
     struct tape *t = tape_in_double(unused_parameter, &loss);
     struct mat m = tape_parameter(t, tape_parameter_count(t) - 1, NULL), g = tape_gradient(t, m);
     assert_int_equal(mat_size(g), 12);
-    int fills = 0; /* of the loss's own gradient, and of this one at once */
+    int fills = 0; /* of the loss's gradient, and of the parameter's */
     for (int i = 0; i < tape_entry_count(t); i++)
         fills += tape_entry(t, i)->op == OP_fill;
     assert_int_equal(fills, 2);
@@ -150,7 +150,7 @@ static void test_unused_parameter(void **state)
     tape_free(t);
 }
 
-/* Residual adds share gradients: a chain of layers copies only where both operands of a sum are the same. */
+/* Residual adds share gradients: a chain of layers copies only if both operands of a sum are the same. */
 static void test_sharing_saves_copies(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_sharing_saves_copies(void **state)
     int copies = 0;
     for (int i = 0; i < tape_entry_count(t); i++)
         copies += tape_entry(t, i)->op == OP_copy;
-    assert_int_equal(copies, 2); /* of the last sum, x + x */
+    assert_int_equal(copies, 2); /* for the last sum, x + x */
     tape_free(t);
 }
 

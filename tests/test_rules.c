@@ -1,8 +1,9 @@
 /*
- * The gradient rule of every op (models/tape/rules.c), from the ops' metadata: the op is recorded on a tape,
- * with random values, once and twice on the same operands (two gradients to add up), over graphs of several
- * sizes, for every activation and choice of optional operands. What has a gradient is a parameter, the rest
- * an input. The gradients that the tape records are the central differences of a loss, in double.
+ * The gradient rule of every op (models/tape/rules.c), tested from the ops' metadata: the op is recorded on a
+ * tape, with random values, once and twice on the same operands (two gradients to accumulate), over graphs of
+ * several sizes, for every activation and choice of optional operands. Operands with gradients are
+ * parameters, the others inputs. The gradients recorded by the tape equal the central differences of a loss,
+ * in double.
  */
 #include "tests/operands.h"
 #include "tests/tapes.h"
@@ -14,14 +15,16 @@
 
 #include <cmocka.h>
 
-/* The gradient of a sum is passed on, and so is that of a normalised one: these have a rule but no backward
- * op of their own. */
+/*
+ * The gradient of a sum is passed on, and so is that of a normalised sum: these have a rule but no backward
+ * op of their own.
+ */
 static bool has_rule(enum op op)
 {
     return backward_of(op) != OPS || op == OP_add || op == OP_add_layer_norm;
 }
 
-/* Whether there is a gradient of the operand: an output of the backward op with its name after a d. */
+/* Whether the operand has a gradient: the backward op has an output with its name prefixed by d. */
 static bool has_gradient(enum op op, const struct operand *p)
 {
     if (backward_of(op) == OPS)
@@ -32,7 +35,7 @@ static bool has_gradient(enum op op, const struct operand *p)
     return d && d->role == ROLE_GRAD;
 }
 
-/* The arguments with operands of the tape; what the op writes is left to the tape, but for its state. */
+/* The arguments with operands on the tape; outputs are created by the tape, except states. */
 static union any_args args_on_tape(struct tape *t, const struct operands *o)
 {
     union any_args args = o->args;
@@ -51,7 +54,7 @@ static union any_args args_on_tape(struct tape *t, const struct operands *o)
     return args;
 }
 
-/* Adds to a loss, absent at first, the mean squared error of each output against targets of the span. */
+/* Adds to a loss, initially absent, the mean squared error of each output against targets of the span. */
 static void add_losses(struct tape *t, enum op op, const void *args, struct mat *loss)
 {
     const struct op_info *info = op_info(op);
@@ -65,7 +68,7 @@ static void add_losses(struct tape *t, enum op op, const void *args, struct mat 
     }
 }
 
-/* Some ops restrict the values of their operands, so parameters get the sample's. */
+/* Some ops restrict their operands' values, so parameters are set to the sample's. */
 static void set_parameters(const struct tape *t, const struct operands *o)
 {
     for (int n = 0; n < tape_parameter_count(t); n++) {
@@ -94,7 +97,7 @@ static double rule_error(const struct operands *o, int times)
     return error;
 }
 
-/* Whether there is such a case: what is saved is the tape's choice. */
+/* Whether the case exists: the tape decides what is saved. */
 static bool check_case(const struct sample *s)
 {
     const struct op_info *info = op_info(s->op);
@@ -114,7 +117,7 @@ static bool check_case(const struct sample *s)
     return possible;
 }
 
-/* Sizes that differ, and sizes that are the same, where operands that were mixed up would fit. */
+/* Different sizes, and equal sizes, for which swapped operands would fit. */
 static void test_rule(void **state)
 {
     static const int64_t shapes[][DIMS] = {{1, 2, 7, 4, 6, 2, 3, 15, 0}, {1, 2, 6, 6, 6, 3, 2, 6, 0}};
@@ -136,7 +139,7 @@ static void test_rule(void **state)
 int main(void)
 {
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS] = {{0}}; /* cmocka passes over the empty ones */
+    struct CMUnitTest tests[OPS] = {{0}}; /* cmocka skips empty ones */
     for (enum op op = 0; op < OPS; op++) {
         if (!has_rule(op))
             continue;

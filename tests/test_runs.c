@@ -1,4 +1,6 @@
-/* Sets as runs, against one mark for each number; and a step whose pairs of nodes no machine could mark. */
+/*
+ * Sets as runs, compared with one flag per number; and a step with more pairs of nodes than could be flagged.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +59,9 @@ static void test_as_marks(void **state)
     }
 }
 
-/* Attention that keeps its probabilities, 4 10^14 pairs for each head: it is planned as fast as any. */
+/*
+ * Attention that stores its probabilities, with 4 10^14 pairs per head: planning takes no longer than usual.
+ */
 static void test_many_pairs_are_planned(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * RWSE: closed forms of graphs whose walks can be counted by hand, dense powers in double on random graphs,
- * half and full powers against each other, batches against their graphs, and what is reported beside.
+ * RWSE: closed forms for graphs whose walks can be counted by hand, dense powers in double for random graphs,
+ * half powers against full ones, batches against their graphs, and the reported costs.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void undirected(struct edge_buffer *l, int64_t i, int64_t j)
     directed(l, j, i);
 }
 
-/* One graph of these edges, which are left sorted. */
+/* One graph with these edges, which are sorted in place. */
 static struct batch batch_of(struct edge_buffer *l, int64_t nodes)
 {
     struct batch b = {.graphs = 1, .pairs = nodes * nodes, .offset = calloc(2, sizeof *b.offset)};
@@ -71,7 +71,7 @@ static double value(const struct encoding *e, int64_t i, int64_t k)
     return (double)((const float *)e->values.data)[i * e->values.ld + k - 1];
 }
 
-/* Exactly 0 where it must be. */
+/* Exactly 0 where the true value is 0. */
 static void assert_close(double ours, double right, const char *what, int64_t i, int64_t k)
 {
     if (!(fabs(ours - right) <= 1e-6 * right))
@@ -80,7 +80,7 @@ static void assert_close(double ours, double right, const char *what, int64_t i,
 
 /* --- closed forms */
 
-/* The chance to be back at node i of n after k steps. */
+/* The probability of being back at node i of n after k steps. */
 typedef double closed_form(int64_t n, int64_t i, int64_t k);
 
 struct family {
@@ -95,7 +95,7 @@ static void build_cycle(struct edge_buffer *l, int64_t n)
         undirected(l, i, (i + 1) % n);
 }
 
-/* Eigenvalues cos(2 pi j / n), all vectors of the same size at each node. */
+/* Eigenvalues cos(2 pi j / n); all eigenvectors have the same magnitude at each node. */
 static double right_cycle(int64_t n, int64_t i, int64_t k)
 {
     double sum = 0;
@@ -111,8 +111,10 @@ static void build_path(struct edge_buffer *l, int64_t n)
         undirected(l, i, i + 1);
 }
 
-/* Eigenvalues cos(pi j / (n - 1)); the vectors of S are the cosines of the positions, at both ends over
- * sqrt(2). */
+/*
+ * Eigenvalues cos(pi j / (n - 1)); the vectors of S are the cosines of the positions, divided by sqrt(2) at
+ * both ends.
+ */
 static double right_path(int64_t n, int64_t i, int64_t k)
 {
     double sum = 0, m = (double)(n - 1);
@@ -140,7 +142,7 @@ static double right_complete(int64_t n, int64_t i, int64_t k)
     return k == 1 ? 0 : sum / (double)n;
 }
 
-/* Sides of 3 and n - 3. */
+/* Sides of 3 and n - 3 nodes. */
 static void build_bipartite(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < 3; i++)
@@ -176,7 +178,7 @@ static double right_nothing(int64_t n, int64_t i, int64_t k)
     return 0;
 }
 
-/* A loop at each node and nothing else. */
+/* A loop at each node and no other edges. */
 static void build_loops(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -189,7 +191,7 @@ static double right_loops(int64_t n, int64_t i, int64_t k)
     return 1;
 }
 
-/* Around and around, in one direction. */
+/* A directed cycle. */
 static void build_ring(struct edge_buffer *l, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -294,7 +296,7 @@ static void test_dense_powers(void **state)
 
 /* --- properties */
 
-/* A symmetric graph that is said not to be: what full powers make of it. */
+/* A symmetric graph marked as directed, for full powers. */
 static void test_half_powers_are_full_ones(void **state)
 {
     (void)state;
@@ -330,7 +332,7 @@ static void test_any_number_of_threads(void **state)
     }
 }
 
-/* The graphs of a batch do not know of each other. */
+/* The graphs of a batch do not affect each other. */
 static void test_batch_is_its_graphs(void **state)
 {
     (void)state;
@@ -354,7 +356,7 @@ static void test_batch_is_its_graphs(void **state)
     batch_free(&b);
 }
 
-/* Other labels, the same walks; and far fewer of their nodes are touched than of a graph that fills fast. */
+/* Permuted labels give the same walks; and far fewer nodes are visited than in a graph of small diameter. */
 static void test_labels_do_not_matter(void **state)
 {
     (void)state;
@@ -376,7 +378,7 @@ static void test_labels_do_not_matter(void **state)
     batch_free(&other);
 }
 
-/* Two nodes and an edge: at each of 2 steps an edge and 5 FLOPs for both nodes, and 4 quotients. */
+/* Two nodes and an edge: in each of 2 steps an edge and 5 FLOPs for both nodes, and 4 quotients. */
 static void test_what_it_cost(void **state)
 {
     (void)state;

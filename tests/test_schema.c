@@ -1,6 +1,6 @@
 /*
- * analysis/record/schema.json: that it is what schema.def says, and that real result files, those of the
- * repository among them, are valid by it, in the eyes of a validator that is not ours (Python's jsonschema).
+ * analysis/record/schema.json equals what schema.def generates, and real result files, including those of the
+ * repository, are valid according to an independent validator (Python's jsonschema).
  *
  * GTMARK_UPDATE=1 writes the schema instead. Run from the root of the repository, as `make test` does.
  */
@@ -43,7 +43,7 @@ static void test_schema_is_up_to_date(void **state)
 
 enum { VALID = 0, INVALID = 1, NO_VALIDATOR = 3 };
 
-/* What the validator says of files, in the words of a shell; skips the test where there is none. */
+/* Runs the validator on files, given as shell words; skips the test if it is not installed. */
 static int validate(const char *schema, const char *files)
 {
     char command[8192];
@@ -70,7 +70,7 @@ static void test_results_of_the_repository(void **state)
     assert_int_equal(validate(SCHEMA, files), VALID);
 }
 
-/* Runs a benchmark, whose rows may fail, and validates its file, and what it prints as lines. */
+/* Runs a benchmark, whose rows may fail, and validates its file and its output as lines. */
 static void assert_valid(const struct house *h, const char *words, int status)
 {
     char all[512], path[PATH_MAX], lines[PATH_MAX];
@@ -95,7 +95,7 @@ static void test_results_of_runs(void **state)
     assert_valid(*state, "--batch 2,4 --model gps_sparse --task node --graph er,ba", 0);
 }
 
-/* A document changed in one place, which the validator must see. */
+/* A document with one change, which the validator must reject. */
 static void assert_invalid(const struct house *h, struct value *document)
 {
     char path[PATH_MAX], command[PATH_MAX + 32], error[MESSAGE_SIZE];
@@ -137,7 +137,7 @@ static void test_what_is_not_valid(void **state)
     ended_free(&e);
 }
 
-/* A line for each row as it finishes, which stands for itself: the row, and the record under a name. */
+/* One self-contained line per row as it finishes: the row, with the record as a member. */
 static void test_lines(void **state)
 {
     char error[MESSAGE_SIZE];

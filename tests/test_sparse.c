@@ -1,7 +1,7 @@
 /*
- * Ops over edges where rows are long: a hub with far more edges than a task has, whose row is cut and put
- * together again, and scores far from zero along it, so that its running maximum rises from piece to piece.
- * Rows of every instruction set, on one to three threads, against ref in double.
+ * Ops over edges with long rows: a hub with far more edges than a task, whose row is split and recombined,
+ * and scores far from zero along it, so that its running maximum increases from piece to piece. Kernels for
+ * all instruction sets, on one to three threads, against ref in double.
  */
 #include "kernels/rng.h"
 #include "tests/operands.h"
@@ -40,12 +40,12 @@ static int64_t edge_end(int64_t e, int end)
     return (int64_t)(rng_bits(7, (uint64_t)(2 * e + end)) % N);
 }
 
-/* The edges in rows of one end, each with the other ends in ascending order. */
+/* The edges as rows of one end, each with the other ends in ascending order. */
 static void fill_rows(int end, struct mat row, struct mat col)
 {
     int64_t *at = row.data, place[N];
     int32_t *to = col.data;
-    int64_t *first = zeros((int64_t)N * N, sizeof *first); /* edges between every two nodes */
+    int64_t *first = zeros((int64_t)N * N, sizeof *first); /* number of edges between each pair of nodes */
     for (int64_t e = 0; e < E; e++)
         first[edge_end(e, end) * N + edge_end(e, !end)]++;
     for (int64_t i = 0; i < N; i++) {
@@ -66,8 +66,10 @@ static struct edges graph(void)
     return g;
 }
 
-/* Entries of q and k are within `size` of zero, those of k in row i within 1 + growth i / N times that;
- * others are within 1. */
+/*
+ * Entries of q and k are within `size` of zero, those of k in row i within (1 + growth i / N) size; others
+ * are within 1.
+ */
 struct scores {
     double size, growth;
 };
@@ -83,7 +85,7 @@ static void fill_operand(struct mat m, const char *name, struct scores s)
         }
 }
 
-/* Operands of an op on the graph, in this dtype. */
+/* Operands of an op on the graph, with this dtype. */
 static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, struct scores s)
 {
     union any_args args = {0};
@@ -135,7 +137,7 @@ static void copy(struct mat to, struct mat from)
             mat_set(to, i, c, mat_get(from, i, c));
 }
 
-/* The oracle's y and lse, for the backward. */
+/* Copies the oracle's y and lse, for the backward. */
 static void copy_saved(const union any_args *forward, union any_args *backward)
 {
     copy(backward->sparse_attention_backward.y, forward->sparse_attention.y);
@@ -153,8 +155,10 @@ static double error(struct mat a, struct mat r)
     return e;
 }
 
-/* What `ours` wrote is finite, and within the limit of what the oracle wrote; infinity is no limit. Gradients
- * here are smaller than E in any case: probabilities do not exceed 1, nor do entries of dy. */
+/*
+ * Results are finite, and within `limit` of the oracle's; infinity disables the limit. Gradients here are
+ * below E anyway: neither probabilities nor entries of dy exceed 1.
+ */
 static void judge(const struct backend *b, enum op op, const union any_args *ours,
                   const union any_args *oracle, double limit)
 {
@@ -186,7 +190,7 @@ static void expect_same(const struct backend *b, enum op op, const union any_arg
     }
 }
 
-/* An op on all instruction sets. `forward` is the oracle's forward where the op needs what that saved. */
+/* Checks an op on all instruction sets. `forward` is the oracle's forward if the op needs what it saved. */
 static void check(struct edges g, enum op op, struct scores s, const union any_args *oracle,
                   const union any_args *forward, double limit)
 {
@@ -210,7 +214,7 @@ static void check(struct edges g, enum op op, struct scores s, const union any_a
     }
 }
 
-/* An op and its backward; limits of their errors. */
+/* Checks an op and its backward, with their error limits. */
 static void check_both(enum op op, struct scores s, double limit, double backward_limit)
 {
     enum op back = backward_of(op);
@@ -249,14 +253,14 @@ static void test_hub_attention_of_large_scores(void **state)
     check_both(OP_sparse_attention, (struct scores){3, 12}, 1e-3, 1e-2);
 }
 
-/* About 1e4, where exp overflows and rounding alone moves scores by 1e-3. */
+/* About 1e4, where exp overflows and rounding alone changes scores by 1e-3. */
 static void test_hub_attention_of_huge_scores(void **state)
 {
     (void)state;
     check_both(OP_sparse_attention, (struct scores){60, 3}, 1e-1, INFINITY);
 }
 
-/* About 1e9, where rounding alone moves scores by hundreds. */
+/* About 1e9, where rounding alone changes scores by hundreds. */
 static void test_hub_attention_of_immense_scores(void **state)
 {
     (void)state;

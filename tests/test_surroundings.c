@@ -1,6 +1,6 @@
 /*
- * What surrounds a run and is not of its making: readers that go away, files that are one and the same, names
- * and terminals of all kinds. Nothing of it may cost a row.
+ * The environment of a run: readers that go away, files that are the same, arbitrary file names and
+ * terminals. None of it may cost a row.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --no-charts "
 
-/* Who reads the rows is gone before the first, as `head` may be: it is in the file all the same. */
+/* The reader of stdout exits before the first row, as `head` may: the rows are still written to the file. */
 static void test_reader_is_gone(void **state)
 {
     int ends[2], null = open("/dev/null", O_WRONLY);
@@ -40,7 +40,7 @@ static void test_reader_is_gone(void **state)
     record_free(record);
 }
 
-/* However the two are written. */
+/* However the two paths are written. */
 static void test_trace_over_the_rows(void **state)
 {
     static const char *const lines[] = {"--output t.json --trace t.json",
@@ -58,8 +58,10 @@ static void test_trace_over_the_rows(void **state)
     free(files);
 }
 
-/* Two runs cannot both have the file: each says so. The second row takes a second, in which another "run"
- * puts its file there. */
+/*
+ * Two runs cannot both own the file: each reports it. The second row takes a second, during which another
+ * "run" replaces the file.
+ */
 static void test_two_runs_on_one_file(void **state)
 {
     const struct house *h = *state;
@@ -71,7 +73,7 @@ static void test_two_runs_on_one_file(void **state)
         program_start(h, TINY "--device ref --nodes 8,1000 --output x.json", NULL, ends[1], fileno(err));
     close(ends[1]);
     FILE *in = fdopen(ends[0], "r");
-    for (int i = 0; i < 2; i++) /* heading and row */
+    for (int i = 0; i < 2; i++) /* header and row */
         assert_non_null(fgets(line, sizeof line, in));
     snprintf(path, sizeof path, "%s/x.json", h->work);
     assert_int_equal(unlink(path), 0);
@@ -91,19 +93,19 @@ static void test_two_runs_on_one_file(void **state)
     record_free(record);
 }
 
-/* A terminal of so many columns: its two ends. */
+/* A terminal of this width: its two ends. */
 static void open_terminal(unsigned short columns, int *master, int *slave)
 {
     struct winsize size = {.ws_row = 24, .ws_col = columns};
     *master = posix_openpt(O_RDWR | O_NOCTTY);
     if (*master < 0 || grantpt(*master) != 0 || unlockpt(*master) != 0)
-        skip(); /* where there are no terminals */
+        skip(); /* no terminals available */
     assert_int_equal(ioctl(*master, TIOCSWINSZ, &size), 0);
     *slave = open(ptsname(*master), O_RDWR | O_NOCTTY);
     assert_true(*slave >= 0);
 }
 
-/* What does not fit a narrow terminal would stay there line after line, since only the last is cleared. */
+/* Progress that exceeds a narrow terminal would leave lines behind, because only the last line is erased. */
 static void test_narrow_terminal(void **state)
 {
     enum { COLUMNS = 40 };
@@ -124,7 +126,9 @@ static void test_narrow_terminal(void **state)
     close(null);
 }
 
-/* The name of a file can be any bytes, and a text be cut off within a letter; neither may cost the row. */
+/*
+ * File names may contain any bytes, and texts may be truncated within a character; neither may cost the row.
+ */
 static void test_texts_are_utf8(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Samples while a GPU throttles, and its energy, on the host: a program that counts its runs is sampled
- * beside an NVML that a test wrote down.
+ * Sampling while a GPU throttles, and its energy, tested on the host: a program that counts its runs is
+ * sampled with an NVML that plays given answers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void test_judge(void **state)
         {THERMAL, DISCARDS_MAX, true, FATE_KEPT_THROTTLED},
         {THERMAL, 0, false, FATE_KEPT_THROTTLED},
         {POWER_CAP, DISCARDS_MAX, false, FATE_KEPT},
-        {UINT64_C(1) << 40, 0, true, FATE_KEPT}, /* of a driver that is newer than we */
+        {UINT64_C(1) << 40, 0, true, FATE_KEPT}, /* from a driver newer than this code */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(throttle_judge(cases[i].reasons, cases[i].discards, cases[i].time_left),
@@ -56,15 +56,15 @@ static void test_names(void **state)
     assert_string_equal(text, "none");
     throttle_text(POWER_CAP | HOT, text);
     assert_string_equal(text, "power cap, hardware thermal slowdown");
-    throttle_text(UINT64_MAX, text); /* all of them fit */
+    throttle_text(UINT64_MAX, text); /* all of them fit the buffer */
     assert_non_null(strstr(text, "power brake, display clocks"));
     assert_true(strlen(text) + 1 < sizeof text);
 }
 
-/* What the program does: it counts its runs, and takes some energy for each. */
+/* The program: it counts its runs, and each consumes some energy. */
 static int64_t runs;
-static unsigned long long millijoules; /* of a run */
-static struct played *meter;           /* whose counter they move on; null: none */
+static unsigned long long millijoules; /* per run */
+static struct played *meter;           /* whose counter they advance; null: none */
 
 static void counted_fill(const void *args)
 {
@@ -78,7 +78,7 @@ static const struct kernel kernels[] = {{OP_fill, "counted", F32, counted_fill, 
 static const struct backend counting = {
     .name = "counting", .doc = "counts its runs", .kernels = kernels, .count = 1, .base = &backend_ref};
 
-/* Under an NVML with nothing to say so far. */
+/* With an NVML that has no answers yet. */
 struct throttle_fixture {
     struct player player;
     struct nvml *nvml;
@@ -114,7 +114,7 @@ static void fixture_close(struct throttle_fixture *b)
 #define PLAY(...)                                                                                            \
     ((struct played_answers){.answers = {__VA_ARGS__}, .count = sizeof((int[]){__VA_ARGS__}) / sizeof(int)})
 
-/* Of six runs the second and third are spoiled. */
+/* The second and third of six runs are spoiled. */
 static void test_spoiled_samples_are_taken_again(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_spoiled_samples_are_taken_again(void **state)
     fixture_close(&b);
 }
 
-/* The value that is watched is that of the very first run, even if its sample is none. */
+/* The watched value is that of the first run, even if its sample is discarded. */
 static void test_first_run(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_first_run(void **state)
     fixture_close(&b);
 }
 
-/* Samples between two looks stand or fall together. */
+/* Samples between two polls are kept or discarded together. */
 static void test_samples_wait_for_a_look(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_samples_wait_for_a_look(void **state)
     fixture_close(&b);
 }
 
-/* What never ends is kept after a while, and says so. */
+/* If discards do not end, samples are kept after a while, with a message. */
 static void test_discards_end(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void test_doubts_of_energy(void **state)
     assert_non_null(strstr(energy_doubt(&(struct ticks){.looks = 500}), "does not change"));
 }
 
-/* A counter that moves on with every run gives each run what it took. */
+/* A counter that advances with every run gives each run its energy. */
 static void test_energy_of_a_run(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Traces: the events nest, add up and carry what the tape says. */
+/* Traces: events are nested, add up and contain the tape's data. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static int program_teardown(void **state)
     return 0;
 }
 
-/* An event that lasts, in nanoseconds; a whole number of them. */
+/* An event with a duration, in whole nanoseconds. */
 struct event {
     const char *name;
     const struct value *args;
@@ -73,7 +73,7 @@ static int64_t nanoseconds(const struct value *microseconds)
     return llround(ns);
 }
 
-/* An event as it lasts, if it is one that does. */
+/* Parses an event; false if it has no duration. */
 static bool lasting(const struct value *json, struct event *e)
 {
     assert_non_null(text_in(json, "ph"));
@@ -96,7 +96,7 @@ static struct walk events_of(const struct program_fixture *p)
     return value_walk(value_get(p->trace, "traceEvents"));
 }
 
-/* The dotted names of the events open in a lane, below its root. */
+/* The dotted names of the open events of a lane, below its root. */
 static void path_of(const struct event *open, int depth, char path[256])
 {
     path[0] = '\0';
@@ -106,7 +106,7 @@ static void path_of(const struct event *open, int depth, char path[256])
     }
 }
 
-/* In their order, the events of a lane either follow or contain one another; an op stands within its span. */
+/* In order, the events of a lane either follow or contain one another; an op is nested in its span. */
 static void test_events_nest(void **state)
 {
     const struct program_fixture *p = *state;
@@ -136,7 +136,7 @@ static void test_events_nest(void **state)
     }
 }
 
-/* Every entry is there, once and in order, with what the tape says of it; together they fill the replay. */
+/* Every entry occurs once and in order, with the tape's data; together they fill the replay. */
 static void test_entries(void **state)
 {
     const struct program_fixture *p = *state;
@@ -184,7 +184,7 @@ static void test_phases(void **state)
     assert_int_equal(phase, PHASES);
 }
 
-/* The counter holds the plan's live bytes from each entry's begin on, and nothing when all is done. */
+/* The counter has the plan's live bytes from the start of each entry, and 0 at the end. */
 static void test_live_memory(void **state)
 {
     const struct program_fixture *p = *state;

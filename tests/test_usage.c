@@ -1,7 +1,7 @@
 /*
- * Wrong command lines, each by running the program: exit 2, one line on stderr that names the flag, the value
- * and what is allowed, nothing on stdout, and nothing written anywhere (tests/refusals.h). Those that can be
- * made from the table of flags are in test_bad_lines.c.
+ * Wrong command lines, each tested by running the program: exit status 2, one line on stderr that names the
+ * flag, the value and what is allowed, nothing on stdout, and no files written (tests/refusals.h). Those
+ * generated from the table of flags are in test_bad_lines.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +18,12 @@
 
 enum { TEXT = 1200 };
 
-/* Good command lines, which what follows makes bad ones. */
+/* Valid command lines, to which invalid arguments are added. */
 #define BARE     "--runs 3 --warmup 1 "
 #define OWN_SIZE "--hidden 16 --heads 2 --layers 1 --output x.json " BARE
 #define TINY     "--nodes 8,16 " OWN_SIZE
 
-/* A house in which an earlier run left a result, which must survive. */
+/* A house with the result of an earlier run, which must not change. */
 static int setup_with_result(void **state)
 {
     house_setup(state);
@@ -36,7 +36,7 @@ static int setup_with_result(void **state)
     return 0;
 }
 
-/* A line after a good one. The message names the words as they stand here and a colon, unless it is said. */
+/* Arguments appended to a valid line. The message begins with them and a colon, unless `names` is given. */
 struct line {
     const char *words, *allowed, *names;
 };
@@ -65,7 +65,7 @@ static void test_values(void **state)
         {"--device cuda1", "cpu, ref, cuda, cuda:N, cuda:all or meta", NULL},
         {"--phase forward,", "forward, step", NULL},
         {"--seed -1", "a whole number from 0 to", NULL},
-        {"--seed 9007199254740993", "a whole number from 0 to", NULL}, /* 2^53 + 1, which no double holds */
+        {"--seed 9007199254740993", "a whole number from 0 to", NULL}, /* 2^53 + 1, which is not a double */
         {"--impl linear=magic", "--list-ops", NULL},
         {"--impl nope=x", "--list-ops", NULL},
         {"--impl linear", "--list-ops", NULL},
@@ -95,7 +95,7 @@ static void test_files(void **state)
     refuses_lines(*state, BARE, lines);
 }
 
-/* Flags that are good alone and not together: the message names them. */
+/* Flags that are valid alone but not together: the message names them. */
 static void test_combinations(void **state)
 {
     static const struct line lines[] = {
@@ -119,7 +119,7 @@ static void test_combinations(void **state)
         {"--find-max-nodes memory --against x", "--against", "--find-max-nodes: "},
         {"--find-max-nodes latency:1s --device meta", "--device meta", "--find-max-nodes: "},
         {"--find-max-nodes memory:1MiB --device meta --output no/x.json",
-         "cannot be written: ", "--output no/x.json: "}, /* before anything is searched for */
+         "cannot be written: ", "--output no/x.json: "}, /* before any search begins */
         {"--against /bin/true --output x.json", "--output", "--against: "},
         {"--against /bin/true --threshold latency:1s", "--threshold", "--against: "},
         {"--against /bin/true --format csv", "--format", "--against: "},
@@ -139,7 +139,7 @@ static void test_flags_of_other_benchmarks(void **state)
     house_teardown(&h);
 }
 
-/* Solvers that a build has not; what every build has is no mistake. */
+/* Solvers that this build does not have; those of every build are accepted. */
 static void test_solvers_of_the_build(void **state)
 {
     static const struct line lapack[] = {{"--solver lapack", "this build has no LAPACK; auto and iterative",
@@ -164,7 +164,7 @@ static void test_not_flags(void **state)
     refuses(*state, TINY, MORE(""), ": ", "--help");
 }
 
-/* A value is shown as it was given, but can neither break the line nor drive the terminal. */
+/* Values are shown as given, but can neither break the line nor send control sequences to the terminal. */
 static void test_strange_values(void **state)
 {
     static const struct line lines[] = {{"--nodes 8\n16", "a whole number", "--nodes 8?16: "},
@@ -175,7 +175,7 @@ static void test_strange_values(void **state)
     refuses_lines(*state, BARE, lines);
 }
 
-/* However long a value is, what is allowed stands behind it: where it is not the whole that is wrong. */
+/* However long a value is, the message says what is allowed. */
 static void test_long_values(void **state)
 {
     static const char *const lines[][2] = {
@@ -199,7 +199,7 @@ static void test_long_values(void **state)
     }
 }
 
-/* What nobody knows is answered with the nearest name that there is, and what is far from all with none. */
+/* For an unknown name the nearest existing one is suggested, unless none is close. */
 static void test_did_you_mean(void **state)
 {
     static const struct line lines[] = {

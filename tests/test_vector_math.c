@@ -1,6 +1,6 @@
 /*
- * The functions of kernels/cpu/vector_math.h against libm in double, on dense grids, at random points and at
- * the ends of the range. The bounds asserted are those that the header states.
+ * The functions of kernels/cpu/vector_math.h compared with libm in double, on dense grids, at random points
+ * and at the ends of the range. The asserted bounds are those stated in the header.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/rng.h"
@@ -16,7 +16,7 @@
 
 enum { POINTS = 400000 };
 
-/* Point i: the first half a grid on [low, high], the others random in it. */
+/* Point i: the first half are a grid on [low, high], the others are random. */
 static float point(int i, double low, double high)
 {
     if (i < POINTS / 2)
@@ -25,7 +25,7 @@ static float point(int i, double low, double high)
     return (float)(low + (high - low) * unit);
 }
 
-/* The distance from one float to the next at |y|. */
+/* The distance between adjacent floats at |y|. */
 static double ulp(double y)
 {
     return ldexp(1, (int)floor(log2(fabs(y))) - 23);
@@ -90,7 +90,7 @@ static void test_exp2(void **state)
     assert_true(isnan(exp2_of(NAN)));
 }
 
-/* Lengths with and without a rest; sums of small integers are exact. */
+/* Lengths with and without a remainder; sums of small integers are exact. */
 static void test_dot(void **state)
 {
     (void)state;

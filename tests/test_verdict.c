@@ -1,6 +1,6 @@
 /*
- * Verdicts: on planted differences, on ties, on what cannot be judged; and how often they are wrong, over
- * seeded noise, independent and autoregressive.
+ * Verdicts on planted differences, on ties, and where none is possible; and their error rates over seeded
+ * noise, independent and autoregressive.
  */
 #include "analysis/compare/verdict.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST = 100, TRIALS = 500 };
 
-/* Samples around `median` that differ by up to 0.9 %; their median is exactly that. */
+/* Samples around `median` that differ by up to 0.9 %; their median is exact. */
 static void steady(double *x, size_t n, double median)
 {
     for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static void test_planted_differences(void **state)
     assert_int_equal(judge_steady(1, 10, 10, limits).kind, VERDICT_SAME);
 }
 
-/* A difference can be certain and yet too small; or large, and yet within what the caller calls the same. */
+/* A difference can be significant and yet too small; or large, and yet within the caller's margin. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_what_cannot_be_judged(void **state)
     assert_unclear(verdict_samples(base, 10, samples, 10, limits), "too noisy");
 }
 
-/* Which of the two is the baseline makes no difference. */
+/* Swapping the baseline does not change the result. */
 static void test_symmetry(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_rows(void **state)
     row_free(gone);
 }
 
-/* How many samples the harness would take: it stops when the median is known to 2 %. */
+/* The number of samples that the harness would take: it stops when the median is known to 2 %. */
 static size_t samples_until(const double *x, size_t most)
 {
     for (size_t n = 10; n < most; n++) {
@@ -142,11 +142,13 @@ static size_t samples_until(const double *x, size_t most)
 }
 
 struct rates {
-    double verdicts[4], holds; /* by enum verdict_kind; how often the interval holds the true ratio */
+    double verdicts[4], holds; /* by enum verdict_kind; share of intervals that contain the true ratio */
 };
 
-/* Shares over TRIALS pairs of series of n and m samples, the second's times multiplied by `ratio`. Of 0
- * samples: as many as the harness takes, up to 60. */
+/*
+ * Shares over TRIALS pairs of series of n and m samples, the second's times multiplied by `ratio`. 0 samples:
+ * as many as the harness takes, up to 60.
+ */
 static struct rates rates_of(size_t n, size_t m, double noise, double r, double ratio)
 {
     struct rates rates = {0};
@@ -168,11 +170,11 @@ static const size_t sizes[][2] = {{10, 10}, {10, 30}, {20, 20}, {30, 30}, {0, 0}
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /*
- * Of 2000 pairs, samples 10 and 10, 10 and 30, 20 and 20, 30 and 30, the share of false verdicts:
+ * The share of false verdicts over 2000 pairs, for samples 10 and 10, 10 and 30, 20 and 20, 30 and 30:
  *   r = 0.0: .001 .001 .001 .001    r = 0.3: .004 .004 .004 .003    r = 0.6: .019 .015 .011 .004
  *   r = 0.8: .088 .040 .023 .013
- * and as many as the harness takes .002, .003, .019, .055.
- * The correlation of ten samples cannot be estimated well: beyond 0.6 there are too many.
+ * and for as many as the harness takes .002, .003, .019, .055. The correlation of ten samples cannot be
+ * estimated well: beyond 0.6 there are too many false verdicts.
  */
 static void test_false_verdicts_are_rare(void **state)
 {

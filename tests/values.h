@@ -1,4 +1,4 @@
-/* What stands at a path of a JSON value, for tests. */
+/* Values at paths of a JSON value, for tests. */
 #ifndef GTMARK_TESTS_VALUES_H
 #define GTMARK_TESTS_VALUES_H
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Null, NAN and INT64_MIN where there is none. */
+/* Null, NAN and INT64_MIN if there is none. */
 static inline const char *text_in(const struct value *object, const char *path)
 {
     const char *text = NULL;
@@ -28,7 +28,7 @@ static inline int64_t count_in(const struct value *object, const char *path)
     return count;
 }
 
-/* Whether there is a value, which is null. */
+/* Whether there is a value, and it is null. */
 static inline bool is_null_in(const struct value *object, const char *path)
 {
     return value_get(object, path) && value_kind(value_get(object, path)) == VALUE_NULL;

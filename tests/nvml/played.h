@@ -1,35 +1,35 @@
 /*
- * An NVML that plays what a test wrote down: a library of its own, which the harness opens as it opens the
+ * A fake NVML that plays answers given by a test: a separate library, which the harness opens like the
  * driver's.
  *
- * It is built three times: nvml_whole.so, which also calls itself libnvidia-ml.so.1, so that a program that
- * has it open finds it under that name; nvml_old.so, which has what drivers of long ago had; nvml_part.so,
- * which lacks what nothing works without.
+ * It is built three times: nvml_whole.so, whose soname is libnvidia-ml.so.1, so that a program that has it
+ * open finds it by that name; nvml_old.so, with the functions of very old drivers; nvml_part.so, without a
+ * required function.
  */
 #ifndef GTMARK_TESTS_NVML_PLAYED_H
 #define GTMARK_TESTS_NVML_PLAYED_H
 
 enum { PLAYED_MAX = 64 };
 
-/* Answers one after the other; the last is repeated. */
+/* Answers in order; the last is repeated. */
 struct played_answers {
     unsigned long long answers[PLAYED_MAX];
     int count, asked;
 };
 
 struct played {
-    const char *bus; /* of the only GPU it knows; null: it knows all */
-    int init_error;  /* what starting it returns */
-    int error;       /* what every question returns */
-    int started;     /* times, less those it was shut down */
+    const char *bus; /* of the only GPU it knows; null: any GPU */
+    int init_error;  /* returned by initialisation */
+    int error;       /* returned by every query */
+    int started;     /* initialisations minus shutdowns */
     unsigned memory_clock, temperature, power, divided, kernels_busy, memory_busy;
     struct played_answers clock, reasons;
-    unsigned long long energy, energy_step; /* mJ: the counter, and by how much it moves on */
-    int energy_every;                       /* at every so many-th question; 0: never */
+    unsigned long long energy, energy_step; /* mJ: the counter, and its increment */
+    int energy_every;                       /* increment on every n-th query; 0: never */
     int energy_asked;
 };
 
-/* The library's own, under this name. */
+/* The symbol of the library's data. */
 #define PLAYED "played_nvml"
 
 #endif

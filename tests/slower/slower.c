@@ -1,11 +1,11 @@
 /*
- * A build that is slower than this one by a known share, for the gates to find (tests/gates.sh): before the
- * last entry of a replay is marked as done, it waits for so many percent of the replay's own time as
- * GTMARK_SLOWER says, by default 10. One wait, since clocks read at every entry would make it slower still;
- * what runs after a wait may itself be slower, which the gates' ratios show.
+ * A build that is slower by a known share, for testing the gates (tests/gates.sh): before it marks the last
+ * entry of a replay as done, it waits for GTMARK_SLOWER percent (default 10) of the replay's own time. There
+ * is a single wait, because reading the clock at every entry would slow it down further; code that runs after
+ * a wait may itself be slower, which shows in the gates' ratios.
  *
- * It is a benchmark's object file linked once more, with tape_run_marked replaced (ld's --wrap); so the
- * product knows nothing of it, and both builds run the same kernels.
+ * It is the object file of a benchmark linked again, with tape_run_marked replaced (ld's --wrap); the product
+ * has no code for it, and both builds run the same kernels.
  */
 #include <stdlib.h>
 
