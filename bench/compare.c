@@ -134,7 +134,7 @@ static int draw_charts(const struct comparison *c, const char *prefix, struct me
     return EXIT_GOOD;
 }
 
-static int run(void *options, int count, char **files, struct message *error)
+static int compare_run(void *options, int count, char **files, struct message *error)
 {
     struct options *o = options;
     struct comparison c;
@@ -155,5 +155,5 @@ static int run(void *options, int count, char **files, struct message *error)
 int main(int argc, char **argv)
 {
     struct options o = {.limits = {NAN, NAN}};
-    return tool_main(&syntax, &o.tool, run, argc, argv);
+    return tool_main(&syntax, &o.tool, compare_run, argc, argv);
 }
