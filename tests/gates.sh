@@ -1,9 +1,8 @@
 #!/bin/sh
-# What the gates say of a build that is 10 % slower, and of one that is the same: tests/gates.sh [TRIALS]
+# The verdicts of the gates on a build that is 10 % slower, and on an identical one: tests/gates.sh [TRIALS]
 #
-# `make soak` makes 20 trials of each kind, on a machine that should do nothing else. The slower build is
-# tests/slower/slower.c; GTMARK_SLOWER=PERCENT plants another share. What each trial printed is kept in the directory
-# that GTMARK_GATES names.
+# `make soak` runs 20 trials of each kind, on a machine that should be idle. The slower build is tests/slower/slower.c;
+# GTMARK_SLOWER=PERCENT sets another share. The output of each trial is kept in the directory GTMARK_GATES.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -22,7 +21,7 @@ run()
     "$@" --nodes 200 --hidden 64 --threads 1 --warmup 2 --max-noise 0 --no-check --no-roofline --no-charts
 }
 
-# repeat NAME PROGRAM ARGUMENT...: keeps what each trial printed, and its exit status
+# repeat NAME PROGRAM ARGUMENT...: keeps the output and the exit status of each trial
 repeat()
 {
     name=$1 trial=0
@@ -35,7 +34,7 @@ repeat()
     done
 }
 
-# count NAME STATUS VERDICT: the trials that ended so, with this verdict on both programs
+# count NAME STATUS VERDICT: the number of trials with this exit status and this verdict on both programs
 count()
 {
     right=0
@@ -46,7 +45,7 @@ count()
     echo "$right"
 }
 
-# range NAME PATTERN: the least and the greatest number that this holds, in the lines of programs
+# range NAME PATTERN: the smallest and the largest number that this captures, in the lines of programs
 range()
 {
     sed -n "s/^ *[fs].*$2.*/\1/p" "$kept/$1".* | sort -g | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
@@ -59,13 +58,13 @@ check "--against: a build that waits for ${GTMARK_SLOWER:-10} % is caught" "$cau
 echo "# new/old $(range slower "$ratio"); by both programs: $(count slower 1 slower)"
 
 repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4
-check "--against: no alarm by identical builds" \
+check "--against: no alarm for identical builds" \
     "$(count same 0 'unclear|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range same "$ratio")"
 
 run "$build/bench_node_scaling" --interleave --budget 1 --output "$scratch/base.json" >"$kept/base" 2>&1
 repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.json" --baseline "$scratch/base.json"
-check "--baseline: no alarm by identical runs" \
+check "--baseline: no alarm for identical runs" \
     "$(count baseline 0 'same|unclear|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range baseline "$ratio"), margins $(range baseline "$margin") %"
 tap_end

@@ -3,22 +3,22 @@
 #
 #   build       for the GPUs of this machine
 #   ops         every kernel against the reference in double
-#   models      whole models: outputs, loss and gradients in double; the same bits from replays and from graphs; the
-#               benchmark itself, to its records
+#   models      whole models: outputs, loss and gradients against double; the same bits from replays and graphs; the
+#               benchmark itself, including its records
 #   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
-#   canonical   the benchmark's own workload, entry by entry and as one graph
+#   canonical   the benchmark's default workload, as single launches and as a graph
 #   dense       one layer of dense attention, to 100,000 nodes
 #   sparse      one layer on the edges, d = 64, to a million nodes
-#   pytorch     the canonical workload against PyTorch, and PyG where it is installed, for $PYTHON (python3)
-#   pytorch_batch    the same for a batch of small molecules (32 graphs of 23 atoms, as of ZINC)
+#   pytorch     the canonical workload against PyTorch, and PyG if it is installed, with $PYTHON (python3)
+#   pytorch_batch    the same for a batch of small molecules (32 graphs of 23 atoms, as in ZINC)
 #
-# Without a PART all of them. What a part found stays in build/gpu: PART.log, result files and charts, and in one
-# line PART.line. Printed at the end, in under 40 lines: the parts so far; rates of transfers; medians in milliseconds
-# of samples, of runs with an emptied L2, of the host's launches and of runs as one graph; and the comparison. Exit 1
-# if a part that was asked for failed.
+# Without a PART, all of them. The results of a part are kept in build/gpu: PART.log, result files and charts, and one
+# line in PART.line. Prints a summary of less than 40 lines: the parts so far; transfer rates; medians in milliseconds
+# of samples, of runs with a cold L2, of launching on the host and of runs as a graph; and the comparison. Exit status
+# 1 if a requested part failed.
 #
-# Libraries need not be installed: where packages were only unpacked below a directory P, the build and what it made
-# find them by these variables, T being $(gcc -dumpmachine); gnuplot must have that name.
+# Libraries need not be installed: if packages were only unpacked below a directory P, the build and its programs find
+# them through these variables, with T = $(gcc -dumpmachine); gnuplot must have that name.
 #
 #   CPATH=P/usr/include:P/usr/include/T:P/usr/include/T/openblas-pthread
 #   LIBRARY_PATH=P/usr/lib/T:P/usr/lib/T/openblas-pthread  LD_LIBRARY_PATH: the same  PATH=P/usr/bin:$PATH
@@ -37,14 +37,14 @@ sanitize()
 {
     sanitizer=$(command -v compute-sanitizer ||
         command -v "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer") || {
-        echo 'left out: there is no compute-sanitizer'
+        echo 'left out: compute-sanitizer not found'
         return
     }
     GTMARK_SMALL=1 CMOCKA_MESSAGE_OUTPUT=TAP "$sanitizer" --tool "$1" --error-exitcode 1 --print-limit 5 \
         build/tests/test_cuda_kernels
 }
 
-# scale NAME FLAG...: a sweep on the GPU, as result file and as CSV
+# scale NAME FLAG...: runs a sweep on the GPU; writes a result file and CSV
 scale()
 {
     name=$1
@@ -56,7 +56,7 @@ compare()
 {
     python=${PYTHON:-python3}
     if ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-        echo "left out: $python has no PyTorch that finds a GPU"
+        echo "left out: $python has no PyTorch with GPU support"
         return
     fi
     peers=eager,compile
@@ -83,7 +83,7 @@ run_part()
     esac
 }
 
-# The line of a part: what it says at its end.
+# tell PART RESULT SECONDS: the line of a part, with the last line of its output
 tell()
 {
     said=$(grep -aE 'passed, .* failed|ERROR SUMMARY|left out|^cuda:0' "$out/$1.log" | tail -n 1 | cut -c 1-80)
@@ -97,7 +97,7 @@ transfers()
 'transfers, GB\/s and s: to the device {\2}, back {\3}/p' | tr -d '"{}' | sed 's/\(\.[0-9][0-9]\)[0-9]*/\1/g'
 }
 
-# figures FILE...: of sweeps as CSV; what NAME_graph found stands in the rows of NAME
+# figures FILE...: a table of sweeps in CSV; results of NAME_graph are added to the rows of NAME
 figures()
 {
     awk '
@@ -144,7 +144,7 @@ figures()
         }' "$@"
 }
 
-# A table of all that is in $out.
+# A table of everything in $out.
 summary()
 {
     for part in $parts; do
@@ -160,7 +160,7 @@ summary()
     cat "$out/pytorch.log" "$out/pytorch_batch.log" 2>/dev/null | awk '/^\| nodes/ && !head++ || /^\| [0-9]/'
 }
 
-# A part by itself, so that a limit of time holds for all that it runs.
+# One part in a separate process, so that a time limit applies to everything it runs.
 [ "${1:-}" != --run ] || { run_part "$2" && exit; exit 1; }
 
 [ $# -gt 0 ] || eval "set -- $parts"
@@ -169,7 +169,7 @@ failed=0
 for part; do
     case " $parts " in
     *" $part "*) ;;
-    *) echo "tests/gpu.sh: $part is none of $parts" >&2 && exit 2 ;;
+    *) echo "tests/gpu.sh: $part is not one of $parts" >&2 && exit 2 ;;
     esac
 done
 for part; do

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs tests and adds up what they report: tests/run.sh [NAME=VALUE | PROGRAM | --skipped WHAT]...
+# Runs tests and sums up their reports: tests/run.sh [NAME=VALUE | PROGRAM | --skipped WHAT]...
 #
-# NAME=VALUE goes into the environment of the programs after it. A program speaks TAP (testanything.org): lines
-# "ok", "not ok", and with "# SKIP" those left out; cmocka's programs do when asked. A program that ends with an
-# error though nothing failed, reports nothing, or less than it announced ("1..9"), has failed once more. The output
-# of a program with failures is shown. The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
+# NAME=VALUE is added to the environment of the programs after it. Programs print TAP (testanything.org): lines "ok",
+# "not ok", and "# SKIP" for skipped tests; those of cmocka do so on request. A program that exits with an error though
+# no test failed, reports nothing, or less than planned ("1..9"), counts as one more failure. The output of a program
+# with failures is shown. The last line is "N passed, N failed, N skipped"; exit status 1 if any failed.
 #
 # As many programs run at a time as there are processors, in the order given; then, one at a time, those of `alone`.
 set -u

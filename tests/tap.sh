@@ -1,6 +1,6 @@
-# What the shell's tests share: they compare texts and report in TAP.
+# Shared by the tests in shell: they compare texts and report in TAP.
 
-# check NAME RESULT WANTED: one line of TAP; a result that differs is shown
+# check NAME RESULT WANTED: prints one line of TAP, and the result if it differs
 checked=0 differ=0
 check()
 {

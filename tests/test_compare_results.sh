@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which committed results `make compare-gpus` compares: by the name of the benchmark, those of GPUs where there are
-# some. The program is `echo`, so that its output is the files it was given.
+# Which committed results `make compare-gpus` compares: those of the same benchmark, from GPUs if there are any. The
+# program is `echo`, so the output lists the files it was given.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -44,5 +44,5 @@ check 'GPUs are compared with one another' "$(run | sed -n 2p)" 'results/h100/no
 
 rm -r "$house/results"
 mkdir "$house/results"
-check 'no results are said to be none' "$(run)" "${none%?}"
+check 'without results there is a message' "$(run)" "${none%?}"
 tap_end

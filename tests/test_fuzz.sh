@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzers, which clang-san builds, over command lines and result files: some seconds of each, in the same order every
-# time; with GTMARK_SOAK a minute of each, from another place at every run.
+# Fuzzers of command lines and result files, built by clang-san: a few seconds each, deterministically; with
+# GTMARK_SOAK a minute each, with a new seed in every run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 output=$(mktemp -d) || exit 1
 trap 'rm -rf "$output"' EXIT
 
-# amount PROGRAM: how much of it; a result file takes a hundred times as long as a command line
+# amount PROGRAM: flags for the amount; a result file takes a hundred times as long as a command line
 amount()
 {
     case ${GTMARK_SOAK:-}$1 in
@@ -18,7 +18,7 @@ amount()
     esac
 }
 
-# found PROGRAM: what it found, and the input that shows it; it ends at the first failed requirement or sanitizer's error
+# found PROGRAM: the first failed requirement or sanitizer error, and the input that causes it
 found()
 {
     # shellcheck disable=SC2046 # two words

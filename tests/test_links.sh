@@ -1,16 +1,16 @@
 #!/bin/sh
-# Every relative link of the committed Markdown pages leads to a file that exists, and to a heading of it.
+# Every relative link in the committed Markdown pages refers to an existing file, and to a heading in it.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
-# The anchors of page $1, by the rule of GitHub: lower case, punctuation removed, blanks as hyphens.
+# The anchors of page $1 as GitHub creates them: lower case, punctuation removed, blanks replaced by hyphens.
 anchors()
 {
     awk '/^```/ { fence = !fence } !fence && sub(/^#+ +/, "")' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'
 }
 
-# The links of page $1 that lead nowhere. Lines indented by four blanks are code.
+# The broken links of page $1. Lines indented by four blanks are code.
 broken()
 {
     grep -v '^    ' "$1" | grep -oE '\]\([^)]*\)' | sed 's/^](//; s/)$//' | sort -u | while read -r link; do
@@ -35,7 +35,7 @@ done
 planted=$(mktemp -d) || exit 1
 trap 'rm -rf "$planted"' EXIT
 printf '# What `a_b` is, and why\n\n[x](#what-a_b-is-and-why) [y](#what) [z](none.md) [w](page.md#what)\n' >"$planted/page.md"
-check 'links that lead nowhere are found' "$(broken "$planted/page.md" | sed 's/^[^:]*: //')" '#what: no such heading
+check 'broken links are found' "$(broken "$planted/page.md" | sed 's/^[^:]*: //')" '#what: no such heading
 none.md: no such file
 page.md#what: no such heading'
 tap_end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make bench` does when benchmarks end in different ways. Scripts stand in for the programs: they end with the
-# status in the file `status`, and write a result file only if they measure.
+# The behaviour of `make bench` for different exit statuses of benchmarks. Scripts replace the programs: they exit with
+# the status in the file `status`, and write a result file only if it is below 2.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -25,7 +25,7 @@ done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
 chmod +x "$house"/build/*
 
-# run STATUS [DEVICE]: the last line of what it prints, and its exit status
+# run STATUS [DEVICE]: its exit status and the last line of its output
 run()
 {
     echo "$1" >"$house/status"
@@ -33,12 +33,12 @@ run()
     echo "$?: $(tail -n 1 "$house/out")"
 }
 
-check 'findings are of all files' "$(run 0)" '0: 6 files'
-check 'rows that are not ok are found too, and the exit status says so' "$(run 1)" '1: 6 files'
-check 'what did not run has no findings, though older files are there' "$(run 2 | cut -c1-19)" '1: These failed or '
-check 'an interrupt ends it' "$(run 130)" '130: '
-check 'one that crashes does not end it' "$(run 139 | cut -c1-19)" '1: These failed or '
+check 'findings cover all files' "$(run 0)" '0: 6 files'
+check 'findings cover rows that are not ok, and the exit status is 1' "$(run 1)" '1: 6 files'
+check 'benchmarks that did not run have no findings, though older files exist' "$(run 2 | cut -c1-19)" '1: These failed or '
+check 'an interrupt ends the run' "$(run 130)" '130: '
+check 'a crash does not end the run' "$(run 139 | cut -c1-19)" '1: These failed or '
 echo table >"$house/results/local/bench_model.txt"
-check 'a missing device ends it before anything is written' \
+check 'a missing device ends the run before anything is written' \
     "$(run 0 gpu) $(cat "$house/results/local/bench_model.txt")" '2:  table'
 tap_end

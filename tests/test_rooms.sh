@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which room may include which (bench -> models -> graphs -> kernels, bench -> analysis), that there are no other rooms,
-# and the order of the folders inside a room. An arrow reaches as far as its chain goes: bench may include kernels too.
+# and the order of the folders inside a room. The relation is transitive: bench may include kernels too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

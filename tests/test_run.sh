@@ -1,5 +1,5 @@
 #!/bin/sh
-# The runner's own sums: no way to fail may look like a pass.
+# The runner's totals: no kind of failure may look like a pass.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# totals COMMANDS: the last line of a run of one program that does this, and the run's exit status
+# totals COMMANDS: the last line of a run of one program with these commands, and the run's exit status
 totals()
 {
     printf '#!/bin/sh\n%s\n' "$1" >"$work/program"
@@ -28,9 +28,9 @@ check 'an end before the last test' "$(totals 'echo 1..2; echo ok 1')" '1 passed
 check 'silence' "$(totals :)" '0 passed, 1 failed, 0 skipped, exit 1'
 check 'the environment reaches the program' "$(totals '[ "$GREETING" = hello ] && echo ok 1')" \
     '1 passed, 0 failed, 0 skipped, exit 0'
-check 'a program that is not there' \
+check 'a program that does not exist' \
     "$(tests/run.sh "$work/nothing" | tail -n 1)" '0 passed, 1 failed, 0 skipped'
-check 'what is left out counts as skipped' "$(tests/run.sh --skipped it | tail -n 1)" '0 passed, 0 failed, 1 skipped'
+check 'omitted tests count as skipped' "$(tests/run.sh --skipped it | tail -n 1)" '0 passed, 0 failed, 1 skipped'
 check 'the shell that runs a program is killed' \
     "$(totals 'kill -KILL $(cut -d" " -f4 /proc/$PPID/stat)' 2>/dev/null)" '0 passed, 1 failed, 0 skipped, exit 1'
 
