@@ -179,7 +179,7 @@ static void test_model(void **state)
                                         "profile of step at 8 nodes",
                                         "entry, the slowest 10",
                                         "memory at the peak",
-                                        "FLOP/B class",
+                                        "FLOP/B",
                                         "from nothing to the first answer"};
     void *h;
     house_of(&h, "bench_model");
