@@ -83,8 +83,8 @@ run_part()
     esac
 }
 
-# tell PART RESULT SECONDS: the line of a part, with the last line of its output
-tell()
+# report PART RESULT SECONDS: the line of a part, with the last line of its output
+report()
 {
     said=$(grep -aE 'passed, .* failed|ERROR SUMMARY|left out|^cuda:0' "$out/$1.log" | tail -n 1 | cut -c 1-80)
     printf '%-13s %4d s  %-6s %s\n' "$1" "$3" "$2" "$said" >"$out/$1.line"
@@ -176,7 +176,7 @@ for part; do
     echo "--- $part"
     start=$(date +%s)
     timeout 590 tests/gpu.sh --run "$part" >"$out/$part.log" 2>&1 && result=ok || result=FAILED
-    tell "$part" "$result" $(($(date +%s) - start))
+    report "$part" "$result" $(($(date +%s) - start))
     [ "$result" = ok ] || { failed=1 && tail -n 15 "$out/$part.log"; }
 done
 echo

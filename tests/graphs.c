@@ -10,7 +10,7 @@
 
 enum { ERROR_SIZE = 200 };
 
-struct batch graph_drawn(const char *family, int64_t nodes, double degree, int64_t graphs, uint64_t seed)
+struct batch graph_generated(const char *family, int64_t nodes, double degree, int64_t graphs, uint64_t seed)
 {
     struct graph_config c = {family, nodes, degree, graphs, seed};
     struct batch b;

@@ -5,7 +5,7 @@
 #include "graphs/graph.h"
 
 /* Generates a batch; fails the test on errors. */
-struct batch graph_drawn(const char *family, int64_t nodes, double degree, int64_t graphs, uint64_t seed);
+struct batch graph_generated(const char *family, int64_t nodes, double degree, int64_t graphs, uint64_t seed);
 
 bool graph_has_edge(const struct csr *g, int64_t from, int64_t to);
 

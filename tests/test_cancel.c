@@ -79,7 +79,7 @@ static void check(enum encoding_kind kind, enum eigensolver solver, const char *
                   int least)
 {
     struct encoding_config c = {.kind = kind, .k = 7, .solver = solver};
-    struct batch b = graph_drawn(family, 300 / graphs, 5, graphs, 1);
+    struct batch b = graph_generated(family, 300 / graphs, 5, graphs, 1);
     bool done;
     int all = compute(&c, &b, 1000000, &done);
     assert_true(done);

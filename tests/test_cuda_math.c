@@ -21,17 +21,17 @@ enum { POINTS = 400000 };
 
 /* A test's stream of random integers from 0 to limit - 1. */
 struct random {
-    uint64_t key, drawn;
+    uint64_t key, count;
 };
 
-static int64_t draw(struct random *r, int64_t limit)
+static int64_t random_below(struct random *r, int64_t limit)
 {
-    return (rng_int24(r->key, r->drawn++) + (1 << 23)) % limit;
+    return (rng_int24(r->key, r->count++) + (1 << 23)) % limit;
 }
 
 static double uniform(struct random *r)
 {
-    return rng_int24(r->key, r->drawn++) * 0x1p-23;
+    return rng_int24(r->key, r->count++) * 0x1p-23;
 }
 
 static void expect_below(const char *what, double error, double bound)
@@ -132,10 +132,10 @@ static void check_softmax(struct random *r, double range)
         scores[i] = (float)(range * uniform(r));
     struct part all = {-INFINITY, 0};
     for (int from = 0, count; from < COUNT; from += count) {
-        count = (int)draw(r, 20);
+        count = (int)random_below(r, 20);
         count = from + count < COUNT ? count : COUNT - from;
         struct part p = part_of(scores + from, count);
-        all = draw(r, 2) ? merged(all, p) : merged(p, all);
+        all = random_below(r, 2) ? merged(all, p) : merged(p, all);
     }
     double top = -INFINITY, sum = 0;
     for (int i = 0; i < COUNT; i++)
@@ -169,13 +169,13 @@ static void test_empty_softmax(void **state)
 enum { GRAPHS = 12, LD = 3 };
 
 /* Bounds of `count` ranges of random sizes of at least `least`, LD apart, with no bounds in between. */
-static void draw_bounds(struct random *r, int64_t at[], int count, int least)
+static void random_bounds(struct random *r, int64_t at[], int count, int least)
 {
     for (int i = 0; i <= GRAPHS * LD; i++)
         at[i] = -1;
     at[0] = 0;
     for (int g = 0; g < count; g++)
-        at[(g + 1) * LD] = at[g * LD] + least + draw(r, draw(r, 3) ? 4 : 40);
+        at[(g + 1) * LD] = at[g * LD] + least + random_below(r, random_below(r, 3) ? 4 : 40);
 }
 
 /*
@@ -207,9 +207,9 @@ static void test_blocks(void **state)
     struct random r = {.key = 2};
     for (int i = 0; i < 3000; i++) {
         int64_t at[GRAPHS * LD + 1];
-        int count = 1 + (int)draw(&r, GRAPHS);
-        draw_bounds(&r, at, count, 1);
-        check_blocks(at, count, 1 + draw(&r, 1 + draw(&r, 64)));
+        int count = 1 + (int)random_below(&r, GRAPHS);
+        random_bounds(&r, at, count, 1);
+        check_blocks(at, count, 1 + random_below(&r, 1 + random_below(&r, 64)));
     }
 }
 
@@ -236,8 +236,8 @@ static void test_ranges(void **state)
     struct random r = {.key = 3};
     for (int i = 0; i < 3000; i++) {
         int64_t at[GRAPHS * LD + 1];
-        int count = 1 + (int)draw(&r, GRAPHS);
-        draw_bounds(&r, at, count, 0);
+        int count = 1 + (int)random_below(&r, GRAPHS);
+        random_bounds(&r, at, count, 0);
         int64_t value = 0;
         for (int g = 0; g < count; g++)
             for (; value < at[(g + 1) * LD]; value++)
@@ -311,9 +311,9 @@ static void test_softmax_grid(void **state)
     (void)state;
     struct random r = {.key = 4};
     for (int i = 0; i < 3000; i++) {
-        int64_t graphs = 1 + draw(&r, 40), most = 1 + draw(&r, 100), queries = 0, pairs = 0;
+        int64_t graphs = 1 + random_below(&r, 40), most = 1 + random_below(&r, 100), queries = 0, pairs = 0;
         for (int64_t g = 0; g < graphs; g++) {
-            int64_t n = 1 + draw(&r, most);
+            int64_t n = 1 + random_below(&r, most);
             queries += n;
             pairs += n * n;
         }

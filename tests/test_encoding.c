@@ -83,7 +83,7 @@ static struct encoding with_eigenvalues(float *values, int64_t *pairs)
 }
 
 /* 1, 1, 2 without one copy of 1 becomes 1, 2, 3; a second graph has two pairs and no third. */
-static void test_displaced(void **state)
+static void test_missed_eigenvalues(void **state)
 {
     (void)state;
     int64_t pairs[] = {3, 2};
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(test_names_are_read),
         cmocka_unit_test(test_storage),
         cmocka_unit_test(test_ops_run_at_once),
-        cmocka_unit_test(test_displaced),
+        cmocka_unit_test(test_missed_eigenvalues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

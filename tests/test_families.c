@@ -47,7 +47,7 @@ static int64_t edges_wanted(const char *family, int64_t nodes, double degree)
 
 static void assert_graph(const struct graph_family *f, int64_t nodes, double degree)
 {
-    struct batch b = graph_drawn(f->name, nodes, degree, 1, 42);
+    struct batch b = graph_generated(f->name, nodes, degree, 1, 42);
     assert_int_equal(b.adj.nodes, nodes);
     assert_int_equal(b.adj.edges, edges_wanted(f->name, nodes, degree));
     (f->simple ? assert_simple : assert_undirected)(&b.adj);
@@ -98,7 +98,7 @@ static void grid_joins_neighbours(void **state)
 {
     (void)state;
     for (int64_t nodes = 1; nodes <= 60; nodes++) {
-        struct batch b = graph_drawn("grid", nodes, 99, 1, 7);
+        struct batch b = graph_generated("grid", nodes, 99, 1, 7);
         int64_t columns = (int64_t)ceil(sqrt((double)nodes));
         for (int64_t i = 0; i < nodes; i++)
             for (int64_t j = 0; j < nodes; j++) {
@@ -109,7 +109,7 @@ static void grid_joins_neighbours(void **state)
     }
     /* 0 1 2
        3 4   */
-    struct batch b = graph_drawn("grid", 5, 0, 1, 0);
+    struct batch b = graph_generated("grid", 5, 0, 1, 0);
     int64_t row_ptr[] = {0, 2, 5, 6, 8, 10};
     int32_t col[] = {1, 3, 0, 2, 4, 1, 0, 4, 1, 3};
     assert_int_equal(b.adj.edges, 10);
@@ -124,11 +124,12 @@ static void bits_do_not_depend_on_threads(void **state)
     (void)state;
     for (const struct graph_family *f = graph_families; f->name; f++) {
         omp_set_num_threads(1);
-        struct batch large = graph_drawn(f->name, 30000, 5, 1, 42),
-                     small = graph_drawn(f->name, 20, 5, 300, 42);
+        struct batch large = graph_generated(f->name, 30000, 5, 1, 42),
+                     small = graph_generated(f->name, 20, 5, 300, 42);
         for (int threads = 2; threads <= 4; threads++) {
             omp_set_num_threads(threads);
-            struct batch l = graph_drawn(f->name, 30000, 5, 1, 42), s = graph_drawn(f->name, 20, 5, 300, 42);
+            struct batch l = graph_generated(f->name, 30000, 5, 1, 42),
+                         s = graph_generated(f->name, 20, 5, 300, 42);
             assert_true(csr_equal(&large.adj, &l.adj));
             assert_true(csr_equal(&small.adj, &s.adj));
             batch_free(&l);
@@ -143,7 +144,7 @@ static void batches_are_block_diagonal(void **state)
 {
     (void)state;
     for (const struct graph_family *f = graph_families; f->name; f++) {
-        struct batch b = graph_drawn(f->name, 20, 4.5, 60, 3);
+        struct batch b = graph_generated(f->name, 20, 4.5, 60, 3);
         assert_undirected(&b.adj);
         for (int64_t g = 0; g < b.graphs; g++) {
             int64_t first = b.offset[g], end = b.offset[g + 1];
@@ -174,7 +175,8 @@ static int64_t count_components(const struct csr *g)
 static void giants_are_connected(void **state)
 {
     (void)state;
-    struct batch all = graph_drawn("er", 400, 2, 3, 5), giants = graph_drawn("er:giant", 400, 2, 3, 5);
+    struct batch all = graph_generated("er", 400, 2, 3, 5),
+                 giants = graph_generated("er:giant", 400, 2, 3, 5);
     assert_true(count_components(&all.adj) > 30);
     assert_int_equal(giants.graphs, 3);
     assert_int_equal(count_components(&giants.adj), 3);
@@ -188,7 +190,8 @@ static void giants_are_connected(void **state)
     }
     assert_int_equal(giants.pairs, pairs);
     assert_int_equal(giants.offset[3], giants.adj.nodes);
-    struct batch grid = graph_drawn("grid", 30, 0, 2, 5), same = graph_drawn("grid:giant", 30, 0, 2, 5);
+    struct batch grid = graph_generated("grid", 30, 0, 2, 5),
+                 same = graph_generated("grid:giant", 30, 0, 2, 5);
     assert_true(csr_equal(&grid.adj, &same.adj));
     struct graph_config c = {.family = "er:giant", .nodes = 400, .degree = 2, .graphs = 3, .seed = 5};
     struct batch shape;
@@ -197,9 +200,9 @@ static void giants_are_connected(void **state)
     assert_int_equal(shape.adj.edges, giants.adj.edges);
     assert_int_equal(shape.pairs, giants.pairs);
     assert_null(shape.adj.col);
-    struct batch *drawn[] = {&all, &giants, &grid, &same, &shape};
-    for (size_t i = 0; i < LENGTH(drawn); i++)
-        batch_free(drawn[i]);
+    struct batch *generated[] = {&all, &giants, &grid, &same, &shape};
+    for (size_t i = 0; i < LENGTH(generated); i++)
+        batch_free(generated[i]);
 }
 
 /* Results of all versions and machines are for the same graphs. A family without a row here is not pinned. */
@@ -216,9 +219,9 @@ static void bits_are_pinned(void **state)
         {"rmat", UINT64_C(0x415c6228f8a517a7), UINT64_C(0x174a8cf20db8cf0b), UINT64_C(0x548ed9388f68a325)},
     };
     for (size_t i = 0; i < LENGTH(want); i++) {
-        struct batch b[] = {graph_drawn(want[i].family, 500, 5, 1, 42),
-                            graph_drawn(want[i].family, 32, 5, 9, 42),
-                            graph_drawn(want[i].family, 500, 5, 1, 43)};
+        struct batch b[] = {graph_generated(want[i].family, 500, 5, 1, 42),
+                            graph_generated(want[i].family, 32, 5, 9, 42),
+                            graph_generated(want[i].family, 500, 5, 1, 43)};
         uint64_t wanted[] = {want[i].one, want[i].batch, want[i].other_seed};
         assert_string_equal(want[i].family, graph_families[i].name);
         for (int k = 0; k < 3; k++) {
@@ -247,7 +250,7 @@ static double share_from(const struct csr *g, int64_t degree)
 static void ba_has_the_tail_of_a_power_law(void **state)
 {
     (void)state;
-    struct batch ba = graph_drawn("ba", 100000, 4, 1, 42), er = graph_drawn("er", 100000, 4, 1, 42);
+    struct batch ba = graph_generated("ba", 100000, 4, 1, 42), er = graph_generated("er", 100000, 4, 1, 42);
     for (int64_t k = 3; k <= 96; k *= 2) {
         double want = 6.0 / (double)(k * (k + 1)), got = share_from(&ba.adj, k);
         if (fabs(got - want) > 0.03 * want + 4 * sqrt(want / 100000))
@@ -269,7 +272,7 @@ static void ba_meets_fractional_degrees(void **state)
     (void)state;
     double degrees[] = {0.5, 1, 2.5, 3, 7.3};
     for (size_t i = 0; i < LENGTH(degrees); i++) {
-        struct batch b = graph_drawn("ba", 20000, degrees[i], 1, 9);
+        struct batch b = graph_generated("ba", 20000, degrees[i], 1, 9);
         assert_true(fabs(csr_degrees(&b.adj).mean - degrees[i]) < 2e-3);
         for (int64_t v = 0; v < b.adj.nodes; v++) {
             int64_t older = 0;
@@ -290,7 +293,7 @@ static void ba_meets_fractional_degrees(void **state)
 static void rmat_has_the_moments_of_its_model(void **state)
 {
     (void)state;
-    struct batch b = graph_drawn("rmat", 1024, 32, 1, 42);
+    struct batch b = graph_generated("rmat", 1024, 32, 1, 42);
     struct degrees d = csr_degrees(&b.adj);
     double edges = (double)b.adj.edges, squares = (d.std * d.std + d.mean * d.mean) * 1024;
     double same = pow(0.76 * 0.76 + 0.24 * 0.24, 10);
@@ -308,7 +311,7 @@ static void rmat_scrambles_its_labels(void **state)
     (void)state;
     double low = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct batch b = graph_drawn("rmat", 1000, 10, 1, seed);
+        struct batch b = graph_generated("rmat", 1000, 10, 1, seed);
         low += (double)b.adj.row_ptr[500] / (double)b.adj.edges / 40;
         assert_true((double)csr_degrees(&b.adj).max > 10 * csr_degrees(&b.adj).mean);
         batch_free(&b);

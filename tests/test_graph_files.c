@@ -22,7 +22,7 @@ static struct batch read_batch(const struct test_file *temp, const char *kind)
 {
     char family[96];
     snprintf(family, sizeof family, "%s:%s", kind, temp->path);
-    return graph_drawn(family, 0, -1, 1, 0);
+    return graph_generated(family, 0, -1, 1, 0);
 }
 
 static void batches_come_from_files(void **state)
@@ -117,7 +117,7 @@ static void files_hold_batches(void **state)
 static void a_written_batch_comes_back(void **state)
 {
     struct test_file *temp = *state;
-    struct batch b = graph_drawn("er", 12, 3, 5000, 42);
+    struct batch b = graph_generated("er", 12, 3, 5000, 42);
     FILE *file = fopen(temp->path, "wb");
     assert_non_null(file);
     for (int64_t g = 0; g < b.graphs; g++) {
@@ -189,7 +189,7 @@ static void shapes_of_files_have_no_arrays(void **state)
 static void a_million_edges_come_back(void **state)
 {
     struct test_file *temp = *state;
-    struct batch b = graph_drawn("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
+    struct batch b = graph_generated("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
     gzFile file = gzopen(temp->path, "wb1");
     assert_non_null(file);
     for (int64_t i = 0; i < b.adj.nodes; i++)

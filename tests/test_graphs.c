@@ -29,7 +29,7 @@ const char *__asan_default_options(void)
 
 static struct batch generate(int64_t nodes, double degree, int64_t graphs, uint64_t seed)
 {
-    return graph_drawn("er", nodes, degree, graphs, seed);
+    return graph_generated("er", nodes, degree, graphs, seed);
 }
 
 static void er_has_the_edges_that_its_definition_says(void **state)
@@ -218,24 +218,24 @@ static void shapes_are_known_without_a_graph(void **state)
 {
     (void)state;
     struct graph_config c = {"er", 32, 5, 65, 3};
-    struct batch shape, drawn;
+    struct batch shape, generated;
     char error[ERROR_SIZE];
     assert_true(batch_shape(&shape, &c, error, sizeof error));
-    assert_true(batch_generate(&drawn, &c, error, sizeof error));
+    assert_true(batch_generate(&generated, &c, error, sizeof error));
     assert_null(shape.adj.row_ptr);
     assert_null(shape.adj.col);
     assert_null(shape.out.row_ptr);
     assert_null(shape.out.col);
-    assert_true(shape.symmetric && drawn.symmetric);
-    assert_int_equal(shape.out.nodes, drawn.adj.nodes);
-    assert_int_equal(shape.out.edges, drawn.adj.edges);
-    assert_int_equal(batch_scratch(&shape), batch_scratch(&drawn));
-    assert_int_equal(shape.adj.nodes, drawn.adj.nodes);
-    assert_int_equal(shape.adj.edges, drawn.adj.edges);
-    assert_int_equal(shape.pairs, drawn.pairs);
-    assert_memory_equal(shape.offset, drawn.offset, 66 * sizeof *shape.offset);
+    assert_true(shape.symmetric && generated.symmetric);
+    assert_int_equal(shape.out.nodes, generated.adj.nodes);
+    assert_int_equal(shape.out.edges, generated.adj.edges);
+    assert_int_equal(batch_scratch(&shape), batch_scratch(&generated));
+    assert_int_equal(shape.adj.nodes, generated.adj.nodes);
+    assert_int_equal(shape.adj.edges, generated.adj.edges);
+    assert_int_equal(shape.pairs, generated.pairs);
+    assert_memory_equal(shape.offset, generated.offset, 66 * sizeof *shape.offset);
     batch_free(&shape);
-    batch_free(&drawn);
+    batch_free(&generated);
 
     struct graph_config large = {"er", CSR_MAX_NODES, 0.9, 1, 42};
     assert_true(batch_shape(&shape, &large, error, sizeof error));

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static bool stands(int number, void (*handler)(int))
+static bool has_handler(int number, void (*handler)(int))
 {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
@@ -37,7 +37,7 @@ static bool first_is_noted(void)
     if (interrupt_signal() != 0)
         return false;
     raise(SIGTERM);
-    return interrupt_signal() == SIGTERM && stands(SIGTERM, SIG_DFL) && stands(SIGINT, SIG_DFL);
+    return interrupt_signal() == SIGTERM && has_handler(SIGTERM, SIG_DFL) && has_handler(SIGINT, SIG_DFL);
 }
 
 /* As set by nohup, and by shells for background jobs. */
@@ -49,7 +49,7 @@ static bool ignored_stays_ignored(void)
     if (interrupt_signal() != 0)
         return false;
     raise(SIGTERM);
-    return interrupt_signal() == SIGTERM && stands(SIGTERM, SIG_DFL) && stands(SIGINT, SIG_IGN);
+    return interrupt_signal() == SIGTERM && has_handler(SIGTERM, SIG_DFL) && has_handler(SIGINT, SIG_IGN);
 }
 
 static bool second_ends(void)

@@ -124,7 +124,7 @@ static void test_no_eigenvalue_is_left_out(void **state)
     uint64_t seeds = env_set("GTMARK_SMALL") ? 1 : 3;
     for (size_t f = 0; f < 5; f++)
         for (uint64_t seed = 1; seed <= seeds; seed++) {
-            struct batch b = graph_drawn(families[f], 230, seed == 3 ? 1.5 : 5, 1, seed);
+            struct batch b = graph_generated(families[f], 230, seed == 3 ? 1.5 : 5, 1, seed);
             for (int s = 0; s < 3; s++)
                 for (int kind = ENCODING_LAP; eigensolver_there(solvers[s]) && kind <= ENCODING_LAP_PYG;
                      kind++) {
@@ -140,8 +140,8 @@ static void test_batches(void **state)
 {
     (void)state;
     needs_lapack();
-    struct batch molecules = graph_drawn("er", 23, 2, 12, 9), sparse = graph_drawn("er", 150, 0.6, 3, 4),
-                 nothing = graph_drawn("er", 30, 0, 2, 4);
+    struct batch molecules = graph_generated("er", 23, 2, 12, 9),
+                 sparse = graph_generated("er", 150, 0.6, 3, 4), nothing = graph_generated("er", 30, 0, 2, 4);
     for (int s = 0; s < 3; s++)
         for (int kind = ENCODING_LAP; eigensolver_there(solvers[s]) && kind <= ENCODING_LAP_PYG; kind++)
             for (int64_t k = 1; k <= 64; k *= 4) {
@@ -164,7 +164,7 @@ static void test_residuals(void **state)
     for (size_t f = 0; f < 5; f++)
         for (int64_t n = 600; n <= most; n *= 4)
             for (int kind = ENCODING_LAP; kind <= ENCODING_LAP_PYG; kind++) {
-                struct batch b = graph_drawn(families[f], n, 5, 1, 42);
+                struct batch b = graph_generated(families[f], n, 5, 1, 42);
                 struct encoding e = lappe_of(&b, (enum encoding_kind)kind, 16, SOLVER_AUTO, 2);
                 expect_good(&e, families[f]);
                 assert_int_equal(e.nullity + e.iterated, 16);
@@ -189,10 +189,10 @@ static void test_what_arpack_leaves_out(void **state)
             struct batch b = builder_done(&d);
             struct encoding e = lappe_of(&b, ENCODING_LAP, k, SOLVER_ARPACK, 1),
                             f = lappe_of(&b, ENCODING_LAP, k, SOLVER_ITERATIVE, 1);
-            int64_t displaced = 0;
+            int64_t missed = 0;
             for (int64_t i = 0; i < k; i++)
-                displaced += eigenvalue_at(&e, 0, i) > (1 + 1e-4) * g->value(256, i, false);
-            assert_int_equal(encoding_missed(&e, &f), displaced);
+                missed += eigenvalue_at(&e, 0, i) > (1 + 1e-4) * g->value(256, i, false);
+            assert_int_equal(encoding_missed(&e, &f), missed);
             encoding_free(&e);
             encoding_free(&f);
             batch_free(&b);

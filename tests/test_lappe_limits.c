@@ -24,7 +24,7 @@ static void test_limit_shows(void **state)
 {
     (void)state;
     needs_lapack();
-    struct batch b = graph_drawn("grid", 2000, 0, 1, 1);
+    struct batch b = graph_generated("grid", 2000, 0, 1, 1);
     for (int s = SOLVER_ITERATIVE; s < SOLVER_KINDS; s++) {
         struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = (enum eigensolver)s};
         struct encoding e;
@@ -80,7 +80,7 @@ static void test_refused_memory_is_a_line(void **state)
     needs_lapack();
     if (SANITIZED)
         skip();
-    struct batch b = graph_drawn("grid", 600000, 0, 1, 1);
+    struct batch b = graph_generated("grid", 600000, 0, 1, 1);
     struct rlimit before, little;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
@@ -114,7 +114,7 @@ static void test_too_large_for_lapack(void **state)
 {
     (void)state;
     needs_lapack();
-    struct batch b = graph_drawn("grid", dense_most() + 1, 0, 1, 1);
+    struct batch b = graph_generated("grid", dense_most() + 1, 0, 1, 1);
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
     struct encoding e;
     char error[256] = "";
@@ -128,7 +128,7 @@ static void test_ledger(void **state)
 {
     (void)state;
     needs_lapack();
-    struct batch b = graph_drawn("er:giant", 3000, 5, 1, 42);
+    struct batch b = graph_generated("er:giant", 3000, 5, 1, 42);
     struct encoding e = lappe_of(&b, ENCODING_LAP_PYG, 8, SOLVER_ITERATIVE, 1);
     assert_string_equal(e.method, "iterative");
     assert_string_equal(e.flops_label, "executed ops");

@@ -89,7 +89,7 @@ static void test_vectors(void **state)
         for (int s = 0; s < SOLVER_KINDS; s++) {
             if (!eigensolver_there((enum eigensolver)s) || (s == SOLVER_LAPACK && all[f].nodes > 1000))
                 continue;
-            struct batch b = graph_drawn(all[f].family, all[f].nodes, 5, all[f].graphs, 1);
+            struct batch b = graph_generated(all[f].family, all[f].nodes, 5, all[f].graphs, 1);
             struct encoding e = lappe_of(&b, ENCODING_LAP_PYG, 8, (enum eigensolver)s, 1);
             check_canonical(&e, &b);
             for (int64_t p = 0; p < 8; p++)
@@ -117,7 +117,7 @@ static void test_clusters(void **state)
 {
     (void)state;
     needs_lapack();
-    struct batch b = graph_drawn("grid", 400, 0, 1, 1);
+    struct batch b = graph_generated("grid", 400, 0, 1, 1);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 9, SOLVER_LAPACK, 1),
                     f = lappe_of(&b, ENCODING_LAP, 9, SOLVER_ITERATIVE, 1);
     static const int clusters[][2] = {{1, 3}, {3, 4}, {4, 6}, {6, 8}}; /* (1, 0); (1, 1); (2, 0); (2, 1) */

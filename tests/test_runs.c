@@ -31,7 +31,7 @@ static void expect_same(const struct runs *s, const bool *in, struct run r)
     assert_int_equal(gap.end, end);
 }
 
-static struct run drawn(uint64_t key, uint64_t counter)
+static struct run random_run(uint64_t key, uint64_t counter)
 {
     uint64_t bits = rng_bits(key, counter);
     int64_t first = (int64_t)(bits % NUMBERS), most = NUMBERS - first;
@@ -46,7 +46,7 @@ static void test_as_marks(void **state)
         struct runs s = {0};
         bool in[NUMBERS] = {false};
         for (uint64_t n = 0; n < ADDED; n++) {
-            struct run r = drawn(round, 2 * n), asked = drawn(round, 2 * n + 1);
+            struct run r = random_run(round, 2 * n), asked = random_run(round, 2 * n + 1);
             r.end = r.end < r.first + 5 ? r.end : r.first + 5;
             runs_add(&s, arena, r);
             memset(in + r.first, true, (size_t)(r.end - r.first) * sizeof *in);

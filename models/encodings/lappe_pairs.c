@@ -10,14 +10,14 @@
 #include <string.h>
 
 /* A pair of a graph: eigenvalue, component, and index within the component; -1: its indicator. */
-struct pair {
+struct candidate {
     double value;
     int64_t component, index;
 };
 
 static int by_value(const void *a, const void *b)
 {
-    const struct pair *p = a, *q = b;
+    const struct candidate *p = a, *q = b;
     if (p->value != q->value)
         return p->value < q->value ? -1 : 1;
     if (p->component != q->component)
@@ -26,18 +26,18 @@ static int by_value(const void *a, const void *b)
 }
 
 /* All candidate pairs from a graph's components, known and solved. */
-static int64_t collect(const struct lappe *l, int64_t first, int64_t end, struct pair *to)
+static int64_t collect(const struct lappe *l, int64_t first, int64_t end, struct candidate *to)
 {
     int64_t count = 0;
     for (int64_t c = first; c < end; c++) {
-        to[count++] = (struct pair){lappe_null_vector(l, c) ? 0 : 1, c, -1};
+        to[count++] = (struct candidate){lappe_null_vector(l, c) ? 0 : 1, c, -1};
         for (int64_t k = 0; k < l->s.wanted[c]; k++)
-            to[count++] = (struct pair){fmax(l->s.value[l->s.first[c] + k], 1e-300), c, k};
+            to[count++] = (struct candidate){fmax(l->s.value[l->s.first[c] + k], 1e-300), c, k};
     }
     return count;
 }
 
-static void write_pair(const struct lappe *l, const struct pair *p, int64_t column)
+static void write_pair(const struct lappe *l, const struct candidate *p, int64_t column)
 {
     const struct problems *s = &l->s;
     int64_t start = s->parts.start[p->component], k = l->c->k, wanted = s->wanted[p->component];
@@ -50,7 +50,7 @@ static void write_pair(const struct lappe *l, const struct pair *p, int64_t colu
 }
 
 /* Selects the pairs of a graph from components first .. end - 1. */
-static void write_graph(struct lappe *l, int64_t g, int64_t first, int64_t end, struct pair *pairs)
+static void write_graph(struct lappe *l, int64_t g, int64_t first, int64_t end, struct candidate *pairs)
 {
     struct encoding *out = l->out;
     int64_t k = l->c->k, n = l->b->offset[g + 1] - l->b->offset[g];
@@ -73,7 +73,7 @@ bool lappe_write(struct lappe *l)
         end = lappe_components_end(l, g, first);
         most = max_of(most, end - first + l->s.first[end] - l->s.first[first]);
     }
-    struct pair *pairs = eager_alloc(&l->e, most * (int64_t)sizeof *pairs);
+    struct candidate *pairs = eager_alloc(&l->e, most * (int64_t)sizeof *pairs);
     if (!pairs)
         return false;
     memset(l->out->values.data, 0, (size_t)(l->b->adj.nodes * k) * 4);

@@ -77,7 +77,7 @@ int64_t lappe_components_end(const struct lappe *l, int64_t g, int64_t c)
 }
 
 /* The largest number of pairs that each component of a graph may contribute. */
-static void want(struct lappe *l, int64_t g, int64_t first, int64_t end)
+static void limit_pairs(struct lappe *l, int64_t g, int64_t first, int64_t end)
 {
     int64_t null = 0, n = l->b->offset[g + 1] - l->b->offset[g], pairs = lappe_pairs(l, n);
     for (int64_t c = first; c < end; c++)
@@ -128,7 +128,7 @@ bool lappe_problems_alloc(struct lappe *l)
     s->edge[count] = at;
     for (int64_t g = 0, first = 0, end; g < l->b->graphs; g++, first = end) {
         end = lappe_components_end(l, g, first);
-        want(l, g, first, end);
+        limit_pairs(l, g, first, end);
     }
     s->vector[0] = s->first[0] = 0;
     for (int64_t c = 0; c < count; c++) {

@@ -45,8 +45,8 @@ void memory_open(void)
 
 void memory_close(void)
 {
-    const unsigned seldom = 16;
-    if (--memory.open > 0 || ++memory.closed % seldom)
+    const unsigned interval = 16;
+    if (--memory.open > 0 || ++memory.closed % interval)
         return;
     memory.locked = mprotect(memory.start, ADDRESSES, PROT_NONE) == 0;
 }

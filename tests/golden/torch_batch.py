@@ -14,7 +14,7 @@ def offsets(ascending: Tensor, rows: int) -> Tensor:
 
 class Batch:
     """Graph g has the nodes graphs[g] .. graphs[g + 1] - 1; senders to node i are col[row[i]] ..
-    col[row[i + 1] - 1]. What the peers want of it is made here, once.
+    col[row[i + 1] - 1]. Data that the peers need is computed here, once.
     """
 
     def __init__(self, graphs: Tensor, row: Tensor, col: Tensor):

@@ -51,7 +51,7 @@ def draw_graphs(rng: random.Random, scratch: str) -> dict[str, object]:
     }
 
 
-def draw(rng: random.Random, scratch: str) -> dict[str, object]:
+def random_flags(rng: random.Random, scratch: str) -> dict[str, object]:
     """Small and awkward: widths not divisible by the vector length, one node, one head, isolated nodes."""
     heads = rng.randint(1, 8)
     parts, graphs = draw_parts(rng), draw_graphs(rng, scratch)
@@ -82,7 +82,7 @@ def main() -> int:
     good = True
     for _ in range(arguments.count):
         with tempfile.TemporaryDirectory() as scratch:
-            flags = " ".join(f"--{name} {value}" for name, value in draw(rng, scratch).items())
+            flags = " ".join(f"--{name} {value}" for name, value in random_flags(rng, scratch).items())
             dump = Path(scratch, "dump")
             command = [str(arguments.bench), *flags.split(), "--phase", "step", "--runs", "1"]
             command += ["--warmup", "0", "--no-check", "--output", f"{scratch}/row.json", "--dump", str(dump)]

@@ -95,7 +95,7 @@ def check_process(slices, counters, title, fail):
         return
     for op in ops.values():
         if path_of(slices, op) != op.span:
-            fail(f"{title}: {op.name} of {op.span} stands in {path_of(slices, op)}")
+            fail(f"{title}: {op.name} of {op.span} is in {path_of(slices, op)}")
         if op.flops is None or op.bytes is None or not op.variant:
             fail(f"{title}: {op.name} of {op.span} has lost arguments")
     if sorted(ops) != list(range(len(ops))):
