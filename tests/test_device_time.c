@@ -199,7 +199,7 @@ static void test_rows(void **state)
         } else {
             assert_null_because(row, "step.cold.median", "cache");
         }
-        assert_null_because(row, "step.launch.median", "the host computes");
+        assert_null_because(row, "step.launch.median", "runs on the host");
         record_free(record);
     }
     struct record *record = run_json(*state, TINY, 0);

@@ -256,7 +256,7 @@ static void test_tf32_has_limits_of_its_own(void **state)
 {
     (void)state;
     char status[32], reason[256];
-    expect_wrong(TF32, "50", "60", "times the error allowed");
+    expect_wrong(TF32, "50", "60", "times the limit");
     expect_wrong(TF32, "50", "0", "linear y of");
     for (int i = 0; i < 2; i++)
         if (run_with("linear=tf32", NONE, "50", i ? "0" : "60", status, reason) != 0)
@@ -268,7 +268,7 @@ static void test_square_allocation(void **state)
     (void)state;
     if (getenv("GTMARK_SMALL"))
         skip(); /* the sanitizers' allocator needs memory of its own */
-    expect_wrong(SQUARE_ALLOCATION, "2000", "60", "more memory resident than was planned");
+    expect_wrong(SQUARE_ALLOCATION, "2000", "60", "more resident memory than planned");
 }
 
 static struct mat pooled(struct tape *t)

@@ -197,7 +197,7 @@ static void test_timeout_by_the_roofline(void **state)
     ended_free(&e);
     struct record *record = record_in(*state, "work/x.json");
     assert_skipped(row_at(record, 0), "4 runs would take ");
-    assert_skipped(row_at(record, 0), " by the roofline, --timeout is 100 s");
+    assert_skipped(row_at(record, 0), ", judging by the roofline; --timeout is 100 s");
     record_free(record);
     plant(*state, 1e9);
     e = run_calibrated(*state, words);
@@ -212,7 +212,7 @@ static void test_timeout_by_rows_before(void **state)
         *state, SMALL "--device ref --nodes 16,200k --runs 3 --warmup 1 --timeout 30 --output x.json", 1);
     struct record *record = record_in(*state, "work/x.json");
     assert_string_equal(text_at(row_at(record, 0), "status"), "ok");
-    assert_skipped(row_at(record, 1), " by the rows before, --timeout is 30 s");
+    assert_skipped(row_at(record, 1), ", judging by the previous rows; --timeout is 30 s");
     record_free(record);
     ended_free(&e);
 }
@@ -225,7 +225,7 @@ static void test_timeout_within_a_run(void **state)
                                "--threads 1 --no-check --timeout 3 --output x.json",
                                1);
     struct record *record = record_in(*state, "work/x.json");
-    assert_skipped(row_at(record, 0), "forward: 0 of 3 samples in its part of --timeout, 3 s");
+    assert_skipped(row_at(record, 0), "forward: only 0 of 3 samples within its share of --timeout, 3 s");
     record_free(record);
     ended_free(&e);
 }
@@ -240,7 +240,7 @@ static void test_timeout_within_an_encoding(void **state)
                                1);
     struct record *record = record_in(*state, "work/x.json");
     for (size_t i = 0; i < 2; i++) {
-        assert_skipped(row_at(record, i), "encoding: 0 of 1 samples in --timeout, 3 s");
+        assert_skipped(row_at(record, i), "encoding: only 0 of 1 samples within --timeout, 3 s");
         assert_null_because(row_at(record, i), "encoding.time.median", "");
     }
     record_free(record);

@@ -28,11 +28,11 @@ static void test_rows(void **state)
     struct record *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
     assert_int_equal(row_count(r), 4);
     const struct row *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
-    assert_null_because(none, "encoding.time.median", "none asked for");
+    assert_null_because(none, "encoding.time.median", "no encoding");
     assert_string_equal(text_at(lap, "pe"), "lap:4");
     assert_string_equal(text_at(lap, "solver"), "auto");
     assert_string_equal(text_at(pyg, "pe"), "lap-pyg:4:8");
-    assert_null_because(rwse, "solver", "nothing to solve");
+    assert_null_because(rwse, "solver", "no eigenproblem");
     assert_int_equal(count_at(lap, "encoding.time.n"), 2);
     int64_t n = count_at(lap, "nodes");
     assert_int_equal(count_at(lap, "encoding.storage"), 4 * 4 * (n + 1));
@@ -98,8 +98,8 @@ static void test_model_once(void **state)
     assert_int_equal(row_count(r), 3);
     assert_true(real_at(row_at(r, 0), "step.time.median") > 0);
     assert_string_equal(text_at(row_at(r, 1), "solver"), "auto");
-    assert_null_because(row_at(r, 1), "step.time.median", "measured with the first");
-    assert_null_because(row_at(r, 1), "encoding.break_even_step", "no time");
+    assert_null_because(row_at(r, 1), "step.time.median", "timed with the first");
+    assert_null_because(row_at(r, 1), "encoding.break_even_step", "not timed");
     assert_true(real_at(row_at(r, 2), "step.time.median") > 0);
     record_free(r);
     r = run_json(*state, TINY "--nodes 90 --graph grid --pe lap:3 --solver iterative,auto --phase step", 0);
@@ -113,7 +113,7 @@ static void test_sizes(void **state)
     struct record *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
     assert_null_because(row_at(r, 0), "forward.time.median", "not asked for");
     assert_null_because(row_at(r, 0), "step.time.median", "only encoded");
-    assert_null_because(row_at(r, 0), "encoding.break_even_step", "no time");
+    assert_null_because(row_at(r, 0), "encoding.break_even_step", "not timed");
     record_free(r);
     r = run_json(*state, TINY "--device meta --nodes 2001 --graph er --pe rwse:2 --phase step", 0);
     assert_int_equal(count_at(row_at(r, 0), "encoding.storage"), 4 * 2 * 2001);
@@ -182,7 +182,7 @@ static void test_copies(void **state)
     for (size_t i = 0; i < 8; i += 2) {
         int64_t displaced = count_at(row_at(r, i), "encoding.displaced");
         assert_string_equal(text_at(row_at(r, i), "status"), displaced > 0 ? "wrong" : "ok");
-        assert_true((strstr(text_at(row_at(r, i), "reason"), "left out copies") != NULL) == (displaced > 0));
+        assert_true((strstr(text_at(row_at(r, i), "reason"), "missed copies") != NULL) == (displaced > 0));
         assert_string_equal(text_at(row_at(r, i + 1), "status"), "ok");
         assert_null_because(row_at(r, i + 1), "encoding.displaced", "only ARPACK");
         wrong |= displaced > 0;

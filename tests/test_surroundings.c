@@ -50,7 +50,7 @@ static void test_trace_over_the_rows(void **state)
         snprintf(words, sizeof words, TINY "--nodes 8 %s", lines[i]);
         struct ended e = run_words(*state, words, 2);
         assert_non_null(strstr(e.err, "--trace "));
-        assert_non_null(strstr(e.err, ".json: another file"));
+        assert_non_null(strstr(e.err, ".json: this is the result file"));
         ended_free(&e);
     }
     char *files = house_list(*state);
@@ -85,7 +85,7 @@ static void test_two_runs_on_one_file(void **state)
     rewind(err);
     text[fread(text, 1, sizeof text - 1, err)] = '\0';
     fclose(err);
-    const char *warning = "x.json is written by another program too";
+    const char *warning = "x.json is also written by another program";
     assert_non_null(strstr(text, warning));
     assert_null(strstr(strstr(text, warning) + 1, warning));
     struct record *record = record_in(h, "work/x.json");

@@ -10,7 +10,7 @@
 
 struct place {
     size_t offset, size;
-    bool of_model; /* rows of an op alone do not have it */
+    bool of_model; /* rows of a single op do not have it */
 };
 
 static const struct place places[AXES] = {
@@ -71,9 +71,9 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
         v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
     }
     if (c->kernel && places[a].of_model)
-        v->missing = "an op alone";
+        v->missing = "a single op";
     else if (a == AXIS_SOLVER && !encoding_is_spectral(pe))
-        v->missing = "nothing to solve";
+        v->missing = "no eigenproblem";
 }
 
 /* The bytes of a file, hashed; 0 if it cannot be read, which reading the graph reports. */

@@ -46,7 +46,7 @@ static bool answer(const struct workload *w, double limit, double *at, struct me
         at[COLD_START_TOTAL] = clock_now();
     }
     tape_free(r.tape);
-    return room || complain(error, "no memory for it");
+    return room || complain(error, "no memory for the arena");
 }
 
 /* One cold start; stores the seconds of step s in seconds[s][n]. False with a message. */
@@ -88,7 +88,7 @@ void cold_start_write(struct row *row, const struct cold_start *s)
         row_set_null(row, "first_answer", s->missing.text);
     for (int i = 0; i < COLD_START_STEPS && s->done; i++)
         if (i == COLD_START_ENCODING && !s->encoded)
-            row_set_null(row, fields[i], "none asked for (--pe)");
+            row_set_null(row, fields[i], "no encoding (--pe none)");
         else
             row_set_real(row, fields[i], s->seconds[i]);
 }
@@ -97,7 +97,7 @@ void cold_start_print(const struct cold_start *s, FILE *out)
 {
     if (!s->done)
         return;
-    fprintf(out, "\n  %-40s %12s %8s\n", "from nothing to the first answer", "time", "share");
+    fprintf(out, "\n  %-40s %12s %8s\n", "cold start", "time", "share");
     for (int i = 0; i < COLD_START_STEPS; i++) {
         char text[UNITS_TEXT];
         if (i == COLD_START_ENCODING && !s->encoded)

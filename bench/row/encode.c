@@ -78,7 +78,7 @@ bool encode(struct encoded *e, const struct options *o, const struct config *c, 
     int needed = rule.runs > 0 ? rule.runs : 1;
     bool done = sample(e, c, b, &rule) && e->samples.n >= needed;
     if (!done && e->cancelled)
-        complain(&e->error, "encoding: %d of %d samples in --timeout, %g s", e->samples.n, needed,
+        complain(&e->error, "encoding: only %d of %d samples within --timeout, %g s", e->samples.n, needed,
                  o->sampling.timeout);
     if (done)
         compare_eigenvalues(e, c, b, &rule);

@@ -137,13 +137,13 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
         fprintf(out, "; sampling has a budget of %g s", o->sampling.budget);
     putc('\n', out);
     if (ceilings->count > 0)
-        fprintf(out, "time: analytic FLOPs and bytes under the ceilings measured %s; no run can be faster\n",
+        fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the ceilings measured %s\n",
                 ceilings->list[0].time);
     else
         fprintf(out, "time: unknown, %s\n", ceilings->missing);
-    fprintf(out, "memory: the plan of the larger program, exact; the check, if it is whole, needs more\n");
+    fprintf(out, "memory: exact, of the larger program; checking a whole program needs more\n");
     if (all->encodes)
-        fprintf(out, "encodings: not in these figures; what a solver needs shows when it solves\n");
+        fprintf(out, "encodings: not included; what a solver needs is known only after it has run\n");
 }
 
 bool estimate_print(const struct options *o, FILE *out, struct message *error)

@@ -8,10 +8,10 @@ static void fields_kernel(struct row *row, const struct kernel *k)
     if (k) {
         row_set_text(row, "op", op_info(k->op)->name);
         row_set_text(row, "variant", k->variant);
-        row_set_null(row, "encoding", "an op alone");
+        row_set_null(row, "encoding", "a single op");
     } else {
-        row_set_null(row, "op", "programs of a model");
-        row_set_null(row, "variant", "programs of a model");
+        row_set_null(row, "op", "a whole model");
+        row_set_null(row, "variant", "a whole model");
     }
 }
 
@@ -43,5 +43,5 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row_set_count(row, "seed", (int64_t)o->seed);
     row_set_count(row, "parameters", model_parameters(&c->parts));
     if (!c->kernel && c->parts.pe.kind == ENCODING_NONE)
-        row_set_null(row, "encoding", "none asked for (--pe)");
+        row_set_null(row, "encoding", "no encoding (--pe none)");
 }

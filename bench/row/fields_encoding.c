@@ -40,7 +40,7 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
         char field[SCHEMA_PATH];
         snprintf(field, sizeof field, "encoding.%s", unsolved[i]);
-        row_set_null(row, field, "nothing to solve");
+        row_set_null(row, field, "no eigenproblem");
     }
 }
 
@@ -56,6 +56,6 @@ void fields_break_even(struct row *row)
         if (row_get_real(row, time, &each))
             row_set_count(row, field, (int64_t)(99 * once / each) + 1); /* once < 0.01 (once + runs each) */
         else
-            row_set_null(row, field, "the program has no time");
+            row_set_null(row, field, "the program was not timed");
     }
 }

@@ -84,7 +84,7 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
         *path = place;
     }
     if (o->output.resume && !*path)
-        return complain(error, "--resume: with --device meta there is no result file without --output");
+        return complain(error, "--resume: --device meta writes no result file without --output");
     return true;
 }
 
@@ -92,7 +92,7 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
 static bool check_apart(const struct options *o, const char *path, struct message *error)
 {
     return !path || !o->output.trace || !paths_same(path, o->output.trace) ||
-           complain(error, "--trace %.300s: another file than the rows', which go there", o->output.trace);
+           complain(error, "--trace %.300s: this is the result file; choose another", o->output.trace);
 }
 
 static bool check_path(const char *path, struct message *error)
@@ -116,7 +116,7 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     char when[PATH_MAX + 128];
     snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
              (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
-             r->path && !o->largest.nodes ? "; the same command with --resume goes on" : "");
+             r->path && !o->largest.nodes ? "; to continue, repeat the command with --resume" : "");
     return say_interrupted(b, when);
 }
 

@@ -114,11 +114,11 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
     else
         fprintf(stderr, "nothing fits %s", limit);
     if (fails > (int64_t)axis_info(AXIS_NODES)->max)
-        fprintf(stderr, " (more are not allowed)\n");
+        fprintf(stderr, " (the maximum allowed)\n");
     else if (isfinite(needed))
         fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
     else if (fits > 0) /* timed out, or no such graph */
-        fprintf(stderr, " (%lld do not)\n", (long long)fails);
+        fprintf(stderr, " (%lld do not fit)\n", (long long)fails);
     else
         putc('\n', stderr);
 }

@@ -64,7 +64,7 @@ static void cold_write(struct row *row, enum program_kind kind, const struct pro
 
 static const char *launching_unwanted(const struct target *t)
 {
-    return on_device(t) ? NULL : "nothing is launched: the host computes";
+    return on_device(t) ? NULL : "runs on the host, without launches";
 }
 
 static bool launching_run(struct target *t, struct message *missing)
@@ -105,14 +105,14 @@ static void set_gpu(struct row *row, enum program_kind kind, const char *field, 
                     const char *missing)
 {
     if (missing || isnan(value))
-        program_set_null(row, kind, field, missing ? missing : "the GPU does not tell");
+        program_set_null(row, kind, field, missing ? missing : "not reported by the GPU");
     else
         program_set_real(row, kind, field, value);
 }
 
 static void write_throttle(struct row *row, enum program_kind kind, const struct seen *seen)
 {
-    static const char untold[] = "the GPU does not tell why its clocks are low";
+    static const char untold[] = "the GPU does not report throttle reasons";
     char text[THROTTLE_TEXT];
     if (!seen->told) {
         program_set_null(row, kind, "time.discarded", untold);
@@ -167,7 +167,7 @@ static bool resident_run(struct target *t, struct message *missing)
     t->result->resident_missing = r->program < 0 ? reason : NULL;
     /* Something allocates memory outside the plan. */
     if (r->program >= 0 && (double)r->program > 1.05 * (double)t->result->plan.arena + 4 * 0x1p20)
-        outcome_set(&t->row->outcome, "wrong", "a run makes more memory resident than was planned");
+        outcome_set(&t->row->outcome, "wrong", "a run uses more resident memory than planned");
     return true;
 }
 
@@ -217,7 +217,7 @@ static bool trace_run(struct target *t, struct message *missing)
 
 static const char *timeline_unwanted(const struct target *t)
 {
-    return t->job->timeline ? NULL : "drawn by bench_model";
+    return t->job->timeline ? NULL : "only in bench_model";
 }
 
 static bool timeline_run(struct target *t, struct message *missing)
@@ -236,9 +236,9 @@ static bool count_run(struct target *t, struct message *missing)
     int64_t analytic = result_cost(t->result).flops;
     t->result->counted = tape_count(t->recording->tape, count_limit);
     if (t->result->counted < 0)
-        return complain(missing, "the loops of an op exceed 1e9 FLOPs");
+        return complain(missing, "an op has more than 1e9 FLOPs");
     if (analytic >= 0 && analytic != t->result->counted)
-        outcome_set(&t->row->outcome, "wrong", "the FLOPs counted are not those of the formulas");
+        outcome_set(&t->row->outcome, "wrong", "the counted FLOPs differ from the formulas");
     return true;
 }
 

@@ -32,7 +32,7 @@ static void note_other(struct report *r)
          now.st_mtim.tv_nsec == r->saved.st_mtim.tv_nsec))
         return;
     fprintf(stderr,
-            "warning: %s is written by another program too: one of them will lose its rows, unless each has "
+            "warning: %s is also written by another program: one of them will lose its rows; give each "
             "its own --output\n",
             r->path);
     r->told = true;

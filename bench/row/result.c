@@ -81,11 +81,11 @@ static void write_noise(struct row *row, const struct noise *n)
     if (n->frequency > 0)
         row_set_real(row, "noise.frequency", n->frequency);
     else
-        row_set_null(row, "noise.frequency", "the system does not tell");
+        row_set_null(row, "noise.frequency", "not reported by the system");
     if (*n->governor)
         row_set_text(row, "noise.governor", n->governor);
     else
-        row_set_null(row, "noise.governor", "the system does not tell");
+        row_set_null(row, "noise.governor", "not reported by the system");
 }
 
 /* --- a program */
@@ -135,7 +135,7 @@ static void write_phases(struct row *row, enum program_kind kind, const struct s
         [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++)
         if (isnan(s->phase[PHASE_FORWARD][0]))
-            program_set_null(row, kind, fields[p], "one graph (--cuda-graph)");
+            program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
         else
             program_set_real(row, kind, fields[p], summarize(s->phase[p], (size_t)s->n).median);
 }

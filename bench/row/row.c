@@ -19,11 +19,11 @@ static const char *why_not(const struct job *job, enum program_kind p)
     if (config_runs(o, &job->config, p))
         return NULL;
     if (o->programs[p] && job->config.graph.nodes > o->model_nodes)
-        return "a graph of this size is only encoded, unless --phase asks for more";
+        return "only encoded at this size; timed if --phase is given";
     if (o->programs[p])
-        return "the same by whatever solver, so measured with the first alone, unless --phase asks for more";
-    return p == PROGRAM_KERNEL  ? "programs of a model"
-           : job->config.kernel ? "an op alone"
+        return "the same for every solver: timed with the first only, or if --phase is given";
+    return p == PROGRAM_KERNEL  ? "a whole model"
+           : job->config.kernel ? "a single op"
                                 : "not asked for (--phase)";
 }
 
@@ -44,8 +44,9 @@ static void judge_samples(struct visit *v, enum program_kind kind)
     const struct options *o = v->job->options;
     int n = v->job->samples[kind].n, needed = o->sampling.runs > 0 ? o->sampling.runs : SAMPLES_MIN;
     if (n < needed && outcome_is_ok(&v->result.outcome))
-        outcome_set(&v->result.outcome, "skipped", "%s: %d of %d samples in its part of --timeout, %g s",
-                    program_name(kind), n, needed, o->sampling.timeout);
+        outcome_set(&v->result.outcome, "skipped",
+                    "%s: only %d of %d samples within its share of --timeout, %g s", program_name(kind), n,
+                    needed, o->sampling.timeout);
 }
 
 /* Stores the samples, warns of disturbances and runs the passes. resumed: sampled in an earlier visit. */
@@ -90,7 +91,8 @@ static void judge_check(struct visit *v)
 {
     const struct check *c = &v->result.checked.check;
     if (c->excess > 1)
-        outcome_set(&v->result.outcome, "wrong", "%s: %.3g times the error allowed", c->tensor, c->excess);
+        outcome_set(&v->result.outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor,
+                    c->excess);
 }
 
 /* Probes the machine, for at most a tenth of the row's budget, so that short rows mostly measure. */
@@ -111,7 +113,7 @@ static void note_clamped(const struct visit *v)
     const struct graph_config *g = &v->job->config.graph;
     if (v->work.batch.clamped)
         fprintf(stderr,
-                "note: %lld nodes cannot have a mean degree of %g: there are as many edges as can be\n",
+                "note: %lld nodes cannot have a mean degree of %g: the graph has all possible edges\n",
                 (long long)g->nodes, g->degree);
 }
 
@@ -121,7 +123,7 @@ static void measure_cold_start(struct visit *v)
     const struct options *o = v->job->options;
     struct cold_start *s = &v->result.cold_start;
     if (!o->bench->whole || o->device.meta)
-        complain(&s->missing, o->device.meta ? "planned only (--device meta)" : "measured by bench_model");
+        complain(&s->missing, o->device.meta ? "planned only (--device meta)" : "only in bench_model");
     else
         *s = cold_start_measure(o, &v->job->config);
     if (v->job->profile)

@@ -41,8 +41,8 @@ static bool fits(const struct options *o, const char *what, int64_t bytes, doubl
     char need[UNITS_TEXT], have[UNITS_TEXT];
     units_format(need, (double)bytes, UNITS_BINARY, "B");
     units_format(have, limit, UNITS_BINARY, "B");
-    return outcome_set(outcome, "oom", "%s needs %s (%lld bytes), %s %s", what, need, (long long)bytes,
-                       o->mem_limit > 0 ? "--mem-limit is" : "free are", have);
+    return outcome_set(outcome, "oom", "%s needs %s (%lld bytes); %s %s", what, need, (long long)bytes,
+                       o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
@@ -95,13 +95,12 @@ static bool is_right(const struct encoded *encoded, struct outcome *outcome)
     const struct encoding *e = &encoded->encoding;
     if (e->excess > 1)
         return outcome_set(outcome, "failed",
-                           "%s did not converge: the largest residual, %.3g, is %.3g times what is allowed",
+                           "%s did not converge: the largest residual, %.3g, is %.3g times the limit",
                            e->method, e->residual, e->excess);
     return encoded->missed <= 0 ||
-           outcome_set(
-               outcome, "wrong",
-               "%s left out copies of eigenvalues: in the place of %lld of %lld pairs belong smaller ones",
-               e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
+           outcome_set(outcome, "wrong",
+                       "%s missed copies of eigenvalues: %lld of %lld pairs should be smaller ones",
+                       e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
 }
 
 bool workload_encode(struct workload *w, struct encoded *e, double share, double deadline,
@@ -153,7 +152,7 @@ bool workload_load(const struct workload *w, enum program_kind kind, struct reco
 {
     const struct options *o = w->options;
     return fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
-           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the system refused the arena"));
+           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated"));
 }
 
 void workload_close(struct workload *w)
