@@ -7,7 +7,7 @@
 
 #include "bench/cli/config.h"
 
-/* Words, up to a null. */
+/* A null-terminated list of arguments. */
 struct arguments {
     char **list;
     int count;
@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *a, const
     va_end(values);
 }
 
-/* What a graph that is read from a file does not leave open. */
+/* Whether the file of a graph determines this axis. */
 static bool fixed_by_file(const struct options *o, const double value[AXES], enum axis axis)
 {
     return graph_is_file(axis_text(&o->axes[AXIS_GRAPH], value[AXIS_GRAPH])) &&

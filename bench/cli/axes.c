@@ -15,7 +15,7 @@ static const char *model_choice(int index)
     return models[index].name;
 }
 
-/* The first choice leaves a branch of the layers as the model has it; the rest choose another. */
+/* The first choice keeps the model's own branch; the others replace it. */
 static const char *attention_choice(int index)
 {
     return index == 0 ? "model" : attention_name(index - 1);
@@ -37,7 +37,7 @@ static const char *graph_choice(int index)
                                   : NULL;
 }
 
-/* What --pe can be, by example: any K, and the width of the encoder where it is not the standard one. */
+/* Examples of --pe: any K is allowed, and the encoder may have a non-default width. */
 static const char *pe_choice(int index)
 {
     static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32"};
@@ -52,7 +52,7 @@ static bool pe_known(const char *text)
     return encoding_parse(text, &c);
 }
 
-/* The activations of a feed-forward network: all but none. */
+/* The activations of a feed-forward network: all except none. */
 static const char *act_choice(int index)
 {
     return index + 1 < ACT_KINDS ? activation_name(index + 1) : NULL;
@@ -149,7 +149,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
 }
 
-/* What is allowed, after the item that is not. */
+/* Reports what is allowed, with the nearest choice to `item`. */
 static bool say_allowed(const struct axis_info *axis, const char *text, const char *item,
                         struct message *error)
 {
@@ -179,7 +179,7 @@ static bool same(const struct axis_info *axis, const struct axis_values *v, int 
                                    : v->values[i] == v->values[j];
 }
 
-/* A value given twice would be a row measured twice, which nothing could tell from the first. */
+/* Refuses a value given twice: its row would be measured twice, with nothing to tell the two apart. */
 static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
                          struct message *error)
 {

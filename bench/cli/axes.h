@@ -1,6 +1,6 @@
 /*
- * The axes of a sweep and the language of their values. A sweep is the cartesian product of the values given
- * for every axis.
+ * The axes of a sweep and the syntax of their values. A sweep is the cartesian product of the values of all
+ * axes.
  */
 #ifndef GTMARK_BENCH_AXES_H
 #define GTMARK_BENCH_AXES_H
@@ -17,21 +17,21 @@ enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME, AXIS_TEXT };
 
 enum axis_work { WORK_NEVER, WORK_ALWAYS, WORK_GRAPH, WORK_CHANGED };
 
-/* A line of analysis/record/axes.def, which says what its columns mean. */
+/* A line of analysis/record/axes.def, which explains its columns. */
 struct axis_info {
     const char *name, *field;
     enum axis_kind kind;
     double min, max;                  /* of numbers */
-    const char *(*choice)(int index); /* of names: what is allowed, of texts: examples; null past the last */
-    int first;                        /* of names: the enumerator of the first choice */
-    bool (*allowed)(const char *);    /* of texts */
-    const char *standard;             /* the canonical workload's value */
+    const char *(*choice)(int index); /* names: the allowed ones; texts: examples; null past the last */
+    int first;                        /* names: enumerator of the first choice */
+    bool (*allowed)(const char *);    /* texts */
+    const char *standard;             /* value in the canonical workload */
     int pace;
     enum axis_work work;
     const char *dump, *help;
 };
 
-/* Values of an axis; a name is held as its index among the choices, a text as its place in `text`. */
+/* Values of an axis: a name by its index among the choices, a text by its offset in `text`. */
 struct axis_values {
     double *values;
     int count;
@@ -45,13 +45,13 @@ enum { AXIS_VALUES_MAX = 1000 };
 
 const struct axis_info *axis_info(enum axis a);
 
-/* The axes in the order of a sweep: the last varies fastest. */
+/* The axes in sweep order; the last varies fastest. */
 void axes_swept(enum axis order[AXES]);
 
 /*
- * Reads a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are
- * powers of 1000. No value may be there twice. Replaces what `out` held. False with a message that says what
- * is allowed.
+ * Parses a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are
+ * powers of 1000. Values must be distinct. Replaces the contents of `out`. False with a message that says
+ * what is allowed.
  */
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error);
 

@@ -5,7 +5,7 @@
 #include "bench/cli/conflicts.h"
 #include "bench/cli/flags.h"
 
-/* `all` is to live as long. */
+/* `all` must outlive the result. */
 static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])
 {
     static const char *const headings[FLAG_GROUPS + 1] = {

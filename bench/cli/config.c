@@ -6,10 +6,10 @@
 
 #include "bench/machine/machine.h"
 
-/* Sweeps beyond this are mistakes of the command line. */
+/* More configurations are certainly a mistake. */
 enum { CONFIGS_MAX = 100000 };
 
-/* How many solvers the encoding at an index is combined with: where there is nothing to solve, one. */
+/* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)
 {
     struct encoding_config c;
@@ -17,7 +17,7 @@ static int solvers_of(const struct options *o, int index)
     return encoding_is_spectral(&c) ? o->axes[AXIS_SOLVER].count : 1;
 }
 
-/* The values of two axes in one: encodings with their solvers. */
+/* Encodings and their solvers, counted as one axis. */
 static int encoding_count(const struct options *o)
 {
     int count = 0;
@@ -26,7 +26,7 @@ static int encoding_count(const struct options *o)
     return count;
 }
 
-/* The index-th of these. */
+/* The index-th of these combinations. */
 static void choose_encoding(const struct options *o, int index, double value[AXES])
 {
     int i = 0;
@@ -44,7 +44,7 @@ int64_t config_count(const struct options *o)
     return o->kernels ? count * o->kernel_count : count;
 }
 
-/* Returns the index beyond the axes, which is the kernel's. */
+/* Returns the remaining index, which selects the kernel. */
 static int64_t values_at(const struct options *o, int64_t index, double value[AXES])
 {
     int64_t rest = index;
@@ -59,7 +59,7 @@ static int64_t values_at(const struct options *o, int64_t index, double value[AX
             value[a] = o->axes[a].values[rest % count];
         rest /= count;
     }
-    if (o->largest.nodes) /* 1: of a row that is skipped */
+    if (o->largest.nodes) /* 1 for a skipped row */
         value[AXIS_NODES] = o->largest.nodes[index] > 0 ? (double)o->largest.nodes[index] : 1;
     return rest;
 }
@@ -92,7 +92,7 @@ bool config_runs(const struct options *o, const struct config *c, enum program_k
     return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
 }
 
-/* A graph that is read has its own size. */
+/* A graph from a file has a size of its own. */
 static bool check_file(const struct options *o, const struct config *c, struct message *error)
 {
     for (enum axis a = 0; graph_is_file(c->graph.family) && a < AXES; a++)
@@ -102,7 +102,7 @@ static bool check_file(const struct options *o, const struct config *c, struct m
     return true;
 }
 
-/* Heads that the device's attention cannot have. */
+/* The head width must be supported by the device's attention. */
 static bool check_heads(const struct options *o, const struct config *c, struct message *error)
 {
     int most = o->device.backend->head_most;
@@ -116,7 +116,7 @@ static bool check_heads(const struct options *o, const struct config *c, struct 
         o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
 }
 
-/* A graph that cannot be read is a wrong command line. */
+/* A graph file that cannot be read is a usage error. */
 static bool check_readable(const struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
@@ -133,7 +133,7 @@ static bool check_readable(const struct options *o, struct message *error)
     return true;
 }
 
-/* A model that there cannot be: all of the axes that make it so. */
+/* An impossible model: names all axes involved. */
 static bool say_refused(const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;

@@ -1,4 +1,4 @@
-/* Where a configuration keeps its axes, and the hash of those that define the work. */
+/* Where a configuration stores its axes, and the hash of those that define the work. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
         v->missing = "no eigenproblem";
 }
 
-/* The bytes of a file, hashed; 0 if it cannot be read, which reading the graph reports. */
+/* The hash of a file's bytes; 0 if it cannot be read, an error that is reported when the graph is read. */
 static uint64_t file_hash(const char *path)
 {
     FILE *in = fopen(path, "rb");
@@ -92,7 +92,7 @@ static uint64_t file_hash(const char *path)
 
 enum { WORD_TEXT = 256 };
 
-/* How the graph is drawn, or the bytes of the file that it is read from. */
+/* How the graph is generated, or the hash of its file. */
 static void graph_word(const struct graph_config *g, char text[WORD_TEXT])
 {
     const char *colon = strchr(g->family, ':');
@@ -114,7 +114,7 @@ static void value_word(const struct axis_value *v, char text[WORD_TEXT])
         snprintf(text, WORD_TEXT, "%.17g", v->real);
 }
 
-/* Replaces the value by what is hashed, where that is something else. */
+/* Replaces the value if something else is hashed. */
 static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
 {
     const struct encoding_config *pe = &c->parts.pe;
@@ -126,7 +126,7 @@ static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
         snprintf(text, WORD_TEXT, "%s", attention_name(ATTENTION_DENSE));
 }
 
-/* Adds the axes that define the work in this way, each with its name. */
+/* Adds the axes of this kind of work, each with its name. */
 static void add_words(const struct config *c, enum axis_work work, FILE *out)
 {
     enum axis order[AXES];

@@ -8,7 +8,7 @@
 #include "bench/cli/kernels.h"
 #include "bench/show/dump.h"
 
-/* The graphs of a batch are small unless their size is given. */
+/* Graphs in a batch are small by default. */
 static bool default_nodes(struct options *o, struct message *error)
 {
     bool batches = false;
@@ -17,7 +17,7 @@ static bool default_nodes(struct options *o, struct message *error)
     return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
 }
 
-/* Solvers to compare with are for sizes at which all of them end soon: those of the benchmark itself. */
+/* The default solvers to compare are for the benchmark's own sizes, at which all of them finish soon. */
 static bool default_solver(struct options *o, struct message *error)
 {
     bool own = !o->given[AXIS_NODES] && !o->given[AXIS_GRAPH] && !o->given[AXIS_PE];
@@ -25,24 +25,24 @@ static bool default_solver(struct options *o, struct message *error)
            axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
 }
 
-/* What is read has one size, and is not to be measured once for each size of graphs that are drawn. */
+/* A graph from a file has one size, so it must not be measured once per size of the generated graphs. */
 static bool file_nodes(struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH], *nodes = &o->axes[AXIS_NODES];
     const char *file = NULL;
-    bool drawn = false;
+    bool generated = false;
     for (int i = 0; i < graphs->count; i++) {
         const char *name = axis_text(graphs, graphs->values[i]);
-        drawn = drawn || !graph_is_file(name);
+        generated = generated || !graph_is_file(name);
         file = graph_is_file(name) ? name : file;
     }
     if (o->given[AXIS_NODES])
         return true;
-    if (file && drawn && nodes->count > 1)
+    if (file && generated && nodes->count > 1)
         return complain(
             error, "--graph %.300s: a run of its own, since the other graphs have %d sizes and this has one",
             file, nodes->count);
-    return drawn || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+    return generated || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
 static bool check_graph(const struct options *o, struct message *error)
@@ -54,7 +54,7 @@ static bool check_graph(const struct options *o, struct message *error)
                     o->profile ? "profile" : "trace");
 }
 
-/* A trace is of what ran. */
+/* A trace needs a program that ran. */
 static bool check_trace(const struct options *o, struct message *error)
 {
     char why[MESSAGE_SIZE];
@@ -65,7 +65,7 @@ static bool check_trace(const struct options *o, struct message *error)
     return file_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
 }
 
-/* The libraries that encodings need, unless nothing is to be solved. */
+/* Libraries needed by encodings, unless nothing is computed. */
 static bool check_solvers(const struct options *o, struct message *error)
 {
     const struct axis_values *solvers = &o->axes[AXIS_SOLVER], *encodings = &o->axes[AXIS_PE];

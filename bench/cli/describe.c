@@ -13,7 +13,7 @@ static const void *first_arguments(const struct tape *t, enum op op)
     return NULL;
 }
 
-/* The eps of the model's norms, whichever they are; NAN, which is null, if it has none. */
+/* The eps of the model's norms; NAN, written as null, if it has none. */
 static double eps_of(const struct tape *t)
 {
     const struct add_layer_norm_args *layer = first_arguments(t, OP_add_layer_norm);
@@ -22,7 +22,7 @@ static double eps_of(const struct tape *t)
     return layer ? layer->eps : batch ? batch->eps : graph ? graph->eps : NAN;
 }
 
-/* Adds the axes whose entry is in this object, "model." or "graph.", or "" for config.json itself. */
+/* Adds the axes under `path`: "model.", "graph.", or "" for config.json itself. */
 static void describe_axes(const struct config *c, const char *path, struct value *object)
 {
     enum axis order[AXES];
@@ -66,7 +66,7 @@ static struct value *describe_graph(const struct config *c, const struct batch *
     return graph;
 }
 
-/* In the initial state the schedule holds the learning rate. */
+/* Initially the schedule contains the learning rate. */
 static struct value *describe_adamw(const struct tape *t)
 {
     const struct adamw_args *a = first_arguments(t, OP_adamw);

@@ -1,4 +1,4 @@
-/* The table of the benchmarks' flags, and the readers of values that are none of the common kinds. */
+/* The table of the benchmarks' flags, and the readers of uncommon kinds of values. */
 #include "bench/cli/flags.h"
 
 #include <stdlib.h>
@@ -78,9 +78,9 @@ static bool read_baseline(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     char why[MESSAGE_SIZE];
-    record_free(o->baseline); /* of a flag given twice, which is refused then */
+    record_free(o->baseline); /* given twice, which is refused later */
     o->baseline = record_load_any(a->value, why);
-    o->sampling.interleave = true; /* so that the drift of the machine shows */
+    o->sampling.interleave = true; /* to expose drift of the machine */
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 

@@ -1,4 +1,4 @@
-/* The flags of the benchmarks, axes among them. */
+/* The flags of the benchmarks, axes included. */
 #ifndef GTMARK_BENCH_FLAGS_H
 #define GTMARK_BENCH_FLAGS_H
 
@@ -8,7 +8,7 @@
 /* In the order of --help. */
 enum flag_group { AXES_LISTED, WHERE, WHAT, SAMPLES, OUTPUT, LIMITS, GATES, ABOUT, FLAG_GROUPS };
 
-/* Every flag, of which the fields are those of struct options; the name is null past the last. */
+/* All flags, for fields of struct options; terminated by a null name. */
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX]);
 
 #endif

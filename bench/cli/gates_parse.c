@@ -10,7 +10,7 @@ const struct gate_kind gate_kinds[GATE_KINDS] = {
     {"error", "error.norm", true, false, QUANTITY_RATIO},
 };
 
-/* Reads "step." and moves past it; PROGRAMS where there is none. */
+/* Reads "step." and moves past it; PROGRAMS if there is none. */
 static int read_program(const char **text)
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {

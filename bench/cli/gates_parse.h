@@ -9,15 +9,15 @@
 enum { GATES_MAX = 16, GATE_KINDS = 4 };
 
 struct gate_kind {
-    const char *name, *field; /* below a program's, or of the row */
-    bool of_row, least;       /* least: the value must not be below the limit */
+    const char *name, *field; /* field of the program, or of the row */
+    bool of_row, least;       /* least: a lower bound */
     enum quantity_kind quantity;
 };
 
 extern const struct gate_kind gate_kinds[GATE_KINDS];
 
 struct gate {
-    int kind, program; /* program: PROGRAMS for every one */
+    int kind, program; /* program: PROGRAMS for all */
     double limit;      /* bytes, seconds, 1/s or a ratio */
 };
 

@@ -1,4 +1,4 @@
-/* What --help prints: the table of flags, by their groups. */
+/* Prints --help: the table of flags, by group. */
 #include "bench/cli/syntax.h"
 
 static void help_line(const struct flag *f, FILE *out)

@@ -26,7 +26,7 @@ bool kernels_read(const struct argument *a, struct message *error)
                             nearest);
 }
 
-/* Whether a backend between `top` and `from` has this row too, which then stands above it. */
+/* Whether a backend from `top` down to `from`, exclusive, overrides this kernel. */
 static bool covered(const struct backend *top, const struct backend *from, const struct kernel *k)
 {
     for (; top != from; top = top->base)

@@ -1,4 +1,4 @@
-/* The kernels that a benchmark of ops times: one row for each op and variant of the device's backend. */
+/* The kernels timed by a benchmark of ops: one row per op and variant on the device's backend. */
 #ifndef GTMARK_BENCH_KERNELS_H
 #define GTMARK_BENCH_KERNELS_H
 
@@ -9,9 +9,9 @@
 bool kernels_read(const struct argument *a, struct message *error);
 
 /*
- * Fills o->kernels where the benchmark is of ops: those of --op, or all, in the order of ops.def; of each the
- * variants of the backend and of those below it, or the one of --impl. What is left out is said on stderr.
- * False with a message where the flags do not fit the benchmark. To be freed.
+ * Fills o->kernels for a benchmark of ops: those of --op, or all, in the order of ops.def; for each op the
+ * variants of the backend and of those below it, or the one of --impl. Notes omitted ops on stderr. False
+ * with a message if the flags do not fit the benchmark. The caller frees o->kernels.
  */
 bool kernels_choose(struct options *o, struct message *error);
 

@@ -1,4 +1,4 @@
-/* What --list-models, --list-graphs and --list-ops print. */
+/* Output of --list-models, --list-graphs and --list-ops. */
 #ifndef GTMARK_BENCH_LISTS_H
 #define GTMARK_BENCH_LISTS_H
 
@@ -7,7 +7,7 @@
 void list_models(void);
 void list_graphs(void);
 
-/* Ops with their mathematics, FLOPs and the variants of the backend. */
+/* Ops with their mathematics, FLOPs and the variants on the backend. */
 void list_ops(const struct backend *b);
 
 #endif
