@@ -1,5 +1,5 @@
 /*
- * Units of the harness: the product of a sweep and its work hash, the sampling rule, and the paths of
+ * Units of the harness: the product of a sweep, the sampling rule, and the paths of
  * results. The syntax of axes is tested in test_axes.c.
  */
 #include <math.h>
@@ -15,27 +15,10 @@
 #include <cmocka.h>
 
 #include "bench/base/paths.h"
-#include "bench/cli/command_line.h"
-#include "bench/cli/config.h"
 #include "bench/time/sample.h"
+#include "tests/sweeps.h"
 
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
-
-/* The options of a valid command line; words are split at blanks. */
-static struct options options_of(const char *words)
-{
-    char text[256], *rest = text, *argv[32] = {"bench_test"};
-    int argc = 1;
-    snprintf(text, sizeof text, "%s", words);
-    for (char *word; argc < 32 && (word = strsep(&rest, " ")) != NULL;)
-        if (*word)
-            argv[argc++] = word;
-    struct options o;
-    struct message error = {""};
-    if (!options_parse(&bench, argc, argv, &o, &error))
-        fail_msg("%s: %s", words, error.text);
-    return o;
-}
 
 /* Numbers without a unit are seconds. */
 static void test_seconds(void **state)
@@ -47,7 +30,7 @@ static void test_seconds(void **state)
     } list[] = {{"--budget 5", 5},      {"--budget 1e2", 100}, {"--budget 10s", 10},
                 {"--budget 2min", 120}, {"--budget 0.5", 0.5}, {"--budget 250ms", 0.25}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        struct options o = options_of(list[i].words);
+        struct options o = options_of(&bench, list[i].words);
         assert_true(fabs(o.sampling.budget - list[i].budget) <= 1e-12 * list[i].budget);
         options_free(&o);
     }
@@ -56,7 +39,8 @@ static void test_seconds(void **state)
 static void test_cartesian_product(void **state)
 {
     (void)state;
-    struct options o = options_of("--nodes 10,20,30 --heads 1,2 --act relu,gelu --ffn 24 --threads 3");
+    struct options o =
+        options_of(&bench, "--nodes 10,20,30 --heads 1,2 --act relu,gelu --ffn 24 --threads 3");
     assert_int_equal(config_count(&o), 12);
     for (int i = 0; i < 12; i++) { /* nodes vary fastest, being the last axis */
         struct config c = config_at(&o, i);
@@ -69,7 +53,7 @@ static void test_cartesian_product(void **state)
         assert_string_equal(models[c.model].name, "gps");
     }
     options_free(&o);
-    o = options_of("--hidden 40 --heads 5");
+    o = options_of(&bench, "--hidden 40 --heads 5");
     struct config c = config_at(&o, 1);
     assert_int_equal(c.graph.nodes, 200); /* the benchmark's own axis */
     assert_int_equal(c.parts.ffn, 80);    /* twice the width unless given */
@@ -81,88 +65,16 @@ static void test_impossible_combinations(void **state)
 {
     (void)state;
     struct message error = {""};
-    struct options o = options_of("--hidden 16,24 --heads 1,2,6");
+    struct options o = options_of(&bench, "--hidden 16,24 --heads 1,2,6");
     assert_false(config_check_all(&o, &error)); /* width 24 can have 6 heads, 16 cannot */
     assert_non_null(strstr(error.text, "--heads 6 --hidden 16"));
     options_free(&o);
-    o = options_of("--hidden 12,24 --heads 1,2,6");
+    o = options_of(&bench, "--hidden 12,24 --heads 1,2,6");
     assert_true(config_check_all(&o, &error));
     options_free(&o);
-    o = options_of("--nodes 1-1000+1 --layers 1-1000+1 --ffn 1-1000+1 --threads 1-1000+1");
+    o = options_of(&bench, "--nodes 1-1000+1 --layers 1-1000+1 --ffn 1-1000+1 --threads 1-1000+1");
     assert_false(config_check_all(&o, &error)); /* whose number does not overflow */
     options_free(&o);
-}
-
-static void work_of(const char *words, char work[17])
-{
-    struct options o = options_of(words);
-    struct config c = config_at(&o, 0);
-    config_work(&c, o.seed, work);
-    options_free(&o);
-    assert_int_equal(strspn(work, "0123456789abcdef"), 16);
-}
-
-/* Each axis except the threads defines the work, and so does the seed; how it is measured does not. */
-static void test_work(void **state)
-{
-    (void)state;
-    static const char *const same[] = {"--solver iterative",
-                                       "--threads 7",
-                                       "--ffn 512",
-                                       "--runs 3",
-                                       "--device ref",
-                                       "--device meta",
-                                       "--impl linear=ref",
-                                       "--phase step",
-                                       "--nodes 100 --layers 6",
-                                       "--attention dense",
-                                       "--attention unfused",
-                                       "--mpnn gin",
-                                       "--model gps_sparse --attention dense"};
-    static const char *const others[AXES + 1] = {
-        [AXIS_LAYERS] = "--layers 5",   [AXIS_HIDDEN] = "--hidden 248 --ffn 512",
-        [AXIS_HEADS] = "--heads 4",     [AXIS_FFN] = "--ffn 511",
-        [AXIS_ACT] = "--act gelu_tanh", [AXIS_DEGREE] = "--degree 5.5",
-        [AXIS_NODES] = "--nodes 101",   [AXES] = "--seed 43",
-        [AXIS_MODEL] = "--model gin",   [AXIS_ATTENTION] = "--attention sparse",
-        [AXIS_MPNN] = "--mpnn none",    [AXIS_NORM] = "--norm graph",
-        [AXIS_POOL] = "--pool max",     [AXIS_TASK] = "--task node",
-        [AXIS_GRAPH] = "--graph grid",  [AXIS_BATCH] = "--batch 2 --nodes 100",
-        [AXIS_PE] = "--pe rwse:4",
-    };
-    char work[17], other[AXES + 1][17];
-    work_of("", work);
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        work_of(same[i], other[0]);
-        assert_string_equal(other[0], work);
-    }
-    int differing = 0;
-    for (int a = 0; a <= AXES; a++) {
-        work_of(others[a] ? others[a] : "", other[a]);
-        for (int b = 0; others[a] && b < a; b++)
-            assert_string_not_equal(other[a], other[b]);
-        differing += strcmp(other[a], work) != 0;
-    }
-    assert_int_equal(differing, AXES - 1); /* including the seed, without the threads and the solver */
-}
-
-/* The contents of a graph file, not its name, define the work. */
-static void test_work_of_files(void **state)
-{
-    (void)state;
-    static const char *const texts[] = {"0 1\n", "0 1\n", "0 1\n1 0\n"};
-    char work[3][17], path[] = "/tmp/gtmark-bench-XXXXXX", words[64];
-    close(mkstemp(path));
-    for (int i = 0; i < 3; i++) {
-        FILE *out = fopen(path, "w");
-        fputs(texts[i], out);
-        fclose(out);
-        snprintf(words, sizeof words, "--graph file:%s", path);
-        work_of(words, work[i]);
-    }
-    unlink(path);
-    assert_string_equal(work[0], work[1]);
-    assert_string_not_equal(work[0], work[2]);
 }
 
 /* Graphs of a batch are small unless their size is given. */
@@ -175,7 +87,7 @@ static void test_nodes_of_batches(void **state)
     } cases[] = {
         {"", 100}, {"--batch 1", 100}, {"--batch 8", 32}, {"--batch 1,8", 32}, {"--batch 8 --nodes 7", 7}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct options o = options_of(cases[i].words);
+        struct options o = options_of(&bench, cases[i].words);
         assert_int_equal(config_at(&o, 0).graph.nodes, cases[i].nodes);
         options_free(&o);
     }
@@ -372,9 +284,7 @@ int main(void)
         cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_cartesian_product),
         cmocka_unit_test(test_impossible_combinations),
-        cmocka_unit_test(test_work_of_files),
         cmocka_unit_test(test_nodes_of_batches),
-        cmocka_unit_test(test_work),
         cmocka_unit_test(test_sampling_rule),
         cmocka_unit_test(test_warm_up_by_time),
         cmocka_unit_test(test_watched_value),

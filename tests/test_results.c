@@ -18,9 +18,9 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
-#include "bench/cli/axes.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
+#include "tests/sweeps.h"
 #include "tests/values.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
@@ -193,18 +193,10 @@ static void test_kinds_of_attention(void **state)
 /* A table begins with the swept axes, whatever they are. */
 static void test_table_of_every_axis(void **state)
 {
-    static const char *const sweeps[] = {
-        "--nodes 8,9",       "--model gin,gps",    "--attention dense,sparse",
-        "--mpnn gin,none",   "--norm layer,batch", "--pool mean,max",
-        "--task graph,node", "--layers 1,2",       "--hidden 8,16",
-        "--heads 1,2",       "--ffn 8,16",         "--act gelu,relu",
-        "--graph er,grid",   "--threads 1,2",      "--degree 1,2",
-        "--batch 1,2",       "--pe none,rwse:4",   "--pe lap:4 --solver auto,arpack"};
-    _Static_assert(sizeof sweeps / sizeof *sweeps == AXES, "a sweep for every axis");
-    for (int i = 0; i < AXES; i++) {
-        char words[256];
-        const char *nodes = strncmp(sweeps[i], "--nodes", 7) ? "--nodes 8" : "";
-        snprintf(words, sizeof words, "--device meta %s %s", nodes, sweeps[i]);
+    for (enum axis a = 0; a < AXES; a++) {
+        char words[256], sweep[SWEEP_WORDS];
+        axis_sweep(a, sweep);
+        snprintf(words, sizeof words, "--device meta %s %s", a == AXIS_NODES ? "" : "--nodes 20", sweep);
         struct ended e = run_words(*state, words, 0);
         int lines = 0;
         for (const char *c = e.out; *c; c++)

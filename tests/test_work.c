@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/cli/command_line.h"
-#include "bench/cli/config.h"
+#include "tests/sweeps.h"
 
 static const struct bench programs = {.name = "test", .axis = AXIS_NODES, .values = "500"};
 static const struct bench kernels = {.name = "test", .axis = AXIS_NODES, .values = "500", .kernels = true};
@@ -40,19 +39,10 @@ static const struct {
     {&kernels, "--nodes 64 --op spmm --hidden 32 --heads 2 --pe rwse:4", "4b4532dde6ed4352"},
 };
 
-/* The hash of the first row; words are split at blanks. */
+/* The hash of the first row. */
 static void work_of(const struct bench *b, const char *words, char work[17])
 {
-    char text[256], *rest = text, *argv[32] = {text};
-    int argc = 1;
-    struct options o;
-    struct message error;
-    snprintf(text, sizeof text, "%s", words);
-    for (char *word; argc < 31 && (word = strsep(&rest, " ")) != NULL;)
-        if (*word)
-            argv[argc++] = word;
-    if (!options_parse(b, argc, argv, &o, &error))
-        fail_msg("%s: %s", words, error.text);
+    struct options o = options_of(b, words);
     struct config c = config_at(&o, 0);
     config_work(&c, o.seed, work);
     options_free(&o);
@@ -81,8 +71,79 @@ static void test_hashes(void **state)
     assert_int_equal(differing, 0);
 }
 
+/* How the work is done does not change the hash. */
+static void test_same_work(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"--solver iterative",
+                                       "--threads 7",
+                                       "--ffn 512",
+                                       "--runs 3",
+                                       "--device ref",
+                                       "--device meta",
+                                       "--impl linear=ref",
+                                       "--phase step",
+                                       "--nodes 500 --layers 6",
+                                       "--attention dense",
+                                       "--attention unfused",
+                                       "--mpnn gin",
+                                       "--model gps_sparse --attention dense"};
+    char work[17], other[17];
+    work_of(&programs, "", work);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        work_of(&programs, same[i], other);
+        if (strcmp(other, work) != 0)
+            fail_msg("%s changes the hash", same[i]);
+    }
+}
+
+/* Every axis changes the hash, except the threads and the solver, and no two change it alike. */
+static void test_every_axis(void **state)
+{
+    (void)state;
+    char work[AXES][17], first[17], words[SWEEP_WORDS];
+    for (enum axis a = 0; a < AXES; a++) {
+        axis_sweep(a, words);
+        struct options o = options_of(&programs, words);
+        for (int i = 0; i < 2; i++) {
+            struct config c = config_at(&o, i);
+            config_work(&c, o.seed, i ? work[a] : first);
+        }
+        options_free(&o);
+        bool changes = axis_info(a)->work != WORK_NEVER || a == AXIS_MODEL; /* which sets other axes */
+        if ((strcmp(first, work[a]) != 0) != changes)
+            fail_msg("%s: the hashes are %s and %s", words, first, work[a]);
+        for (enum axis b = 0; changes && b < a; b++)
+            assert_string_not_equal(work[a], work[b]);
+    }
+}
+
+/* The contents of a graph file, not its name, define the work. */
+static void test_work_of_files(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0 1\n", "0 1\n", "0 1\n1 0\n"};
+    char work[3][17], path[] = "/tmp/gtmark-bench-XXXXXX", words[64];
+    close(mkstemp(path));
+    for (int i = 0; i < 3; i++) {
+        FILE *out = fopen(path, "w");
+        fputs(texts[i], out);
+        fclose(out);
+        snprintf(words, sizeof words, "--graph file:%s", path);
+        work_of(&programs, words, work[i]);
+    }
+    unlink(path);
+    assert_string_equal(work[0], work[1]);
+    assert_string_not_equal(work[0], work[2]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hashes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_same_work),
+        cmocka_unit_test(test_every_axis),
+        cmocka_unit_test(test_work_of_files),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

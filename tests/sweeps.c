@@ -1,0 +1,38 @@
+#include "tests/sweeps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct options options_of(const struct bench *b, const char *words)
+{
+    char text[256], *rest = text, *argv[32] = {"test"};
+    int argc = 1;
+    struct options o;
+    struct message error = {""};
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word; argc < 31 && (word = strsep(&rest, " ")) != NULL;)
+        if (*word)
+            argv[argc++] = word;
+    if (!options_parse(b, argc, argv, &o, &error))
+        fail_msg("%s: %s", words, error.text);
+    return o;
+}
+
+void axis_sweep(enum axis a, char words[SWEEP_WORDS])
+{
+    const struct axis_info *axis = axis_info(a);
+    bool narrow = axis->max < 16;
+    int n = snprintf(words, SWEEP_WORDS, "--%s=", axis->name);
+    if (axis->choice)
+        n += snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s,%s", axis->choice(0), axis->choice(1));
+    else
+        n += snprintf(words + n, SWEEP_WORDS - (size_t)n, "%g,%g", narrow ? axis->min : 8,
+                      narrow ? axis->max : 16);
+    snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s", a == AXIS_SOLVER ? " --pe=lap:4" : "");
+}

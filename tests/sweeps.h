@@ -1,0 +1,16 @@
+/* Command lines for tests. */
+#ifndef GTMARK_TESTS_SWEEPS_H
+#define GTMARK_TESTS_SWEEPS_H
+
+#include "bench/cli/command_line.h"
+#include "bench/cli/config.h"
+
+/* The options of words that are split at blanks; the test fails if they are refused. What the options point
+ * to in the command line (paths, variants) is gone afterwards. */
+struct options options_of(const struct bench *b, const char *words);
+
+/* A sweep over two values of an axis: "--hidden=8,16". */
+enum { SWEEP_WORDS = 128 };
+void axis_sweep(enum axis a, char words[SWEEP_WORDS]);
+
+#endif
