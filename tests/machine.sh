@@ -17,7 +17,7 @@ needs()
 cc|C compiler|required|gcc libc6-dev|gcc|gcc|nothing can be built
 cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
 openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
-jansson|Jansson|required|libjansson-dev|jansson-devel|jansson|no result files
+cjson|cJSON|required|libcjson-dev|cjson-devel|cjson|no result files
 zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
 pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are searched only in the usual places
 cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by gtmark's own loops, many times slower
@@ -81,10 +81,10 @@ find_openmp()
     link '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }' -fopenmp
 }
 
-find_jansson()
+find_cjson()
 {
-    link '#include <jansson.h>\nint main(void) { json_decref(json_object()); return 0; }' \
-        "$(pkg jansson)" -ljansson && packages="$packages $found"
+    link '#include <cjson/cJSON.h>\nint main(void) { cJSON_Delete(cJSON_CreateRaw("1")); return 0; }' \
+        "$(pkg libcjson)" -lcjson && packages="$packages $found"
 }
 
 find_zlib()

@@ -56,6 +56,8 @@ static struct value *value_schema(const struct field *f)
     if (f->type == FIELD_REALS)
         value_set(schema, "items", one("type", "number"));
     value_set_text(schema, "description", description);
+    if (schema_is_retired(f->path))
+        value_set_flag(schema, "deprecated", true);
     return schema;
 }
 
@@ -102,6 +104,8 @@ static struct value *object_of(const struct field *fields, size_t count)
 static struct value *fields_schema(void)
 {
     struct value *fields = object_of(schema_fields, schema_fields_count);
+    for (size_t i = 0; i < schema_retired_count; i++)
+        add_field(fields, &schema_retired[i]);
     value_set(value_get(fields, "properties.status"), "enum",
               texts((const char *const[]){"ok", "skipped", "oom", "failed", "wrong", NULL}));
     value_set(fields, "required", texts((const char *const[]){"status", "reason", NULL}));

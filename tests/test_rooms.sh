@@ -96,7 +96,7 @@ check 'an include that names no room is found' "$(plant kernels '#include "mat.h
     'kernels/planted.c:1:#include "mat.h"'
 check 'another room is found' "$(plant utils '')" 'utils: no such room'
 check 'an include downwards is none' "$(plant bench '#include "kernels/mat.h"')" ''
-check 'an include of a library is none' "$(plant analysis '#include <jansson.h>')" ''
+check 'an include of a library is none' "$(plant analysis '#include <zlib.h>')" ''
 
 # order FOLDER LINE
 order()

@@ -23,6 +23,37 @@ static bool system_error(char *error, const char *path)
     return false;
 }
 
+/* All that is left in a stream; null if it fails. */
+static char *read_all(FILE *file, size_t *size)
+{
+    size_t capacity = 1 << 16;
+    char *text = NULL;
+    *size = 0;
+    do {
+        capacity *= 2;
+        text = realloc(text, capacity);
+        if (!text)
+            abort();
+        *size += fread(text + *size, 1, capacity - 1 - *size, file);
+    } while (*size == capacity - 1);
+    text[*size] = '\0';
+    if (!ferror(file))
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *file_read(const char *path, size_t *size, char *error)
+{
+    FILE *file = fopen(path, "r");
+    char *text = file ? read_all(file, size) : NULL;
+    if (!text)
+        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be read: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    return text;
+}
+
 /* Opens the file beside `path`, whose name is allocated into *beside; null with a message if that fails. */
 static FILE *open_beside(const char *path, char **beside, char *error)
 {

@@ -1,12 +1,16 @@
 /*
- * A file that holds a whole document at every moment. Functions return false and write one line that says why
- * into error[MESSAGE_SIZE].
+ * A file that holds a whole document at every moment. Functions return false (or null) and write one line
+ * that says why into error[MESSAGE_SIZE].
  */
 #ifndef GTMARK_ANALYSIS_FILE_H
 #define GTMARK_ANALYSIS_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* All bytes of a file, with a '\0' behind them, to be freed. */
+char *file_read(const char *path, size_t *size, char *error);
 
 /*
  * Saves what `write` writes, which returns false if the stream failed: writes beside the file, then renames.

@@ -2,10 +2,12 @@
 #include "analysis/record/record.h"
 
 #include "analysis/record/file.h"
-#include "analysis/record/json.h"
+#include "analysis/record/row_cells.h"
 #include "analysis/record/schema.h"
+#include "analysis/record/value_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -84,6 +86,10 @@ bool record_add(struct record *record, struct row *row, char *error)
 static bool head_is_sound(const struct value *head, char *error)
 {
     int64_t version;
+    if (value_kind(head) != VALUE_OBJECT) {
+        snprintf(error, MESSAGE_SIZE, "not a result file: no JSON object");
+        return false;
+    }
     if (!value_get_count(head, "schema", &version) || version != SCHEMA_VERSION) {
         snprintf(error, MESSAGE_SIZE, "schema: is not version %d", SCHEMA_VERSION);
         return false;
@@ -102,44 +108,60 @@ static bool head_is_sound(const struct value *head, char *error)
 
 typedef bool row_check(const struct row *row, char *error);
 
-/* Whether what stands beside the rows is sound, and every row is so to `row_is_sound`. */
-static bool validate(const struct record *record, row_check *row_is_sound, char *error)
+/* Whether row i is sound. */
+static bool row_checks(const struct row *row, size_t i, row_check *row_is_sound, char *error)
 {
-    if (!head_is_sound(record->head, error))
-        return false;
-    for (size_t i = 0; i < rows_count(record->rows); i++) {
-        char wrong[MESSAGE_SIZE];
-        if (!row_is_sound(rows_at(record->rows, i), wrong)) {
-            snprintf(error, MESSAGE_SIZE, "row %zu: %.*s", i + 1, MESSAGE_SIZE / 2, wrong);
-            return false;
-        }
-    }
-    return true;
+    char wrong[MESSAGE_SIZE];
+    if (row_is_sound(row, wrong))
+        return true;
+    snprintf(error, MESSAGE_SIZE, "row %zu: %.*s", i + 1, MESSAGE_SIZE / 2, wrong);
+    return false;
 }
 
 bool record_validate(const struct record *record, char *error)
 {
-    return validate(record, row_validate, error);
+    if (!head_is_sound(record->head, error))
+        return false;
+    for (size_t i = 0; i < rows_count(record->rows); i++)
+        if (!row_checks(rows_at(record->rows, i), i, row_validate, error))
+            return false;
+    return true;
+}
+
+/* The head, laid out and without its closing bracket. */
+static void write_head(const struct value *head, int indent, FILE *out)
+{
+    char *text = value_print(head);
+    text[strlen(text) - 1] = '\0';
+    value_lay_out(text, indent, 0, out);
+    free(text);
 }
 
 bool record_write(const struct record *record, FILE *out)
 {
-    json_t *all = json_copy(json_of_value(record->head)), *rows = json_array();
+    write_head(record->head, 1, out);
+    fputs(",\n \"rows\": [", out);
     for (size_t i = 0; i < rows_count(record->rows); i++)
-        json_array_append(rows, json_of_row(rows_at(record->rows, i)));
-    json_object_set_new(all, "rows", rows);
-    bool good = value_write_indented(value_of_json(all), 1, out) && putc('\n', out) != EOF;
-    json_decref(all);
-    return good;
+        fprintf(out, "%s\n  %s", i ? "," : "", row_json(rows_at(record->rows, i)));
+    fprintf(out, "%s]\n}\n", rows_count(record->rows) ? "\n " : "");
+    return !ferror(out);
 }
 
 bool record_write_line(const struct record *record, const struct row *row, FILE *out)
 {
-    json_t *head = json_copy(json_of_value(record->head)), *line = json_copy(json_of_row(row));
-    json_object_del(head, "fits");
-    bool good = json_object_set_new(line, "record", head) == 0 && row_write(row_of_json(line), out);
-    json_decref(line);
-    return good;
+    struct value *head = value_copy(record->head);
+    const char *json = row_json(row);
+    char *members = strndup(json, (size_t)(strrchr(json, '}') - json));
+    if (!members)
+        abort();
+    value_remove(head, "fits");
+    value_lay_out(members, -1, 0, out);
+    fputs(",\"record\":", out);
+    value_write(head, out);
+    fputs("}\n", out);
+    free(members);
+    value_free(head);
+    return !ferror(out);
 }
 
 static bool write_document(const void *document, FILE *out)
@@ -152,41 +174,47 @@ bool record_save(const struct record *record, const char *path, char *error)
     return file_save(path, write_document, record, error);
 }
 
-/* The record that is a document, which is taken over; null with a message if it is none. */
-static struct record *record_of(struct value *document, row_check *row_is_sound, char *error)
+/* The record that is in a text; null with a message if there is none. */
+static struct record *parse(const char *text, size_t size, row_check *row_is_sound, char *error)
 {
-    json_t *rows = json_object_get(json_of_value(document), "rows");
-    if (value_kind(document) != VALUE_OBJECT || !json_is_array(rows)) {
-        bool object = value_kind(document) == VALUE_OBJECT;
-        if (!object || head_is_sound(document, error))
-            snprintf(error, MESSAGE_SIZE, "%s",
-                     object ? "rows: missing, or not an array" : "not a result file: no JSON object");
-        value_free(document);
-        return NULL;
+    struct scan found;
+    struct value *document = value_read(text, size, "rows", &found, error),
+                 *rows = value_get(document, "rows");
+    struct record *record = document ? make(document, rows_new()) : NULL;
+    bool good = record && head_is_sound(document, error);
+    if (good && value_kind(rows) != VALUE_ARRAY) {
+        snprintf(error, MESSAGE_SIZE, "rows: missing, or not an array");
+        good = false;
     }
-    struct record *record = make(document, rows_new());
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        rows_append(record->rows, row_of_json(json_incref(json_array_get(rows, i))));
-    value_remove(document, "rows");
-    if (validate(record, row_is_sound, error))
+    size_t i = 0;
+    for (struct walk w = value_walk(rows); good && walk_next(&w); i++) {
+        const struct span *at = &found.elements.list[i];
+        rows_append(record->rows, row_read(w.value, text + at->begin, at->end - at->begin));
+        good = row_checks(rows_at(record->rows, i), i, row_is_sound, error);
+    }
+    scan_free(&found);
+    if (good) {
+        value_remove(document, "rows");
         return record;
+    }
     record_free(record);
     return NULL;
 }
 
 struct record *record_parse(const char *text, char *error)
 {
-    struct value *document = value_parse(text, error);
-    return document ? record_of(document, row_validate, error) : NULL;
+    return parse(text, strlen(text), row_validate, error);
 }
 
 static struct record *load(const char *path, row_check *row_is_sound, char *error)
 {
     char wrong[MESSAGE_SIZE];
-    struct value *document = value_load(path, error);
-    struct record *record = document ? record_of(document, row_is_sound, wrong) : NULL;
-    if (document && !record)
+    size_t size;
+    char *text = file_read(path, &size, error);
+    struct record *record = text ? parse(text, size, row_is_sound, wrong) : NULL;
+    if (text && !record)
         snprintf(error, MESSAGE_SIZE, "%.200s: %.*s", path, MESSAGE_SIZE / 2, wrong);
+    free(text);
     return record;
 }
 

@@ -1,15 +1,8 @@
-/*
- * Rows: path-based access to nested JSON objects, with the schema as the authority.
- *
- * Reals are written with 15 significant digits:
- * what survives from decimal to double and back, and more than any measurement has.
- */
+/* A row is a table of cells, one for each field of the schema, and a list of reasons. */
 #include "analysis/record/row.h"
 
-#include "analysis/record/json.h"
-#include "analysis/record/schema.h"
-#include "analysis/statistics/robust.h"
-#include "analysis/statistics/statistics.h"
+#include "analysis/record/row_cells.h"
+#include "analysis/record/scan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,15 +14,11 @@ static _Noreturn void misuse(const char *what, const char *path)
     abort();
 }
 
-/* Copies the first part of a dotted path and returns the rest, null after the last part. */
-static const char *split(const char *path, char part[SCHEMA_PATH])
+static void *some(void *memory)
 {
-    size_t length = strcspn(path, ".");
-    if (length >= SCHEMA_PATH)
-        misuse("the path is too long", path);
-    memcpy(part, path, length);
-    part[length] = '\0';
-    return path[length] ? path + length + 1 : NULL;
+    if (!memory)
+        misuse("no memory", "of a row");
+    return memory;
 }
 
 const char *program_name(size_t index)
@@ -40,134 +29,175 @@ const char *program_name(size_t index)
 
 struct row *row_new(void)
 {
-    return row_of_json(json_object());
+    struct row *row = NULL;
+    return some(calloc(1, sizeof *row + schema_fields_count * sizeof *row->cells));
+}
+
+void cell_clear(struct cell *cell, enum field_type type)
+{
+    bool set = cell->state == CELL_SET;
+    if (cell->state == CELL_OTHER || (set && type == FIELD_TEXT))
+        free(cell->text);
+    if (set && type == FIELD_REALS)
+        free(cell->reals.list);
+    *cell = (struct cell){0};
+}
+
+static struct reals reals_copy(const double *list, size_t count)
+{
+    struct reals copy = {some(malloc((count + 1) * sizeof *list)), count};
+    if (count > 0)
+        memcpy(copy.list, list, count * sizeof *list);
+    return copy;
+}
+
+static struct cell cell_copy(const struct cell *cell, enum field_type type)
+{
+    struct cell copy = *cell;
+    bool set = cell->state == CELL_SET;
+    if (cell->state == CELL_OTHER || (set && type == FIELD_TEXT))
+        copy.text = some(strdup(cell->text));
+    if (set && type == FIELD_REALS)
+        copy.reals = reals_copy(cell->reals.list, cell->reals.count);
+    return copy;
 }
 
 struct row *row_copy(const struct row *row)
 {
-    return row_of_json(json_deep_copy(json_of_row(row)));
+    struct row *copy = row_new();
+    for (size_t i = 0; i < schema_fields_count; i++)
+        copy->cells[i] = cell_copy(&row->cells[i], schema_fields[i].type);
+    for (size_t i = 0; i < row->reason_count; i++)
+        row_add_reason(copy, row->reasons[i].path, row->reasons[i].text);
+    copy->flaw = row->flaw ? some(strdup(row->flaw)) : NULL;
+    copy->json = row->json ? some(strdup(row->json)) : NULL;
+    return copy;
 }
 
 void row_free(struct row *row)
 {
-    json_decref(json_of_row(row));
-}
-
-static const struct value *at(const struct row *row, const char *path)
-{
-    return value_of_json(json_at(json_of_row(row), path));
-}
-
-bool row_has(const struct row *row, const char *path)
-{
-    return at(row, path);
-}
-
-bool row_is_null(const struct row *row, const char *path)
-{
-    return at(row, path) && value_kind(at(row, path)) == VALUE_NULL;
-}
-
-bool row_same(const struct row *a, const struct row *b, const char *path)
-{
-    const struct value *x = at(a, path), *y = at(b, path);
-    return (!x && !y) || value_equal(x, y);
-}
-
-bool row_equal(const struct row *a, const struct row *b)
-{
-    return json_equal(json_of_row(a), json_of_row(b));
-}
-
-/* Puts a value, taking it over, at a path below `object`, making the objects on the way. */
-static void put(json_t *object, const char *path, json_t *value)
-{
-    char part[SCHEMA_PATH];
-    const char *rest;
-    while ((rest = split(path, part))) {
-        if (!json_is_object(json_object_get(object, part)))
-            json_object_set_new(object, part, json_object());
-        object = json_object_get(object, part);
-        path = rest;
+    if (!row)
+        return;
+    for (size_t i = 0; i < schema_fields_count; i++)
+        cell_clear(&row->cells[i], schema_fields[i].type);
+    for (size_t i = 0; i < row->reason_count; i++) {
+        free(row->reasons[i].path);
+        free(row->reasons[i].text);
     }
-    if (json_object_set_new(object, part, value) != 0)
-        misuse("no memory, or not a row", path);
+    free(row->reasons);
+    free(row->flaw);
+    free(row->json);
+    free(row);
 }
 
-/* Puts a value that may be missing (null pointer), because JSON has no form for it. */
-static void put_or_reason(struct row *row, const char *path, enum field_type type, json_t *value,
-                          const char *reason)
+/* The reasons of `path`, and of what is below it if `all`, are no more. */
+static void drop_reasons(struct row *row, const char *path, bool all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < row->reason_count; i++) {
+        struct reason *r = &row->reasons[i];
+        if (all ? schema_is_under(r->path, path) : strcmp(r->path, path) == 0) {
+            free(r->path);
+            free(r->text);
+        } else {
+            row->reasons[kept++] = *r;
+        }
+    }
+    row->reason_count = kept;
+}
+
+void row_add_reason(struct row *row, const char *path, const char *text)
+{
+    row->reasons = some(realloc(row->reasons, (row->reason_count + 1) * sizeof *row->reasons));
+    row->reasons[row->reason_count++] = (struct reason){some(strdup(path)), some(scan_clean(text))};
+}
+
+/* The row is to be written anew. */
+static void changed(struct row *row)
+{
+    free(row->json);
+    row->json = NULL;
+}
+
+/* The cell of a field, which is empty then, to be set. */
+static struct cell *empty_cell(struct row *row, const char *path, enum field_type type)
 {
     const struct field *field = schema_find(path);
     if (!field || field->type != type)
         misuse("the schema has no such field of this type", path);
-    if (!value) {
-        row_set_null(row, path, reason);
-        return;
-    }
-    put(json_of_row(row), path, value);
-    json_object_del(json_object_get(json_of_row(row), "reasons"), path);
+    struct cell *cell = &row->cells[field - schema_fields];
+    cell_clear(cell, type);
+    cell->state = CELL_SET;
+    drop_reasons(row, path, false);
+    changed(row);
+    return cell;
 }
 
 void row_set_text(struct row *row, const char *path, const char *value)
 {
-    put_or_reason(row, path, FIELD_TEXT, json_of_value(value_new_text(value)), "no memory");
+    struct cell *cell = empty_cell(row, path, FIELD_TEXT);
+    cell->text = some(scan_clean(value));
 }
 
 void row_set_count(struct row *row, const char *path, int64_t value)
 {
-    put_or_reason(row, path, FIELD_COUNT, json_integer(value), "no memory");
+    empty_cell(row, path, FIELD_COUNT)->count = value;
 }
 
 void row_set_real(struct row *row, const char *path, double value)
 {
-    put_or_reason(row, path, FIELD_REAL, json_real(value), "not a finite number");
+    empty_cell(row, path, FIELD_REAL)->real = value;
+    if (!isfinite(value))
+        row_set_null(row, path, "not a finite number");
 }
 
 void row_set_reals(struct row *row, const char *path, const double *values, size_t n)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < n && array; i++)
-        if (json_array_append_new(array, json_real(values[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    put_or_reason(row, path, FIELD_REALS, array, "not finite numbers");
+    bool finite = true;
+    for (size_t i = 0; i < n; i++)
+        finite = finite && isfinite(values[i]);
+    empty_cell(row, path, FIELD_REALS)->reals = reals_copy(values, n);
+    if (!finite)
+        row_set_null(row, path, "not finite numbers");
 }
 
 void row_set_null(struct row *row, const char *path, const char *reason)
 {
     bool found = false;
-    json_t *reasons = json_object_get(json_of_row(row), "reasons");
     for (size_t i = 0; i < schema_fields_count; i++) {
-        const char *field = schema_fields[i].path;
-        if (!schema_is_under(field, path))
+        if (!schema_is_under(schema_fields[i].path, path))
             continue;
         found = true;
-        put(json_of_row(row), field, json_null());
-        json_object_del(reasons, field);
+        cell_clear(&row->cells[i], schema_fields[i].type);
+        row->cells[i].state = CELL_NULL;
     }
     if (!found)
         misuse("the schema has no such field or group", path);
-    if (!reasons) {
-        reasons = json_object();
-        json_object_set_new(json_of_row(row), "reasons", reasons);
-    }
-    if (json_object_set_new(reasons, path, json_of_value(value_new_text(reason))) != 0)
-        misuse("no memory for the reason", path);
+    drop_reasons(row, path, true);
+    row_add_reason(row, path, reason);
+    changed(row);
+}
+
+/* Whether any field of this path or below it is there. */
+static bool has_any(const struct row *row, const char *path)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (row->cells[i].state != CELL_UNSET && schema_is_under(schema_fields[i].path, path))
+            return true;
+    return false;
 }
 
 void row_set_rest_null(struct row *row, const char *reason)
 {
     for (size_t i = 0; i < schema_fields_count; i++) {
         char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s", schema_fields[i].path);
-        if (row_has(row, path))
+        if (row->cells[i].state != CELL_UNSET)
             continue;
+        snprintf(path, sizeof path, "%s", schema_fields[i].path);
         /* The shortest prefix of which the row has nothing: one reason for a whole group. */
         for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
             *dot = '\0';
-            if (!row_has(row, path))
+            if (!has_any(row, path))
                 break;
             *dot = '.';
         }
@@ -175,99 +205,129 @@ void row_set_rest_null(struct row *row, const char *reason)
     }
 }
 
-/* Sets a statistic, or null for the reason if there is none. */
-static void set_statistic(struct row *row, const char *group, const char *name, double value,
-                          const char *reason)
+/* The cell of a field of this path and type, if it is set; else null. */
+static const struct cell *cell_of(const struct row *row, const char *path, enum field_type type)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    put_or_reason(row, path, FIELD_REAL, json_real(value), reason);
-}
-
-static void set_intervals(struct row *row, const char *group, const double *samples, const struct summary *s)
-{
-    struct interval ranks = median_interval_ranks(samples, s->n);
-    struct interval blocks = median_interval_blocks(samples, s->n, 1);
-    bool few = s->n < AUTOCORRELATION_MIN;
-    set_statistic(row, group, "ci95_low", few ? s->ci95_low : ranks.low, "not a finite number");
-    set_statistic(row, group, "ci95_high", few ? s->ci95_high : ranks.high, "not a finite number");
-    set_statistic(row, group, "independent", few ? NAN : ranks.independent, "needs 6 samples");
-    set_statistic(row, group, "blocks95_low", few ? NAN : blocks.low, "needs 6 samples");
-    set_statistic(row, group, "blocks95_high", few ? NAN : blocks.high, "needs 6 samples");
-}
-
-static void set_trend(struct row *row, const char *group, const double *samples, size_t n)
-{
-    char path[SCHEMA_PATH];
-    struct drift drift = drift_find(samples, n);
-    set_statistic(row, group, "drift", drift.change, "needs 10 samples");
-    set_statistic(row, group, "drift_p", drift.p, "needs 10 samples");
-    snprintf(path, sizeof path, "%s.slow_start", group);
-    row_set_count(row, path, (int64_t)slow_start_find(samples, n).runs);
-}
-
-void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)
-{
-    struct summary s = summarize(samples, n);
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.samples", group);
-    row_set_reals(row, path, samples, n);
-    snprintf(path, sizeof path, "%s.n", group);
-    row_set_count(row, path, (int64_t)s.n);
-    set_statistic(row, group, "mean", s.mean, "not a finite number");
-    set_statistic(row, group, "std", s.std, "needs 2 samples");
-    set_statistic(row, group, "min", s.min, "not a finite number");
-    set_statistic(row, group, "max", s.max, "not a finite number");
-    set_statistic(row, group, "median", s.median, "not a finite number");
-    set_statistic(row, group, "p95", s.p95, "needs 20 samples");
-    set_statistic(row, group, "p99", s.p99, "needs 100 samples");
-    set_intervals(row, group, samples, &s);
-    set_statistic(row, group, "cv", s.cv, "needs 2 samples and a mean that is not 0");
-    snprintf(path, sizeof path, "%s.outliers", group);
-    row_set_count(row, path, (int64_t)s.outliers);
-    set_trend(row, group, samples, n);
+    const struct field *field = row ? schema_find(path) : NULL;
+    const struct cell *cell = field && field->type == type ? &row->cells[field - schema_fields] : NULL;
+    return cell && cell->state == CELL_SET ? cell : NULL;
 }
 
 bool row_get_text(const struct row *row, const char *path, const char **value)
 {
-    return value_read_text(at(row, path), value);
+    const struct cell *cell = cell_of(row, path, FIELD_TEXT);
+    if (cell)
+        *value = cell->text;
+    return cell;
 }
 
 bool row_get_count(const struct row *row, const char *path, int64_t *value)
 {
-    return value_read_count(at(row, path), value);
+    const struct cell *cell = cell_of(row, path, FIELD_COUNT);
+    if (cell)
+        *value = cell->count;
+    return cell;
 }
 
 bool row_get_real(const struct row *row, const char *path, double *value)
 {
-    return value_read_real(at(row, path), value);
+    const struct cell *cell = cell_of(row, path, FIELD_REAL);
+    int64_t count;
+    if (cell)
+        *value = cell->real;
+    else if (row_get_count(row, path, &count))
+        *value = (double)count;
+    else
+        return false;
+    return true;
 }
 
 size_t row_reals_count(const struct row *row, const char *path)
 {
-    return value_kind(at(row, path)) == VALUE_ARRAY ? value_size(at(row, path)) : 0;
+    const struct cell *cell = cell_of(row, path, FIELD_REALS);
+    return cell ? cell->reals.count : 0;
 }
 
 bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n)
 {
-    const struct value *array = at(row, path);
-    if (value_kind(array) != VALUE_ARRAY || value_size(array) > capacity)
+    const struct cell *cell = cell_of(row, path, FIELD_REALS);
+    if (!cell || cell->reals.count > capacity)
         return false;
-    *n = 0;
-    for (struct walk w = value_walk(array); walk_next(&w); (*n)++)
-        if (!value_read_real(w.value, &values[*n]))
-            values[*n] = 0;
+    *n = cell->reals.count;
+    if (*n > 0)
+        memcpy(values, cell->reals.list, *n * sizeof *values);
     return true;
+}
+
+static enum cell_state state_of(const struct row *row, const char *path)
+{
+    const struct field *field = row ? schema_find(path) : NULL;
+    return field ? row->cells[field - schema_fields].state : CELL_UNSET;
+}
+
+bool row_has(const struct row *row, const char *path)
+{
+    return state_of(row, path) != CELL_UNSET;
+}
+
+bool row_is_null(const struct row *row, const char *path)
+{
+    return state_of(row, path) == CELL_NULL;
+}
+
+static bool cells_equal(const struct cell *a, const struct cell *b, enum field_type type)
+{
+    if (a->state != b->state)
+        return false;
+    if (a->state == CELL_OTHER || (a->state == CELL_SET && type == FIELD_TEXT))
+        return strcmp(a->text, b->text) == 0;
+    if (a->state != CELL_SET)
+        return true;
+    if (type == FIELD_COUNT)
+        return a->count == b->count;
+    if (type == FIELD_REAL)
+        return a->real == b->real;
+    bool equal = a->reals.count == b->reals.count;
+    for (size_t i = 0; equal && i < a->reals.count; i++)
+        equal = a->reals.list[i] == b->reals.list[i];
+    return equal;
+}
+
+bool row_same(const struct row *a, const struct row *b, const char *path)
+{
+    const struct field *field = schema_find(path);
+    size_t i = field ? (size_t)(field - schema_fields) : 0;
+    return !field || cells_equal(&a->cells[i], &b->cells[i], field->type);
+}
+
+/* The reason that stands for this path itself, or null. */
+static const char *own_reason(const struct row *row, const char *path)
+{
+    for (size_t i = 0; i < row->reason_count; i++)
+        if (strcmp(row->reasons[i].path, path) == 0)
+            return row->reasons[i].text;
+    return NULL;
+}
+
+bool row_equal(const struct row *a, const struct row *b)
+{
+    bool equal = a->reason_count == b->reason_count;
+    for (size_t i = 0; equal && i < schema_fields_count; i++)
+        equal = cells_equal(&a->cells[i], &b->cells[i], schema_fields[i].type);
+    for (size_t i = 0; equal && i < a->reason_count; i++) {
+        const char *other = own_reason(b, a->reasons[i].path);
+        equal = other && strcmp(a->reasons[i].text, other) == 0;
+    }
+    return equal;
 }
 
 const char *row_reason(const struct row *row, const char *path)
 {
-    const json_t *reasons = json_object_get(json_of_row(row), "reasons");
     char at[SCHEMA_PATH];
-    if (snprintf(at, sizeof at, "%s", path) >= SCHEMA_PATH)
+    if (!row || snprintf(at, sizeof at, "%s", path) >= SCHEMA_PATH)
         return NULL;
     for (;;) {
-        const char *reason = json_string_value(json_object_get(reasons, at));
+        const char *reason = own_reason(row, at);
         char *dot = strrchr(at, '.');
         if (reason || !dot)
             return reason;
@@ -279,9 +339,4 @@ bool row_is_ok(const struct row *row)
 {
     const char *status;
     return row_get_text(row, "status", &status) && strcmp(status, "ok") == 0;
-}
-
-bool row_write(const struct row *row, FILE *out)
-{
-    return value_write(value_of_json(json_of_row(row)), out) && putc('\n', out) != EOF;
 }

@@ -29,12 +29,26 @@ const struct field schema_fit[] = {
 };
 const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
 
+const struct field schema_retired[] = {
+#define RETIRED(path, type) {path, FIELD_##type, "", NULL, "of earlier versions"},
+#include "analysis/record/schema.def"
+};
+const size_t schema_retired_count = sizeof schema_retired / sizeof *schema_retired;
+
 const struct field *schema_find(const char *path)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
         if (strcmp(schema_fields[i].path, path) == 0)
             return &schema_fields[i];
     return NULL;
+}
+
+bool schema_is_retired(const char *path)
+{
+    for (size_t i = 0; i < schema_retired_count; i++)
+        if (strcmp(schema_retired[i].path, path) == 0)
+            return true;
+    return false;
 }
 
 bool schema_is_under(const char *path, const char *group)

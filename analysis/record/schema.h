@@ -36,6 +36,8 @@ struct head_field {
 
 extern const struct field schema_fields[];
 extern const size_t schema_fields_count;
+extern const struct field schema_retired[];
+extern const size_t schema_retired_count;
 extern const struct head_field schema_head[];
 extern const size_t schema_head_count;
 
@@ -45,6 +47,9 @@ extern const size_t schema_fit_count;
 
 /* The field of this path, or null. */
 const struct field *schema_find(const char *path);
+
+/* Whether rows of earlier versions had such a field, which this one ignores. */
+bool schema_is_retired(const char *path);
 
 /* Whether `path` is above fields: "step" and "step.time" are, "step.time.median" is not. */
 bool schema_is_group(const char *path);

@@ -1,113 +1,149 @@
-/* Values are Jansson's. */
+/*
+ * A number is a raw item: its text, as it stands in the file, and its value as a double. The text says
+ * whether it is a count, and holds 64 bits exactly.
+ */
 #include "analysis/record/value.h"
 
-#include "analysis/record/file.h"
 #include "analysis/record/json.h"
-#include "analysis/record/schema.h"
+#include "analysis/record/scan.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The value, which there is unless memory is short. */
-static struct value *made(json_t *json)
+static _Noreturn void misuse(const char *what)
 {
-    if (!json) {
-        fprintf(stderr, "value: no memory\n");
-        abort();
-    }
-    return value_of_json(json);
+    fprintf(stderr, "value: %s, or no memory\n", what);
+    abort();
+}
+
+/* The new value, which there is unless memory is short. */
+static struct value *made(cJSON *json)
+{
+    if (!json)
+        misuse("not made");
+    return value_of(json);
 }
 
 struct value *value_new_null(void)
 {
-    return made(json_null());
+    return made(cJSON_CreateNull());
 }
 
 struct value *value_new_flag(bool flag)
 {
-    return made(json_boolean(flag));
+    return made(cJSON_CreateBool(flag));
+}
+
+static struct value *number(const char *text, double value)
+{
+    struct value *v = made(cJSON_CreateRaw(text));
+    json_of(v)->valuedouble = value;
+    return v;
 }
 
 struct value *value_new_count(int64_t count)
 {
-    return made(json_integer(count));
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)count);
+    return number(text, (double)count);
 }
 
 struct value *value_new_real(double real)
 {
-    return made(isfinite(real) ? json_real(real) : json_null());
+    char text[VALUE_REAL_TEXT];
+    if (!isfinite(real))
+        return value_new_null();
+    value_format_real(text, real);
+    return number(text, real);
 }
 
-/* How many bytes the letter takes that a text begins with; 0 where that is no UTF-8. */
-static size_t letter_length(const char *text)
+struct value *value_new_text(const char *text)
 {
-    for (size_t length = 1; length <= 4 && text[length - 1]; length++) {
-        json_t *letter = json_stringn(text, length);
-        json_decref(letter);
-        if (letter)
-            return length;
-    }
-    return 0;
-}
-
-struct value *value_new_text(const char *value)
-{
-    json_t *text = json_string(value);
-    char *copy = text ? NULL : strdup(value);
-    for (char *at = copy; at && *at;) {
-        size_t length = letter_length(at);
-        if (!length)
-            *at = '?';
-        at += length ? length : 1;
-    }
-    text = text ? text : json_string(copy);
+    char *copy = scan_clean(text);
+    struct value *v = made(copy ? cJSON_CreateString(copy) : NULL);
     free(copy);
-    return made(text);
+    return v;
 }
 
 struct value *value_new_array(void)
 {
-    return made(json_array());
+    return made(cJSON_CreateArray());
 }
 
 struct value *value_new_object(void)
 {
-    return made(json_object());
+    return made(cJSON_CreateObject());
 }
 
 struct value *value_copy(const struct value *v)
 {
-    return made(json_deep_copy(json_of_value(v)));
+    return made(cJSON_Duplicate(json_of(v), true));
 }
 
 void value_free(struct value *v)
 {
-    json_decref(json_of_value(v));
+    cJSON_Delete(json_of(v));
 }
 
 enum value_kind value_kind(const struct value *v)
 {
-    static const enum value_kind kinds[] = {
-        [JSON_OBJECT] = VALUE_OBJECT, [JSON_ARRAY] = VALUE_ARRAY, [JSON_STRING] = VALUE_TEXT,
-        [JSON_INTEGER] = VALUE_COUNT, [JSON_REAL] = VALUE_REAL,   [JSON_TRUE] = VALUE_FLAG,
-        [JSON_FALSE] = VALUE_FLAG,    [JSON_NULL] = VALUE_NULL,
-    };
-    return v ? kinds[json_typeof(json_of_value(v))] : VALUE_NULL;
+    const cJSON *json = json_of(v);
+    if (cJSON_IsRaw(json))
+        return scan_is_integer(json->valuestring) ? VALUE_COUNT : VALUE_REAL;
+    return cJSON_IsString(json)   ? VALUE_TEXT
+           : cJSON_IsArray(json)  ? VALUE_ARRAY
+           : cJSON_IsObject(json) ? VALUE_OBJECT
+           : cJSON_IsBool(json)   ? VALUE_FLAG
+                                  : VALUE_NULL;
+}
+
+/* Members are found by name, elements by their place. */
+static bool equal_parts(const cJSON *a, const cJSON *b)
+{
+    const cJSON *x, *y = b->child;
+    if (cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
+        return false;
+    cJSON_ArrayForEach(x, a)
+    {
+        const cJSON *other = cJSON_IsObject(b) ? cJSON_GetObjectItemCaseSensitive(b, x->string) : y;
+        if (!value_equal(value_of(x), value_of(other)))
+            return false;
+        y = y->next;
+    }
+    return true;
 }
 
 bool value_equal(const struct value *a, const struct value *b)
 {
-    return a && b && json_equal(json_of_value(a), json_of_value(b));
+    int64_t m, n;
+    enum value_kind kind = value_kind(a);
+    if (!a || !b || kind != value_kind(b))
+        return false;
+    switch (kind) {
+    case VALUE_NULL:
+        return true;
+    case VALUE_FLAG:
+        return cJSON_IsTrue(json_of(a)) == cJSON_IsTrue(json_of(b));
+    case VALUE_COUNT:
+        return value_read_count(a, &m) && value_read_count(b, &n) && m == n;
+    case VALUE_REAL:
+        return json_of(a)->valuedouble == json_of(b)->valuedouble;
+    case VALUE_TEXT:
+        return strcmp(json_of(a)->valuestring, json_of(b)->valuestring) == 0;
+    default:
+        return equal_parts(json_of(a), json_of(b));
+    }
 }
 
 void value_set(struct value *object, const char *key, struct value *v)
 {
-    if (json_object_set_new(json_of_value(object), key, json_of_value(v)) != 0) {
-        fprintf(stderr, "value: %s: no memory, or not in an object\n", key);
-        abort();
-    }
+    cJSON *json = json_of(object);
+    bool there = cJSON_GetObjectItemCaseSensitive(json, key);
+    if (!v || !cJSON_IsObject(json) ||
+        !(there ? cJSON_ReplaceItemInObjectCaseSensitive(json, key, json_of(v))
+                : cJSON_AddItemToObject(json, key, json_of(v))))
+        misuse("not a member of an object");
 }
 
 void value_set_null(struct value *object, const char *key)
@@ -137,76 +173,72 @@ void value_set_text(struct value *object, const char *key, const char *text)
 
 void value_remove(struct value *object, const char *key)
 {
-    json_object_del(json_of_value(object), key);
+    cJSON_DeleteItemFromObjectCaseSensitive(json_of(object), key);
 }
 
 void value_append(struct value *array, struct value *v)
 {
-    if (json_array_append_new(json_of_value(array), json_of_value(v)) != 0) {
-        fprintf(stderr, "value: no memory, or not an array\n");
-        abort();
-    }
+    if (!v || !cJSON_IsArray(json_of(array)) || !cJSON_AddItemToArray(json_of(array), json_of(v)))
+        misuse("not an element of an array");
 }
 
 void value_replace(struct value *array, size_t index, struct value *v)
 {
-    if (json_array_set_new(json_of_value(array), index, json_of_value(v)) != 0) {
-        fprintf(stderr, "value: the array has no element %zu\n", index);
-        abort();
-    }
+    if (!cJSON_ReplaceItemInArray(json_of(array), (int)index, json_of(v)))
+        misuse("no such element of an array");
 }
 
 size_t value_size(const struct value *v)
 {
-    json_t *json = json_of_value(v);
-    return json_is_object(json) ? json_object_size(json) : json_array_size(json);
+    return (size_t)cJSON_GetArraySize(json_of(v));
 }
 
-json_t *json_at(const json_t *object, const char *path)
+/* The member of this name, of which only `length` bytes count. */
+static const cJSON *member(const cJSON *object, const char *name, size_t length)
 {
-    char part[SCHEMA_PATH];
-    for (size_t length; object && path; path = path[length] ? path + length + 1 : NULL) {
-        length = strcspn(path, ".");
-        if (length >= sizeof part)
-            return NULL;
-        memcpy(part, path, length);
-        part[length] = '\0';
-        object = json_object_get(object, part);
-    }
-    return (json_t *)object;
+    const cJSON *m = cJSON_IsObject(object) ? object->child : NULL;
+    while (m && (strncmp(m->string, name, length) != 0 || m->string[length]))
+        m = m->next;
+    return m;
 }
 
 struct value *value_get(const struct value *object, const char *path)
 {
-    return value_of_json(json_at(json_of_value(object), path));
+    const cJSON *at = json_of(object);
+    while (at && path) {
+        size_t length = strcspn(path, ".");
+        at = member(at, path, length);
+        path = path[length] ? path + length + 1 : NULL;
+    }
+    return value_of(at);
 }
 
 struct value *value_at(const struct value *array, size_t index)
 {
-    return value_of_json(json_array_get(json_of_value(array), index));
+    return cJSON_IsArray(json_of(array)) ? value_of(cJSON_GetArrayItem(json_of(array), (int)index)) : NULL;
 }
 
 bool value_read_count(const struct value *v, int64_t *count)
 {
     if (value_kind(v) != VALUE_COUNT)
         return false;
-    *count = json_integer_value(json_of_value(v));
+    *count = strtoll(json_of(v)->valuestring, NULL, 10);
     return true;
 }
 
 bool value_read_real(const struct value *v, double *real)
 {
-    if (value_kind(v) != VALUE_REAL && value_kind(v) != VALUE_COUNT)
+    if (!cJSON_IsRaw(json_of(v)))
         return false;
-    *real = json_number_value(json_of_value(v));
+    *real = json_of(v)->valuedouble;
     return true;
 }
 
 bool value_read_text(const struct value *v, const char **text)
 {
-    if (value_kind(v) != VALUE_TEXT)
+    if (!cJSON_IsString(json_of(v)))
         return false;
-    *text = json_string_value(json_of_value(v));
+    *text = json_of(v)->valuestring;
     return true;
 }
 
@@ -227,85 +259,15 @@ bool value_get_text(const struct value *object, const char *path, const char **t
 
 struct walk value_walk(const struct value *v)
 {
-    return (struct walk){.of = v};
+    return (struct walk){.next = v ? value_of(json_of(v)->child) : NULL, .named = cJSON_IsObject(json_of(v))};
 }
 
 bool walk_next(struct walk *w)
 {
-    json_t *json = json_of_value(w->of);
-    if (json_is_object(json)) {
-        w->at = w->at ? json_object_iter_next(json, w->at) : json_object_iter(json);
-        w->key = json_object_iter_key(w->at);
-        w->value = value_of_json(json_object_iter_value(w->at));
-    } else {
-        w->value = value_of_json(json_array_get(json, w->index++));
-    }
-    return w->value;
-}
-
-struct value *value_parse(const char *text, char *error)
-{
-    json_error_t problem;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
-    if (!json)
-        snprintf(error, MESSAGE_SIZE, "not JSON: line %d: %s", problem.line, problem.text);
-    return value_of_json(json);
-}
-
-struct value *value_load(const char *path, char *error)
-{
-    json_error_t problem;
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be read: %s", path, strerror(errno));
-        return NULL;
-    }
-    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &problem);
-    fclose(file);
-    if (!json)
-        snprintf(error, MESSAGE_SIZE, "%.200s: not JSON: line %d: %s", path, problem.line, problem.text);
-    return value_of_json(json);
-}
-
-bool value_write(const struct value *v, FILE *out)
-{
-    return json_dumpf(json_of_value(v), out, JSON_COMPACT | JSON_STYLE) == 0;
-}
-
-bool value_write_indented(const struct value *v, int indent, FILE *out)
-{
-    return json_dumpf(json_of_value(v), out, JSON_INDENT((size_t)indent) | JSON_STYLE) == 0;
-}
-
-char *value_print(const struct value *v)
-{
-    char *text = json_dumps(json_of_value(v), JSON_COMPACT | JSON_STYLE);
-    if (!text)
-        abort();
-    return text;
-}
-
-struct indented {
-    const struct value *value;
-    int indent;
-};
-
-static bool write_document(const void *document, FILE *out)
-{
-    const struct indented *d = document;
-    return value_write_indented(d->value, d->indent, out) && putc('\n', out) != EOF;
-}
-
-bool value_save(const struct value *v, const char *path, int indent, char *error)
-{
-    return file_save(path, write_document, &(struct indented){v, indent}, error);
-}
-
-void value_format_real(char text[VALUE_REAL_TEXT], double real)
-{
-    struct value *v = value_new_real(real);
-    char *printed = value_print(v);
-    snprintf(text, VALUE_REAL_TEXT, "%s", printed);
-    free(printed);
-    value_free(v);
+    w->value = w->next;
+    if (!w->value)
+        return false;
+    w->key = w->named ? json_of(w->value)->string : NULL;
+    w->next = value_of(json_of(w->value)->next);
+    return true;
 }

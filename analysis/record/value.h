@@ -6,9 +6,10 @@
  * "host.cpu" is the member "cpu" of the member "host". They accept null and values that are no object, as an
  * object without members. Keys of setters are taken literally.
  *
- * Counts are exact 64-bit integers. A real is written with 15 significant digits and always as a real, "5.0";
- * one that is not finite becomes null. A byte of a text that is not UTF-8 becomes a question mark. No memory:
- * abort.
+ * Counts are exact 64-bit integers, which most other readers of JSON hold as doubles: exact up to 2^53. A
+ * real is written with 15 significant digits and always as a real, "5.0"; one that is not finite becomes
+ * null. In a text that is read, a number with neither point nor exponent is a count; it is written again as
+ * it stood there. A byte of a text that is not UTF-8 becomes a question mark. No memory: abort.
  *
  * Functions that can fail write one line that says why into error[MESSAGE_SIZE].
  */
@@ -39,7 +40,8 @@ void value_free(struct value *v); /* null is allowed */
 /* VALUE_NULL for a null pointer, too. */
 enum value_kind value_kind(const struct value *v);
 
-/* Same kind and value; members of objects in any order. A null pointer is equal to nothing. */
+/* Same kind and value; members of objects in any order. A count never equals a real, nor a null pointer
+ * anything. */
 bool value_equal(const struct value *a, const struct value *b);
 
 /* Sets a member of an object, in the place of one of this name. */
@@ -76,14 +78,13 @@ bool value_read_text(const struct value *v, const char **text);
 struct walk {
     const char *key; /* null in an array */
     struct value *value;
-    const struct value *of;
-    void *at;
-    size_t index;
+    struct value *next; /* and whether it has a name: not for callers */
+    bool named;
 };
 struct walk value_walk(const struct value *v);
 bool walk_next(struct walk *w);
 
-/* The value that is all of a text or file; null on error. */
+/* The value that is all of a text or file; null on error, as where it is not JSON to the letter (scan.h). */
 struct value *value_parse(const char *text, char *error);
 struct value *value_load(const char *path, char *error);
 

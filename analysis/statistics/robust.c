@@ -11,14 +11,8 @@
  * biased low by about (1 + 3 r) / n (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika
  * 41, 1954), by (2 + 4 r) / n after a line was fitted.
  *
- * The interval of the median is that of the moving block bootstrap (Kuensch, "The jackknife and the bootstrap
- * for general stationary observations", Annals of Statistics 17, 1989): series of the same length are
- * assembled from randomly chosen blocks of consecutive samples, and the interval holds the middle 95 % of
- * their medians. The block length is Carlstein's for a first-order process (Annals of Statistics 14, 1986),
- * (2 r / (1 - r^2))^(2/3) n^(1/3).
- *
- * The interval from ranks is that of statistics.c with an effective sample size below n. Whether a sample is
- * below the median is a series of signs, whose mean has 1 + 2 sum (1 - k/n) s_k times the variance of
+ * The interval of the median is that of statistics.c with an effective sample size below n. Whether a sample
+ * is below the median is a series of signs, whose mean has 1 + 2 sum (1 - k/n) s_k times the variance of
  * independent ones; for a first-order Gaussian process s_k = (2 / pi) asin(r^k) (the arcsine law; for the
  * median of such series: Gastwirth and Rubin, "The behavior of robust estimators on dependent data", Annals
  * of Statistics 3, 1975).
@@ -33,7 +27,7 @@
 #include <string.h>
 
 #define AUTOCORRELATION_MAX 0.95
-enum { DRIFT_POINTS = 200, RESAMPLES = 1000 };
+enum { DRIFT_POINTS = 200 };
 
 static void *allocate(size_t count, size_t size)
 {
@@ -207,64 +201,6 @@ struct slow_start slow_start_find(const double *samples, size_t n)
     if (runs == 0 || 20 * later > n - runs)
         return none;
     return (struct slow_start){runs, samples[0] / median_of(samples + runs, n - runs)};
-}
-
-/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), reduced to [0, bound) by multiplication. */
-static size_t random_below(uint64_t *state, size_t bound)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)(((z ^ (z >> 31)) >> 32) * (uint64_t)bound >> 32);
-}
-
-static size_t block_length(const double *samples, size_t n)
-{
-    double r = autocorrelation(samples, n);
-    if (r <= 0)
-        return 1;
-    double length = round(pow(2 * r / (1 - r * r), 2. / 3) * cbrt((double)n));
-    return (size_t)fmax(1, fmin(length, (double)(n / 3)));
-}
-
-/* The median of a series resampled in blocks; rank[i] is the index of sample i in sorted order. */
-static double resampled_median(const size_t *rank, const double *sorted, size_t n, size_t block,
-                               uint32_t *times, uint64_t *state)
-{
-    memset(times, 0, n * sizeof *times);
-    for (size_t filled = 0; filled < n;) {
-        size_t first = random_below(state, n - block + 1);
-        for (size_t i = 0; i < block && filled < n; i++, filled++)
-            times[rank[first + i]]++;
-    }
-    size_t at = 0, below = times[0];
-    while (below < (n + 1) / 2)
-        below += times[++at];
-    size_t above = at;
-    while (below < n / 2 + 1)
-        below += times[++above];
-    return 0.5 * (sorted[at] + sorted[above]);
-}
-
-struct interval median_interval_blocks(const double *samples, size_t n, uint64_t seed)
-{
-    if (n < AUTOCORRELATION_MIN)
-        return (struct interval){NAN, NAN, NAN};
-    double *sorted = sorted_copy(samples, n), *medians = allocate(RESAMPLES, sizeof *medians);
-    size_t *rank = allocate(n, sizeof *rank), block = block_length(samples, n);
-    uint32_t *times = allocate(n, sizeof *times);
-    for (size_t i = 0; i < n; i++)
-        rank[i] = count_below(sorted, n, samples[i], false); /* ties may share a rank */
-    for (size_t i = 0; i < RESAMPLES; i++)
-        medians[i] = resampled_median(rank, sorted, n, block, times, &seed);
-    qsort(medians, RESAMPLES, sizeof *medians, compare_doubles);
-    struct interval interval = {quantile(medians, RESAMPLES, 0.025), quantile(medians, RESAMPLES, 0.975),
-                                (double)n / (double)block};
-    free(sorted);
-    free(medians);
-    free(rank);
-    free(times);
-    return interval;
 }
 
 /* The variance of the mean of the signs relative to that of independent signs. */

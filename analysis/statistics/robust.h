@@ -45,18 +45,14 @@ struct slow_start slow_start_find(const double *samples, size_t n);
 double autocorrelation(const double *samples, size_t n);
 
 /*
- * The median's 95 % interval for samples that may be autocorrelated, by two methods. NAN below
- * AUTOCORRELATION_MIN samples. tests/test_analysis_robust.c measures their coverage: the bootstrap assumes
- * least, but is too narrow for fewer than a few hundred correlated samples; the interval from ranks is wider,
- * and covers near 95 % from 20 samples and for correlations up to 0.6.
+ * The median's 95 % interval for samples that may be autocorrelated; NAN below AUTOCORRELATION_MIN samples.
+ * tests/test_analysis_robust.c measures its coverage: near 95 % from 20 samples and for correlations up to
+ * 0.6.
  */
 struct interval {
     double low, high;
-    double independent; /* effective number of independent samples; with blocks, the number of blocks */
+    double independent; /* effective number of independent samples */
 };
-
-/* Moving block bootstrap; deterministic for given samples and seed. Costs about 1000 n steps. */
-struct interval median_interval_blocks(const double *samples, size_t n, uint64_t seed);
 
 /* Order statistics as in statistics.h, for the effective number of independent samples. */
 struct interval median_interval_ranks(const double *samples, size_t n);

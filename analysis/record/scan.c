@@ -1,0 +1,351 @@
+/* Recursive descent. Functions return false after the first error, whose place and reason they note. */
+#include "analysis/record/scan.h"
+
+#include "analysis/record/value.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A member's name as it stands in the text, between its quotes, or without its escapes. */
+struct name {
+    const char *start;
+    size_t length;
+    char *plain; /* null where the text has no escapes */
+};
+
+struct scanner {
+    const char *text, *at, *end;
+    const char *array; /* the member whose elements are noted */
+    struct scan *found;
+    struct name *names; /* of all objects that are open */
+    size_t name_count, name_capacity;
+    int depth;
+    const char *wrong, *place; /* the error and where it is */
+};
+
+static bool fail(struct scanner *s, const char *place, const char *wrong)
+{
+    s->place = place;
+    s->wrong = wrong;
+    return false;
+}
+
+/* Makes room for one element more in a growing list. */
+static void *room(void *list, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    *capacity = *capacity ? 2 * *capacity : 64;
+    list = realloc(list, *capacity * size);
+    if (!list)
+        abort();
+    return list;
+}
+
+static void note(struct spans *spans, const struct scanner *s, const char *begin)
+{
+    spans->list = room(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
+    spans->list[spans->count++] = (struct span){(size_t)(begin - s->text), (size_t)(s->at - s->text)};
+}
+
+static void skip_space(struct scanner *s)
+{
+    while (s->at < s->end && strchr(" \t\r\n", *s->at) && *s->at)
+        s->at++;
+}
+
+/* Moves past a character, if it is the next. */
+static bool take(struct scanner *s, char c)
+{
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static bool take_digits(struct scanner *s)
+{
+    const char *begin = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    return s->at > begin;
+}
+
+/* How many bytes the UTF-8 letter takes that stands at `at`; 0 if there is none before `end`. */
+static size_t letter_length(const char *at, const char *end)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that so many bytes are needed for */
+    if (at == end)
+        return 0;
+    unsigned char first = (unsigned char)*at;
+    size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+    unsigned code = length == 1 ? first : first & (0x7fU >> length);
+    if (length == 0 || (size_t)(end - at) < length)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | ((unsigned char)at[i] & 0x3f);
+    }
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    return code < least[length] || code > 0x10ffff || surrogate ? 0 : length;
+}
+
+char *scan_clean(const char *text)
+{
+    char *copy = strdup(text), *end = copy ? copy + strlen(copy) : NULL;
+    for (char *at = copy; at < end;) {
+        size_t length = letter_length(at, end);
+        if (!length)
+            *at = '?';
+        at += length ? length : 1;
+    }
+    return copy;
+}
+
+/* The four digits after \u; -1 if they are not. */
+static int scan_hex(struct scanner *s)
+{
+    int code = 0;
+    for (int i = 0; i < 4; i++, s->at++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *digit = s->at < s->end && *s->at ? strchr(digits, *s->at) : NULL;
+        if (!digit)
+            return -1;
+        code = code << 4 | (int)((digit - digits) & 15);
+    }
+    return code;
+}
+
+static bool scan_escape(struct scanner *s)
+{
+    const char *begin = s->at++;
+    if (s->at == s->end || !strchr("\"\\/bfnrtu", *s->at) || !*s->at)
+        return fail(s, begin, "no such escape");
+    if (*s->at++ != 'u')
+        return true;
+    int code = scan_hex(s);
+    if (code < 0)
+        return fail(s, begin, "\\u needs four hexadecimal digits");
+    if (code == 0)
+        return fail(s, begin, "a NUL in a text");
+    if (code < 0xd800 || code >= 0xe000)
+        return true;
+    bool paired = code < 0xdc00 && take(s, '\\') && take(s, 'u');
+    int second = paired ? scan_hex(s) : -1;
+    return (second >= 0xdc00 && second < 0xe000) || fail(s, begin, "half of a surrogate pair");
+}
+
+/* A text; *escaped says whether any escape is in it. */
+static bool scan_text(struct scanner *s, bool *escaped)
+{
+    const char *begin = s->at;
+    *escaped = false;
+    if (!take(s, '"'))
+        return fail(s, begin, "expected a text in quotes");
+    while (s->at < s->end && *s->at != '"') {
+        size_t length = letter_length(s->at, s->end);
+        if (length == 0)
+            return fail(s, s->at, "not UTF-8");
+        if ((unsigned char)*s->at < ' ')
+            return fail(s, s->at, "a control character in a text");
+        if (*s->at != '\\')
+            s->at += length;
+        else if (!scan_escape(s))
+            return false;
+        else
+            *escaped = true;
+    }
+    return take(s, '"') || fail(s, begin, "a text without its end");
+}
+
+bool scan_is_integer(const char *number)
+{
+    return !strpbrk(number, ".eE");
+}
+
+static bool scan_number(struct scanner *s)
+{
+    const char *begin = s->at;
+    char copy[SCAN_NUMBER + 1];
+    take(s, '-');
+    bool sound = take(s, '0') || take_digits(s);
+    if (sound && take(s, '.'))
+        sound = take_digits(s);
+    if (sound && (take(s, 'e') || take(s, 'E'))) {
+        if (!take(s, '+'))
+            take(s, '-');
+        sound = take_digits(s);
+    }
+    size_t length = (size_t)(s->at - begin);
+    if (!sound)
+        return fail(s, begin, "not a number as JSON has them");
+    if (length > SCAN_NUMBER)
+        return fail(s, begin, "a number of too many digits");
+    memcpy(copy, begin, length);
+    copy[length] = '\0';
+    errno = 0;
+    if (scan_is_integer(copy) ? (strtoll(copy, NULL, 10), errno == ERANGE) : isinf(strtod(copy, NULL)))
+        return fail(s, begin,
+                    scan_is_integer(copy) ? "an integer beyond 64 bits" : "a number beyond a double");
+    note(&s->found->numbers, s, begin);
+    return true;
+}
+
+static bool scan_word(struct scanner *s, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(s->end - s->at) < length || strncmp(s->at, word, length) != 0)
+        return fail(s, s->at, "expected a value");
+    s->at += length;
+    return true;
+}
+
+static bool scan_value(struct scanner *s, bool listed);
+
+/* `listed`: the elements are those to be found. */
+static bool scan_array(struct scanner *s, bool listed)
+{
+    skip_space(s);
+    if (take(s, ']'))
+        return true;
+    do {
+        skip_space(s);
+        const char *begin = s->at;
+        if (!scan_value(s, false))
+            return false;
+        if (listed)
+            note(&s->found->elements, s, begin);
+        skip_space(s);
+    } while (take(s, ','));
+    return take(s, ']') || fail(s, s->at, "expected , or ] in an array");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+    const char *p = x->plain ? x->plain : x->start, *q = y->plain ? y->plain : y->start;
+    int order = memcmp(p, q, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* Forgets the names of an object, of which there are `first` before it. False if two are the same. */
+static bool close_names(struct scanner *s, size_t first)
+{
+    size_t count = s->name_count - first;
+    const char *twice = NULL;
+    if (count == 0)
+        return true;
+    struct name *names = s->names + first;
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 1; i < count && !twice; i++)
+        if (by_name(&names[i - 1], &names[i]) == 0)
+            twice = names[i].start > names[i - 1].start ? names[i].start : names[i - 1].start;
+    for (size_t i = 0; i < count; i++)
+        free(names[i].plain);
+    s->name_count = first;
+    return !twice || fail(s, twice, "a name that the object has already");
+}
+
+/* Reads a member's name and keeps it. */
+static bool scan_name(struct scanner *s)
+{
+    const char *begin = s->at;
+    bool escaped;
+    if (!scan_text(s, &escaped))
+        return false;
+    struct name name = {.start = begin + 1, .length = (size_t)(s->at - begin) - 2};
+    if (escaped) {
+        cJSON *text = cJSON_ParseWithLength(begin, (size_t)(s->at - begin));
+        name.plain = text ? strdup(text->valuestring) : NULL;
+        cJSON_Delete(text);
+        if (!name.plain)
+            abort();
+        name.length = strlen(name.plain);
+    }
+    s->names = room(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
+    s->names[s->name_count++] = name;
+    return true;
+}
+
+static bool is_array_to_find(const struct scanner *s, const struct name *name)
+{
+    return s->depth == 1 && s->array && strlen(s->array) == name->length &&
+           memcmp(name->plain ? name->plain : name->start, s->array, name->length) == 0;
+}
+
+static bool scan_members(struct scanner *s)
+{
+    skip_space(s);
+    if (take(s, '}'))
+        return true;
+    do {
+        skip_space(s);
+        if (!scan_name(s))
+            return false;
+        bool listed = is_array_to_find(s, &s->names[s->name_count - 1]);
+        skip_space(s);
+        if (!take(s, ':'))
+            return fail(s, s->at, "expected : after a name");
+        skip_space(s);
+        if (!scan_value(s, listed))
+            return false;
+        skip_space(s);
+    } while (take(s, ','));
+    return take(s, '}') || fail(s, s->at, "expected , or } in an object");
+}
+
+static bool scan_object(struct scanner *s)
+{
+    size_t first = s->name_count;
+    bool sound = scan_members(s);
+    return close_names(s, first) && sound;
+}
+
+static bool scan_value(struct scanner *s, bool listed)
+{
+    bool escaped, sound;
+    char c = s->at < s->end ? *s->at : '\0';
+    if (c == '"')
+        return scan_text(s, &escaped);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return scan_number(s);
+    if (c != '{' && c != '[')
+        return scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
+    if (s->depth == SCAN_DEPTH)
+        return fail(s, s->at, "values too deep in one another");
+    s->depth++;
+    s->at++;
+    sound = c == '{' ? scan_object(s) : scan_array(s, listed);
+    s->depth--;
+    return sound;
+}
+
+bool scan_json(const char *text, size_t size, const char *array, struct scan *found, char *error)
+{
+    *found = (struct scan){0};
+    struct scanner s = {.text = text, .at = text, .end = text + size, .array = array, .found = found};
+    skip_space(&s);
+    bool sound = scan_value(&s, false);
+    skip_space(&s);
+    if (sound && s.at < s.end)
+        sound = fail(&s, s.at, "more after the end of the value");
+    free(s.names);
+    if (sound)
+        return true;
+    int line = 1;
+    for (const char *at = text; at < s.place; at++)
+        line += *at == '\n';
+    snprintf(error, MESSAGE_SIZE, "line %d: %s%s", line, s.wrong, s.place == s.end ? ", at the end" : "");
+    return false;
+}
+
+void scan_free(struct scan *found)
+{
+    free(found->numbers.list);
+    free(found->elements.list);
+    *found = (struct scan){0};
+}

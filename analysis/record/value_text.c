@@ -1,0 +1,161 @@
+/*
+ * Reading and writing. scan_json refuses what is not JSON; then cJSON makes the tree, whose numbers, of which
+ * it keeps doubles, get their texts back. cJSON prints a tree on one line, and value_lay_out breaks that.
+ */
+#include "analysis/record/value_text.h"
+
+#include "analysis/record/file.h"
+#include "analysis/record/json.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes raw items of the numbers in a tree, taking their texts in the order of the document. */
+static void keep_numbers(cJSON *json, const char *text, const struct span **next)
+{
+    if (cJSON_IsNumber(json)) {
+        json->type = cJSON_Raw;
+        json->valuestring = strndup(text + (*next)->begin, (*next)->end - (*next)->begin);
+        if (!json->valuestring)
+            abort();
+        (*next)++;
+    }
+    for (cJSON *child = json->child; child; child = child->next)
+        keep_numbers(child, text, next);
+}
+
+struct value *value_read(const char *text, size_t size, const char *array, struct scan *found, char *error)
+{
+    char wrong[MESSAGE_SIZE] = "no memory for it";
+    cJSON *json = scan_json(text, size, array, found, wrong) ? cJSON_ParseWithLength(text, size) : NULL;
+    const struct span *numbers = found->numbers.list;
+    if (json)
+        keep_numbers(json, text, &numbers);
+    else
+        snprintf(error, MESSAGE_SIZE, "not JSON: %.400s", wrong);
+    return value_of(json);
+}
+
+struct value *value_parse(const char *text, char *error)
+{
+    struct scan found;
+    struct value *v = value_read(text, strlen(text), NULL, &found, error);
+    scan_free(&found);
+    return v;
+}
+
+struct value *value_load(const char *path, char *error)
+{
+    char wrong[MESSAGE_SIZE];
+    size_t size;
+    struct scan found;
+    char *text = file_read(path, &size, error);
+    if (!text)
+        return NULL;
+    struct value *v = value_read(text, size, NULL, &found, wrong);
+    if (!v)
+        snprintf(error, MESSAGE_SIZE, "%.200s: %.300s", path, wrong);
+    scan_free(&found);
+    free(text);
+    return v;
+}
+
+void value_format_real(char text[VALUE_REAL_TEXT], double real)
+{
+    snprintf(text, VALUE_REAL_TEXT, "%.15g", real);
+    if (isinf(strtod(text, NULL))) /* rounded up from near the largest double */
+        snprintf(text, VALUE_REAL_TEXT, "%.17g", real);
+    char *exponent = strchr(text, 'e');
+    if (scan_is_integer(text))
+        strcat(text, ".0");
+    if (!exponent)
+        return;
+    /* "e+05" is "e5". */
+    char *digits = exponent + 1 + (exponent[1] == '+' || exponent[1] == '-');
+    char *end = exponent + 1 + (exponent[1] == '-');
+    digits += strspn(digits, "0");
+    memmove(end, digits, strlen(digits) + 1);
+}
+
+char *value_print(const struct value *v)
+{
+    char *text = cJSON_PrintUnformatted(json_of(v));
+    if (!text)
+        abort();
+    return text;
+}
+
+static void break_line(int indent, int depth, FILE *out)
+{
+    if (indent >= 0)
+        fprintf(out, "\n%*s", indent * depth, "");
+}
+
+/* Writes the text in quotes that begins at `at`; returns what is behind it. */
+static const char *put_quoted(const char *at, FILE *out)
+{
+    const char *end = at + 1;
+    while (*end != '"')
+        end += *end == '\\' ? 2 : 1;
+    fwrite(at, 1, (size_t)(++end - at), out);
+    return end;
+}
+
+void value_lay_out(const char *json, int indent, int depth, FILE *out)
+{
+    bool opened = false; /* nothing stands in the innermost brackets yet */
+    while (*json) {
+        char c = *json;
+        bool closes = c == ']' || c == '}';
+        if (isspace((unsigned char)c)) {
+            json++;
+            continue;
+        }
+        depth -= closes;
+        if (opened != closes)
+            break_line(indent, depth, out);
+        opened = c == '[' || c == '{';
+        depth += opened;
+        if (c == '"') {
+            json = put_quoted(json, out);
+            continue;
+        }
+        putc(c, out);
+        json++;
+        if (c == ',')
+            break_line(indent, depth, out);
+        if (c == ':' && indent >= 0)
+            putc(' ', out);
+    }
+}
+
+bool value_write_indented(const struct value *v, int indent, FILE *out)
+{
+    char *text = value_print(v);
+    value_lay_out(text, indent, 0, out);
+    free(text);
+    return !ferror(out);
+}
+
+bool value_write(const struct value *v, FILE *out)
+{
+    return value_write_indented(v, -1, out);
+}
+
+struct indented {
+    const struct value *value;
+    int indent;
+};
+
+static bool write_document(const void *document, FILE *out)
+{
+    const struct indented *d = document;
+    return value_write_indented(d->value, d->indent, out) && putc('\n', out) != EOF;
+}
+
+bool value_save(const struct value *v, const char *path, int indent, char *error)
+{
+    return file_save(path, write_document, &(struct indented){v, indent}, error);
+}

@@ -1,0 +1,385 @@
+/*
+ * JSON as gtmark reads and writes it: what is refused, what is kept to the byte, and that 64-bit counts are
+ * exact.
+ */
+#include <float.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/record/file.h"
+#include "analysis/record/scan.h"
+#include "tests/test_analysis_rows.h"
+#include "tests/values.h"
+
+static struct value *parsed(const char *text)
+{
+    char error[MESSAGE_SIZE];
+    struct value *v = value_parse(text, error);
+    if (!v)
+        fail_msg("%.200s: %s", text, error);
+    return v;
+}
+
+static void assert_prints(struct value *v, const char *wanted)
+{
+    char *text = value_print(v);
+    assert_string_equal(text, wanted);
+    free(text);
+    value_free(v);
+}
+
+static void test_counts_are_exact(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {0, -1, INT64_C(9007199254740993), INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct value *v = value_new_count(counts[i]);
+        char *text = value_print(v);
+        struct value *back = parsed(text);
+        int64_t count = 7;
+        double real = 7;
+        assert_true(value_read_count(v, &count) && count == counts[i]);
+        assert_true(value_read_count(back, &count) && count == counts[i]);
+        assert_true(value_read_real(back, &real) && real == (double)counts[i]);
+        assert_true(value_equal(v, back));
+        value_free(v);
+        value_free(back);
+        free(text);
+    }
+    struct value *one = value_new_count(INT64_MAX), *other = value_new_count(INT64_MAX - 1);
+    assert_false(value_equal(one, other)); /* as doubles they are equal */
+    value_free(one);
+    value_free(other);
+}
+
+static void test_reals_are_seen_to_be_reals(void **state)
+{
+    (void)state;
+    static const struct {
+        double real;
+        const char *text;
+    } reals[] = {
+        {5, "5.0"},
+        {-0.0, "-0.0"},
+        {0.1, "0.1"},
+        {1e100, "1e100"},
+        {1e-5, "1e-5"},
+        {1.5e20, "1.5e20"},
+        {1. / 3, "0.333333333333333"},
+        {123456789012345678., "1.23456789012346e17"},
+        {2e-300, "2e-300"},
+        {DBL_MAX, "1.7976931348623157e308"},
+        {NAN, "null"},
+        {-INFINITY, "null"},
+    };
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        assert_prints(value_new_real(reals[i].real), reals[i].text);
+    struct value *five = parsed("5"), *real = parsed("5.0"), *same = parsed("50e-1");
+    int64_t count;
+    assert_false(value_read_count(real, &count) || value_equal(five, real));
+    assert_true(value_equal(real, same));
+    value_free(five);
+    value_free(real);
+    value_free(same);
+}
+
+/* The line that is named, a part of what is said, and the text. */
+static const struct refusal {
+    int line;
+    const char *says, *text;
+} refusals[] = {
+    {1, "expected a value, at the end", ""},
+    {3, "expected a value, at the end", " \n\n"},
+    {2, "the object has already", "{\"a\": 1,\n \"b\": 2, \"a\": 3}"},
+    {1, "the object has already", "{\"a\": 1, \"\\u0061\": 2}"},
+    {3, "the object has already", "{\"c\": {\n\"a\": 1,\n\"a\": 1}}"},
+    {1, "more after the end", "1 2"},
+    {1, "more after the end", "{} x"},
+    {2, "more after the end", "[1]\n,"},
+    {1, "more after the end", "[1] // one"},
+    {1, "more after the end", "nullx"},
+    {1, "not UTF-8", "\"\xff\""},
+    {1, "not UTF-8", "[\"\xc3(\"]"},
+    {1, "not UTF-8", "\"\xc0\x80\""},
+    {1, "not UTF-8", "\"\xe0\x80\xaf\""},
+    {1, "not UTF-8", "\"\xed\xa0\x80\""},
+    {1, "not UTF-8", "\"\xf4\x90\x80\x80\""},
+    {1, "not UTF-8", "{\"\xe2\x82\": 1}"},
+    {1, "expected a value", "\xef\xbb\xbf{}"},
+    {1, "more after the end", "01"},
+    {1, "not a number", "-"},
+    {1, "expected a value", "+1"},
+    {1, "not a number", "1."},
+    {1, "expected a value", ".5"},
+    {1, "not a number", "[1e]"},
+    {1, "not a number", "1e+"},
+    {1, "not a number", "-a"},
+    {1, "more after the end", "0x10"},
+    {1, "expected a value", "NaN"},
+    {1, "expected a value", "Infinity"},
+    {1, "not a number", "-Infinity"},
+    {1, "beyond a double", "1e999"},
+    {1, "beyond a double", "-1.0e400"},
+    {1, "an integer beyond 64 bits", "9223372036854775808"},
+    {1, "an integer beyond 64 bits", "-9223372036854775809"},
+    {1, "too many digits", "0.1234567890123456789012345678901234567890123456789012345678901"},
+    {1, "a control character", "\"a\nb\""},
+    {1, "a control character", "\"a\tb\""},
+    {1, "no such escape", "\"\\x41\""},
+    {1, "no such escape", "\"\\"},
+    {1, "four hexadecimal digits", "\"\\u12\""},
+    {1, "four hexadecimal digits", "\"\\u12g4\""},
+    {1, "a NUL", "\"\\u0000\""},
+    {1, "a NUL", "{\"\\u0000\": 1}"},
+    {1, "half of a surrogate pair", "\"\\ud800\""},
+    {1, "half of a surrogate pair", "\"\\ud800\\u0041\""},
+    {1, "half of a surrogate pair", "\"\\udc00\""},
+    {1, "without its end", "\"abc"},
+    {1, "expected a value", "'a'"},
+    {1, "expected a value", "[1,]"},
+    {1, "expected , or ]", "[1 2]"},
+    {2, "in an array, at the end", "[1\n"},
+    {1, "expected a value", "]"},
+    {1, "expected :", "{\"a\"}"},
+    {1, "expected a value", "{\"a\": }"},
+    {1, "expected a text in quotes", "{\"a\": 1,}"},
+    {1, "expected a text in quotes", "{a: 1}"},
+    {1, "expected , or }", "{\"a\": 1 \"b\": 2}"},
+    {1, "expected a text in quotes, at the end", "{"},
+    {1, "expected a value", "tru"},
+    {1, "expected a value", "True"},
+    {1, "expected a value", "/* one */ 1"},
+};
+
+static void assert_refused(const char *text, int line, const char *says)
+{
+    char error[MESSAGE_SIZE] = "", begin[64];
+    snprintf(begin, sizeof begin, "not JSON: line %d: ", line);
+    struct value *v = value_parse(text, error);
+    if (v || strncmp(error, begin, strlen(begin)) != 0 || !strstr(error, says))
+        fail_msg("%.100s: \"%s\", not \"%s... %s\"", text, error, begin, says);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        assert_refused(refusals[i].text, refusals[i].line, refusals[i].says);
+}
+
+static void test_bytes_of_a_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gtmark_json_XXXXXX", error[MESSAGE_SIZE] = "";
+    int file = mkstemp(path);
+    static const char nul[] = "[1,\n\"a\0b\"]", behind[] = "[1]\0";
+    assert_true(file >= 0 && write(file, nul, sizeof nul - 1) == sizeof nul - 1);
+    assert_null(value_load(path, error));
+    assert_true(strstr(error, path) && strstr(error, "not JSON: line 2: a control character"));
+    assert_true(ftruncate(file, 0) == 0 && pwrite(file, behind, sizeof behind - 1, 0) == sizeof behind - 1);
+    assert_null(value_load(path, error));
+    assert_non_null(strstr(error, "line 1: more after the end"));
+    assert_int_equal(unlink(path), 0);
+    close(file);
+    assert_null(value_load(path, error));
+    assert_non_null(strstr(error, "cannot be read: No such file"));
+    assert_null(value_load("/tmp", error));
+    assert_non_null(strstr(error, "cannot be read: Is a directory"));
+}
+
+static void test_depth(void **state)
+{
+    (void)state;
+    char text[2 * SCAN_DEPTH + 3];
+    memset(text, '[', SCAN_DEPTH);
+    memset(text + SCAN_DEPTH, ']', SCAN_DEPTH);
+    text[2 * SCAN_DEPTH] = '\0';
+    assert_prints(parsed(text), text);
+    memmove(text + 1, text, 2 * SCAN_DEPTH);
+    text[2 * SCAN_DEPTH + 1] = ']';
+    text[2 * SCAN_DEPTH + 2] = '\0';
+    assert_refused(text, 1, "too deep");
+}
+
+/* What was read is written with the same numbers, and texts whose escapes mean the same. */
+static void test_what_is_accepted(void **state)
+{
+    (void)state;
+    assert_prints(parsed(" \t\r\n[ 1.50 , -0 , 1E5, 2e+07, -1.0e-3 ]\n"), "[1.50,-0,1E5,2e+07,-1.0e-3]");
+    assert_prints(parsed("[true, false, null, {}, [], \"\"]"), "[true,false,null,{},[],\"\"]");
+    assert_prints(parsed("\"\\u00e9\\ud83d\\ude00\\/\\u001b\\n\""), "\"é😀/\\u001b\\n\"");
+    assert_prints(parsed("{\"a\": 1, \"A\": 2, \"\": {\"a\": 3}}"), "{\"a\":1,\"A\":2,\"\":{\"a\":3}}");
+    assert_prints(value_new_text("a\"\\\b\f\n\r\t\x7f"), "\"a\\\"\\\\\\b\\f\\n\\r\\t\x7f\"");
+    assert_prints(value_new_text("\xff"
+                                 "a\xc3"),
+                  "\"?a?\"");
+}
+
+static void test_trees(void **state)
+{
+    (void)state;
+    struct value *v = parsed("{\"a\": {\"b\": [1, 2.5, \"x\"]}, \"A\": 2}"), *same = value_copy(v);
+    int64_t count;
+    double real;
+    assert_true(value_get_count(v, "A", &count) && count == 2);
+    assert_true(value_get(v, "a") && !value_get(v, "a.B") && !value_get(v, "a.b.c") && !value_get(NULL, "a"));
+    assert_true(value_read_real(value_at(value_get(v, "a.b"), 1), &real) && real == 2.5);
+    assert_null(value_at(value_get(v, "a.b"), 3));
+    assert_int_equal(value_size(value_get(v, "a.b")), 3);
+    assert_true(value_equal(v, same));
+    value_set_text(same, "a", "new"); /* in the place of the old one */
+    value_remove(same, "none");
+    value_append(value_get(v, "a.b"), value_new_flag(true));
+    value_replace(value_get(v, "a.b"), 0, value_new_null());
+    assert_false(value_equal(v, same));
+    assert_prints(same, "{\"a\":\"new\",\"A\":2}");
+    struct walk w = value_walk(v);
+    assert_true(walk_next(&w) && strcmp(w.key, "a") == 0 && walk_next(&w) && strcmp(w.key, "A") == 0);
+    assert_false(walk_next(&w));
+    w = value_walk(value_get(v, "a.b"));
+    assert_true(walk_next(&w) && !w.key && value_kind(w.value) == VALUE_NULL);
+    assert_prints(v, "{\"a\":{\"b\":[null,2.5,\"x\",true]},\"A\":2}");
+}
+
+static char *text_of(const struct record *record)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_true(record_write(record, out) && fclose(out) == 0);
+    return text;
+}
+
+static struct record *record_with(struct row *row)
+{
+    char error[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    assert_true(record_add(record, row, error));
+    return record;
+}
+
+/* The text with its first occurrence of `old` replaced, to be freed; takes the text over. */
+static char *replaced(char *text, const char *old, const char *new)
+{
+    char *at = strstr(text, old), *result;
+    assert_non_null(at);
+    assert_true(asprintf(&result, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) > 0);
+    free(text);
+    return result;
+}
+
+static struct record *reparsed(const char *text)
+{
+    char error[MESSAGE_SIZE];
+    struct record *record = record_parse(text, error);
+    if (!record)
+        fail_msg("%s", error);
+    return record;
+}
+
+/* A row that nothing changes stays as it stood in the file, whatever its layout. */
+static void test_rows_are_kept_to_the_byte(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE];
+    struct record *record = record_with(good_row(100));
+    char *text = text_of(record), *begin;
+    text = replaced(text, "\"status\": \"ok\"", "\"status\"\t:   \"\\u006fk\"");
+    text = replaced(text, "\"degree\": 5.0", "\"degree\":5E0");
+    record_free(record);
+    record = reparsed(text);
+    begin = strstr(text, "  {\n   \"status\"\t:");
+    *strstr(begin, "\n ]") = '\0';
+    assert_true(record_add(record, good_row(500), error));
+    value_set_text(record_head(record), "command", "another");
+    char *after = text_of(record);
+    assert_non_null(strstr(after, begin));
+    assert_non_null(strstr(after, "},\n  {\n   \"status\": \"ok\"")); /* and the new one behind it */
+    row_set_text(rows_at(record_rows(record), 0), "model", "gps");
+    free(after);
+    after = text_of(record);
+    assert_null(strstr(after, "\t"));
+    assert_non_null(strstr(after, "\"degree\": 5.0"));
+    free(after);
+    free(text);
+    record_free(record);
+}
+
+/* Fields that a version no longer has do not keep it from going on with a file; others do. */
+static void test_retired_fields(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE];
+    struct record *record = record_with(good_row(100));
+    char *text = text_of(record);
+    record_free(record);
+    text = replaced(text, "\"drift\": ", "\"blocks95_low\": 0.5, \"blocks95_high\": null, \"drift\": ");
+    text = replaced(text, "\"reasons\": {", "\"reasons\": {\"encoding.time.blocks95_high\": \"needs 6\", ");
+    record = reparsed(text);
+    char *after = text_of(record);
+    assert_true(strstr(after, "\"blocks95_low\": 0.5") && strstr(after, "\"needs 6\""));
+    assert_true(row_validate(rows_at(record_rows(record), 0), error));
+    assert_false(row_has(rows_at(record_rows(record), 0), "encoding.time.blocks95_low"));
+    record_free(record);
+    text = replaced(text, "blocks95_low", "blocks96_low");
+    assert_null(record_parse(text, error));
+    assert_non_null(strstr(error, "row 1: encoding.time.blocks96_low: no such field"));
+    free(text);
+    free(after);
+}
+
+/* The rows of a text, from the first to the last. */
+static const char *rows_in(char *text)
+{
+    char *begin = strstr(text, "\n \"rows\": [\n"), *end = begin ? strstr(begin, "\n ]") : NULL;
+    assert_non_null(end);
+    *end = '\0';
+    return begin;
+}
+
+/* Every file of the repository, most of earlier versions, is read, and its rows are written as they stand. */
+static void test_results_of_the_repository(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("results/[!l]*/*.json", 0, NULL, &found), 0); /* not results/local */
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char error[MESSAGE_SIZE];
+        size_t size;
+        struct record *record = record_load_any(found.gl_pathv[i], error);
+        if (!record)
+            fail_msg("%s", error);
+        char *before = file_read(found.gl_pathv[i], &size, error), *after = text_of(record);
+        assert_string_equal(rows_in(before), rows_in(after));
+        record_free(record);
+        free(before);
+        free(after);
+    }
+    globfree(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_reals_are_seen_to_be_reals),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_bytes_of_a_file),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_what_is_accepted),
+        cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_rows_are_kept_to_the_byte),
+        cmocka_unit_test(test_retired_fields),
+        cmocka_unit_test(test_results_of_the_repository),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
