@@ -13,7 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dtype { DTYPE_NONE, F32, F64, I32, I64 };
+enum dtype { DTYPE_NONE, F32, F64, I32, I64, DTYPES };
+
+/*
+ * What kernels compute with, for rows of backends: the type of their operands, and how many bits of an
+ * operand's significand their products know. TF32 has the range of F32 and 11 bits.
+ */
+#define TYPE_f64  F64, 53
+#define TYPE_f32  F32, 24
+#define TYPE_tf32 F32, 11
 
 static inline size_t dtype_size(enum dtype d)
 {
@@ -24,6 +32,16 @@ static inline const char *dtype_name(enum dtype d)
 {
     static const char *const names[] = {"none", "f32", "f64", "i32", "i64"};
     return names[d];
+}
+
+static inline bool dtype_is_real(enum dtype d)
+{
+    return d == F32 || d == F64;
+}
+
+static inline bool dtype_is_whole(enum dtype d)
+{
+    return d == I32 || d == I64;
 }
 
 struct mat {
@@ -49,6 +67,30 @@ static inline int64_t mat_size(struct mat m)
 static inline int64_t mat_bytes(struct mat m)
 {
     return mat_size(m) * (int64_t)dtype_size(m.dtype);
+}
+
+/* Element (i, k) of m as double, whatever its dtype; m's data is in the host's memory. */
+static inline double mat_get(struct mat m, int64_t i, int64_t k)
+{
+    int64_t at = i * m.ld + k;
+    return m.dtype == F32   ? ((const float *)m.data)[at]
+           : m.dtype == F64 ? ((const double *)m.data)[at]
+           : m.dtype == I32 ? ((const int32_t *)m.data)[at]
+                            : (double)((const int64_t *)m.data)[at];
+}
+
+/* Element (i, k) of m becomes value, rounded. */
+static inline void mat_set(struct mat m, int64_t i, int64_t k, double value)
+{
+    int64_t at = i * m.ld + k;
+    if (m.dtype == F32)
+        ((float *)m.data)[at] = (float)value;
+    else if (m.dtype == F64)
+        ((double *)m.data)[at] = value;
+    else if (m.dtype == I32)
+        ((int32_t *)m.data)[at] = (int32_t)value;
+    else
+        ((int64_t *)m.data)[at] = (int64_t)value;
 }
 
 /* Columns first .. first + cols - 1 of m: the same rows and storage. */

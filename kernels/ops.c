@@ -77,11 +77,19 @@ struct entry {
     const char *(*check)(const void *args, const int64_t dims[DIMS]);
 };
 
-#define AT(name) #name, offsetof(args_type, name)
-#define MATRIX(name, role, rows, cols, dtype) {#name, role, offsetof(args_type, name), DIM_##rows, DIM_##cols, dtype, 0, NULL, false, false},
-#define HALF(row, col, carried)                                                                                  \
-    {#row, ROLE_ROW_PTR, offsetof(args_type, row), DIM_N, DIM_1, I64, 0, NULL, false, carried},                        \
-    {#col, ROLE_INDEX, offsetof(args_type, col), DIM_E, DIM_1, I32, 0, NULL, false, carried},
+#define MATRIX(id, kind, R, C, ...)                                                                             \
+    {.name = #id, .role = kind, .at = offsetof(args_type, id), .rows = DIM_##R, .cols = DIM_##C, __VA_ARGS__},
+#define HALF(rows, cols, ...)                                                                                   \
+    MATRIX(rows, ROLE_ROW_PTR, N, 1, .dtype = I64, __VA_ARGS__)                                                 \
+    MATRIX(cols, ROLE_INDEX, E, 1, .dtype = I32, __VA_ARGS__)
+
+/* What is special about an operand. */
+#define TYPE(t)                   .dtype = t
+#define POSITIVE                  .values = VALUES_POSITIVE
+#define INDEX(size)               .values = VALUES_INDEX, .limit = DIM_##size
+#define SCHEDULE                  .values = VALUES_SCHEDULE
+#define ACTIVATION                .values = VALUES_ACTIVATION
+#define SAMPLE(model, test)       .typical = model, .moderate = test
 
 #define OP(name, doc)                                                                                           \
     static const struct entry *entry_##name(void)                                                               \
@@ -89,25 +97,22 @@ struct entry {
         typedef struct name##_args args_type;                                                                   \
         static const char text[] = doc;                                                                         \
         static const struct operand operands[] = {
-#define OUT(name, rows, cols)           MATRIX(name, ROLE_OUT, rows, cols, DTYPE_NONE)
-#define GRAD(name, rows, cols)          MATRIX(name, ROLE_GRAD, rows, cols, DTYPE_NONE)
-#define SAVE(name, rows, cols)          MATRIX(name, ROLE_SAVE, rows, cols, DTYPE_NONE)
-#define SAVE_IF(name, rows, cols, attr) {#name, ROLE_SAVE, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, offsetof(args_type, attr), NULL, false, false},
-#define INOUT(name, rows, cols)         MATRIX(name, ROLE_INOUT, rows, cols, DTYPE_NONE)
-#define IN(name, rows, cols)            MATRIX(name, ROLE_IN, rows, cols, DTYPE_NONE)
-#define GATHER(name, rows, cols)        {#name, ROLE_IN, offsetof(args_type, name), DIM_##rows, DIM_##cols, DTYPE_NONE, 0, NULL, true, false},
-#define OPT(name, rows, cols)           MATRIX(name, ROLE_OPT, rows, cols, DTYPE_NONE)
-#define OUT_F64(name, rows, cols)       MATRIX(name, ROLE_OUT, rows, cols, F64)
-#define INOUT_F64(name, rows, cols)     MATRIX(name, ROLE_INOUT, rows, cols, F64)
-#define IN_F64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, F64)
-#define OUT_I64(name, rows, cols)       MATRIX(name, ROLE_OUT, rows, cols, I64)
-#define IN_I64(name, rows, cols)        MATRIX(name, ROLE_IN, rows, cols, I64)
-#define OFFSETS(name, size)             MATRIX(name, ROLE_OFFSETS, size, 1, I64)
-#define EDGES(name)                     HALF(name.row, name.col, false) HALF(name.out_row, name.out_col, true)
-#define EDGES_OUT(name)                 HALF(name.row, name.col, true) HALF(name.out_row, name.out_col, false)
-#define EDGES_BOTH(name)                HALF(name.row, name.col, false) HALF(name.out_row, name.out_col, false)
-#define SIZE(name, size)                {#name, ROLE_SIZE, offsetof(args_type, name), DIM_##size, DIM_1, DTYPE_NONE, 0, "int", false, false},
-#define ATTR(type, name)                {#name, ROLE_ATTR, offsetof(args_type, name), DIM_1, DIM_1, DTYPE_NONE, 0, #type, false, false},
+#define OUT(name, rows, cols, ...)           MATRIX(name, ROLE_OUT, rows, cols, __VA_ARGS__)
+#define GRAD(name, rows, cols, ...)          MATRIX(name, ROLE_GRAD, rows, cols, __VA_ARGS__)
+#define SAVE(name, rows, cols, ...)          MATRIX(name, ROLE_SAVE, rows, cols, __VA_ARGS__)
+#define SAVE_IF(name, rows, cols, attr, ...) MATRIX(name, ROLE_SAVE, rows, cols, .saved_if = offsetof(args_type, attr), __VA_ARGS__)
+#define INOUT(name, rows, cols, ...)         MATRIX(name, ROLE_INOUT, rows, cols, __VA_ARGS__)
+#define IN(name, rows, cols, ...)            MATRIX(name, ROLE_IN, rows, cols, __VA_ARGS__)
+#define GATHER(name, rows, cols, ...)        MATRIX(name, ROLE_IN, rows, cols, .gathered = true, __VA_ARGS__)
+#define OPT(name, rows, cols, ...)           MATRIX(name, ROLE_OPT, rows, cols, __VA_ARGS__)
+#define OFFSETS(name, size)                  MATRIX(name, ROLE_OFFSETS, size, 1, .dtype = I64)
+#define RECEIVERS(name, ...)                 HALF(name.row, name.col, __VA_ARGS__)
+#define SENDERS(name, ...)                   HALF(name.out_row, name.out_col, .by_sender = true, __VA_ARGS__)
+#define EDGES(name)                          RECEIVERS(name) SENDERS(name, .carried = true)
+#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name)
+#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name)
+#define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
+#define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
 #define END(name, formula)                                                                                      \
         };                                                                                                      \
         static const struct entry entry = {                                                                     \
@@ -141,6 +146,23 @@ enum op op_named(const char *name)
     return op;
 }
 
+static const char backward[] = "_backward";
+
+enum op op_forward_of(enum op op)
+{
+    const char *name = op_info(op)->name, *suffix = strstr(name, backward);
+    char forward[64];
+    snprintf(forward, sizeof forward, "%.*s", suffix ? (int)(suffix - name) : 0, name);
+    return op_named(forward);
+}
+
+enum op op_backward_of(enum op op)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", op_info(op)->name, backward);
+    return op_named(name);
+}
+
 const char *activation_name(int act)
 {
     static const char *const names[ACT_KINDS] = {"none", "gelu", "gelu_tanh", "relu"};
@@ -151,6 +173,26 @@ const char *dim_name(enum dim d)
 {
     static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P"};
     return names[d];
+}
+
+const struct operand *operand_named(enum op op, const char *name)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (strcmp(info->operands[i].name, name) == 0)
+            return &info->operands[i];
+    return NULL;
+}
+
+enum dtype op_dtype(enum op op, const void *args)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (operand_is_mat(o) && o->dtype == DTYPE_NONE && mat_present(*operand_mat(o, args)))
+            return operand_mat(o, args)->dtype;
+    }
+    return DTYPE_NONE;
 }
 
 bool operand_is_mat(const struct operand *o)

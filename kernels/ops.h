@@ -51,25 +51,20 @@ struct call {
 #define OP(name, doc)                                                                                        \
     struct name##_args {                                                                                     \
         struct call call;
-#define OUT(name, rows, cols)           struct mat name;
-#define GRAD(name, rows, cols)          struct mat name;
-#define SAVE(name, rows, cols)          struct mat name;
-#define SAVE_IF(name, rows, cols, attr) struct mat name;
-#define INOUT(name, rows, cols)         struct mat name;
-#define IN(name, rows, cols)            struct mat name;
-#define GATHER(name, rows, cols)        struct mat name;
-#define OPT(name, rows, cols)           struct mat name;
-#define OUT_F64(name, rows, cols)       struct mat name;
-#define INOUT_F64(name, rows, cols)     struct mat name;
-#define IN_F64(name, rows, cols)        struct mat name;
-#define OUT_I64(name, rows, cols)       struct mat name;
-#define IN_I64(name, rows, cols)        struct mat name;
-#define OFFSETS(name, size)             struct offsets name;
-#define EDGES(name)                     struct edges name;
-#define EDGES_OUT(name)                 struct edges name;
-#define EDGES_BOTH(name)                struct edges name;
-#define SIZE(name, size)                int name;
-#define ATTR(type, name)                type name;
+#define OUT(name, rows, cols, ...)           struct mat name;
+#define GRAD(name, rows, cols, ...)          struct mat name;
+#define SAVE(name, rows, cols, ...)          struct mat name;
+#define SAVE_IF(name, rows, cols, attr, ...) struct mat name;
+#define INOUT(name, rows, cols, ...)         struct mat name;
+#define IN(name, rows, cols, ...)            struct mat name;
+#define GATHER(name, rows, cols, ...)        struct mat name;
+#define OPT(name, rows, cols, ...)           struct mat name;
+#define OFFSETS(name, size)                  struct offsets name;
+#define EDGES(name)                          struct edges name;
+#define EDGES_OUT(name)                      struct edges name;
+#define EDGES_BOTH(name)                     struct edges name;
+#define SIZE(name, size)                     int name;
+#define ATTR(type, name, ...)                type name;
 #define END(name, formula)                                                                                   \
     }                                                                                                        \
     ;
@@ -101,17 +96,29 @@ enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIMS }
 
 const char *dim_name(enum dim d);
 
+/* What the entries of a matrix must be, or what an attribute is. */
+enum values {
+    VALUES_ANY,
+    VALUES_POSITIVE,
+    VALUES_INDEX,      /* whole numbers from 0 to `limit` - 1 */
+    VALUES_SCHEDULE,   /* [step, learning rate], the step at least 1 */
+    VALUES_ACTIVATION, /* enum activation */
+};
+
 struct operand {
     const char *name;
     enum role role;
     size_t at;           /* offset in the argument struct */
     enum dim rows, cols; /* a matrix' symbolic shape; of OFFSETS and SIZE, rows is the size bound */
-    enum dtype
-        dtype;       /* F64, I32 or I64 where fixed, else DTYPE_NONE: the dtype shared by the op's matrices */
-    size_t saved_if; /* offset of the int attribute that a SAVE_IF depends on, else 0 */
-    const char *type; /* of an attribute: "int", "double", "uint64_t" */
-    bool gathered;    /* read by edges: a row for each */
-    bool carried;     /* of edges: not read here, may be absent; for the gradient rule to pass on */
+    enum dtype dtype;    /* where fixed, else DTYPE_NONE: the dtype shared by the op's matrices */
+    size_t saved_if;     /* offset of the int attribute that a SAVE_IF depends on, else 0 */
+    const char *type;    /* of an attribute: "int", "double", "uint64_t" */
+    bool gathered;       /* read by edges: a row for each */
+    bool by_sender;      /* of edges: rows are senders, columns receivers */
+    bool carried;        /* of edges: not read here, may be absent; for the gradient rule to pass on */
+    enum values values;
+    enum dim limit;           /* of VALUES_INDEX */
+    double typical, moderate; /* sample values of an attribute: in models, in tests; 0: any */
 };
 
 struct op_info {
@@ -126,6 +133,16 @@ const struct op_info *op_info(enum op op);
 
 /* The op of that name, or OPS. */
 enum op op_named(const char *name);
+
+/* The op whose gradients this computes, and the op that computes the gradients of this; OPS: none. */
+enum op op_forward_of(enum op op);
+enum op op_backward_of(enum op op);
+
+/* The operand of that name, or null. */
+const struct operand *operand_named(enum op op, const char *name);
+
+/* The dtype that the op's matrices share; DTYPE_NONE where each has its own. */
+enum dtype op_dtype(enum op op, const void *args);
 
 /* Whether the operand is a matrix (or one inside offsets or edges), and which one it is in these arguments.
  */

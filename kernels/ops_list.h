@@ -6,43 +6,28 @@
 #define OP(name, doc)
 #endif
 #ifndef OUT
-#define OUT(name, rows, cols)
+#define OUT(name, rows, cols, ...)
 #endif
 #ifndef GRAD
-#define GRAD(name, rows, cols)
+#define GRAD(name, rows, cols, ...)
 #endif
 #ifndef SAVE
-#define SAVE(name, rows, cols)
+#define SAVE(name, rows, cols, ...)
 #endif
 #ifndef SAVE_IF
-#define SAVE_IF(name, rows, cols, attr)
+#define SAVE_IF(name, rows, cols, attr, ...)
 #endif
 #ifndef INOUT
-#define INOUT(name, rows, cols)
+#define INOUT(name, rows, cols, ...)
 #endif
 #ifndef IN
-#define IN(name, rows, cols)
+#define IN(name, rows, cols, ...)
 #endif
 #ifndef GATHER
-#define GATHER(name, rows, cols)
+#define GATHER(name, rows, cols, ...)
 #endif
 #ifndef OPT
-#define OPT(name, rows, cols)
-#endif
-#ifndef OUT_F64
-#define OUT_F64(name, rows, cols)
-#endif
-#ifndef INOUT_F64
-#define INOUT_F64(name, rows, cols)
-#endif
-#ifndef IN_F64
-#define IN_F64(name, rows, cols)
-#endif
-#ifndef OUT_I64
-#define OUT_I64(name, rows, cols)
-#endif
-#ifndef IN_I64
-#define IN_I64(name, rows, cols)
+#define OPT(name, rows, cols, ...)
 #endif
 #ifndef EDGES
 #define EDGES(name)
@@ -60,7 +45,7 @@
 #define SIZE(name, size)
 #endif
 #ifndef ATTR
-#define ATTR(type, name)
+#define ATTR(type, name, ...)
 #endif
 #ifndef CHECK
 #define CHECK(condition, message)
@@ -83,11 +68,6 @@
 #undef IN
 #undef GATHER
 #undef OPT
-#undef OUT_F64
-#undef INOUT_F64
-#undef IN_F64
-#undef OUT_I64
-#undef IN_I64
 #undef EDGES
 #undef EDGES_OUT
 #undef EDGES_BOTH

@@ -29,28 +29,6 @@ static void *allocate(size_t size)
     return memory;
 }
 
-double mat_get(struct mat m, int64_t i, int64_t k)
-{
-    int64_t at = i * m.ld + k;
-    return m.dtype == F32   ? ((float *)m.data)[at]
-           : m.dtype == F64 ? ((double *)m.data)[at]
-           : m.dtype == I32 ? ((int32_t *)m.data)[at]
-                            : (double)((int64_t *)m.data)[at];
-}
-
-void mat_set(struct mat m, int64_t i, int64_t k, double value)
-{
-    int64_t at = i * m.ld + k;
-    if (m.dtype == F32)
-        ((float *)m.data)[at] = (float)value;
-    else if (m.dtype == F64)
-        ((double *)m.data)[at] = value;
-    else if (m.dtype == I32)
-        ((int32_t *)m.data)[at] = (int32_t)value;
-    else
-        ((int64_t *)m.data)[at] = (int64_t)value;
-}
-
 double mat_norm(struct mat m)
 {
     double sum = 0;
@@ -58,15 +36,6 @@ double mat_norm(struct mat m)
         for (int64_t k = 0; k < m.cols; k++)
             sum += mat_get(m, i, k) * mat_get(m, i, k);
     return sqrt(sum);
-}
-
-const struct operand *operand_named(enum op op, const char *name)
-{
-    const struct op_info *info = op_info(op);
-    for (int i = 0; i < info->operand_count; i++)
-        if (strcmp(info->operands[i].name, name) == 0)
-            return &info->operands[i];
-    return NULL;
 }
 
 struct mat operand_of(const struct operands *o, const char *name)
@@ -78,20 +47,12 @@ struct mat operand_of(const struct operands *o, const char *name)
 /* Shapes, attributes and memory. */
 
 /*
- * Neither 0 nor 1, which would hide a term, and different for each name, so that two of them cannot be mixed
- * up; a value of its own where the mathematics restricts it. With a smaller eps the gradient of layer_norm
- * over one or two entries would be a difference that vanishes.
+ * Where ops.def gives no value: neither 0 nor 1, which would hide a term, and different for each name, so
+ * that two of them cannot be mixed up.
  */
-static double real_attribute(const char *name)
+static double real_attribute(const struct operand *p)
 {
-    static const struct {
-        const char *name;
-        double value;
-    } values[] = {{"eps", 0.1}, {"beta1", 0.9}, {"beta2", 0.99}, {"decay", 0.1}, {"momentum", 0.1}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(name, values[i].name) == 0)
-            return values[i].value;
-    return 0.625 + rng_int24(rng_key(0, name), 0) * 0x1p-26;
+    return p->moderate != 0 ? p->moderate : 0.625 + rng_int24(rng_key(0, p->name), 0) * 0x1p-26;
 }
 
 static void set_attribute(const struct sample *s, const struct operand *p, void *args)
@@ -99,14 +60,16 @@ static void set_attribute(const struct sample *s, const struct operand *p, void 
     char *at = (char *)args + p->at;
     if (p->role == ROLE_SIZE)
         *(int *)at = (int)s->dims[p->rows];
-    else if (strcmp(p->type, "int") == 0)
-        *(int *)at = strcmp(p->name, "act") == 0 ? s->act : 2;
+    else if (p->values == VALUES_ACTIVATION)
+        *(int *)at = s->act;
+    else if (strcmp(p->type, "int") == 0 && p->moderate != 0)
+        *(int *)at = (int)p->moderate;
     else if (strcmp(p->type, "uint64_t") == 0)
         *(uint64_t *)at = rng_key(s->seed, p->name);
     else if (strcmp(p->type, "double") == 0)
-        *(double *)at = real_attribute(p->name);
+        *(double *)at = real_attribute(p);
     else
-        unfit(s->op, p, "has no value for an attribute of this type");
+        unfit(s->op, p, "has no value: ops.def gives no SAMPLE");
 }
 
 static void set_shape(struct operands *o, int index, int64_t pad)
@@ -240,53 +203,29 @@ static void copy_values(struct mat to, struct mat from)
             mat_set(to, i, k, mat_get(from, i, k));
 }
 
-/* Values that the mathematics restricts: variances, labels, a mean of squares, [step, learning rate]. */
-static void restrict_values(struct operands *o)
+/* Values that the mathematics restricts. */
+static void fill_values(const struct sample *s, const struct operand *p, struct mat m)
 {
-    if (o->sample.op == OP_batch_norm_inference) {
-        struct mat v = o->args.batch_norm_inference.running_var;
-        for (int64_t k = 0; k < v.cols; k++)
-            mat_set(v, 0, k, fabs(mat_get(v, 0, k)));
+    static const double schedule[2] = {3, 1e-2};
+    if (p->values == VALUES_INDEX) {
+        for (int64_t i = 0; i < m.rows; i++)
+            mat_set(m, i, 0, (double)(rng_bits(s->seed, (uint64_t)i) % (uint64_t)s->dims[p->limit]));
+        return;
     }
-    if (operand_named(o->sample.op, "label")) {
-        struct mat label = operand_of(o, "label");
-        for (int64_t i = 0; i < label.rows; i++)
-            mat_set(label, i, 0,
-                    (double)(rng_bits(o->sample.seed, (uint64_t)i) % (uint64_t)o->sample.dims[DIM_M]));
-    }
-    if (o->sample.op == OP_adamw) {
-        struct mat v = o->args.adamw.v, schedule = o->args.adamw.schedule;
-        for (int64_t i = 0; i < v.rows; i++)
-            for (int64_t k = 0; k < v.cols; k++)
-                mat_set(v, i, k, fabs(mat_get(v, i, k)));
-        mat_set(schedule, 0, 0, 3);
-        mat_set(schedule, 0, 1, 1e-2);
-    }
-}
-
-enum op backward_of(enum op op)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s_backward", op_info(op)->name);
-    return op_named(name);
-}
-
-/* The op whose backward this is, or OPS. */
-static enum op forward_of(enum op op)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s", op_info(op)->name);
-    char *suffix = strstr(name, "_backward");
-    if (!suffix)
-        return OPS;
-    *suffix = '\0';
-    return op_named(name);
+    fill_random(s, p->name, m);
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++) {
+            if (p->values == VALUES_POSITIVE)
+                mat_set(m, i, k, fabs(mat_get(m, i, k)));
+            if (p->values == VALUES_SCHEDULE)
+                mat_set(m, i, k, schedule[k]);
+        }
 }
 
 /* Overwrites the inputs that the forward op writes by what it wrote. */
 static void fill_saved(struct operands *o)
 {
-    enum op forward = forward_of(o->sample.op);
+    enum op forward = op_forward_of(o->sample.op);
     if (forward == OPS)
         return;
     struct sample s = o->sample;
@@ -313,14 +252,12 @@ static void fill(struct operands *o)
         if (p->role == ROLE_OFFSETS)
             fill_offsets(&o->sample, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
-            fill_edges(&o->sample, strstr(p->name, "out") != NULL, *m,
-                       *operand_mat(&info->operands[i + 1], &o->args));
+            fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
         else if (p->role == ROLE_INDEX)
             continue;
         else if (m && operand_reads(p, m))
-            fill_random(&o->sample, p->name, *m);
+            fill_values(&o->sample, p, *m);
     }
-    restrict_values(o);
     fill_saved(o);
 }
 
@@ -413,6 +350,15 @@ bool operands_guarded(const struct operands *o)
     return true;
 }
 
+static bool has_activation(enum op op)
+{
+    const struct op_info *info = op_info(op);
+    int i = 0;
+    while (i < info->operand_count && info->operands[i].values != VALUES_ACTIVATION)
+        i++;
+    return i < info->operand_count;
+}
+
 int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX])
 {
     const struct op_info *info = op_info(base->op);
@@ -421,7 +367,7 @@ int operands_cases(const struct sample *base, bool all, struct sample cases[CASE
         choices |= all && optional(&info->operands[i]) ? 1u << i : 0;
         gradients |= info->operands[i].role == ROLE_GRAD ? 1u << i : 0;
     }
-    int acts = operand_named(base->op, "act") ? ACT_KINDS : 1, count = 0;
+    int acts = has_activation(base->op) ? ACT_KINDS : 1, count = 0;
     for (int act = 0; act < acts; act++)
         for (int acc = 0; acc < (gradients ? 2 : 1); acc++) {
             unsigned absent = 0;

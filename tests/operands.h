@@ -55,16 +55,8 @@ bool operands_run(struct operands *o, const struct kernel *k, int threads, int64
 /* Whether every byte that is no element is as it was made. */
 bool operands_guarded(const struct operands *o);
 
-/* The op that computes the gradients of an op, or OPS. */
-enum op backward_of(enum op op);
-
-/* The operand of that name, or null; and its matrix (rows = 0 if absent). */
-const struct operand *operand_named(enum op op, const char *name);
+/* The matrix of the operand of that name; rows = 0 if absent. */
 struct mat operand_of(const struct operands *o, const char *name);
-
-/* Entries as double, whatever the dtype. */
-double mat_get(struct mat m, int64_t i, int64_t k);
-void mat_set(struct mat m, int64_t i, int64_t k, double value);
 
 /* The 2-norm. */
 double mat_norm(struct mat m);

@@ -99,7 +99,7 @@ static void test_op(void **state)
     static struct sample cases[CASES_MAX];
     enum op op = *(const enum op *)*state;
     int checked = 0;
-    struct sample base = {.op = backward_of(op)};
+    struct sample base = {.op = op_backward_of(op)};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int d = 0; d < DIMS; d++)
             base.dims[d] = shapes[i][d];
@@ -117,7 +117,7 @@ int main(void)
     static enum op ops[OPS];
     struct CMUnitTest tests[OPS] = {{0}}; /* cmocka skips empty ones */
     for (enum op op = 0; op < OPS; op++) {
-        if (backward_of(op) == OPS)
+        if (op_backward_of(op) == OPS)
             continue;
         ops[op] = op;
         tests[op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};

@@ -21,17 +21,17 @@
  */
 static bool has_rule(enum op op)
 {
-    return backward_of(op) != OPS || op == OP_add || op == OP_add_layer_norm;
+    return op_backward_of(op) != OPS || op == OP_add || op == OP_add_layer_norm;
 }
 
 /* Whether the operand has a gradient: the backward op has an output with its name prefixed by d. */
 static bool has_gradient(enum op op, const struct operand *p)
 {
-    if (backward_of(op) == OPS)
+    if (op_backward_of(op) == OPS)
         return true;
     char name[64];
     snprintf(name, sizeof name, "d%s", p->name);
-    const struct operand *d = operand_named(backward_of(op), name);
+    const struct operand *d = operand_named(op_backward_of(op), name);
     return d && d->role == ROLE_GRAD;
 }
 

@@ -217,7 +217,7 @@ static void check(struct edges g, enum op op, struct scores s, const union any_a
 /* Checks an op and its backward, with their error limits. */
 static void check_both(enum op op, struct scores s, double limit, double backward_limit)
 {
-    enum op back = backward_of(op);
+    enum op back = op_backward_of(op);
     struct edges g = graph();
     union any_args forward = operands_on(g, op, F64, s), backward = operands_on(g, back, F64, s);
     run(backend_kernel(&backend_ref, op, F64, NULL), &forward, 1);

@@ -21,18 +21,17 @@ enum { PREFIX = 10, ALIGNMENT = 64, HEADER_MAX = 256 };
 
 struct npy npy_matrix(struct mat m)
 {
-    const char *type = m.dtype == F32 ? "f4" : m.dtype == F64 ? "f8" : m.dtype == I32 ? "i4" : "i8";
-    return (struct npy){type, dtype_size(m.dtype), m.rows, m.cols, m.ld, m.data};
+    return (struct npy){*dtype_name(m.dtype), dtype_size(m.dtype), m.rows, m.cols, m.ld, m.data};
 }
 
 struct npy npy_indices32(const int32_t *data, int64_t count)
 {
-    return (struct npy){"i4", sizeof *data, count, 0, 1, data};
+    return (struct npy){'i', sizeof *data, count, 0, 1, data};
 }
 
 struct npy npy_indices64(const int64_t *data, int64_t count)
 {
-    return (struct npy){"i8", sizeof *data, count, 0, 1, data};
+    return (struct npy){'i', sizeof *data, count, 0, 1, data};
 }
 
 static bool write_header(FILE *out, const struct npy *a)
@@ -40,9 +39,9 @@ static bool write_header(FILE *out, const struct npy *a)
     char columns[32] = "", text[HEADER_MAX];
     if (a->cols)
         snprintf(columns, sizeof columns, " %" PRId64, a->cols);
-    int length =
-        snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%" PRId64 ",%s), }",
-                 BYTE_ORDER_MARK, a->type, a->rows, columns);
+    int length = snprintf(text, sizeof text,
+                          "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (%" PRId64 ",%s), }",
+                          BYTE_ORDER_MARK, a->kind, a->size, a->rows, columns);
     int padded = (int)round_up(PREFIX + length + 1, ALIGNMENT) - PREFIX;
     const unsigned char prefix[PREFIX] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded & 255), (unsigned char)(padded >> 8)};

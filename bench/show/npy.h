@@ -7,7 +7,7 @@
 
 /* The content of a file: rows x cols elements in C order; row i begins at data + i * ld elements. */
 struct npy {
-    const char *type;   /* NumPy's name for the element, without byte order: "f4", "f8", "i4", "i8" */
+    char kind;          /* NumPy's, of an element: 'f' or 'i' */
     size_t size;        /* bytes of an element */
     int64_t rows, cols; /* cols 0: a vector of `rows` elements */
     int64_t ld;

@@ -78,7 +78,7 @@ static double scalar(const struct tape *t, struct mat m)
         return NAN;
     void *copy;
     m = tape_read(t, m, &copy);
-    double value = m.dtype == F64 ? *(const double *)m.data : (double)*(const float *)m.data;
+    double value = mat_get(m, 0, 0);
     free(copy);
     return value;
 }

@@ -8,20 +8,12 @@
 
 #include "models/tape/tape_internal.h"
 
-static double value_of(struct mat m, int64_t i, int64_t k)
-{
-    int64_t at = i * m.ld + k;
-    return m.dtype == F64   ? ((const double *)m.data)[at]
-           : m.dtype == I64 ? (double)((const int64_t *)m.data)[at]
-                            : (double)((const float *)m.data)[at];
-}
-
 /* Squared norms of the difference of two rows and of the oracle's row. */
 static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *difference, double *size)
 {
     *difference = *size = 0;
     for (int64_t k = 0; k < ours.cols; k++) {
-        double a = value_of(ours, i, k), r = value_of(oracle, i, k);
+        double a = mat_get(ours, i, k), r = mat_get(oracle, i, k);
         *difference += (a - r) * (a - r);
         *size += r * r;
     }
@@ -74,14 +66,14 @@ static void hand_over(const struct tape *from, const struct tape *to)
     for (int i = 1; i < from->storage_count; i++) {
         const struct storage *s = &from->storages[i];
         bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
-        if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || s->dtype != F32)
+        if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || !dtype_is_real(s->dtype))
             continue;
         struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i};
         void *copy;
-        const float *x = tape_read(from, m, &copy).data;
+        struct mat x = tape_read(from, m, &copy);
         double *y = (double *)((char *)to->arena + counterpart(to, s)->offset);
         for (int64_t n = 0; n < s->rows * s->cols; n++)
-            y[n] = x[n];
+            y[n] = mat_get(x, 0, n);
         free(copy);
     }
 }
@@ -102,7 +94,7 @@ static double squares(struct mat m)
     double sum = 0;
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++)
-            sum += value_of(m, i, k) * value_of(m, i, k);
+            sum += mat_get(m, i, k) * mat_get(m, i, k);
     return sum;
 }
 

@@ -25,27 +25,6 @@ struct op_program {
     int count;
 };
 
-/* The op whose gradient this op computes, or OPS. */
-static enum op forward_of(enum op op)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s", op_info(op)->name);
-    char *suffix = strstr(name, "_backward");
-    if (!suffix)
-        return OPS;
-    *suffix = '\0';
-    return op_named(name);
-}
-
-static const struct operand *operand_of(enum op op, const char *name)
-{
-    const struct op_info *info = op_info(op);
-    for (int i = 0; i < info->operand_count; i++)
-        if (strcmp(info->operands[i].name, name) == 0)
-            return &info->operands[i];
-    return NULL;
-}
-
 static bool in_structure(const struct operand *o)
 {
     return o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX;
@@ -53,38 +32,36 @@ static bool in_structure(const struct operand *o)
 
 /* --- attributes */
 
-/* The value that models use, otherwise 1. */
-static double real_attribute(const char *name)
+static bool is_real(const struct operand *o)
 {
-    static const struct {
-        const char *name;
-        double value;
-    } values[] = {{"eps", 1e-5}, {"momentum", 0.1}, {"beta1", 0.9}, {"beta2", 0.999}, {"decay", 0.01}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(name, values[i].name) == 0)
-            return values[i].value;
-    return 1;
+    return strcmp(o->type, "double") == 0;
+}
+
+static bool is_key(const struct operand *o)
+{
+    return strcmp(o->type, "uint64_t") == 0;
 }
 
 static bool attribute_known(const struct operand *o)
 {
-    return o->role == ROLE_SIZE || strcmp(o->name, "act") == 0 || strcmp(o->name, "limit") == 0 ||
-           strcmp(o->name, "key") == 0 || strcmp(o->type, "double") == 0;
+    return o->role == ROLE_SIZE || o->values == VALUES_ACTIVATION || is_key(o) || is_real(o) ||
+           o->typical != 0;
 }
 
+/* The value that models use; a real number without one is 1. */
 static void set_attribute(const struct op_program *s, const struct operand *o, void *args)
 {
     char *at = (char *)args + o->at;
     if (o->role == ROLE_SIZE)
         *(int *)at = (int)s->dims[o->rows];
-    else if (strcmp(o->name, "act") == 0)
+    else if (o->values == VALUES_ACTIVATION)
         *(int *)at = (int)s->config->act;
-    else if (strcmp(o->name, "limit") == 0)
-        *(int *)at = CLASSES;
-    else if (strcmp(o->name, "key") == 0)
+    else if (is_key(o))
         *(uint64_t *)at = rng_key(s->t->config.seed, "key");
+    else if (is_real(o))
+        *(double *)at = o->typical != 0 ? o->typical : 1;
     else
-        *(double *)at = real_attribute(o->name);
+        *(int *)at = (int)o->typical;
 }
 
 /* --- matrices */
@@ -97,26 +74,30 @@ static struct mat remember(struct op_program *s, const char *name, struct mat m)
     return s->made[s->count++].m = m;
 }
 
-/* [step, learning rate] as after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
-static struct mat schedule(struct op_program *s)
+static struct mat make_input(struct op_program *s, const struct operand *o)
 {
-    static const double start[2] = {3, 1e-3};
-    return input_copy(s->t, "schedule", F64, 1, 2, start);
+    /* As after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
+    static const double schedule[2] = {3, 1e-3};
+    int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
+    switch (o->values) {
+    case VALUES_SCHEDULE:
+        return input_copy(s->t, o->name, o->dtype, rows, cols, schedule);
+    case VALUES_INDEX:
+        return input_index(s->t, o->name, rows, cols, (int)s->dims[o->limit]);
+    case VALUES_POSITIVE:
+        return state(s->t, o->name, rows, cols, 1);
+    default:
+        return input_uniform(s->t, o->name, rows, cols);
+    }
 }
 
-/* An input of the op. Variances are positive. */
+/* An input of the op. */
 static struct mat input_of(struct op_program *s, const struct operand *o)
 {
-    int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->made[i].name, o->name) == 0)
             return s->made[i].m;
-    bool variance = strcmp(o->name, "running_var") == 0 || (s->op == OP_adamw && strcmp(o->name, "v") == 0);
-    return remember(s, o->name,
-                    o->dtype == F64   ? schedule(s)
-                    : o->dtype == I64 ? input_index(s->t, o->name, rows, cols, (int)s->dims[DIM_M])
-                    : variance        ? state(s->t, o->name, rows, cols, 1)
-                                      : input_uniform(s->t, o->name, rows, cols));
+    return remember(s, o->name, make_input(s, o));
 }
 
 static struct mat output_of(struct op_program *s, const struct operand *o, enum category category)
@@ -128,13 +109,12 @@ static struct mat output_of(struct op_program *s, const struct operand *o, enum 
 static void set_structure(const struct op_program *s, const struct operand *o, struct mat *m)
 {
     const struct edges *adj = &s->structure.adj;
-    bool out = strstr(o->name, "out") != NULL;
     if (o->role == ROLE_OFFSETS)
         *(struct offsets *)(void *)m = s->structure.graphs;
     else if (o->role == ROLE_ROW_PTR)
-        *m = out ? adj->out_row : adj->row;
+        *m = o->by_sender ? adj->out_row : adj->row;
     else
-        *m = out ? adj->out_col : adj->col;
+        *m = o->by_sender ? adj->out_col : adj->col;
 }
 
 /* Completes the arguments of an op. `kept` selects the outputs that another op reads. */
@@ -164,7 +144,7 @@ static void complete(struct op_program *s, enum op op, void *args,
 
 static bool reads(enum op reader, const char *name)
 {
-    const struct operand *o = operand_of(reader, name);
+    const struct operand *o = operand_named(reader, name);
     return o && !operand_writes(o);
 }
 
@@ -183,14 +163,13 @@ static bool needs_forward(enum op op, enum op forward)
 
 static void set_sizes(struct op_program *s, const struct model_config *c, const struct batch *b)
 {
-    const char *name = op_info(s->op)->name;
     int64_t dims[DIMS] = {
         [DIM_1] = 1,         [DIM_2] = 2,        [DIM_N] = b->adj.nodes, [DIM_M] = c->hidden,
         [DIM_D] = c->hidden, [DIM_H] = c->heads, [DIM_B] = b->graphs,    [DIM_E] = b->adj.edges,
         [DIM_P] = b->pairs};
-    if (strstr(name, "linear") == name)
+    if (s->op == OP_linear || s->op == OP_linear_backward)
         dims[DIM_M] = c->ffn;
-    if (strstr(name, "cross_entropy") == name)
+    if (s->op == OP_cross_entropy || s->op == OP_cross_entropy_backward)
         dims[DIM_M] = CLASSES;
     if (s->op == OP_adamw) {
         dims[DIM_N] = 1;
@@ -214,7 +193,8 @@ const char *op_program_refuses(enum op op)
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o) && !attribute_known(o))
             return "one of its attributes has no known value in a model";
-        if (operand_is_mat(o) && !in_structure(o) && o->dtype == I32)
+        if (operand_is_mat(o) && !in_structure(o) && !operand_writes(o) && dtype_is_whole(o->dtype) &&
+            o->values != VALUES_INDEX)
             return "its indices are not known in a model";
     }
     return NULL;
@@ -226,7 +206,7 @@ struct recording op_program_record(enum op op, const struct model_config *c, con
     tape.training = true;
     struct tape *t = tape_new(&tape);
     struct op_program s = {.t = t, .op = op, .config = c};
-    enum op forward = forward_of(op);
+    enum op forward = op_forward_of(op);
     union any_args args = {0}, before = {0};
     set_sizes(&s, c, batch);
     span_enter(t, "kernel");
