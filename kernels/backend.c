@@ -3,20 +3,21 @@
 
 #include "kernels/ref/ref.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct kernel ref_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "ref", F32, ref_##name##_f32, ref_##name##_f32_scratch},                                     \
-        {OP_##name, "ref", F64, ref_##name##_f64, ref_##name##_f64_scratch},
+    {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch},                                \
+        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch},
 #include "kernels/ops_list.h"
 };
 
 /* Counts do not depend on the dtype. */
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "count", F32, ref_##name##_count, ref_##name##_count_scratch},                               \
-        {OP_##name, "count", F64, ref_##name##_count, ref_##name##_count_scratch},
+    {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch},                          \
+        {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch},
 #include "kernels/ops_list.h"
 };
 
@@ -40,7 +41,8 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++) {
             const struct kernel *k = &b->kernels[i];
-            if (k->op == op && k->dtype == dtype && (!variant || strcmp(k->variant, variant) == 0))
+            if (k->op == op && (!dtype || k->dtype == dtype) &&
+                (!variant || strcmp(k->variant, variant) == 0))
                 return k;
         }
     return NULL;
@@ -48,5 +50,5 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
 
 double kernel_allowance(const struct kernel *k)
 {
-    return strcmp(k->variant, "tf32") == 0 ? 100 : 1;
+    return k->bits < 24 ? ldexp(100, 11 - k->bits) : 1;
 }

@@ -17,7 +17,8 @@
 struct kernel {
     enum op op;
     const char *variant;
-    enum dtype dtype;
+    enum dtype dtype; /* of the operands whose type ops.def leaves open */
+    int bits;         /* of an operand's significand that products know (TYPE_..., mat.h) */
     void (*run)(const void *args);
     int64_t (*scratch)(const void *args);
 };
@@ -112,13 +113,14 @@ const struct backend *const *backend_cpu_all(void);
  */
 const struct backend *backend_cuda(char *error, size_t error_size);
 
-/* The row for an op; variant null: the default. Returns null if there is none. */
+/* The row for an op and a dtype (DTYPE_NONE: any); variant null: the default. Returns null if there is none.
+ */
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
                                     const char *variant);
 
 /*
- * How many times the errors allowed in f32 a kernel's may be: 1, but for a variant "tf32", whose products
- * know their operands to 10 bits of mantissa.
+ * How many times the errors allowed in f32 a kernel's may be: 1 with 24 bits and more, 100 with the 11 of
+ * TF32, and twice as many for each bit less.
  */
 double kernel_allowance(const struct kernel *k);
 

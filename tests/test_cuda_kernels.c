@@ -64,7 +64,7 @@ struct op_on_device {
 /* TF32 products round operands to 2^-11 rather than 2^-24. */
 static double allowed(const struct kernel *k)
 {
-    return strcmp(k->variant, "tf32") == 0 ? 1000 : 1;
+    return k->bits < 24 ? 1000 : 1;
 }
 
 static const char *label(const struct kernel *k, const struct sample *s, bool aligned)

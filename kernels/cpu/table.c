@@ -6,63 +6,63 @@
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)
 
-#define ROW(op, variant, run)                                                                                \
+#define ROW(op, variant, type, run)                                                                          \
     {                                                                                                        \
-        OP_##op, variant, F32, CPU(run), NULL                                                                \
+        OP_##op, variant, TYPE_##type, CPU(run), NULL                                                        \
     }
-#define ROW_SCRATCH(op, variant, run)                                                                        \
+#define ROW_SCRATCH(op, variant, type, run)                                                                  \
     {                                                                                                        \
-        OP_##op, variant, F32, CPU(run), CPU(run##_scratch)                                                  \
+        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch)                                          \
     }
 
 static const struct kernel kernels[] = {
-    ROW_SCRATCH(linear, "simd", linear),
-    ROW_SCRATCH(linear_backward, "simd", linear_backward),
+    ROW_SCRATCH(linear, "simd", f32, linear),
+    ROW_SCRATCH(linear_backward, "simd", f32, linear_backward),
 #if HAVE_CBLAS
-    ROW(linear, "blas", linear_blas),
-    ROW_SCRATCH(linear_backward, "blas", linear_backward_blas),
+    ROW(linear, "blas", f32, linear_blas),
+    ROW_SCRATCH(linear_backward, "blas", f32, linear_backward_blas),
 #endif
-    ROW(layer_norm, "simd", layer_norm),
-    ROW_SCRATCH(layer_norm_backward, "simd", layer_norm_backward),
-    ROW(add_layer_norm, "simd", add_layer_norm),
-    ROW_SCRATCH(batch_norm, "simd", batch_norm),
-    ROW_SCRATCH(batch_norm_inference, "simd", batch_norm_inference),
-    ROW_SCRATCH(batch_norm_backward, "simd", batch_norm_backward),
-    ROW_SCRATCH(graph_norm, "simd", graph_norm),
-    ROW_SCRATCH(graph_norm_backward, "simd", graph_norm_backward),
-    ROW_SCRATCH(attention, "flash", attention),
-    ROW_SCRATCH(attention_backward, "flash", attention_backward),
-    ROW_SCRATCH(attention_scores, "simd", attention_scores),
-    ROW_SCRATCH(attention_scores_backward, "simd", attention_scores_backward),
-    ROW_SCRATCH(attention_softmax, "simd", attention_softmax),
-    ROW_SCRATCH(attention_softmax_backward, "simd", attention_softmax_backward),
-    ROW_SCRATCH(attention_values, "simd", attention_values),
-    ROW_SCRATCH(attention_values_backward, "simd", attention_values_backward),
-    ROW_SCRATCH(sparse_attention, "simd", sparse_attention),
-    ROW_SCRATCH(sparse_attention_backward, "simd", sparse_attention_backward),
-    ROW_SCRATCH(spmm, "simd", spmm),
-    ROW_SCRATCH(spmm_backward, "simd", spmm_backward),
-    ROW_SCRATCH(walk_returns, "simd", walk_returns),
-    ROW_SCRATCH(walk_returns_half, "simd", walk_returns_half),
-    ROW_SCRATCH(laplacian, "simd", laplacian),
-    ROW_SCRATCH(gram, "simd", gram),
-    ROW(add, "simd", add),
-    ROW(copy, "simd", copy),
-    ROW(fill, "simd", fill),
-    ROW_SCRATCH(mean_pool, "simd", mean_pool),
-    ROW(mean_pool_backward, "simd", mean_pool_backward),
-    ROW_SCRATCH(sum_pool, "simd", sum_pool),
-    ROW(sum_pool_backward, "simd", sum_pool_backward),
-    ROW_SCRATCH(max_pool, "simd", max_pool),
-    ROW_SCRATCH(max_pool_backward, "simd", max_pool_backward),
-    ROW_SCRATCH(mse, "simd", mse),
-    ROW(mse_backward, "simd", mse_backward),
-    ROW_SCRATCH(cross_entropy, "simd", cross_entropy),
-    ROW(cross_entropy_backward, "simd", cross_entropy_backward),
-    ROW(adamw, "simd", adamw),
-    ROW(uniform, "simd", uniform),
-    /* The types of its operands are fixed: a row of any other serves as well. */
-    ROW(uniform_index, "simd", uniform_index),
+    ROW(layer_norm, "simd", f32, layer_norm),
+    ROW_SCRATCH(layer_norm_backward, "simd", f32, layer_norm_backward),
+    ROW(add_layer_norm, "simd", f32, add_layer_norm),
+    ROW_SCRATCH(batch_norm, "simd", f32, batch_norm),
+    ROW_SCRATCH(batch_norm_inference, "simd", f32, batch_norm_inference),
+    ROW_SCRATCH(batch_norm_backward, "simd", f32, batch_norm_backward),
+    ROW_SCRATCH(graph_norm, "simd", f32, graph_norm),
+    ROW_SCRATCH(graph_norm_backward, "simd", f32, graph_norm_backward),
+    ROW_SCRATCH(attention, "flash", f32, attention),
+    ROW_SCRATCH(attention_backward, "flash", f32, attention_backward),
+    ROW_SCRATCH(attention_scores, "simd", f32, attention_scores),
+    ROW_SCRATCH(attention_scores_backward, "simd", f32, attention_scores_backward),
+    ROW_SCRATCH(attention_softmax, "simd", f32, attention_softmax),
+    ROW_SCRATCH(attention_softmax_backward, "simd", f32, attention_softmax_backward),
+    ROW_SCRATCH(attention_values, "simd", f32, attention_values),
+    ROW_SCRATCH(attention_values_backward, "simd", f32, attention_values_backward),
+    ROW_SCRATCH(sparse_attention, "simd", f32, sparse_attention),
+    ROW_SCRATCH(sparse_attention_backward, "simd", f32, sparse_attention_backward),
+    ROW_SCRATCH(spmm, "simd", f32, spmm),
+    ROW_SCRATCH(spmm_backward, "simd", f32, spmm_backward),
+    ROW_SCRATCH(walk_returns, "simd", f32, walk_returns),
+    ROW_SCRATCH(walk_returns_half, "simd", f32, walk_returns_half),
+    ROW_SCRATCH(laplacian, "simd", f32, laplacian),
+    ROW_SCRATCH(gram, "simd", f32, gram),
+    ROW(add, "simd", f32, add),
+    ROW(copy, "simd", f32, copy),
+    ROW(fill, "simd", f32, fill),
+    ROW_SCRATCH(mean_pool, "simd", f32, mean_pool),
+    ROW(mean_pool_backward, "simd", f32, mean_pool_backward),
+    ROW_SCRATCH(sum_pool, "simd", f32, sum_pool),
+    ROW(sum_pool_backward, "simd", f32, sum_pool_backward),
+    ROW_SCRATCH(max_pool, "simd", f32, max_pool),
+    ROW_SCRATCH(max_pool_backward, "simd", f32, max_pool_backward),
+    ROW_SCRATCH(mse, "simd", f32, mse),
+    ROW(mse_backward, "simd", f32, mse_backward),
+    ROW_SCRATCH(cross_entropy, "simd", f32, cross_entropy),
+    ROW(cross_entropy_backward, "simd", f32, cross_entropy_backward),
+    ROW(adamw, "simd", f32, adamw),
+    ROW(uniform, "simd", f32, uniform),
+    /* The type of its operands is fixed: that of the row has no say. */
+    ROW(uniform_index, "simd", f32, uniform_index),
 };
 
 const struct backend CPU(backend) = {

@@ -3,7 +3,7 @@
  * runs since it may overwrite its inputs; then the entry runs, and ref recomputes the chosen rows from both
  * copies. The double result is the reference. The float result shows what error is inherent to float: where
  * large terms cancel (the mean after batch norm, the gradient of a preceding bias), three times its error is
- * allowed. For a TF32 kernel, the float copy is truncated to the 10 mantissa bits that the kernel reads.
+ * allowed. For a kernel whose products know fewer bits (TF32), the float copy is truncated to these.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 
-enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
+enum { SEEDED = 64, ROWS_MAX = SEEDED + 2, FLOAT_BITS = 24 };
 
 static const double forgiven = 3; /* times the error of the float reference */
 
@@ -22,74 +22,59 @@ static const double forgiven = 3; /* times the error of the float reference */
 struct shadow {
     union any_args args;
     enum dtype dtype;
-    bool cut; /* truncate floats to TF32 */
+    int bits; /* of a significand that the kernel reads; below FLOAT_BITS, floats are truncated to them */
     void *copies[16];
     int count;
 };
 
-static float cut_to_tf32(float x)
+/* x as a float whose significand is truncated to so many bits. */
+static double truncated(double x, int significand)
 {
+    float value = (float)x;
     uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits &= ~UINT32_C(0x1fff);
-    memcpy(&x, &bits, sizeof bits);
-    return x;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= ~UINT32_C(0) << (FLOAT_BITS - significand);
+    memcpy(&value, &bits, sizeof bits);
+    return value;
 }
 
-static void copy_values(void *to, const struct shadow *s, const struct tape *t, struct mat m)
+static void copy_values(const struct shadow *s, struct mat to, const struct tape *t, struct mat m)
 {
     void *copy;
     struct mat from = tape_read(t, m, &copy);
     for (int64_t i = 0; i < from.rows; i++)
         for (int64_t k = 0; k < from.cols; k++) {
-            float value = ((const float *)from.data)[i * from.ld + k];
-            if (s->dtype == F64)
-                ((double *)to)[i * from.cols + k] = value;
-            else
-                ((float *)to)[i * from.cols + k] = s->cut ? cut_to_tf32(value) : value;
+            double value = mat_get(from, i, k);
+            mat_set(to, i, k, to.dtype == F32 && s->bits < FLOAT_BITS ? truncated(value, s->bits) : value);
         }
     free(copy);
 }
 
-/* For labels and schedules, which have a dtype of their own. */
-static void copy_bytes(char *to, const struct tape *t, struct mat m)
+static bool copied(struct shadow *s, const struct tape *t, struct mat *m, enum dtype dtype, bool with_values)
 {
-    void *copy;
-    struct mat from = tape_read(t, m, &copy);
-    size_t size = dtype_size(m.dtype), row = (size_t)m.cols * size;
-    for (int64_t i = 0; i < m.rows; i++)
-        memcpy(to + (size_t)i * row, (const char *)from.data + (size_t)(i * from.ld) * size, row);
-    free(copy);
-}
-
-static bool copied(struct shadow *s, const struct tape *t, struct mat *m, bool with_values)
-{
-    struct mat from = *m;
-    enum dtype dtype = from.dtype == F32 ? s->dtype : from.dtype;
-    void *to = calloc((size_t)mat_size(from), dtype_size(dtype));
-    if (!to)
+    struct mat to = {.rows = m->rows, .cols = m->cols, .ld = m->cols, .dtype = dtype, .acc = m->acc};
+    to.data = calloc((size_t)mat_size(to), dtype_size(dtype));
+    if (!to.data)
         return false;
-    s->copies[s->count++] = to;
-    if (with_values && from.dtype == F32)
-        copy_values(to, s, t, from);
-    else if (with_values)
-        copy_bytes(to, t, from);
-    *m = (struct mat){
-        .data = to, .rows = from.rows, .cols = from.cols, .ld = from.cols, .dtype = dtype, .acc = from.acc};
+    s->copies[s->count++] = to.data;
+    if (with_values)
+        copy_values(s, to, t, *m);
+    *m = to;
     return true;
 }
 
 static bool shadow_open(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype)
 {
     const struct op_info *info = op_info(e->op);
-    *s = (struct shadow){.dtype = dtype, .cut = dtype == F32 && kernel_allowance(e->kernel) > 1};
+    *s = (struct shadow){.dtype = dtype, .bits = e->kernel->bits};
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
         if (!m || !mat_present(*m))
             continue;
-        if ((m->dtype == F32 || operand_writes(o)) && !copied(s, t, m, operand_reads(o, m)))
+        bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep the dtype of their own */
+        if ((shared || operand_writes(o)) && !copied(s, t, m, shared ? dtype : m->dtype, operand_reads(o, m)))
             return false;
         if (m->storage) /* the remaining operands are read only, but must be accessible on the host */
             *m = tape_read(t, *m, &s->copies[s->count++]);
@@ -172,7 +157,7 @@ static double gradient_scale(const struct tape *t, const struct entry *e)
         entries += (double)mat_size(m);
         for (int64_t r = 0; r < m.rows; r++)
             for (int64_t k = 0; k < m.cols; k++)
-                sum += pow(((const float *)m.data)[r * m.ld + k], 2);
+                sum += pow(mat_get(m, r, k), 2);
         free(copy);
     }
     return entries > 0 ? sqrt(sum / entries) : 0;
@@ -182,11 +167,9 @@ static double gradient_scale(const struct tape *t, const struct entry *e)
 static double float_error(struct mat in_float, struct mat in_double, const int64_t *rows, int count)
 {
     double sum = 0;
-    for (int n = 0; n < count && in_float.dtype == F32; n++)
-        for (int64_t k = 0; k < in_float.cols; k++) {
-            int64_t at = rows[n] * in_float.cols + k;
-            sum += pow(((const float *)in_float.data)[at] - ((const double *)in_double.data)[at], 2);
-        }
+    for (int n = 0; n < count && in_float.dtype != in_double.dtype; n++)
+        for (int64_t k = 0; k < in_float.cols; k++)
+            sum += pow(mat_get(in_float, rows[n], k) - mat_get(in_double, rows[n], k), 2);
     return sqrt(sum);
 }
 
