@@ -153,7 +153,7 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
         abort();
     fprintf(out, "work 2");
     add_words(c, WORK_ALWAYS, out);
-    fprintf(out, " seed %" PRIu64 " dtype f32", seed);
+    fprintf(out, " seed %" PRIu64 " dtype %s", seed, dtype_name(MODEL_DTYPE));
     if (c->kernel)
         fprintf(out, " op %s", op_info(c->kernel->op)->name);
     add_words(c, WORK_CHANGED, out);

@@ -92,7 +92,7 @@ static void offer_variants(struct suggestion *s, const struct backend *b, enum o
 {
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++)
-            if (b->kernels[i].op == op && b->kernels[i].dtype == F32)
+            if (b->kernels[i].op == op && b->kernels[i].dtype == MODEL_DTYPE)
                 suggest_offer(s, b->kernels[i].variant);
 }
 
@@ -101,7 +101,7 @@ static bool check_variants(const struct options *o, struct message *error)
     char nearest[SUGGESTION_TEXT];
     for (enum op op = 0; op < OPS; op++) {
         const char *variant = o->variant[op];
-        if (!variant || backend_kernel(o->device.backend, op, F32, variant))
+        if (!variant || backend_kernel(o->device.backend, op, MODEL_DTYPE, variant))
             continue;
         struct suggestion s = {variant, strlen(variant), NULL, 0};
         offer_variants(&s, o->device.backend, op);

@@ -54,7 +54,7 @@ static int add_op(struct options *o, enum op op)
         for (int i = 0; i < from->count; i++) {
             const struct kernel *k = &from->kernels[i];
             bool wanted = !o->variant[op] || strcmp(k->variant, o->variant[op]) == 0;
-            if (k->op == op && k->dtype == F32 && wanted && !covered(top, from, k))
+            if (k->op == op && k->dtype == MODEL_DTYPE && wanted && !covered(top, from, k))
                 add(o, k);
         }
     return o->kernel_count - before;
@@ -82,12 +82,14 @@ bool kernels_choose(struct options *o, struct message *error)
         if (chosen && !o->ops[op])
             continue;
         const char *why = op_program_refuses(op);
-        if (!why && !add_op(o, op))
-            why = "the device has no kernel for it in f32";
-        if (why && chosen)
+        if (!why && add_op(o, op))
+            continue;
+        char none[64];
+        snprintf(none, sizeof none, "the device has no kernel for it in %s", dtype_name(MODEL_DTYPE));
+        why = why ? why : none;
+        if (chosen)
             return complain(error, "--op %s: %s", op_info(op)->name, why);
-        if (why)
-            fprintf(stderr, "note: %s is left out: %s\n", op_info(op)->name, why);
+        fprintf(stderr, "note: %s is left out: %s\n", op_info(op)->name, why);
     }
     return true;
 }

@@ -27,7 +27,7 @@ void list_ops(const struct backend *b)
         printf("%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
         for (const struct backend *from = b; from; from = from->base)
             for (int i = 0; i < from->count; i++)
-                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
+                if (from->kernels[i].op == op && from->kernels[i].dtype == MODEL_DTYPE)
                     printf(" %s", from->kernels[i].variant);
         putchar('\n');
     }

@@ -51,13 +51,14 @@ static void print_context(const struct bench *b, const struct options *o, const 
     char work[17];
     config_work(&c, o->seed, work);
     fprintf(stderr,
-            "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, f32, seed %llu; %s, "
+            "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, %s, seed %llu; %s, "
             "%d thread%s; work of the first row %s\n",
             b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
             (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
             (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
-            (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
-            c.threads == 1 ? "" : "s", work);
+            dtype_name(MODEL_DTYPE), (unsigned long long)o->seed,
+            o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
+            work);
     if (path)
         fprintf(stderr, "results: %s\n", path);
 }

@@ -137,7 +137,8 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
 struct recording workload_record(const struct workload *w, enum program_kind kind)
 {
     const struct options *o = w->options;
-    struct tape_config tape = {.backend = o->device.backend, .dtype = F32, .context = o->device.context};
+    struct tape_config tape = {
+        .backend = o->device.backend, .dtype = MODEL_DTYPE, .context = o->device.context};
     memcpy(tape.variant, o->variant, sizeof tape.variant);
     return record_tape(w, kind, tape);
 }

@@ -78,17 +78,6 @@ void eager_release(struct eager *e, struct mat *m)
     *m = (struct mat){0};
 }
 
-/* The dtype shared by an op's matrices. */
-static enum dtype shared_dtype(const struct op_info *info, const void *args)
-{
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *o = &info->operands[i];
-        if (operand_is_mat(o) && o->dtype == DTYPE_NONE && mat_present(*operand_mat(o, args)))
-            return operand_mat(o, args)->dtype;
-    }
-    return F32;
-}
-
 static void *scratch_of(struct eager *e, const struct kernel *k, const void *args)
 {
     int64_t bytes = k->scratch ? k->scratch(args) : 0;
@@ -104,14 +93,13 @@ void eager_run(struct eager *e, enum op op, void *args)
 {
     if (!eager_goes_on(e))
         return;
-    const struct op_info *info = op_info(op);
     char error[256];
     if (!op_complete(op, args, error, sizeof error))
         tape_contract("%s", error);
-    enum dtype dtype = shared_dtype(info, args);
+    enum dtype dtype = op_dtype(op, args);
     const struct kernel *k = backend_kernel(e->backend, op, dtype, NULL);
     if (!k)
-        tape_contract("backend %s has no kernel for %s in %s", e->backend->name, info->name,
+        tape_contract("backend %s has no kernel for %s in %s", e->backend->name, op_info(op)->name,
                       dtype_name(dtype));
     struct call *call = args;
     call->threads = e->threads;

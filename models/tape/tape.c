@@ -123,18 +123,26 @@ bool depends_on_parameter(const struct tape *t, const struct op_info *info, cons
     return false;
 }
 
-static struct mat made(struct tape *t, const struct op_info *info, const struct operand *o,
+/* The dtype of an op's operands; of an op without any of its own, that of the tape's parameters. */
+static enum dtype dtype_of(const struct tape *t, enum op op, const void *args)
+{
+    enum dtype dtype = op_dtype(op, args);
+    return dtype == DTYPE_NONE ? t->config.dtype : dtype;
+}
+
+static struct mat made(struct tape *t, const struct op_info *info, const struct operand *o, enum dtype dtype,
                        const int64_t dims[DIMS])
 {
     int64_t rows = dims[o->rows], cols = dims[o->cols];
     if (rows < 1 || cols < 1)
         tape_contract("%s: %s was left out, and its size cannot be derived", info->name, o->name);
-    return tape_storage(t, MEMORY_ACTIVATIONS, o->dtype == DTYPE_NONE ? t->config.dtype : o->dtype, rows,
-                        cols, NULL);
+    return tape_storage(t, MEMORY_ACTIVATIONS, o->dtype == DTYPE_NONE ? dtype : o->dtype, rows, cols, NULL);
 }
 
-static void make_outputs(struct tape *t, const struct op_info *info, void *args, const int64_t dims[DIMS])
+static void make_outputs(struct tape *t, enum op op, void *args, const int64_t dims[DIMS])
 {
+    const struct op_info *info = op_info(op);
+    enum dtype dtype = dtype_of(t, op, args);
     bool flows = t->phase == PHASE_FORWARD && t->config.training && depends_on_parameter(t, info, args);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
@@ -142,19 +150,20 @@ static void make_outputs(struct tape *t, const struct op_info *info, void *args,
             continue;
         struct mat *m = operand_mat(o, args);
         if (!mat_present(*m) && (o->role == ROLE_OUT || (flows && operand_saved(o, args))))
-            *m = made(t, info, o, dims);
+            *m = made(t, info, o, dtype, dims);
         if ((o->role == ROLE_OUT || o->role == ROLE_SAVE) && flows)
             t->storages[m->storage].needs_grad = true;
     }
 }
 
-static const struct kernel *kernel_for(const struct tape *t, enum op op)
+static const struct kernel *kernel_for(const struct tape *t, enum op op, const void *args)
 {
     const char *variant = t->config.variant[op];
-    const struct kernel *k = backend_kernel(t->config.backend, op, t->config.dtype, variant);
+    enum dtype dtype = dtype_of(t, op, args);
+    const struct kernel *k = backend_kernel(t->config.backend, op, dtype, variant);
     if (!k)
         tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name, op_info(op)->name,
-                      variant ? ", variant " : "", variant ? variant : "", dtype_name(t->config.dtype));
+                      variant ? ", variant " : "", variant ? variant : "", dtype_name(dtype));
     return k;
 }
 
@@ -178,13 +187,13 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     memcpy(copy, args, info->args_size);
     if (!op_bind(op, copy, dims, error, sizeof error))
         tape_contract("%s: %s", *t->span ? t->span : "(no span)", error);
-    make_outputs(t, info, copy, dims);
+    make_outputs(t, op, copy, dims);
     ((struct call *)copy)->threads = t->config.threads;
 
     program->entries = grown(program->entries, program->count, &program->capacity, sizeof *program->entries);
     struct entry *e = &program->entries[program->count++];
     *e = (struct entry){
-        .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op), .args = copy};
+        .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     e->flops = op_flops(op, copy);
     e->bytes = op_bytes(op, copy);
     e->no_reuse = op_bytes_no_reuse(op, copy);
