@@ -140,7 +140,7 @@ static void test_bad_choices(void **state)
     refuses(*state, "--device cuda:1000", "--device cuda:1000: cpu, ref, cuda, cuda:N, cuda:all or meta");
     refuses(*state, "--device cuda:all2", "--device cuda:all2: cpu, ref, cuda, cuda:N, cuda:all or meta");
     refuses(*state, "--device cuda:", "--device cuda:: cpu, ref, cuda, cuda:N, cuda:all or meta");
-    refuses(*state, "--device cuda:all --dump x", "--dump x: of one device, but --device is cuda:all");
+    refuses(*state, "--device cuda:all --dump x", "--dump x: needs one device, but --device is cuda:all");
     broken = 1;
     refuses(*state, "--device cuda:all", "--device cuda:all: cuda:1: it is broken");
     refuses(*state, "--device cuda:1", "--device cuda:1: it is broken");

@@ -106,14 +106,14 @@ static void test_combinations(void **state)
         {"--hidden 16 --heads 2 --pe none,rwse:4", "width must be less than hidden",
          "--hidden 16 --pe rwse:4:16: "},
         {"--nodes 1-1000+1 --layers 1-1000+1", "100000", "combinations"},
-        {"--nodes 8 --graph file:x", "the file says", "--graph file:x --nodes: "},
-        {"--graph er,file:x", "a run of its own", "--graph file:x: "},
-        {"--graph er,file:x --batch 5", "the file says", "--graph file:x --batch: "},
+        {"--nodes 8 --graph file:x", "the file determines", "--graph file:x --nodes: "},
+        {"--graph er,file:x", "needs a run of its own", "--graph file:x: "},
+        {"--graph er,file:x --batch 5", "the file determines", "--graph file:x --batch: "},
         {"--cuda-graph", "not with --device cpu", NULL},
         {"--device meta --trace t.json", "not with --device meta", "--trace: "},
         {"--op linear", "bench_kernels times ops", "--op: "},
         {"--find-max-nodes memory --nodes 8", "--nodes", "--find-max-nodes: "},
-        {"--find-max-nodes memory --graph file:/dev/null", "graphs of files", "--find-max-nodes: "},
+        {"--find-max-nodes memory --graph file:/dev/null", "graphs from files", "--find-max-nodes: "},
         {"--find-max-nodes memory --resume", "--resume", "--find-max-nodes: "},
         {"--find-max-nodes memory --dry-run", "--dry-run", "--find-max-nodes: "},
         {"--find-max-nodes memory --against x", "--against", "--find-max-nodes: "},
@@ -129,7 +129,7 @@ static void test_combinations(void **state)
 
 static void test_flags_of_other_benchmarks(void **state)
 {
-    static const struct line lines[] = {{"--phase step", "times ops and no programs", "--phase: "},
+    static const struct line lines[] = {{"--phase step", "times ops, not programs", "--phase: "},
                                         {"--op lineal", "did you mean linear?", NULL},
                                         {NULL, NULL, NULL}};
     (void)state;

@@ -52,12 +52,13 @@ void options_help(const struct bench *b, FILE *out)
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
     syntax_help(&s, out);
-    fprintf(out,
-            "Examples: the default sweep; some sizes, closely; FLOPs and memory of any size, nothing runs\n"
-            "  %1$s\n"
-            "  %1$s --nodes '1k-4k*2' %2$s\n"
-            "  %1$s --device meta --nodes '100-1M*10'\n"
-            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
-            "130 or 143 after SIGINT or SIGTERM.\n",
-            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
+    fprintf(
+        out,
+        "Examples: the default sweep; some sizes in detail; FLOPs and memory of any size, without running\n"
+        "  %1$s\n"
+        "  %1$s --nodes '1k-4k*2' %2$s\n"
+        "  %1$s --device meta --nodes '100-1M*10'\n"
+        "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+        "130 or 143 after SIGINT or SIGTERM.\n",
+        program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
 }

@@ -97,7 +97,7 @@ static bool check_file(const struct options *o, const struct config *c, struct m
 {
     for (enum axis a = 0; graph_is_file(c->graph.family) && a < AXES; a++)
         if (o->given[a] && axis_info(a)->work == WORK_GRAPH)
-            return complain(error, "--graph %.300s --%s: the file says what the graph is", c->graph.family,
+            return complain(error, "--graph %.300s --%s: the file determines this axis", c->graph.family,
                             axis_info(a)->name);
     return true;
 }
@@ -111,7 +111,7 @@ static bool check_heads(const struct options *o, const struct config *c, struct 
         return true;
     return complain(
         error,
-        "--device %s --hidden %lld --heads %lld: heads of %lld columns; dense attention there has "
+        "--device %s --hidden %lld --heads %lld: heads of %lld columns; dense attention there supports "
         "up to %d (--attention unfused: any number)",
         o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
 }

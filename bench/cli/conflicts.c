@@ -40,7 +40,7 @@ static bool file_nodes(struct options *o, struct message *error)
         return true;
     if (file && generated && nodes->count > 1)
         return complain(
-            error, "--graph %.300s: a run of its own, since the other graphs have %d sizes and this has one",
+            error, "--graph %.300s: needs a run of its own: the other graphs have %d sizes, this has one",
             file, nodes->count);
     return generated || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
@@ -123,7 +123,7 @@ static bool check_largest(struct options *o, struct message *error)
         return true;
     for (int i = 0; i < graphs->count; i++)
         if (graph_is_file(axis_text(graphs, graphs->values[i])))
-            return refuse("graphs of files, which have their size", error);
+            return refuse("graphs from files, whose size is fixed", error);
     bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
     return o->given[AXIS_NODES] ? refuse("--nodes", error)
            : o->output.resume   ? refuse("--resume", error)
@@ -141,11 +141,11 @@ static bool check_dump(const struct options *o, struct message *error)
     if (!o->output.dump)
         return true;
     if (config_count(o) != 1)
-        return complain(error,
-                        "--dump %.300s: one configuration, but the axes make %lld (give each one value)",
-                        o->output.dump, (long long)config_count(o));
+        return complain(
+            error, "--dump %.300s: needs one configuration, but the axes make %lld (give each one value)",
+            o->output.dump, (long long)config_count(o));
     if (o->device.all)
-        return complain(error, "--dump %.300s: of one device, but --device is %s", o->output.dump,
+        return complain(error, "--dump %.300s: needs one device, but --device is %s", o->output.dump,
                         o->device.given);
     if (o->device.meta || !o->programs[PROGRAM_STEP])
         return complain(error, "--dump %.300s: needs a step that runs, not --device meta or --phase forward",

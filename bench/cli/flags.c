@@ -151,7 +151,7 @@ static const struct flag flags[] = {
     {SAMPLES, "min-samples", "N", "samples to take before --max-noise can stop sampling (default 10)",
      WHOLE(sampling.min_samples, 1, 1e6)},
     {SAMPLES, "cold", "N",
-     "additional runs with emptied caches (default: 5 on a GPU and of kernels, else none)",
+     "additional runs with cold caches (default: 5 on a GPU and for kernels, else none)",
      WHOLE(sampling.cold, 0, COLD_MAX)},
     {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)",
      WHOLE(sampling.runs, 1, 1e6)},
@@ -168,11 +168,11 @@ static const struct flag flags[] = {
      PATH(output.file, "a file")},
     {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed",
      ON(output.resume)},
-    {OUTPUT, "dump", "DIR", "write the inputs, parameters, results and gradients of a step there, as .npy",
+    {OUTPUT, "dump", "DIR", "write the inputs, parameters, results and gradients of a step to it, as .npy",
      PATH(output.dump, "a directory")},
     {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(output.charts)},
 
-    {LIMITS, "mem-limit", "SIZE", "do not run rows that need more memory (default: what is free)",
+    {LIMITS, "mem-limit", "SIZE", "do not run rows that need more memory (default: free memory)",
      SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
      SECONDS(sampling.timeout)},
@@ -187,19 +187,19 @@ static const struct flag flags[] = {
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
 
-    {ABOUT, "dry-run", NULL, "print the rows, their least time and their memory, and stop; write nothing",
+    {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
      ACT(DRY_RUN)},
-    {ABOUT, "list-tape", NULL, "print the programs, entry by entry, and stop", ACT(LIST_TAPE)},
+    {ABOUT, "list-tape", NULL, "print the programs entry by entry, without running them", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "list processors and GPUs", ACT(LIST_DEVICES)},
     {ABOUT, "list-models", NULL, "list the models", ACT(LIST_MODELS)},
     {ABOUT, "list-graphs", NULL, "list the families of random graphs, and how to name graphs from files",
      ACT(LIST_GRAPHS)},
     {ABOUT, "list-ops", NULL, "list the ops, their mathematics, FLOPs and variants", ACT(LIST_OPS)},
     {ABOUT, "version", NULL, "print the version and how it was built", ACT(VERSION)},
-    {ABOUT, "help", NULL, "this text", ACT(HELP)},
+    {ABOUT, "help", NULL, "print this help", ACT(HELP)},
 };
 
-_Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "room for all flags");
+_Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "FLAGS_MAX is too small");
 
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {

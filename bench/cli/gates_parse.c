@@ -33,7 +33,7 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
         if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
             continue;
         if (k->of_row && g->program != PROGRAMS)
-            return complain(error, "--threshold %.200s: %s is of a row, not of a program", item, k->name);
+            return complain(error, "--threshold %.200s: %s is per row, not per program", item, k->name);
         return (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit)) ||
                complain(error, "--threshold %.200s: after %s: %s", item, k->name,
                         quantity_allowed(k->quantity));

@@ -67,7 +67,7 @@ static bool refuse_flags(const struct options *o, bool chosen, struct message *e
                complain(error, "--op: not in %s, which times whole programs; bench_kernels times ops",
                         o->bench->name);
     if (!o->programs[PROGRAM_KERNEL])
-        return complain(error, "--phase: not in %s, which times ops and no programs", o->bench->name);
+        return complain(error, "--phase: not in %s, which times ops, not programs", o->bench->name);
     return true;
 }
 
@@ -85,7 +85,7 @@ bool kernels_choose(struct options *o, struct message *error)
         if (!why && add_op(o, op))
             continue;
         char none[64];
-        snprintf(none, sizeof none, "the device has no kernel for it in %s", dtype_name(MODEL_DTYPE));
+        snprintf(none, sizeof none, "the device has no %s kernel for it", dtype_name(MODEL_DTYPE));
         why = why ? why : none;
         if (chosen)
             return complain(error, "--op %s: %s", op_info(op)->name, why);

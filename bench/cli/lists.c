@@ -16,8 +16,8 @@ void list_graphs(void)
     for (const struct graph_family *f = graph_families; f->name; f++)
         printf("%-20s %s\n", f->name, f->doc);
     printf("%-20s the largest component of one of these\n", "NAME:giant");
-    printf("%-20s read from a file of edges, one direction a line\n", "file:PATH");
-    printf("%-20s the same, both directions\n", "undirected:PATH");
+    printf("%-20s read from a file of directed edges, one per line\n", "file:PATH");
+    printf("%-20s the same, each edge in both directions\n", "undirected:PATH");
 }
 
 void list_ops(const struct backend *b)

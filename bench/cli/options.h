@@ -18,8 +18,9 @@ struct bench {
     const char *values;     /* as axis_parse reads them */
     const char *also[AXES]; /* likewise for other axes; null: canonical workload */
     double budget;          /* seconds; 0: 60 */
-    int64_t model_nodes;    /* without --phase, only encode above this size or beyond one solver; 0: none */
-    bool steps;             /* without --phase: only training steps are timed */
+    /* Without --phase, larger graphs, and solvers after the first, only encode; 0: no limit. */
+    int64_t model_nodes;
+    bool steps;                 /* without --phase: only training steps are timed */
     const char *const *columns; /* of the table (analysis/tables/table.h); null: the default */
     bool whole;                 /* reports everything: profile, memory, cold start */
     bool kernels;               /* times single ops (bench/cli/kernels.h) */

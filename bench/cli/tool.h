@@ -16,7 +16,8 @@ struct tool_options {
      .kind = FLAG_ON,                                                                                        \
      .field = offsetof(struct tool_options, version)},                                                       \
     {                                                                                                        \
-        .name = "help", .help = "this text", .kind = FLAG_ON, .field = offsetof(struct tool_options, help)   \
+        .name = "help", .help = "print this help", .kind = FLAG_ON,                                          \
+        .field = offsetof(struct tool_options, help)                                                         \
     }
 
 /* What a tool does with its files. Returns the exit status, with a message unless it is EXIT_GOOD. */
