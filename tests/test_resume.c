@@ -351,7 +351,7 @@ static void test_heads_that_disagree(void **state)
         record_free(other);
         record_free(record);
     }
-    refuses(*state, "--resume --device meta", NULL, "--resume: with --device meta", NULL);
+    refuses(*state, "--resume --device meta", NULL, "--resume: --device meta", NULL);
     FILE *file = fopen(path, "w");
     fputs("not a record\n", file);
     fclose(file);

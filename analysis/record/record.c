@@ -17,7 +17,7 @@ struct record {
 };
 
 /* Takes over both. */
-static struct record *make(struct value *head, struct rows *rows)
+static struct record *make_record(struct value *head, struct rows *rows)
 {
     struct record *record = malloc(sizeof *record);
     if (!record) {
@@ -43,7 +43,7 @@ struct record *record_new(const char *benchmark, const char *command, struct val
     for (struct walk w = value_walk(context); walk_next(&w);)
         value_set(head, w.key, value_copy(w.value));
     value_free(context);
-    return make(head, rows_new());
+    return make_record(head, rows_new());
 }
 
 void record_free(struct record *record)
@@ -180,7 +180,7 @@ static struct record *parse(const char *text, size_t size, row_check *row_is_sou
     struct scan found;
     struct value *document = value_read(text, size, "rows", &found, error),
                  *rows = value_get(document, "rows");
-    struct record *record = document ? make(document, rows_new()) : NULL;
+    struct record *record = document ? make_record(document, rows_new()) : NULL;
     bool good = record && head_is_sound(document, error);
     if (good && value_kind(rows) != VALUE_ARRAY) {
         snprintf(error, MESSAGE_SIZE, "rows: missing, or not an array");

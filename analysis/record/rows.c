@@ -10,7 +10,7 @@ struct rows {
     bool owner;
 };
 
-static struct rows *make(bool owner)
+static struct rows *make_rows(bool owner)
 {
     struct rows *rows = calloc(1, sizeof *rows);
     if (!rows)
@@ -21,12 +21,12 @@ static struct rows *make(bool owner)
 
 struct rows *rows_new(void)
 {
-    return make(true);
+    return make_rows(true);
 }
 
 struct rows *rows_new_view(void)
 {
-    return make(false);
+    return make_rows(false);
 }
 
 void rows_free(struct rows *rows)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void misuse(const char *what)
+static _Noreturn void value_misuse(const char *what)
 {
     fprintf(stderr, "value: %s, or no memory\n", what);
     abort();
@@ -21,7 +21,7 @@ static _Noreturn void misuse(const char *what)
 static struct value *made(cJSON *json)
 {
     if (!json)
-        misuse("not made");
+        value_misuse("not made");
     return value_of(json);
 }
 
@@ -143,7 +143,7 @@ void value_set(struct value *object, const char *key, struct value *v)
     if (!v || !cJSON_IsObject(json) ||
         !(there ? cJSON_ReplaceItemInObjectCaseSensitive(json, key, json_of(v))
                 : cJSON_AddItemToObject(json, key, json_of(v))))
-        misuse("not a member of an object");
+        value_misuse("not a member of an object");
 }
 
 void value_set_null(struct value *object, const char *key)
@@ -179,13 +179,13 @@ void value_remove(struct value *object, const char *key)
 void value_append(struct value *array, struct value *v)
 {
     if (!v || !cJSON_IsArray(json_of(array)) || !cJSON_AddItemToArray(json_of(array), json_of(v)))
-        misuse("not an element of an array");
+        value_misuse("not an element of an array");
 }
 
 void value_replace(struct value *array, size_t index, struct value *v)
 {
     if (!cJSON_ReplaceItemInArray(json_of(array), (int)index, json_of(v)))
-        misuse("no such element of an array");
+        value_misuse("no such element of an array");
 }
 
 size_t value_size(const struct value *v)

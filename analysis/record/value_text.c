@@ -149,7 +149,7 @@ struct indented {
     int indent;
 };
 
-static bool write_document(const void *document, FILE *out)
+static bool write_indented(const void *document, FILE *out)
 {
     const struct indented *d = document;
     return value_write_indented(d->value, d->indent, out) && putc('\n', out) != EOF;
@@ -157,5 +157,5 @@ static bool write_document(const void *document, FILE *out)
 
 bool value_save(const struct value *v, const char *path, int indent, char *error)
 {
-    return file_save(path, write_document, &(struct indented){v, indent}, error);
+    return file_save(path, write_indented, &(struct indented){v, indent}, error);
 }

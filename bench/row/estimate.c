@@ -50,7 +50,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 }
 
 /* The axes with more than one value: "500 nodes, 2 layers". */
-static void describe_axes(const struct options *o, const struct config *c, char text[AXES_TEXT])
+static void describe_config(const struct options *o, const struct config *c, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
     enum axis order[AXES];
@@ -100,7 +100,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     int64_t arena = 0;
     bool any = false;
     config_work(&c, o->seed, work);
-    describe_axes(o, &c, axes);
+    describe_config(o, &c, axes);
     fprintf(out, "%s", work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool runs = config_runs(o, &c, p);

@@ -64,7 +64,7 @@ static void print_context(const struct bench *b, const struct options *o, const 
 }
 
 /* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. */
-static void draw_charts(const struct report *r)
+static void draw_sweep(const struct report *r)
 {
     char prefix[PATH_MAX], message[MESSAGE_SIZE];
     enum axis own = r->options->bench->axis;
@@ -149,7 +149,7 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     if (interrupt_signal())
         return leave_rows(b, o, &report);
     if (path && o->output.charts && (o->kernels || config_count(o) > 1))
-        draw_charts(&report);
+        draw_sweep(&report);
     struct rows *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
