@@ -33,7 +33,7 @@ static int64_t begin_of(const struct replay *r, int entry)
 }
 
 /* Adds an event; what it is, is one of the format's letters. */
-static struct value *add_event(struct replay *r, const char *what, const char *name)
+static struct value *new_event(struct replay *r, const char *what, const char *name)
 {
     struct value *event = value_new_object();
     value_set_text(event, "name", name);
@@ -51,7 +51,7 @@ static void set_microseconds(struct value *event, const char *key, int64_t ns)
 static void add_event(struct replay *r, const char *name, int lane, int64_t begin, int64_t end,
                       struct value *args)
 {
-    struct value *event = add_event(r, "X", name);
+    struct value *event = new_event(r, "X", name);
     value_set_count(event, "tid", lane);
     set_microseconds(event, "ts", begin);
     set_microseconds(event, "dur", end - begin);
@@ -62,7 +62,7 @@ static void add_event(struct replay *r, const char *name, int lane, int64_t begi
 /* An event about a process or a lane, and its argument, which the caller sets. */
 static struct value *add_about(struct replay *r, const char *what, int lane)
 {
-    struct value *event = add_event(r, "M", what), *args = value_new_object();
+    struct value *event = new_event(r, "M", what), *args = value_new_object();
     value_set_count(event, "tid", lane);
     value_set(event, "args", args);
     return args;
@@ -78,7 +78,7 @@ static void add_name(struct replay *r, const char *what, int lane, const char *n
 
 static void add_live(struct replay *r, int64_t at, int64_t bytes)
 {
-    struct value *event = add_event(r, "C", "live memory"), *args = value_new_object();
+    struct value *event = new_event(r, "C", "live memory"), *args = value_new_object();
     set_microseconds(event, "ts", at);
     value_set_count(args, "bytes", bytes);
     value_set(event, "args", args);
