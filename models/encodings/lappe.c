@@ -120,9 +120,10 @@ static bool possible(const struct encoding_config *c, const struct batch *b, cha
 {
     const char *missing = eigensolver_missing_library(c->solver);
     if (!b->symmetric)
-        snprintf(error, size,
-                 "the Laplacian needs an undirected graph, and some edge has no reverse; a file with each "
-                 "edge once is read by undirected:PATH");
+        snprintf(
+            error, size,
+            "the Laplacian needs an undirected graph, but some edge has no reverse; for a file with each "
+            "edge once use undirected:PATH");
     else if (missing)
         snprintf(error, size, "this build has no %s", missing);
     return b->symmetric && !missing;
