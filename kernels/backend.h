@@ -17,8 +17,8 @@
 struct kernel {
     enum op op;
     const char *variant;
-    enum dtype dtype; /* of the operands whose type ops.def leaves open */
-    int bits;         /* of an operand's significand that products know (TYPE_..., mat.h) */
+    enum dtype dtype; /* of operands whose type ops.def leaves open */
+    int bits;         /* significant bits of operands in products (TYPE_..., mat.h) */
     void (*run)(const void *args);
     int64_t (*scratch)(const void *args);
 };
@@ -119,8 +119,8 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
                                     const char *variant);
 
 /*
- * How many times the errors allowed in f32 a kernel's may be: 1 with 24 bits and more, 100 with the 11 of
- * TF32, and twice as many for each bit less.
+ * The factor on the f32 error limits: 1 with 24 bits or more, 100 with the 11 bits of TF32, and a factor of
+ * two for each bit less.
  */
 double kernel_allowance(const struct kernel *k);
 

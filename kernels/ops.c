@@ -10,8 +10,10 @@
 
 __extension__ typedef __int128 wide;
 
-/* FLOPs per element of act(x), and of dy * act'(x): each operation in the formulas of ref/activation.h
- * counts. */
+/*
+ * FLOPs per element of act(x) and of dy * act'(x): every operation in the formulas of ref/activation.h
+ * counts.
+ */
 static wide act_flops(int act)
 {
     static const int cost[ACT_KINDS] = {[ACT_GELU] = 5, [ACT_GELU_TANH] = 9, [ACT_RELU] = 0};
@@ -24,13 +26,13 @@ static wide act_backward_flops(int act)
     return cost[act];
 }
 
-/* Per element of self x + sum, where the sum starts at zero. */
+/* FLOPs per element of self x + sum, where the sum starts at zero. */
 static wide self_flops(double self)
 {
     return self == 0 ? 0 : self == 1 ? 1 : 2;
 }
 
-/* What an op says that it did; before it ran, at most the bound. */
+/* The FLOPs that an op reported; before it ran, the bound. */
 static wide known(struct mat m, wide bound)
 {
     wide sum = 0;
@@ -71,7 +73,7 @@ static wide known(struct mat m, wide bound)
 #define END(name, formula)  };
 #include "kernels/ops_list.h"
 
-struct entry {
+struct op_row {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
     const char *(*check)(const void *args, const int64_t dims[DIMS]);
@@ -83,7 +85,7 @@ struct entry {
     MATRIX(rows, ROLE_ROW_PTR, N, 1, .dtype = I64, __VA_ARGS__)                                                 \
     MATRIX(cols, ROLE_INDEX, E, 1, .dtype = I32, __VA_ARGS__)
 
-/* What is special about an operand. */
+/* Properties of an operand. */
 #define TYPE(t)                   .dtype = t
 #define POSITIVE                  .values = VALUES_POSITIVE
 #define INDEX(size)               .values = VALUES_INDEX, .limit = DIM_##size
@@ -92,7 +94,7 @@ struct entry {
 #define SAMPLE(model, test)       .typical = model, .moderate = test
 
 #define OP(name, doc)                                                                                           \
-    static const struct entry *entry_##name(void)                                                               \
+    static const struct op_row *entry_##name(void)                                                               \
     {                                                                                                           \
         typedef struct name##_args args_type;                                                                   \
         static const char text[] = doc;                                                                         \
@@ -115,7 +117,7 @@ struct entry {
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
 #define END(name, formula)                                                                                      \
         };                                                                                                      \
-        static const struct entry entry = {                                                                     \
+        static const struct op_row entry = {                                                                     \
             {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
              host_##name},                                                                                      \
             flops_##name, check_##name};                                                                        \
@@ -124,9 +126,9 @@ struct entry {
 #include "kernels/ops_list.h"
 /* clang-format on */
 
-static const struct entry *entry(enum op op)
+static const struct op_row *entry(enum op op)
 {
-    static const struct entry *(*const entries[OPS])(void) = {
+    static const struct op_row *(*const entries[OPS])(void) = {
 #define OP(name, doc) entry_##name,
 #include "kernels/ops_list.h"
     };
@@ -200,7 +202,7 @@ bool operand_is_mat(const struct operand *o)
     return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
 }
 
-/* The matrix of struct offsets is its first member, so all kinds are found at their place. */
+/* The matrix is the first member of struct offsets, so one offset serves all kinds. */
 struct mat *operand_mat(const struct operand *o, const void *args)
 {
     return (struct mat *)((char *)(uintptr_t)args + o->at);
@@ -226,8 +228,7 @@ bool operand_saved(const struct operand *o, const void *args)
     return o->role == ROLE_SAVE && (!o->saved_if || int_at(args, o->saved_if) != 0);
 }
 
-/* Binding: each operand in turn gives sizes to the symbols that its shape names, or contradicts an earlier
- * one. */
+/* Binding: each operand defines the sizes in its symbolic shape, or contradicts an earlier operand. */
 struct binding {
     const struct op_info *info;
     const void *args;
@@ -250,8 +251,8 @@ static bool unify(struct binding *b, const struct operand *o, enum dim d, int64_
         snprintf(b->error, b->error_size, "%s: %s has %s = %lld, but %s has %lld", b->info->name, o->name,
                  dim_name(d), (long long)value, b->giver[d], (long long)b->dims[d]);
     else
-        snprintf(b->error, b->error_size, "%s: %s has %lld where the shape says %s", b->info->name, o->name,
-                 (long long)value, dim_name(d));
+        snprintf(b->error, b->error_size, "%s: %s has %lld, but its shape requires %s", b->info->name,
+                 o->name, (long long)value, dim_name(d));
     return false;
 }
 
@@ -309,13 +310,13 @@ static bool bind_operand(struct binding *b, const struct operand *o, enum dtype 
     if (!mat_present(m))
         return !required(o) || fail(b, o->name, "is missing");
     if (m.cols < 1 || (m.rows > 1 && m.ld < m.cols))
-        return fail(b, o->name, "is no valid matrix");
+        return fail(b, o->name, "is not a valid matrix");
     if (m.acc && o->role != ROLE_GRAD)
         return fail(b, o->name, "cannot be accumulated into");
     return bind_dtype(b, o, m, common) && bind_shape(b, o, m) && bind_pairs(b, o);
 }
 
-/* The same storage, or memory that belongs to no storage. */
+/* The same storage, or memory outside any storage. */
 static bool same_memory(struct mat a, struct mat b)
 {
     return a.storage == b.storage && (a.storage != 0 || (a.data && b.data));
@@ -336,7 +337,7 @@ static bool overlap(struct mat a, struct mat b)
         return false;
     if (a.ld != b.ld || a.ld < a.cols || a.dtype != b.dtype)
         return true;
-    int64_t column = distance / size % a.ld; /* where b's columns begin, seen from a's */
+    int64_t column = distance / size % a.ld; /* start of b's columns relative to a's */
     return column < a.cols || column + b.cols > a.ld;
 }
 
@@ -387,7 +388,7 @@ int64_t op_flops(enum op op, const void *args)
     return flops > INT64_MAX ? -1 : (int64_t)flops;
 }
 
-/* Whether an operand before `index` is the same matrix and is read too: it is read once. */
+/* Whether an earlier operand is the same matrix and is read too: its bytes count once. */
 static bool read_before(const struct op_info *info, const void *args, int index)
 {
     const struct mat *m = operand_mat(&info->operands[index], args);
@@ -401,7 +402,7 @@ static bool read_before(const struct op_info *info, const void *args, int index)
     return false;
 }
 
-/* Bytes of all operands; a gathered row counts once, or with `no_reuse` for every edge. */
+/* Bytes of all operands; a gathered row counts once, or with `no_reuse` once per edge. */
 static int64_t bytes_of(enum op op, const void *args, bool no_reuse)
 {
     const struct op_info *info = op_info(op);

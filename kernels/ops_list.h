@@ -1,6 +1,6 @@
 /*
- * Reads ops.def with whatever macros the includer defined; the rest expand to nothing and all are gone
- * afterwards. Included once for each thing generated, hence no include guard.
+ * Expands ops.def with the macros defined by the includer; the others expand to nothing, and all are
+ * undefined afterwards. Included once per generated thing, hence no include guard.
  */
 #ifndef OP
 #define OP(name, doc)

@@ -47,8 +47,8 @@ struct mat operand_of(const struct operands *o, const char *name)
 /* Shapes, attributes and memory. */
 
 /*
- * Where ops.def gives no value: neither 0 nor 1, which would hide a term, and different for each name, so
- * that two of them cannot be mixed up.
+ * For attributes without a SAMPLE in ops.def: neither 0 nor 1, which would hide a term, and different for
+ * each name, so that mixed-up attributes are detected.
  */
 static double real_attribute(const struct operand *p)
 {
@@ -78,7 +78,7 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     struct mat *m = operand_mat(p, &o->args);
     bool bounds = p->role == ROLE_OFFSETS || p->role == ROLE_ROW_PTR;
     if (o->sample.dims[p->rows] < (p->role != ROLE_INDEX) || o->sample.dims[p->cols] < 1)
-        unfit(o->sample.op, p, "has a size that the sample does not give");
+        unfit(o->sample.op, p, "has a size that the sample does not define");
     m->rows = o->sample.dims[p->rows] + bounds;
     m->cols = o->sample.dims[p->cols];
     m->ld = m->cols + (bounds || p->role == ROLE_INDEX ? 0 : pad);
@@ -95,7 +95,7 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     m->data = b->bytes + (size_t)guard * dtype_size(m->dtype);
 }
 
-/* An optional matrix with a row for each edge, where there are none. */
+/* An optional matrix with one row per edge, when there are no edges. */
 static bool without_rows(const struct sample *s, const struct operand *p)
 {
     return p->rows == DIM_E && s->dims[DIM_E] == 0;
@@ -120,7 +120,7 @@ static bool shaped(struct operands *o, int64_t pad)
 
 /* Values. */
 
-/* The size of graph g, where `left` rows are still to give: random, and of the first of several one. */
+/* The size of graph g, with `left` rows remaining: random; 1 for the first of several. */
 static int64_t graph_size(const struct sample *s, int64_t g, int64_t left)
 {
     int64_t after = s->dims[DIM_B] - g - 1, most = left - after;
@@ -147,7 +147,7 @@ static void fill_offsets(const struct sample *s, struct offsets *graphs)
 
 /*
  * Random edges by receiver and by sender. Every third node neither sends nor receives; there are hubs, and so
- * many edges for few nodes that some are loops and some come twice.
+ * many edges for few nodes that some are loops or duplicates.
  */
 static struct edge_ends {
     int32_t from, to;
@@ -161,7 +161,7 @@ static struct edge_ends {
     return ends;
 }
 
-/* Rows of whichever end, in ascending order: counted, then each edge to its place among those of its row. */
+/* Rows of either end, in ascending order, by counting sort. */
 static void fill_edges(const struct sample *s, bool by_sender, struct mat row, struct mat col)
 {
     int64_t *at = row.data, E = s->dims[DIM_E], N = s->dims[DIM_N];
@@ -222,7 +222,7 @@ static void fill_values(const struct sample *s, const struct operand *p, struct 
         }
 }
 
-/* Overwrites the inputs that the forward op writes by what it wrote. */
+/* Replaces the inputs that come from the forward op by its results. */
 static void fill_saved(struct operands *o)
 {
     enum op forward = op_forward_of(o->sample.op);

@@ -128,10 +128,10 @@ static void test_shape_errors(void **state)
     a.b = shape(1, 4);
     expect_error(OP_linear, &a, "linear: b has M = 4, but y has 3");
     a.b = shape(2, 3);
-    expect_error(OP_linear, &a, "linear: b has 2 where the shape says 1");
+    expect_error(OP_linear, &a, "linear: b has 2, but its shape requires 1");
     a = linear();
     a.y.ld = 2;
-    expect_error(OP_linear, &a, "linear: y is no valid matrix");
+    expect_error(OP_linear, &a, "linear: y is not a valid matrix");
     struct attention_args b = attention(4);
     b.lse = shape(6, 2);
     expect_error(OP_attention, &b, "attention: heads has H = 4, but lse has 2");
@@ -191,7 +191,7 @@ static void test_attributes(void **state)
         .dx = shape(5, 12), .dy = shape(5, 3), .x = shape(5, 12), .w = shape(3, 12)};
     expect_bound(OP_linear_backward, &b);
     b.act = ACT_GELU;
-    expect_error(OP_linear_backward, &b, "linear_backward: an activation needs pre");
+    expect_error(OP_linear_backward, &b, "linear_backward: pre is required with an activation");
 
     struct attention_backward_args c = {.dq = shape(6, 8),
                                         .dk = shape(6, 8),
@@ -203,7 +203,7 @@ static void test_attributes(void **state)
                                         .lse = shape(6, 2),
                                         .graphs = graphs(1, 36),
                                         .heads = 2};
-    expect_error(OP_attention_backward, &c, "attention_backward: dq, dk and dv go together");
+    expect_error(OP_attention_backward, &c, "attention_backward: dq, dk and dv must be given together");
 }
 
 static void test_only_gradients_accumulate(void **state)

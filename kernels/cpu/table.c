@@ -61,7 +61,7 @@ static const struct kernel kernels[] = {
     ROW(cross_entropy_backward, "simd", f32, cross_entropy_backward),
     ROW(adamw, "simd", f32, adamw),
     ROW(uniform, "simd", f32, uniform),
-    /* The type of its operands is fixed: that of the row has no say. */
+    /* The type of its operands is fixed, so that of the row is irrelevant. */
     ROW(uniform_index, "simd", f32, uniform_index),
 };
 

@@ -3,7 +3,7 @@
  * runs since it may overwrite its inputs; then the entry runs, and ref recomputes the chosen rows from both
  * copies. The double result is the reference. The float result shows what error is inherent to float: where
  * large terms cancel (the mean after batch norm, the gradient of a preceding bias), three times its error is
- * allowed. For a kernel whose products know fewer bits (TF32), the float copy is truncated to these.
+ * allowed. For kernels whose products use fewer bits (TF32), the float copy is truncated to these.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@ static const double forgiven = 3; /* times the error of the float reference */
 struct shadow {
     union any_args args;
     enum dtype dtype;
-    int bits; /* of a significand that the kernel reads; below FLOAT_BITS, floats are truncated to them */
+    int bits; /* significant bits that the kernel reads; below FLOAT_BITS, floats are truncated to them */
     void *copies[16];
     int count;
 };
 
-/* x as a float whose significand is truncated to so many bits. */
+/* x as a float with its significand truncated to this many bits. */
 static double truncated(double x, int significand)
 {
     float value = (float)x;
@@ -73,7 +73,7 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
         struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
         if (!m || !mat_present(*m))
             continue;
-        bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep the dtype of their own */
+        bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep their own dtype */
         if ((shared || operand_writes(o)) && !copied(s, t, m, shared ? dtype : m->dtype, operand_reads(o, m)))
             return false;
         if (m->storage) /* the remaining operands are read only, but must be accessible on the host */
