@@ -16,8 +16,8 @@
 enum dtype { DTYPE_NONE, F32, F64, I32, I64, DTYPES };
 
 /*
- * What kernels compute with, for rows of backends: the type of their operands, and how many bits of an
- * operand's significand their products know. TF32 has the range of F32 and 11 bits.
+ * Arithmetic of kernels, for rows of backends: the type of operands, and the significant bits of operands in
+ * products. TF32 has the range of F32 and 11 bits.
  */
 #define TYPE_f64  F64, 53
 #define TYPE_f32  F32, 24
@@ -69,7 +69,7 @@ static inline int64_t mat_bytes(struct mat m)
     return mat_size(m) * (int64_t)dtype_size(m.dtype);
 }
 
-/* Element (i, k) of m as double, whatever its dtype; m's data is in the host's memory. */
+/* Element (i, k) of m, of any dtype, as double; m's data must be in host memory. */
 static inline double mat_get(struct mat m, int64_t i, int64_t k)
 {
     int64_t at = i * m.ld + k;
@@ -79,7 +79,7 @@ static inline double mat_get(struct mat m, int64_t i, int64_t k)
                             : (double)((const int64_t *)m.data)[at];
 }
 
-/* Element (i, k) of m becomes value, rounded. */
+/* Sets element (i, k) of m to value, rounded. */
 static inline void mat_set(struct mat m, int64_t i, int64_t k, double value)
 {
     int64_t at = i * m.ld + k;

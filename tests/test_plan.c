@@ -41,25 +41,25 @@ static struct tape_config on_cpu(bool no_reuse, int threads)
 /*
  * The lifetime of a storage, determined independently: from its first to its last use, or to the end if kept.
  */
-struct span {
+struct lifetime {
     int first, last;
 };
 
-static void appears(struct span *spans, const struct tape *t, struct mat m, int entry)
+static void appears(struct lifetime *spans, const struct tape *t, struct mat m, int entry)
 {
     if (!mat_present(m))
         return;
-    struct span *s = &spans[m.storage];
+    struct lifetime *s = &spans[m.storage];
     if (s->first < 0)
         s->first = entry;
     s->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
 }
 
-static struct span *spans_of(const struct tape *t)
+static struct lifetime *spans_of(const struct tape *t)
 {
-    struct span *spans = malloc((size_t)t->storage_count * sizeof *spans);
+    struct lifetime *spans = malloc((size_t)t->storage_count * sizeof *spans);
     for (int i = 0; i < t->storage_count; i++)
-        spans[i] = (struct span){-1, -1};
+        spans[i] = (struct lifetime){-1, -1};
     for (int e = 0; e < t->main.count; e++) {
         const struct op_info *info = op_info(t->main.entries[e].op);
         for (int i = 0; i < info->operand_count; i++)
@@ -69,14 +69,14 @@ static struct span *spans_of(const struct tape *t)
     }
     for (int i = 1; i < t->storage_count; i++)
         if (category_persistent(t->storages[i].category))
-            spans[i] = (struct span){0, t->main.count - 1};
+            spans[i] = (struct lifetime){0, t->main.count - 1};
     return spans;
 }
 
 /* The number of pairs of storages that are live at the same time and overlap in the arena. */
 static int collisions(const struct tape *t)
 {
-    struct span *spans = spans_of(t);
+    struct lifetime *spans = spans_of(t);
     int found = 0;
     for (int i = 1; i < t->storage_count; i++)
         for (int j = i + 1; j < t->storage_count; j++) {

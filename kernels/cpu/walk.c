@@ -52,41 +52,41 @@ struct space {
 };
 
 /* A row of all columns. */
-struct row {
+struct walk_row {
     vec at[VECTORS];
 };
 
-INLINE struct row row_load(const float *x, int64_t node)
+INLINE struct walk_row row_load(const float *x, int64_t node)
 {
-    struct row r;
+    struct walk_row r;
     UNROLL
     for (int v = 0; v < VECTORS; v++)
         r.at[v] = load(x + node * COLUMNS + v * LANES);
     return r;
 }
 
-INLINE void row_store(float *x, int64_t node, struct row r)
+INLINE void row_store(float *x, int64_t node, struct walk_row r)
 {
     UNROLL
     for (int v = 0; v < VECTORS; v++)
         store(x + node * COLUMNS + v * LANES, r.at[v]);
 }
 
-INLINE void row_add(struct row *to, struct row r)
+INLINE void row_add(struct walk_row *to, struct walk_row r)
 {
     UNROLL
     for (int v = 0; v < VECTORS; v++)
         to->at[v] += r.at[v];
 }
 
-INLINE void row_add_product(struct row *to, struct row a, struct row b)
+INLINE void row_add_product(struct walk_row *to, struct walk_row a, struct walk_row b)
 {
     UNROLL
     for (int v = 0; v < VECTORS; v++)
         to->at[v] += a.at[v] * b.at[v];
 }
 
-INLINE struct row row_scaled(struct row r, struct share by)
+INLINE struct walk_row row_scaled(struct walk_row r, struct share by)
 {
     UNROLL
     for (int v = 0; v < VECTORS; v++)
@@ -95,18 +95,18 @@ INLINE struct row row_scaled(struct row r, struct share by)
 }
 
 /* Adds a run's sums to those in double, and clears it. */
-INLINE void row_settle(double *to, struct row *r)
+INLINE void row_settle(double *to, struct walk_row *r)
 {
     float lane[COLUMNS];
     row_store(lane, 0, *r);
     for (int c = 0; c < COLUMNS; c++)
         to[c] += (double)lane[c];
-    *r = (struct row){0};
+    *r = (struct walk_row){0};
 }
 
-INLINE struct row sum_run(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
+INLINE struct walk_row sum_run(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
 {
-    struct row sum = {0};
+    struct walk_row sum = {0};
     for (int64_t e = first; e < end; e++)
         row_add(&sum, row_load(x, w->from[e]));
     return sum;
@@ -115,11 +115,11 @@ INLINE struct row sum_run(const struct walk_graph *w, const float *x, int64_t fi
 /*
  * Sum over many edges: run after run, carrying the rounding error of each addition to the next (Kahan 1965).
  */
-static struct row sum_of_many(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
+static struct walk_row sum_of_many(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
 {
-    struct row sum = {0}, rest = {0};
+    struct walk_row sum = {0}, rest = {0};
     for (; first < end; first += EDGE_RUN) {
-        struct row run = sum_run(w, x, first, min_of(end, first + EDGE_RUN));
+        struct walk_row run = sum_run(w, x, first, min_of(end, first + EDGE_RUN));
         UNROLL
         for (int v = 0; v < VECTORS; v++) {
             vec add = run.at[v] - rest.at[v], more = sum.at[v] + add;
@@ -131,7 +131,7 @@ static struct row sum_of_many(const struct walk_graph *w, const float *x, int64_
 }
 
 /* The sum of x over the edges of a node. */
-INLINE struct row sum_of_ends(const struct walk_graph *w, const float *x, int64_t node)
+INLINE struct walk_row sum_of_ends(const struct walk_graph *w, const float *x, int64_t node)
 {
     int64_t first = w->pull[node], end = w->pull[node + 1];
     return end - first <= EDGE_RUN ? sum_run(w, x, first, end) : sum_of_many(w, x, first, end);
@@ -188,8 +188,8 @@ static void block_open(const struct walk_graph *w, struct space *s, int64_t firs
 static void block_close(struct space *s)
 {
     for (int64_t m = 0; m < s->count; m++) {
-        row_store(s->x, s->node[m], (struct row){0});
-        row_store(s->y, s->node[m], (struct row){0});
+        row_store(s->x, s->node[m], (struct walk_row){0});
+        row_store(s->y, s->node[m], (struct walk_row){0});
         s->inside[s->node[m]] = OUTSIDE;
     }
 }
@@ -209,14 +209,14 @@ static void step_half(const struct walk_graph *w, const struct space *s, double 
     memset(odd, 0, COLUMNS * sizeof *odd);
     memset(even, 0, COLUMNS * sizeof *even);
     for (int64_t m = 0; m < s->count;) {
-        struct row odd_run = {0}, even_run = {0};
+        struct walk_row odd_run = {0}, even_run = {0};
         for (int64_t end = min_of(s->count, m + NODE_RUN); m < end; m++) {
             int64_t node = s->node[m];
-            struct row sum = sum_of_ends(w, s->x, node);
+            struct walk_row sum = sum_of_ends(w, s->x, node);
             row_add_product(&odd_run, sum, row_load(s->x, node));
             if (last)
                 continue;
-            struct row y = row_scaled(sum, w->share[node]);
+            struct walk_row y = row_scaled(sum, w->share[node]);
             row_store(s->y, node, y);
             row_add_product(&even_run, sum, y);
         }

@@ -10,7 +10,7 @@
 /* Number of node features, of targets per graph, and of node labels. */
 enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
 
-/* The dtype of parameters and features, and so of all that models compute. */
+/* The dtype of parameters and features, and hence of everything that models compute. */
 #define MODEL_DTYPE F32
 
 /* `unfused` is dense attention that stores its scores, as an eager framework runs it. */

@@ -48,7 +48,7 @@ static bool attribute_known(const struct operand *o)
            o->typical != 0;
 }
 
-/* The value that models use; a real number without one is 1. */
+/* The value used in models; 1 for a real attribute without one. */
 static void set_attribute(const struct op_program *s, const struct operand *o, void *args)
 {
     char *at = (char *)args + o->at;

@@ -123,7 +123,7 @@ bool depends_on_parameter(const struct tape *t, const struct op_info *info, cons
     return false;
 }
 
-/* The dtype of an op's operands; of an op without any of its own, that of the tape's parameters. */
+/* The dtype of an op's operands; for an op without any, that of the tape's parameters. */
 static enum dtype dtype_of(const struct tape *t, enum op op, const void *args)
 {
     enum dtype dtype = op_dtype(op, args);

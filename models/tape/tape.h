@@ -42,7 +42,7 @@ const char *phase_name(enum phase p);
 struct tape_config {
     const struct backend *backend;
     void *context;    /* of the backend's device; null without a device or for a tape that is only planned */
-    enum dtype dtype; /* of parameters and inputs; an op computes in that of its operands */
+    enum dtype dtype; /* of parameters and inputs; ops compute in that of their operands */
     bool training;    /* save what the backward pass needs */
     bool no_reuse;    /* no two storages share memory */
     int threads;
