@@ -218,9 +218,9 @@ test: tests $(if $(CLANG),tests-small)
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
-##   soak         the tests with their long seeded parts, fuzzers for a minute each, and what the gates see
+##   soak         the tests with their long seeded parts, fuzzers for a minute each, the gates and the recipes
 soak: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) $(emulated) tests/test_fuzz.sh tests/gates.sh
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) $(emulated) tests/test_fuzz.sh tests/gates.sh tests/recipes.sh
 tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(emulated),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
