@@ -4,7 +4,9 @@
 #ifndef GTMARK_GRAPHS_COMPONENTS_H
 #define GTMARK_GRAPHS_COMPONENTS_H
 
-#include "graphs/graph.h"
+#include <stddef.h>
+
+#include "graphs/batch.h"
 
 /*
  * The components of a symmetric graph of n nodes, numbered by their smallest node; returns how many.

@@ -12,29 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graphs/batch.h"
 #include "graphs/csr.h"
 #include "graphs/degrees.h"
 #include "graphs/family.h"
-
-struct graph_config {
-    const char *family; /* see graph_family_known; a file ignores nodes and degree, and has its own number of
-                           graphs: `graphs` must be 1 */
-    int64_t nodes;      /* N: nodes per graph, in a batch on average; for NAME:giant, of the whole graph */
-    double degree;      /* requested mean degree */
-    int64_t graphs;     /* B */
-    uint64_t seed;
-};
-
-struct batch {
-    struct csr adj;
-    struct csr out; /* the transpose: row j lists the receivers of j; the arrays of adj if symmetric */
-    bool symmetric; /* every edge occurs equally often in both directions */
-    int64_t graphs;
-    int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1, at least one */
-    int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
-    bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
-    int64_t peak;    /* peak bytes of batch_generate, without offset */
-};
 
 /*
  * Everything about the batch except its edges: all fields, with null for the arrays of adj and out. For one

@@ -12,6 +12,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/show/npy.h"
+#include "models/encodings/compute.h"
 #include "models/encodings/encoding.h"
 
 static _Noreturn void fail(const char *message)

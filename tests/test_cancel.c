@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "models/encodings/compute.h"
 #include "models/encodings/encoding.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"

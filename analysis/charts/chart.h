@@ -6,11 +6,10 @@
 #define GTMARK_ANALYSIS_CHART_H
 
 #include "analysis/charts/chart_script.h"
+#include "analysis/charts/figure.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
-
-enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
 /*
  * Draws the rows that are ok over `axis` (null: the first numeric axis that varies). Writes PREFIX_time.gp,

@@ -1,6 +1,7 @@
 #include "analysis/charts/figure.h"
 
 #include "analysis/charts/gnuplot.h"
+#include "analysis/record/message.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/charts/chart.h"
+enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
 struct figure {
     const char *name;                           /* file name suffix */

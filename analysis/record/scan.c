@@ -1,11 +1,12 @@
 /* Recursive descent. Functions return false after the first error, whose place and reason they note. */
 #include "analysis/record/scan.h"
 
-#include "analysis/record/value.h"
+#include "analysis/record/message.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MESSAGE_SIZE = 512 }; /* bytes of a message buffer: one line, without newline */
+#include "analysis/record/message.h"
 
 struct value;
 

@@ -37,7 +37,7 @@ static bool covered(const struct backend *top, const struct backend *from, const
     return false;
 }
 
-static void add(struct options *o, const struct kernel *k)
+static void add_kernel(struct options *o, const struct kernel *k)
 {
     o->kernels = realloc(o->kernels, ((size_t)o->kernel_count + 1) * sizeof *o->kernels);
     if (!o->kernels)
@@ -55,7 +55,7 @@ static int add_op(struct options *o, enum op op)
             const struct kernel *k = &from->kernels[i];
             bool wanted = !o->variant[op] || strcmp(k->variant, o->variant[op]) == 0;
             if (k->op == op && k->dtype == MODEL_DTYPE && wanted && !covered(top, from, k))
-                add(o, k);
+                add_kernel(o, k);
         }
     return o->kernel_count - before;
 }

@@ -8,6 +8,7 @@
 #include "bench/base/clock.h"
 #include "bench/row/workload.h"
 #include "bench/time/sample.h"
+#include "models/encodings/compute.h"
 
 enum { TIMES = 5 };
 

@@ -5,6 +5,7 @@
 #include "bench/row/encode.h"
 
 #include "bench/base/clock.h"
+#include "models/encodings/compute.h"
 
 /* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
  */

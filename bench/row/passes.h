@@ -7,14 +7,8 @@
 
 #include "analysis/record/row.h"
 #include "bench/base/message.h"
+#include "bench/row/result.h"
 #include "models/layers/model.h"
-
-enum { PASSES = 11 };
-
-struct job;
-struct workload;
-struct result;
-struct program_result;
 
 /* A loaded program and where its results go. */
 struct target {

@@ -1,6 +1,6 @@
 /*
- * The typed results of one configuration. result_row converts them to a row of the result file, once, at the
- * end.
+ * The typed results of one configuration. result_row (result_row.h) converts them to a row of the result
+ * file, once, at the end.
  */
 #ifndef GTMARK_BENCH_RESULT_H
 #define GTMARK_BENCH_RESULT_H
@@ -9,12 +9,13 @@
 #include "bench/base/memory.h"
 #include "bench/row/cold_start.h"
 #include "bench/row/job.h"
-#include "bench/row/passes.h"
 #include "bench/row/verify.h"
 #include "bench/row/workload.h"
 #include "bench/time/cold.h"
 #include "bench/time/energy.h"
 #include "bench/time/launching.h"
+
+enum { PASSES = 11 }; /* measurements after the samples (passes.h) */
 
 /* One program of the row. Zero where not reached. */
 struct program_result {
@@ -53,8 +54,5 @@ void result_plan(struct program_result *p, struct tape *t);
 
 /* FLOPs and bytes of all phases. */
 struct cost result_cost(const struct program_result *p);
-
-/* The row: complete by the schema; null with a reason if not measured. */
-struct row *result_row(const struct result *r);
 
 #endif

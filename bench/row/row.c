@@ -10,6 +10,8 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/passes.h"
+#include "bench/row/result_row.h"
 #include "bench/row/sampling.h"
 
 /* Why a program is not measured; null if it is. */

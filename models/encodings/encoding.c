@@ -6,8 +6,6 @@
 
 #include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
-#include "models/encodings/lappe.h"
-#include "models/encodings/rwse.h"
 
 const char *encoding_name(int kind)
 {
@@ -76,14 +74,6 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size)
     else
         snprintf(text, size, "%s:%lld:%lld", encoding_name((int)c->kind), (long long)c->k,
                  (long long)c->width);
-}
-
-bool encoding_compute(const struct encoding_config *c, const struct batch *b,
-                      const struct encoding_options *with, struct encoding *out, char *error,
-                      size_t error_size)
-{
-    return c->kind == ENCODING_RWSE ? rwse_compute(c, b, with, out, error, error_size)
-                                    : lappe_compute(c, b, with, out, error, error_size);
 }
 
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)

@@ -88,16 +88,6 @@ int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes);
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*
- * Computes the encoding of a whole batch on the host. Returns false, with a message in error and nothing to
- * free, when out of memory, when the graph has no such encoding, or when cancelled. A solver that does not
- * converge is not a failure: see `excess`. Cancellation is checked between ops, between ARPACK's iterations,
- * and between components solved by LAPACK.
- */
-bool encoding_compute(const struct encoding_config *c, const struct batch *b,
-                      const struct encoding_options *with, struct encoding *out, char *error,
-                      size_t error_size);
-
-/*
  * The number of eigenvalues of e that exceed those of `other`, for the same batch and at the same index, by
  * more than a relative 1e-4: smaller eigenvalues were missed, which residuals do not show. This is conclusive
  * whatever the quality of `other`: the Rayleigh quotients of K orthonormal vectors, in ascending order, are
