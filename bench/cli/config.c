@@ -44,8 +44,7 @@ int64_t config_count(const struct options *o)
     return o->kernels ? count * o->kernel_count : count;
 }
 
-/* Returns the remaining index, which selects the kernel. */
-static int64_t values_at(const struct options *o, int64_t index, double value[AXES])
+int64_t config_values(const struct options *o, int64_t index, double value[AXES])
 {
     int64_t rest = index;
     enum axis order[AXES];
@@ -64,15 +63,10 @@ static int64_t values_at(const struct options *o, int64_t index, double value[AX
     return rest;
 }
 
-void config_values(const struct options *o, int64_t index, double value[AXES])
-{
-    values_at(o, index, value);
-}
-
 struct config config_at(const struct options *o, int64_t index)
 {
     double value[AXES];
-    int64_t kernel = values_at(o, index, value);
+    int64_t kernel = config_values(o, index, value);
     struct config c = {.kernel = o->kernels ? o->kernels[kernel] : NULL, .graph.seed = o->seed};
     for (enum axis a = 0; a < AXES; a++)
         config_set(&c, a, &o->axes[a], value[a]);

@@ -21,9 +21,9 @@ struct config config_at(const struct options *o, int64_t index);
 
 /*
  * The axis values at an index, as in struct axis_values; nodes as found by --find-max-nodes. An encoding
- * without eigenvectors has the first solver.
+ * without eigenvectors has the first solver. Returns the index of the kernel.
  */
-void config_values(const struct options *o, int64_t index, double value[AXES]);
+int64_t config_values(const struct options *o, int64_t index, double value[AXES]);
 
 /* Whether a program is measured: it was requested, and a limit on models (struct bench) permits it. */
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);

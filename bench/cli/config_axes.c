@@ -13,17 +13,11 @@ struct place {
     bool of_model; /* rows of a single op do not have it */
 };
 
+#define AT(name)       .offset = offsetof(struct config, name), .size = sizeof((struct config *)NULL)->name
+#define OF_MODEL(name) AT(name), .of_model = true
+
 static const struct place places[AXES] = {
-#define MEMBER(name) offsetof(struct config, name), sizeof((struct config *)NULL)->name
-#define AT(name)                                                                                             \
-    {                                                                                                        \
-        MEMBER(name), false                                                                                  \
-    }
-#define OF_MODEL(name)                                                                                       \
-    {                                                                                                        \
-        MEMBER(name), true                                                                                   \
-    }
-#define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) place,
+#define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) {place},
 #include "analysis/record/axes.def"
 };
 
