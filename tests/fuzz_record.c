@@ -17,7 +17,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
-#include "bench/row/gates.h"
+#include "bench/sweep/gates.h"
 
 enum { FILE_NAME = 64, INPUT_MAX = 1 << 16, EDIT = 3 };
 

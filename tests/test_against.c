@@ -18,7 +18,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
-#include "bench/row/against.h"
+#include "bench/sweep/against.h"
 #include "tests/records.h"
 
 #define SMALL                                                                                                \

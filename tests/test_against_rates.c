@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "bench/row/against.h"
+#include "bench/sweep/against.h"
 #include "tests/synthetic.h"
 
 /* Two sets of ratios around `middle`. */

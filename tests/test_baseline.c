@@ -12,7 +12,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/statistics/robust.h"
-#include "bench/row/baseline.h"
+#include "bench/sweep/baseline.h"
 #include "kernels/rng.h"
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
-#include "bench/row/harness.h"
+#include "bench/sweep/harness.h"
 #include "tests/fake_device.h"
 #include "tests/nvml.h"
 #include "tests/records.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
-#include "bench/row/harness.h"
+#include "bench/sweep/harness.h"
 #include "models/tape/count.h"
 #include "models/tape/tape_internal.h"
 #include "tests/tapes.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/row/gates.h"
+#include "bench/sweep/gates.h"
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"
 

@@ -24,7 +24,7 @@ folders()
     case $1 in
     analysis) echo 'statistics record tables fits charts compare' ;;
     models) echo 'tape encodings layers' ;;
-    bench) echo 'base machine time flops|show cli row' ;;
+    bench) echo 'base machine time flops|show cli row sweep' ;;
     esac
 }
 
@@ -119,5 +119,5 @@ check 'a folder without a place is found' "$(order bench/utils '')" 'bench/utils
 check 'an include to the left is none' "$(order bench/row '#include "bench/time/sample.h"')" ''
 check 'an include of the same folder is none' "$(order bench/flops '#include "bench/flops/opcodes.h"')" ''
 check 'an include of another room is none' "$(order bench/base '#include "analysis/compare/match.h"')" ''
-check 'a main may include any folder' "$(order bench '#include "bench/row/harness.h"')" ''
+check 'a main may include any folder' "$(order bench '#include "bench/sweep/harness.h"')" ''
 tap_end

@@ -2,7 +2,7 @@
  * The harness: command line, sweep, report. Everything printed on stdout is the result; context, progress and
  * warnings go to stderr.
  */
-#include "bench/row/harness.h"
+#include "bench/sweep/harness.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #include "bench/cli/lists.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
-#include "bench/row/against.h"
-#include "bench/row/baseline.h"
-#include "bench/row/estimate.h"
-#include "bench/row/gates.h"
-#include "bench/row/largest.h"
-#include "bench/row/report.h"
-#include "bench/row/sweep.h"
+#include "bench/sweep/against.h"
+#include "bench/sweep/baseline.h"
+#include "bench/sweep/estimate.h"
+#include "bench/sweep/gates.h"
+#include "bench/sweep/largest.h"
+#include "bench/sweep/report.h"
+#include "bench/sweep/sweep.h"
 
 /* Describes the devices and measures their transfer rates; the first is selected last. */
 static struct value *described(struct device_choice *d)

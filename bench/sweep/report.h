@@ -6,7 +6,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/tables/table.h"
-#include "bench/row/resume.h"
+#include "bench/sweep/resume.h"
 
 struct report {
     const struct options *options;

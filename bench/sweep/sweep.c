@@ -4,7 +4,7 @@
  * (google/benchmark's random interleaving). Several devices are measured one after the other, each with its
  * own rounds.
  */
-#include "bench/row/sweep.h"
+#include "bench/sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
-#include "bench/row/estimate.h"
 #include "bench/row/row.h"
 #include "bench/show/trace.h"
+#include "bench/sweep/estimate.h"
 #include "kernels/rng.h"
 
 enum { TURNS = 5 };

@@ -1,4 +1,4 @@
-#include "bench/row/report.h"
+#include "bench/sweep/report.h"
 
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"

@@ -1,4 +1,4 @@
-#include "bench/row/gates.h"
+#include "bench/sweep/gates.h"
 
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"

@@ -1,5 +1,5 @@
 /* Matching of rows and of file heads. */
-#include "bench/row/resume.h"
+#include "bench/sweep/resume.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * on. Many short rounds detect more than a few long ones: a machine that is slow for seconds at a time slows
  * whole rounds, and the interval leaves out the thirteen outermost ratios on either side.
  */
-#include "bench/row/against.h"
+#include "bench/sweep/against.h"
 
 #include <math.h>
 #include <stdlib.h>

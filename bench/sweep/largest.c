@@ -1,4 +1,4 @@
-#include "bench/row/largest.h"
+#include "bench/sweep/largest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/quantity.h"
-#include "bench/row/estimate.h"
 #include "bench/row/fields.h"
 #include "bench/row/sampling.h"
 #include "bench/row/workload.h"
+#include "bench/sweep/estimate.h"
 
 /* The first size tried, and the number of runs for a median latency. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5 };

@@ -3,7 +3,7 @@
  * that holds the live data, whichever is longer (bench/machine/roofline.h). Sampling takes its share of the
  * budget, or the minimum number of runs if these take longer; a row with little noise ends sooner.
  */
-#include "bench/row/estimate.h"
+#include "bench/sweep/estimate.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define GTMARK_BENCH_SWEEP_H
 
 #include "bench/machine/ceilings.h"
-#include "bench/row/report.h"
+#include "bench/sweep/report.h"
 
 /*
  * Measures all rows and reports each as it is finished, device after device; the options' device is the one

@@ -1,4 +1,4 @@
-#include "bench/row/baseline.h"
+#include "bench/sweep/baseline.h"
 
 #include <math.h>
 #include <string.h>
