@@ -3,6 +3,7 @@
  * duplicated, and the file is a whole document at all times.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -42,11 +43,17 @@ static char *file_text(const struct house *h)
     return text;
 }
 
+/* The result file, and what a killed process left beside it. */
 static void remove_files(const struct house *h)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/x.json", h->work);
-    unlink(path);
+    char pattern[PATH_MAX];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/x.json*", h->work);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
 }
 
 /* The texts of the rows of a result file, and their nodes. */
