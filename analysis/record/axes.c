@@ -1,4 +1,4 @@
-/* Which axes vary, and their values as texts. */
+/* Which axes vary, and their values as text. */
 #include "analysis/record/axes.h"
 
 #include "analysis/record/row.h"
@@ -13,7 +13,7 @@ bool axes_vary(const struct rows *rows, const struct field *axis)
     return false;
 }
 
-/* Whether the rows that have the axis at all have one value of it. */
+/* Whether all rows that have the axis have the same value. */
 static bool has_one_value(const struct rows *rows, const struct field *axis)
 {
     const struct row *first = NULL;

@@ -11,22 +11,24 @@
 #include <stddef.h>
 
 enum {
-    AXES_MAX = 32, /* more than schema.def has axes */
+    AXES_MAX = 32, /* more than there are axes */
     AXES_TEXT = 256
 };
 
-/* Whether the axis has more than one value in `rows`; one that no row has does not. */
+/* Whether the axis has more than one value in `rows`; false if no row has it. */
 bool axes_vary(const struct rows *rows, const struct field *axis);
 
 /* Puts the axes with more than one value in `rows` into varying[AXES_MAX], in schema order; returns how many.
  */
 size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MAX]);
 
-/* Whether `other`, with numbers, has one value for each of `axis`: as an FFN of twice the width has. */
+/* Whether numeric `other` is determined by `axis`, as an FFN of twice the width is. */
 bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other);
 
-/* The axes that vary beside `axis`, without those that only follow it, and without those that some rows do
- * not have and the others have alike: a solver, where some encodings need none. */
+/*
+ * The varying axes other than `axis`, without those determined by it and without those that differ only in
+ * being missing from some rows, such as a solver where some encodings need none.
+ */
 size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
 
 /* The axis's symbol in formulas, "N"; "x" if it has none or is null. */
@@ -36,13 +38,13 @@ const char *axes_symbol(const struct field *axis);
 void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n,
                        char text[AXES_TEXT]);
 
-/* The axis that a chart runs over: the first with numbers that varies; nodes if none does. */
+/* The x axis of charts: the first numeric axis that varies; nodes if none does. */
 const struct field *axes_default(const struct rows *rows);
 
-/* An axis' value in a row as a text without unit: "500", "2.5", "gelu"; "" if it is null. */
+/* An axis's value in a row without unit: "500", "2.5", "gelu"; "" if null. */
 void axes_text(const struct row *row, const struct field *axis, char text[AXES_TEXT]);
 
-/* The value with its unit or name: "512 channels", "gelu", "seed 43"; "" if it is null. */
+/* The value with its unit or name: "512 channels", "gelu", "seed 43"; "" if null. */
 void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT]);
 
 #endif

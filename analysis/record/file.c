@@ -1,6 +1,6 @@
 /*
- * A save makes PATH.PID.tmp in the same directory (rename is atomic only within a file system), flushes it to
- * the disk before the rename, and checks every step: a full disk shows only in fflush, fsync or fclose.
+ * A save writes PATH.PID.tmp in the same directory (rename is atomic only within a file system), flushes it
+ * to disk before the rename, and checks every step: a full disk is reported only by fflush, fsync or fclose.
  */
 #include "analysis/record/file.h"
 
@@ -16,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Says what the system refused; returns false for the caller to pass on. */
+/* Reports errno; returns false. */
 static bool system_error(char *error, const char *path)
 {
     snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
     return false;
 }
 
-/* All that is left in a stream; null if it fails. */
+/* The rest of a stream; null on error. */
 static char *read_all(FILE *file, size_t *size)
 {
     size_t capacity = 1 << 16;
@@ -54,13 +54,13 @@ char *file_read(const char *path, size_t *size, char *error)
     return text;
 }
 
-/* Opens the file beside `path`, whose name is allocated into *beside; null with a message if that fails. */
+/* Opens a temporary file beside `path` and allocates its name in *beside; null with a message on failure. */
 static FILE *open_beside(const char *path, char **beside, char *error)
 {
     struct stat there;
     if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
         snprintf(error, MESSAGE_SIZE, "%.300s: is not a regular file",
-                 path); /* a rename would replace /dev/null */
+                 path); /* rename would replace /dev/null */
         return NULL;
     }
     if (asprintf(beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
@@ -96,7 +96,7 @@ bool file_save(const char *path, bool write(const void *document, FILE *out), co
     return good;
 }
 
-/* What a process that was killed left beside the file: PATH.PID.tmp of a PID that is no more. */
+/* Removes the temporary files of killed processes: PATH.PID.tmp whose PID no longer exists. */
 static void clear_leftovers(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -138,7 +138,7 @@ bool file_keep(const char *path, char *error)
         return false;
     }
     unlink(kept);
-    /* Not every file system has hard links, nor may everybody link to another user's file. */
+    /* Some file systems have no hard links, and links to other users' files may be forbidden. */
     bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);
     free(kept);
     return good;

@@ -1,6 +1,6 @@
 /*
- * A file that holds a whole document at every moment. Functions return false (or null) and write one line
- * that says why into error[MESSAGE_SIZE].
+ * Files that hold a complete document at every moment. Functions return false (or null) on failure and write
+ * a one-line reason to error[MESSAGE_SIZE].
  */
 #ifndef GTMARK_ANALYSIS_FILE_H
 #define GTMARK_ANALYSIS_FILE_H
@@ -9,21 +9,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All bytes of a file, with a '\0' behind them, to be freed. */
+/* All bytes of a file, followed by '\0'; the caller frees them. */
 char *file_read(const char *path, size_t *size, char *error);
 
 /*
- * Saves what `write` writes, which returns false if the stream failed: writes beside the file, then renames.
- * An error leaves the file as it was, and nothing beside it.
+ * Saves the output of `write`, which returns false if the stream failed, to a temporary file beside `path`,
+ * then renames it. On error the file is unchanged, and the temporary file is removed.
  */
 bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
                char *error);
 
-/* Whether file_save could write there: tries it, and leaves nothing behind, nor what a killed process left.
- */
+/* Whether file_save could write there: tries it and cleans up, also after killed processes. */
 bool file_can_save(const char *path, char *error);
 
-/* Keeps the file under its name and a tilde, in place of what was kept before. */
+/* Keeps the file as PATH~, replacing an earlier one. */
 bool file_keep(const char *path, char *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* A value is an item of cJSON; only the files that include this know. */
+/* A value is a cJSON item; only files that include this know that. */
 #ifndef GTMARK_ANALYSIS_JSON_H
 #define GTMARK_ANALYSIS_JSON_H
 

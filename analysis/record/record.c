@@ -16,7 +16,7 @@ struct record {
     struct rows *rows;
 };
 
-/* Takes over both. */
+/* Takes ownership of both. */
 static struct record *make_record(struct value *head, struct rows *rows)
 {
     struct record *record = malloc(sizeof *record);
@@ -108,7 +108,7 @@ static bool head_is_sound(const struct value *head, char *error)
 
 typedef bool row_check(const struct row *row, char *error);
 
-/* Whether row i is sound. */
+/* Whether row i is valid. */
 static bool row_checks(const struct row *row, size_t i, row_check *row_is_sound, char *error)
 {
     char wrong[MESSAGE_SIZE];
@@ -128,7 +128,7 @@ bool record_validate(const struct record *record, char *error)
     return true;
 }
 
-/* The head, laid out and without its closing bracket. */
+/* Writes the head, formatted, without its closing bracket. */
 static void write_head(const struct value *head, int indent, FILE *out)
 {
     char *text = value_print(head);
@@ -174,7 +174,7 @@ bool record_save(const struct record *record, const char *path, char *error)
     return file_save(path, write_document, record, error);
 }
 
-/* The record that is in a text; null with a message if there is none. */
+/* Parses a record; null with a message on failure. */
 static struct record *parse(const char *text, size_t size, row_check *row_is_sound, char *error)
 {
     struct scan found;

@@ -90,7 +90,7 @@ void row_free(struct row *row)
     free(row);
 }
 
-/* The reasons of `path`, and of what is below it if `all`, are no more. */
+/* Removes the reason of `path`, and with `all` those below it. */
 static void drop_reasons(struct row *row, const char *path, bool all)
 {
     size_t kept = 0;
@@ -112,14 +112,14 @@ void row_add_reason(struct row *row, const char *path, const char *text)
     row->reasons[row->reason_count++] = (struct reason){some(strdup(path)), some(scan_clean(text))};
 }
 
-/* The row is to be written anew. */
+/* Discards the text, which is out of date. */
 static void changed(struct row *row)
 {
     free(row->json);
     row->json = NULL;
 }
 
-/* The cell of a field, which is empty then, to be set. */
+/* Empties the cell of a field, for the caller to set. */
 static struct cell *empty_cell(struct row *row, const char *path, enum field_type type)
 {
     const struct field *field = schema_find(path);
@@ -178,7 +178,7 @@ void row_set_null(struct row *row, const char *path, const char *reason)
     changed(row);
 }
 
-/* Whether any field of this path or below it is there. */
+/* Whether the row has any field at this path or below it. */
 static bool has_any(const struct row *row, const char *path)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
@@ -194,7 +194,7 @@ void row_set_rest_null(struct row *row, const char *reason)
         if (row->cells[i].state != CELL_UNSET)
             continue;
         snprintf(path, sizeof path, "%s", schema_fields[i].path);
-        /* The shortest prefix of which the row has nothing: one reason for a whole group. */
+        /* The shortest prefix with no field in the row: one reason for a whole group. */
         for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
             *dot = '\0';
             if (!has_any(row, path))
@@ -205,7 +205,7 @@ void row_set_rest_null(struct row *row, const char *reason)
     }
 }
 
-/* The cell of a field of this path and type, if it is set; else null. */
+/* The cell of a field with this path and type if it is set, else null. */
 static const struct cell *cell_of(const struct row *row, const char *path, enum field_type type)
 {
     const struct field *field = row ? schema_find(path) : NULL;
@@ -300,7 +300,7 @@ bool row_same(const struct row *a, const struct row *b, const char *path)
     return !field || cells_equal(&a->cells[i], &b->cells[i], field->type);
 }
 
-/* The reason that stands for this path itself, or null. */
+/* The reason stored for exactly this path, or null. */
 static const char *own_reason(const struct row *row, const char *path)
 {
     for (size_t i = 0; i < row->reason_count; i++)

@@ -1,13 +1,12 @@
 /*
- * A row: one configuration and everything measured about it, in the fields of schema.def; and sequences of
- * rows.
+ * A row: one configuration and its measurements, in the fields of schema.def; and sequences of rows.
  *
- * Every field is there. What was not measured is null, never 0, and the row has a reason for it, under the
- * field's path or under a group above it ("step": "not asked for").
+ * All fields exist. What was not measured is null, never 0, with a reason under the field's path or under a
+ * group above it ("step": "not asked for").
  *
- * Setters abort on a path that the schema lacks or that has another type: a mistake in the program. A value
- * that a file cannot hold (infinite, not a number) becomes null with that reason, and in a text a byte that
- * is not UTF-8 a question mark.
+ * Setters abort on a path that is not in the schema or has another type: a programming error. A value that a
+ * file cannot hold (infinite, not a number) becomes null with that reason; bytes of texts that are not UTF-8
+ * become question marks.
  */
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H
@@ -19,8 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What a row has times of, as "step.time.median": the programs of the benchmarks, in their order there, and
- * the encoding. */
+/* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
 enum { TIMED = 4 };
 const char *program_name(size_t index);
 
@@ -35,54 +33,53 @@ void row_set_count(struct row *row, const char *path, int64_t value);
 void row_set_real(struct row *row, const char *path, double value);
 void row_set_reals(struct row *row, const char *path, const double *values, size_t n);
 
-/* Field or group `path` was not measured; of a group, all fields become null under one reason. */
+/* Sets a field or all fields of a group to null, with one reason. */
 void row_set_null(struct row *row, const char *path, const char *reason);
 
-/* Makes every field that was not set so far null, for this reason. */
+/* Sets all unset fields to null, with this reason. */
 void row_set_rest_null(struct row *row, const char *reason);
 
-/* The samples in seconds and all statistics of them, under a group such as "step.time"; n >= 1. */
+/* Sets the samples, in seconds, and all their statistics, in a group such as "step.time"; n >= 1. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
-/* Getters: false, and nothing written, where the field is null, absent or of another type, or the row is
- * null. */
+/* Getters: false, with *value unchanged, if the row or field is null, missing or of another type. */
 bool row_get_text(const struct row *row, const char *path, const char **value);
 bool row_get_count(const struct row *row, const char *path, int64_t *value);
-bool row_get_real(const struct row *row, const char *path, double *value); /* of a count, too: rounded */
+bool row_get_real(const struct row *row, const char *path, double *value); /* also of a count, rounded */
 bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n);
 
-/* How many numbers a field of type REALS has; 0 where row_get_reals would fail. */
+/* The length of a REALS field; 0 if row_get_reals would fail. */
 size_t row_reals_count(const struct row *row, const char *path);
 
-/* Whether the row has the field at all, null or not: rows of other versions may lack it. */
+/* Whether the row has the field, null or not: rows of other versions may lack it. */
 bool row_has(const struct row *row, const char *path);
 
-/* Whether the field is there and null. */
+/* Whether the field exists and is null. */
 bool row_is_null(const struct row *row, const char *path);
 
-/* Whether a field is alike in both: the same value, null, or absent. */
+/* Whether the field is the same in both: value, null or missing. */
 bool row_same(const struct row *a, const struct row *b, const char *path);
 
-/* Whether all fields and reasons are alike. */
+/* Whether all fields and reasons are the same. */
 bool row_equal(const struct row *a, const struct row *b);
 
-/* The reason for a null field, the nearest above it if it has none of its own; null if there is none. */
+/* The reason for a null field: its own, else the nearest one above; null if there is none. */
 const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
-/* Whether the row is complete and well formed; if not, says what is wrong in error[MESSAGE_SIZE]. */
+/* Whether the row is complete and well-formed; if not, error[MESSAGE_SIZE] says why. */
 bool row_validate(const struct row *row, char *error);
 
-/* Whether its status is known, with a reason unless that is ok; fields may be missing. */
+/* Whether the status is known, and has a reason unless it is ok; fields may be missing. */
 bool row_validate_status(const struct row *row, char *error);
 
-/* Writes the row as JSON on one line, with its newline. False if the stream failed. */
+/* Writes the row as one line of JSON, newline included. False if the stream failed. */
 bool row_write(const struct row *row, FILE *out);
 
 /*
- * A sequence of rows. One of rows_new owns them, and takes over what is put into it; a view refers to rows of
- * others, which must outlive it, and may have places without a row (null).
+ * A sequence of rows. One from rows_new owns its rows; a view refers to rows of others, which must outlive
+ * it, and may contain null.
  */
 struct rows;
 
@@ -97,7 +94,7 @@ void rows_append(struct rows *rows, struct row *row);
 void rows_insert(struct rows *rows, size_t i, struct row *row); /* before row i, or at the end */
 void rows_replace(struct rows *rows, size_t i, struct row *row);
 
-/* Removes row i, which is the caller's then. */
+/* Removes row i and returns it to the caller. */
 struct row *rows_take(struct rows *rows, size_t i);
 
 #endif

@@ -1,4 +1,4 @@
-/* For the files of this folder: what a row is. */
+/* Internal to this folder: the contents of a row. */
 #ifndef GTMARK_ANALYSIS_ROW_CELLS_H
 #define GTMARK_ANALYSIS_ROW_CELLS_H
 
@@ -9,7 +9,7 @@ enum cell_state {
     CELL_UNSET,
     CELL_NULL,
     CELL_SET,  /* of the field's type */
-    CELL_OTHER /* of a file: of another type, as JSON in `text` */
+    CELL_OTHER /* from a file: of another type, as JSON in `text` */
 };
 
 struct reals {
@@ -35,21 +35,21 @@ struct reason {
 struct row {
     struct reason *reasons;
     size_t reason_count;
-    char *flaw;          /* of a file: what makes the row invalid and no cell can hold; null: nothing */
-    char *json;          /* as it stands, or will stand, in a file; null: not made yet, or out of date */
-    struct cell cells[]; /* by schema_fields */
+    char *flaw;          /* from a file: what is wrong with the row and fits no cell; null: nothing */
+    char *json;          /* the row as in a file; null: not made yet, or out of date */
+    struct cell cells[]; /* in the order of schema_fields */
 };
 
-/* Releases what a cell or reason refers to. */
+/* Frees the contents of a cell. */
 void cell_clear(struct cell *cell, enum field_type type);
 
-/* Adds a reason, which may be empty, to those there are; none is of this path. */
+/* Adds a reason, which may be empty; the path must not have one yet. */
 void row_add_reason(struct row *row, const char *path, const char *text);
 
-/* The row that an object of a file is, which stands there as json[length]. */
+/* Reads a row from an object of a file, whose text is json[length]. */
 struct row *row_read(const struct value *object, const char *json, size_t length);
 
-/* Its JSON, laid out as it stands in a file; the row's. */
+/* The row as JSON, formatted as in a file; owned by the row. */
 const char *row_json(const struct row *row);
 
 #endif

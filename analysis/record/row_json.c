@@ -1,6 +1,6 @@
 /*
- * Rows and JSON: dotted paths are nested objects, and "reasons" is an object beside them. The text of a row
- * is made once, and again only after a change; that of a row of a file is what stood there.
+ * Rows as JSON: dotted paths are nested objects, and "reasons" is an object beside them. A row's text is made
+ * once, and again only after a change; a row from a file keeps the text of the file.
  */
 #include "analysis/record/row.h"
 
@@ -16,7 +16,7 @@ static _Noreturn void no_memory(void)
     abort();
 }
 
-/* Notes what is wrong, if it is the first. */
+/* Records what is wrong, if it is the first flaw. */
 static void add_flaw(struct row *row, const char *path, const char *wrong)
 {
     if (!row->flaw && asprintf(&row->flaw, "%.*s: %s", SCHEMA_PATH, path, wrong) < 0)
@@ -74,7 +74,7 @@ static void read_reasons(struct row *row, const struct value *reasons)
             row_add_reason(row, w.key, text);
 }
 
-/* The field of this path, which most often is the next of the schema. */
+/* Finds a field by path; usually it is the next in the schema. */
 static const struct field *find_field(const char *path, size_t *next)
 {
     bool in_order = *next < schema_fields_count && strcmp(schema_fields[*next].path, path) == 0;
@@ -84,7 +84,7 @@ static const struct field *find_field(const char *path, size_t *next)
     return field;
 }
 
-/* Reads the fields below `object`, whose path is `prefix`, empty for the row. */
+/* Reads the fields under `object`, whose path is `prefix`, empty for the row. */
 static void read_fields(struct row *row, const struct value *object, const char *prefix, size_t *next)
 {
     for (struct walk w = value_walk(object); walk_next(&w);) {
@@ -135,7 +135,7 @@ static struct value *value_of_cell(const struct cell *cell, enum field_type type
     return array;
 }
 
-/* Puts a value at a path below `object`, making the objects on the way. */
+/* Puts a value at a path under `object`, creating the objects on the way. */
 static void put(struct value *object, const char *path, struct value *v)
 {
     char part[SCHEMA_PATH];
@@ -175,7 +175,7 @@ const char *row_json(const struct row *row)
         no_memory();
     free(text);
     value_free(object);
-    return ((struct row *)row)->json = json; /* rows are never constant themselves */
+    return ((struct row *)row)->json = json; /* rows are never defined const */
 }
 
 bool row_write(const struct row *row, FILE *out)

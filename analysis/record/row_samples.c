@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Sets a statistic, or null for the reason if there is none. */
+/* Sets a statistic, or null with the reason. */
 static void set_statistic(struct row *row, const char *group, const char *name, double value,
                           const char *reason)
 {

@@ -1,6 +1,6 @@
 /*
- * Whether a row is complete: every field of the schema is there with its type, or null with a reason; there
- * is no other field, and no reason that explains nothing.
+ * Checks that a row is complete: every field of the schema has its type, or is null with a reason; there are
+ * no other fields, and no unused reasons.
  */
 #include "analysis/record/row.h"
 

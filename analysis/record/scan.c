@@ -1,4 +1,4 @@
-/* Recursive descent. Functions return false after the first error, whose place and reason they note. */
+/* Recursive descent. Functions return false after the first error and record its place and reason. */
 #include "analysis/record/scan.h"
 
 #include "analysis/record/message.h"
@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A member's name as it stands in the text, between its quotes, or without its escapes. */
+/* A member's name as in the text, without its quotes; `plain` is unescaped. */
 struct name {
     const char *start;
     size_t length;
-    char *plain; /* null where the text has no escapes */
+    char *plain; /* null if there are no escapes */
 };
 
 struct scanner {
     const char *text, *at, *end;
-    const char *array; /* the member whose elements are noted */
+    const char *array; /* the member whose elements are recorded */
     struct scan *found;
-    struct name *names; /* of all objects that are open */
+    struct name *names; /* of all open objects */
     size_t name_count, name_capacity;
     int depth;
-    const char *wrong, *place; /* the error and where it is */
+    const char *wrong, *place; /* the first error */
 };
 
 static bool fail(struct scanner *s, const char *place, const char *wrong)
@@ -34,8 +34,8 @@ static bool fail(struct scanner *s, const char *place, const char *wrong)
     return false;
 }
 
-/* Makes room for one element more in a growing list. */
-static void *room(void *list, size_t count, size_t *capacity, size_t size)
+/* Grows a list, if it is full, for one more element. */
+static void *grow(void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return list;
@@ -48,7 +48,7 @@ static void *room(void *list, size_t count, size_t *capacity, size_t size)
 
 static void note(struct spans *spans, const struct scanner *s, const char *begin)
 {
-    spans->list = room(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
+    spans->list = grow(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
     spans->list[spans->count++] = (struct span){(size_t)(begin - s->text), (size_t)(s->at - s->text)};
 }
 
@@ -58,7 +58,7 @@ static void skip_space(struct scanner *s)
         s->at++;
 }
 
-/* Moves past a character, if it is the next. */
+/* Skips a character, if it is the next. */
 static bool take(struct scanner *s, char c)
 {
     if (s->at == s->end || *s->at != c)
@@ -75,10 +75,10 @@ static bool take_digits(struct scanner *s)
     return s->at > begin;
 }
 
-/* How many bytes the UTF-8 letter takes that stands at `at`; 0 if there is none before `end`. */
+/* The length in bytes of the UTF-8 character at `at`; 0 if it is invalid or at `end`. */
 static size_t letter_length(const char *at, const char *end)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that so many bytes are needed for */
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* smallest code of each length */
     if (at == end)
         return 0;
     unsigned char first = (unsigned char)*at;
@@ -107,7 +107,7 @@ char *scan_clean(const char *text)
     return copy;
 }
 
-/* The four digits after \u; -1 if they are not. */
+/* The value of the four digits after \u; -1 if invalid. */
 static int scan_hex(struct scanner *s)
 {
     int code = 0;
@@ -140,7 +140,7 @@ static bool scan_escape(struct scanner *s)
     return (second >= 0xdc00 && second < 0xe000) || fail(s, begin, "half of a surrogate pair");
 }
 
-/* A text; *escaped says whether any escape is in it. */
+/* Scans a string; *escaped: it contains escapes. */
 static bool scan_text(struct scanner *s, bool *escaped)
 {
     const char *begin = s->at;
@@ -207,7 +207,7 @@ static bool scan_word(struct scanner *s, const char *word)
 
 static bool scan_value(struct scanner *s, bool listed);
 
-/* `listed`: the elements are those to be found. */
+/* `listed`: record the elements. */
 static bool scan_array(struct scanner *s, bool listed)
 {
     skip_space(s);
@@ -233,7 +233,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* Forgets the names of an object, of which there are `first` before it. False if two are the same. */
+/* Removes the names of an object, except the `first` ones before it. False on a duplicate. */
 static bool close_names(struct scanner *s, size_t first)
 {
     size_t count = s->name_count - first;
@@ -251,7 +251,7 @@ static bool close_names(struct scanner *s, size_t first)
     return !twice || fail(s, twice, "a name that the object has already");
 }
 
-/* Reads a member's name and keeps it. */
+/* Scans a member's name and records it. */
 static bool scan_name(struct scanner *s)
 {
     const char *begin = s->at;
@@ -267,7 +267,7 @@ static bool scan_name(struct scanner *s)
             abort();
         name.length = strlen(name.plain);
     }
-    s->names = room(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
+    s->names = grow(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
     s->names[s->name_count++] = name;
     return true;
 }

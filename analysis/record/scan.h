@@ -1,9 +1,9 @@
 /*
- * A strict reader of JSON's syntax, which runs before the library's parser: that one accepts more.
+ * A strict JSON scanner, which runs before cJSON's parser, because that is too permissive.
  *
- * JSON is RFC 8259 in UTF-8, and here also: no name twice in an object, no NUL in a text, integers of 64
- * bits, numbers that a double can hold and at most SCAN_NUMBER characters long, values at most SCAN_DEPTH
- * deep.
+ * The syntax is RFC 8259 in UTF-8, with additional limits: no duplicate names in an object, no NUL in a
+ * string, integers of 64 bits, numbers that a double can hold with at most SCAN_NUMBER characters, nesting of
+ * at most SCAN_DEPTH.
  */
 #ifndef GTMARK_ANALYSIS_SCAN_H
 #define GTMARK_ANALYSIS_SCAN_H
@@ -13,7 +13,7 @@
 
 enum { SCAN_DEPTH = 64, SCAN_NUMBER = 60 };
 
-/* Bytes of a text, from `begin` to before `end`. */
+/* The bytes of a text from `begin` up to, but not including, `end`. */
 struct span {
     size_t begin, end;
 };
@@ -23,23 +23,23 @@ struct spans {
     size_t count, capacity;
 };
 
-/* Where the numbers of a document stand, in its order, and the elements of one array in it. */
+/* The positions of a document's numbers, in order, and of the elements of one array. */
 struct scan {
     struct spans numbers, elements;
 };
 
 /*
- * Whether text[size] is JSON; if not, error[MESSAGE_SIZE] says "line 3: ...". `array` names the member of the
- * outermost object whose elements are found; null for none. text[size] is '\0'. To be freed in either case.
+ * Whether text[size], followed by '\0', is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...".
+ * `array` names the member of the outermost object whose elements are found; null: none. The caller frees
+ * *found in either case.
  */
 bool scan_json(const char *text, size_t size, const char *array, struct scan *found, char *error);
 void scan_free(struct scan *found);
 
-/* Whether the text of a number says that it is an integer: no point and no exponent. */
+/* Whether a number is written as an integer: without point and exponent. */
 bool scan_is_integer(const char *number);
 
-/* A copy of a text in which every byte that is not UTF-8 is a question mark, to be freed; null without
- * memory. */
+/* A copy, to free, with bytes that are not UTF-8 replaced by question marks; null if out of memory. */
 char *scan_clean(const char *text);
 
 #endif

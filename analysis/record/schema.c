@@ -1,4 +1,4 @@
-/* The tables made from schema.def and axes.def, and searches in them. */
+/* The tables generated from schema.def and axes.def, and searches in them. */
 #include "analysis/record/schema.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ const char *field_type_name(enum field_type type)
     return names[type];
 }
 
-/* A field that another program has too is documented there. */
+/* A field of several programs is documented with another program. */
 static bool is_repeated(const char *path)
 {
     char twin[SCHEMA_PATH];

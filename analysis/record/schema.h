@@ -1,6 +1,4 @@
-/*
- * The fields of a result file, read from schema.def: what a row must hold, of which type, in which unit.
- */
+/* The fields of a result file, from schema.def: path, type and unit of everything in a row. */
 #ifndef GTMARK_ANALYSIS_SCHEMA_H
 #define GTMARK_ANALYSIS_SCHEMA_H
 
@@ -11,8 +9,8 @@
 #include <stdio.h>
 
 enum {
-    SCHEMA_VERSION = 1, /* of the file format; raised when a reader of the old one would misread */
-    SCHEMA_PATH = 64,   /* bytes of the longest path with its end */
+    SCHEMA_VERSION = 1, /* file format; raised when older readers would misread a file */
+    SCHEMA_PATH = 64,   /* longest path, terminator included */
 };
 
 enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS };
@@ -21,8 +19,8 @@ enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS };
 struct field {
     const char *path; /* dotted: "step.time.median" is row.step.time.median */
     enum field_type type;
-    const char *unit;   /* empty: none */
-    const char *symbol; /* of an axis, empty if it is a text; null: no axis */
+    const char *unit;   /* empty if none */
+    const char *symbol; /* of an axis, empty for texts; null: not an axis */
     const char *meaning;
 };
 
@@ -41,29 +39,29 @@ extern const size_t schema_retired_count;
 extern const struct head_field schema_head[];
 extern const size_t schema_head_count;
 
-/* Of an entry of the record's fits: flat, null with a reason like a row's. */
+/* Fields of an entry of the record's fits: flat, and null with a reason like those of a row. */
 extern const struct field schema_fit[];
 extern const size_t schema_fit_count;
 
-/* The field of this path, or null. */
+/* The field with this path, or null. */
 const struct field *schema_find(const char *path);
 
-/* Whether rows of earlier versions had such a field, which this one ignores. */
+/* Whether this was a field in an earlier version; it is ignored now. */
 bool schema_is_retired(const char *path);
 
-/* Whether `path` is above fields: "step" and "step.time" are, "step.time.median" is not. */
+/* Whether `path` is a group of fields: "step" and "step.time" are, "step.time.median" is not. */
 bool schema_is_group(const char *path);
 
-/* Whether the field or group `path` is `group` itself or stands beneath it. */
+/* Whether the field or group `path` is `group` itself or below it. */
 bool schema_is_under(const char *path, const char *group);
 
-/* "a text", "a 64-bit integer", ...: for messages. */
+/* "a text", "a 64-bit integer", ..., for messages. */
 const char *field_type_name(enum field_type type);
 
-/* Writes the fields as tables in Markdown; those of all programs stand once, as P.time.median. */
+/* Writes the fields as Markdown tables; those of all programs appear once, as P.time.median. */
 void schema_write_markdown(FILE *out);
 
-/* The fields of a fit as a table. */
+/* Writes the fields of a fit as a table. */
 void schema_write_fit_markdown(FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A number is a raw item: its text, as it stands in the file, and its value as a double. The text says
- * whether it is a count, and holds 64 bits exactly.
+ * A number is a raw item: its text as in the file, and its value as a double. The text tells counts from
+ * reals, and holds 64 bits exactly.
  */
 #include "analysis/record/value.h"
 
@@ -17,7 +17,7 @@ static _Noreturn void value_misuse(const char *what)
     abort();
 }
 
-/* The new value, which there is unless memory is short. */
+/* Checks a new value; aborts if out of memory. */
 static struct value *made(cJSON *json)
 {
     if (!json)
@@ -98,7 +98,7 @@ enum value_kind value_kind(const struct value *v)
                                   : VALUE_NULL;
 }
 
-/* Members are found by name, elements by their place. */
+/* Compares members by name, elements by index. */
 static bool equal_parts(const cJSON *a, const cJSON *b)
 {
     const cJSON *x, *y = b->child;
@@ -193,7 +193,7 @@ size_t value_size(const struct value *v)
     return (size_t)cJSON_GetArraySize(json_of(v));
 }
 
-/* The member of this name, of which only `length` bytes count. */
+/* The member with this name, of `length` bytes. */
 static const cJSON *member(const cJSON *object, const char *name, size_t length)
 {
     const cJSON *m = cJSON_IsObject(object) ? object->child : NULL;

@@ -1,6 +1,6 @@
 /*
- * Reading and writing. scan_json refuses what is not JSON; then cJSON makes the tree, whose numbers, of which
- * it keeps doubles, get their texts back. cJSON prints a tree on one line, and value_lay_out breaks that.
+ * Parsing and printing. scan_json refuses what is not JSON; cJSON then builds the tree, and its numbers,
+ * stored as doubles, get their texts back. cJSON prints a tree on one line, which value_lay_out formats.
  */
 #include "analysis/record/value_text.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes raw items of the numbers in a tree, taking their texts in the order of the document. */
+/* Turns the numbers of a tree into raw items, with their texts in document order. */
 static void keep_numbers(cJSON *json, const char *text, const struct span **next)
 {
     if (cJSON_IsNumber(json)) {
@@ -65,14 +65,14 @@ struct value *value_load(const char *path, char *error)
 void value_format_real(char text[VALUE_REAL_TEXT], double real)
 {
     snprintf(text, VALUE_REAL_TEXT, "%.15g", real);
-    if (isinf(strtod(text, NULL))) /* rounded up from near the largest double */
+    if (isinf(strtod(text, NULL))) /* rounded up from close to DBL_MAX */
         snprintf(text, VALUE_REAL_TEXT, "%.17g", real);
     char *exponent = strchr(text, 'e');
     if (scan_is_integer(text))
         strcat(text, ".0");
     if (!exponent)
         return;
-    /* "e+05" is "e5". */
+    /* write "e+05" as "e5" */
     char *digits = exponent + 1 + (exponent[1] == '+' || exponent[1] == '-');
     char *end = exponent + 1 + (exponent[1] == '-');
     digits += strspn(digits, "0");
@@ -93,7 +93,7 @@ static void break_line(int indent, int depth, FILE *out)
         fprintf(out, "\n%*s", indent * depth, "");
 }
 
-/* Writes the text in quotes that begins at `at`; returns what is behind it. */
+/* Writes the string that begins at `at`; returns the end of it. */
 static const char *put_quoted(const char *at, FILE *out)
 {
     const char *end = at + 1;
@@ -105,7 +105,7 @@ static const char *put_quoted(const char *at, FILE *out)
 
 void value_lay_out(const char *json, int indent, int depth, FILE *out)
 {
-    bool opened = false; /* nothing stands in the innermost brackets yet */
+    bool opened = false; /* the innermost brackets are still empty */
     while (*json) {
         char c = *json;
         bool closes = c == ']' || c == '}';
