@@ -35,7 +35,7 @@ static bool fail(struct scanner *s, const char *place, const char *wrong)
 }
 
 /* Grows a list, if it is full, for one more element. */
-static void *grow(void *list, size_t count, size_t *capacity, size_t size)
+static void *grow_list(void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return list;
@@ -48,7 +48,7 @@ static void *grow(void *list, size_t count, size_t *capacity, size_t size)
 
 static void note(struct spans *spans, const struct scanner *s, const char *begin)
 {
-    spans->list = grow(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
+    spans->list = grow_list(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
     spans->list[spans->count++] = (struct span){(size_t)(begin - s->text), (size_t)(s->at - s->text)};
 }
 
@@ -267,7 +267,7 @@ static bool scan_name(struct scanner *s)
             abort();
         name.length = strlen(name.plain);
     }
-    s->names = grow(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
+    s->names = grow_list(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
     s->names[s->name_count++] = name;
     return true;
 }
