@@ -28,7 +28,7 @@ void axis_sweep(enum axis a, char words[SWEEP_WORDS])
 {
     const struct axis_info *axis = axis_info(a);
     bool narrow = axis->max < 16;
-    int n = snprintf(words, SWEEP_WORDS, "--%s=", axis->name);
+    int n = snprintf(words, SWEEP_WORDS, "--device=meta --%s=", axis->name);
     if (axis->choice)
         n += snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s,%s", axis->choice(0), axis->choice(1));
     else

@@ -9,7 +9,7 @@
  * to in the command line (paths, variants) is gone afterwards. */
 struct options options_of(const struct bench *b, const char *words);
 
-/* A sweep over two values of an axis: "--hidden=8,16". */
+/* A sweep over two values of an axis, planned only: "--device=meta --hidden=8,16". */
 enum { SWEEP_WORDS = 128 };
 void axis_sweep(enum axis a, char words[SWEEP_WORDS]);
 

@@ -196,7 +196,7 @@ static void test_table_of_every_axis(void **state)
     for (enum axis a = 0; a < AXES; a++) {
         char words[256], sweep[SWEEP_WORDS];
         axis_sweep(a, sweep);
-        snprintf(words, sizeof words, "--device meta %s %s", a == AXIS_NODES ? "" : "--nodes 20", sweep);
+        snprintf(words, sizeof words, "%s %s", a == AXIS_NODES ? "" : "--nodes 20", sweep);
         struct ended e = run_words(*state, words, 0);
         int lines = 0;
         for (const char *c = e.out; *c; c++)

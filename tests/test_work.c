@@ -29,8 +29,8 @@ static const struct {
     {&programs, "--nodes 50 --graph er:giant --degree 2.5", "2c18c29a7c4e012f"},
     {&programs, "--nodes 50 --graph rmat --batch 4", "e41a06828c894beb"},
     {&programs, "--nodes 1k --degree 1e2 --batch 2 --seed 7", "e8314135ab0fa71c"},
-    {&programs, "--nodes 30 --pe lap:4 --solver iterative --threads 3", "2a9cf707a32a668c"},
-    {&programs, "--nodes 30 --pe lap-pyg:3:8", "5b79a2df8662d210"},
+    {&programs, "--nodes 30 --pe lap:4 --solver iterative --threads 3 --device meta", "2a9cf707a32a668c"},
+    {&programs, "--nodes 30 --pe lap-pyg:3:8 --device meta", "5b79a2df8662d210"},
     {&programs, "--nodes 30 --pe rwse:16", "5ee413030ee682c9"},
     {&programs, "--nodes 30 --pe rwse:5:32 --seed 9007199254740991", "3322ff4bf2cb6552"},
     {&programs, "--graph file:graph.txt", "7a936b55d8bee698"},
@@ -75,7 +75,7 @@ static void test_hashes(void **state)
 static void test_same_work(void **state)
 {
     (void)state;
-    static const char *const same[] = {"--solver iterative",
+    static const char *const same[] = {"--solver iterative --device meta",
                                        "--threads 7",
                                        "--ffn 512",
                                        "--runs 3",
