@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "analysis/compare/compare_chart.h"
+#include "analysis/compare/compare_json.h"
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_table.h"
 #include "bench/cli/tool.h"
 
-enum format { TABLE, MARKDOWN, CSV };
+enum format { TABLE, MARKDOWN, CSV, JSON };
 
 struct options {
     struct tool_options tool;
@@ -19,6 +20,7 @@ struct options {
     const char *chart;                 /* prefix, or null */
     enum format format;
     bool programs[TIMED];         /* none: all */
+    bool fail_on[VERDICTS];       /* which make the exit status 1 */
     struct verdict_limits limits; /* NAN: not given */
 };
 
@@ -29,6 +31,15 @@ static bool read_compared(const struct argument *a, struct message *error)
         if (strcmp(a->value, program_name(p)) == 0)
             return o->programs[p] = true;
     return complain(error, "--phase %.200s: a list of forward, step, kernel, encoding", a->value);
+}
+
+static bool read_fail_on(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    for (int k = 0; k < VERDICTS; k++)
+        if (strcmp(a->value, verdict_name((enum verdict_kind)k)) == 0)
+            return o->fail_on[k] = true;
+    return complain(error, "--fail-on %.200s: a list of slower, faster, same, unclear", a->value);
 }
 
 static bool read_ignore(const struct argument *a, struct message *error)
@@ -42,19 +53,21 @@ static bool read_ignore(const struct argument *a, struct message *error)
     return true;
 }
 
-static const char *const formats[] = {"table", "md", "csv", NULL}; /* enum format */
+static const char *const formats[] = {"table", "md", "csv", "json", NULL}; /* enum format */
 
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct flag flags[] = {
-    {0, "format", "NAME", "format of stdout: table, md, csv (default table)", FLAG_CHOICE, FIELD(format),
-     .choices = formats},
+    {0, "format", "NAME", "format of stdout: table, md, csv, json (default table)", FLAG_CHOICE,
+     FIELD(format), .choices = formats},
     {0, "phase", "LIST", "what to compare: forward, step, kernel, encoding (default: all)", FLAG_LIST,
      .read = read_compared},
     {0, "margin", "SHARE", "ignore smaller differences, however certain (default 1%)", FLAG_SHARE,
      FIELD(limits.margin), .what = "a share of the baseline's time,"},
     {0, "same", "SHARE", "call times the same if the interval excludes larger differences (default 5%)",
      FLAG_SHARE, FIELD(limits.same), .what = "a share of the baseline's time,"},
+    {0, "fail-on", "LIST", "exit with status 1 if there is such a verdict: slower, faster, same, unclear",
+     FLAG_LIST, .read = read_fail_on},
     {0, "ignore", "LIST", "axes that may differ (device and threads always may); the work must agree",
      FLAG_LIST, .read = read_ignore},
     {0, "chart", "PREFIX", "draw PREFIX_forward and PREFIX_step, .png and .svg, with a line for each file",
@@ -84,7 +97,9 @@ static const struct syntax syntax = {
         "  compare old.json new.json\n"
         "  compare results/*/bench_node_scaling.json --phase step --chart machines\n"
         "  compare dense.json unfused.json --ignore attention --format md\n"
-        "Exit status: 0; 1 the output could not be written; 2 the command line or a file is wrong.\n",
+        "  compare old.json new.json --fail-on slower --format json\n"
+        "Exit status: 0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
+        "output could not be written; 2 the command line or a file is wrong.\n",
 };
 _Static_assert(COMPARED_MAX == 16, "the message of too many files");
 
@@ -100,10 +115,11 @@ static bool complete_limits(struct verdict_limits *l, struct message *error)
            complain(error, "--same %g%%: not less than the margin, %g%%", 100 * l->same, 100 * l->margin);
 }
 
-/* In CSV stdout gets only rows; the rest goes to stderr. */
+/* As CSV or JSON stdout gets nothing else; the rest goes to stderr. */
 static void print(const struct comparison *c, enum format format)
 {
-    FILE *notes = format == CSV ? stderr : stdout;
+    bool data = format == CSV || format == JSON;
+    FILE *notes = data ? stderr : stdout;
     bool markdown = format == MARKDOWN;
     fputs(markdown ? "```\n" : "", stdout);
     compare_files(notes, c);
@@ -111,18 +127,16 @@ static void print(const struct comparison *c, enum format format)
     putc('\n', notes);
     if (format == CSV)
         compare_csv(stdout, c);
+    else if (format == JSON)
+        compare_json(stdout, c);
     else
         compare_table(stdout, markdown ? TABLE_MARKDOWN : TABLE_TERMINAL, c);
-    if (comparison_lines(c) > 0 && format != CSV)
+    if (comparison_lines(c) > 0 && !data)
         putc('\n', stdout);
     fputs(markdown ? "```\n" : "", stdout);
     compare_means(notes, c);
     for (size_t f = 0; f < c->count; f++)
         compare_left_over(notes, c, f);
-    if (comparison_lines(c) == 0)
-        fputs("no row of another file did the work of a row of A: nothing to compare; measure with one "
-              "version and one set of axes\n",
-              notes);
     fputs(markdown ? "```\n" : "", stdout);
 }
 
@@ -132,6 +146,23 @@ static int draw_charts(const struct comparison *c, const char *prefix, struct me
         return EXIT_MISSED;
     fprintf(stderr, "%s\n", error->text);
     return EXIT_GOOD;
+}
+
+/* Whether every file has something to compare, and there is no verdict of --fail-on; if not, a message. */
+static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], struct message *error)
+{
+    for (size_t f = 1; f < c->count; f++)
+        if (comparison_tally(c, f, TIMED).pairs == 0)
+            return complain(error,
+                            "%.300s: nothing to compare: no row with a time did the work of a row of A; "
+                            "measure with one version and one set of axes",
+                            c->files[f].path);
+    struct tally all = comparison_tally(c, COMPARED_MAX, TIMED);
+    for (int k = VERDICTS - 1; k >= 0; k--)
+        if (fail_on[k] && all.verdicts[k] > 0)
+            return complain(error, "--fail-on %s: %zu of %zu verdicts", verdict_name((enum verdict_kind)k),
+                            all.verdicts[k], all.pairs);
+    return true;
 }
 
 static int compare_run(void *options, int count, char **files, struct message *error)
@@ -147,6 +178,8 @@ static int compare_run(void *options, int count, char **files, struct message *e
             memcpy(c.programs, o->programs, sizeof c.programs);
         print(&c, o->format);
         status = o->chart ? draw_charts(&c, o->chart, error) : EXIT_GOOD;
+        if (status == EXIT_GOOD && !passes(&c, o->fail_on, error))
+            status = EXIT_MISSED;
     }
     comparison_free(&c);
     return status;

@@ -75,20 +75,28 @@ static void save(const struct house *h, const char *name, struct record *record)
 
 static const int64_t three[] = {100, 200, 500, 0};
 
-/* Runs compare, which must exit with `status`, and returns its stdout, allocated. */
-static char *compare(const struct house *h, const char *words, int status)
-{
-    struct ended e = program_run(h, words, NULL);
-    if (e.status != status)
-        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
-    free(e.err);
-    return e.out;
-}
-
 static void assert_says(const char *out, const char *text)
 {
     if (!strstr(out, text))
         fail_msg("'%s' is not in\n%s", text, out);
+}
+
+/* Runs compare, which must exit with `status` and say `missed` on stderr, and returns its stdout, allocated.
+ */
+static char *compare_missed(const struct house *h, const char *words, int status, const char *missed)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != status)
+        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
+    assert_says(e.err, missed);
+    free(e.err);
+    return e.out;
+}
+
+/* Runs compare, which must exit with `status`, and returns its stdout, allocated. */
+static char *compare(const struct house *h, const char *words, int status)
+{
+    return compare_missed(h, words, status, "");
 }
 
 /* The number of occurrences of a text. */
@@ -230,11 +238,35 @@ static void test_nothing_in_common(void **state)
     row_set_text(row_in(b, 1), "model", "gps");
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
-    char *out = compare(*state, "a.json b.json", 0);
+    char *out =
+        compare_missed(*state, "a.json b.json", 1, "b.json: nothing to compare: no row with a time did the");
     assert_says(out, "not in B (model graph_transformer, not gps): 100 nodes; 200 nodes; 500 nodes\n");
-    assert_says(out, "no row of another file did the work of a row of A");
     assert_null(strstr(out, "verdict"));
     free(out);
+    /* one of three files, and a program that was not timed */
+    free(compare_missed(*state, "a.json a.json b.json", 1, "b.json: nothing to compare"));
+    free(compare_missed(*state, "a.json a.json --phase kernel", 1, "a.json: nothing to compare"));
+}
+
+/* --fail-on with verdicts that are there, that are not, and that cannot be given. */
+static void test_fail_on(void **state)
+{
+    const double one = 1;
+    struct record *few = machine("A", three, 1.1);
+    row_set_samples(row_in(few, 0), "step.time", &one, 1);
+    save(*state, "a.json", machine("A", three, 1));
+    save(*state, "slower.json", machine("A", three, 1.1));
+    save(*state, "few.json", few);
+    free(compare(*state, "a.json slower.json", 0));
+    free(compare_missed(*state, "a.json slower.json --fail-on slower", 1,
+                        "compare: --fail-on slower: 3 of 6 verdicts\n"));
+    free(compare(*state, "slower.json a.json --fail-on slower", 0));
+    free(compare(*state, "a.json slower.json --fail-on slower --phase forward", 0));
+    free(compare(*state, "a.json slower.json --fail-on slower --margin 20%", 0));
+    free(compare_missed(*state, "slower.json a.json --fail-on slower,faster", 1, "--fail-on faster: 3 of 6"));
+    free(compare(*state, "few.json few.json --fail-on slower", 0));
+    free(
+        compare_missed(*state, "few.json few.json --fail-on slower,unclear", 1, "--fail-on unclear: 1 of 6"));
 }
 
 /* Files from before or after a field was added. */
@@ -297,6 +329,60 @@ static void test_csv(void **state)
     ended_free(&e);
 }
 
+/* The JSON document that compare prints, to be freed. */
+static struct value *compare_document(const struct house *h, const char *words)
+{
+    char error[MESSAGE_SIZE], *out = compare(h, words, 0);
+    struct value *document = value_parse(out, error);
+    if (!document)
+        fail_msg("%s\n%s", error, out);
+    free(out);
+    return document;
+}
+
+static void test_json(void **state)
+{
+    struct record *b = machine("New", three, 1.1);
+    for (size_t i = 0; i < 3; i++)
+        row_set_count(row_in(b, i), "threads", 16);
+    row_set_null(row_in(b, 2), "step.time", "not asked for");
+    save(*state, "a.json", machine("Old", three, 1));
+    save(*state, "b.json", b);
+    struct value *d = compare_document(*state, "a.json b.json --phase step --format json");
+    const struct value *files = value_get(d, "files"), *pairs = value_get(d, "pairs");
+    const char *text;
+    int64_t count;
+    double real, low, high;
+    assert_int_equal(value_size(files), 2);
+    assert_true(value_get_text(value_at(files, 1), "path", &text) && strcmp(text, "b.json") == 0);
+    assert_true(value_get_text(value_at(files, 0), "name", &text) && strcmp(text, "Old") == 0);
+    assert_true(value_get_real(d, "margin", &real) && real == 0.01);
+    assert_int_equal(value_size(pairs), 3);
+    const struct value *pair = value_at(pairs, 1);
+    assert_true(value_get_text(pair, "file", &text) && strcmp(text, "B") == 0);
+    assert_true(value_get_text(pair, "program", &text) && strcmp(text, "step") == 0);
+    assert_true(value_get_text(pair, "verdict", &text) && strcmp(text, "slower") == 0);
+    assert_true(value_get_count(pair, "axes.nodes", &count) && count == 200);
+    assert_true(value_get_count(pair, "axes.threads", &count) && count == 16);
+    assert_true(value_get_count(pair, "baseline_axes.threads", &count) && count == 2);
+    assert_int_equal(value_size(value_get(pair, "baseline_axes")), 1);
+    assert_true(value_get_real(pair, "ratio", &real) && value_get_real(pair, "low", &low) &&
+                value_get_real(pair, "high", &high));
+    assert_true(1 < low && low < real && real < high && fabs(real - 1.1) < 0.01);
+    pair = value_at(pairs, 2);
+    assert_true(value_get_text(pair, "verdict", &text) && strcmp(text, "unclear") == 0);
+    assert_true(value_get_text(pair, "reason", &text) && strcmp(text, "not asked for") == 0);
+    assert_int_equal(value_kind(value_get(pair, "ratio")), VALUE_NULL);
+    const struct value *tally = value_get(d, "tally");
+    assert_int_equal(value_size(tally), 1);
+    assert_true(value_get_count(value_at(tally, 0), "slower", &count) && count == 2);
+    assert_true(value_get_count(value_at(tally, 0), "unclear", &count) && count == 1);
+    assert_true(value_get_real(value_at(tally, 0), "mean", &real) && fabs(real - 1.1) < 0.01);
+    value_free(d);
+    free(compare_missed(*state, "a.json b.json --format json --fail-on slower", 1,
+                        "--fail-on slower: 2 of 6"));
+}
+
 static void test_markdown(void **state)
 {
     save(*state, "a.json", machine("A", three, 1));
@@ -317,7 +403,7 @@ static void test_ignored_axes(void **state)
         row_set_text(row_in(b, i), "attention", "unfused");
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
-    char *out = compare(*state, "a.json b.json --phase step", 0);
+    char *out = compare_missed(*state, "a.json b.json --phase step", 1, "nothing to compare");
     assert_says(out, "not in A (attention unfused, not null)");
     free(out);
     out = compare(*state, "a.json b.json --phase step --ignore attention", 0);
@@ -357,7 +443,8 @@ static void test_refused(void **state)
         {"a.json", "needs two result files"},
         {"a.json a.json --bogus", "--bogus: no such flag"},
         {"a.json a.json -x", "-x: no such flag"},
-        {"a.json a.json --format json", "--format json: table, md or csv"},
+        {"a.json a.json --format xml", "--format xml: table, md, csv or json"},
+        {"a.json a.json --fail-on worse", "--fail-on worse: a list of slower, faster"},
         {"a.json a.json --format", "--format: needs a value"},
         {"a.json a.json --help=x", "--help: takes no value"},
         {"a.json a.json --phase forward,back", "--phase back: a list of forward, step"},
@@ -420,7 +507,9 @@ int main(void)
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_nothing_in_common),
         cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_fail_on),
         cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_json),
         cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_ignored_axes),
         cmocka_unit_test(test_charts),

@@ -85,10 +85,7 @@ static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t
 {
     struct tally t = comparison_tally(c, file, program);
     const char *separator = "";
-    size_t verdicts = 0;
-    for (int k = VERDICT_UNCLEAR; k <= VERDICT_SLOWER; k++)
-        verdicts += t.verdicts[k];
-    if (verdicts == 0)
+    if (t.pairs == 0)
         return;
     fprintf(out, "%c, %s: ", c->files[file].letter, program_name(program));
     for (int k = VERDICT_SLOWER; k >= VERDICT_UNCLEAR; k--)

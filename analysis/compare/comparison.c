@@ -164,6 +164,7 @@ struct tally comparison_tally(const struct comparison *c, size_t file, size_t pr
         if ((p.file != file && file < COMPARED_MAX) || (p.program != program && program < TIMED))
             continue;
         struct verdict v = comparison_judge(c, &p);
+        t.pairs++;
         t.verdicts[v.kind]++;
         t.judged += isfinite(v.low);
         if (isnan(v.ratio))

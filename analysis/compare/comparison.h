@@ -66,6 +66,7 @@ bool comparison_next(const struct comparison *c, struct pair *p);
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p);
 
 struct tally {
+    size_t pairs;
     size_t verdicts[VERDICTS]; /* by enum verdict_kind */
     size_t judged;             /* with an interval */
     size_t ratios;             /* with a ratio */

@@ -1,0 +1,118 @@
+#include "analysis/compare/compare_json.h"
+
+#include "analysis/record/schema.h"
+
+#include <math.h>
+
+static struct value *letter_of(const struct compared *file)
+{
+    return value_new_text((const char[]){file->letter, '\0'});
+}
+
+/* A field of a row; null if the row has no value. */
+static struct value *value_of(const struct row *row, const char *path)
+{
+    const char *text;
+    int64_t count;
+    double real;
+    return row_get_text(row, path, &text)     ? value_new_text(text)
+           : row_get_count(row, path, &count) ? value_new_count(count)
+           : row_get_real(row, path, &real)   ? value_new_real(real)
+                                              : value_new_null();
+}
+
+static struct value *files_of(const struct comparison *c)
+{
+    struct value *files = value_new_array();
+    for (size_t f = 0; f < c->count; f++) {
+        const struct compared *file = &c->files[f];
+        struct value *entry = value_new_object(), *commit = value_get(record_head(file->record), "commit");
+        value_set(entry, "file", letter_of(file));
+        value_set_text(entry, "path", file->path);
+        value_set_text(entry, "name", file->name);
+        value_set_count(entry, "rows", (int64_t)rows_count(file->rows));
+        value_set(entry, "commit", commit ? value_copy(commit) : value_new_null());
+        value_append(files, entry);
+    }
+    return files;
+}
+
+/* The axes of a row; if `except` is a row, only those that differ from its axes. */
+static struct value *axes_of(const struct row *row, const struct row *except)
+{
+    struct value *axes = value_new_object();
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const char *path = schema_fields[i].path;
+        if (schema_fields[i].symbol && row_has(row, path) && !(except && row_same(row, except, path)))
+            value_set(axes, path, value_of(row, path));
+    }
+    return axes;
+}
+
+static struct value *times_of_pair(const struct row *row, size_t program)
+{
+    static const char *const fields[] = {"median", "ci95_low", "ci95_high", "n"};
+    struct value *time = value_new_object();
+    value_set(time, "status", value_of(row, "status"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char path[SCHEMA_PATH];
+        snprintf(path, sizeof path, "%s.time.%s", program_name(program), fields[i]);
+        value_set(time, fields[i], row_is_ok(row) ? value_of(row, path) : value_new_null());
+    }
+    return time;
+}
+
+static struct value *pairs_of(const struct comparison *c)
+{
+    struct value *pairs = value_new_array();
+    for (struct pair p = {0}; comparison_next(c, &p);) {
+        const struct row *base = comparison_row(c, 0, p.line), *row = comparison_row(c, p.file, p.line);
+        struct verdict v = comparison_judge(c, &p);
+        struct value *pair = value_new_object();
+        value_set(pair, "file", letter_of(&c->files[p.file]));
+        value_set_text(pair, "program", program_name(p.program));
+        value_set(pair, "axes", axes_of(row, NULL));
+        value_set(pair, "baseline_axes", axes_of(base, row));
+        value_set(pair, "baseline", times_of_pair(base, p.program));
+        value_set(pair, "time", times_of_pair(row, p.program));
+        value_set_real(pair, "ratio", v.ratio);
+        value_set_real(pair, "low", v.low);
+        value_set_real(pair, "high", v.high);
+        value_set_text(pair, "verdict", verdict_name(v.kind));
+        value_set_text(pair, "reason", v.reason);
+        value_append(pairs, pair);
+    }
+    return pairs;
+}
+
+static struct value *tallies_of(const struct comparison *c)
+{
+    struct value *tallies = value_new_array();
+    for (size_t f = 1; f < c->count; f++)
+        for (size_t p = 0; p < TIMED; p++) {
+            struct tally t = comparison_tally(c, f, p);
+            if (t.pairs == 0)
+                continue;
+            struct value *entry = value_new_object();
+            value_set(entry, "file", letter_of(&c->files[f]));
+            value_set_text(entry, "program", program_name(p));
+            for (int k = VERDICT_UNCLEAR; k < VERDICTS; k++)
+                value_set_count(entry, verdict_name((enum verdict_kind)k), (int64_t)t.verdicts[k]);
+            value_set_real(entry, "mean", t.mean);
+            value_append(tallies, entry);
+        }
+    return tallies;
+}
+
+void compare_json(FILE *out, const struct comparison *c)
+{
+    struct value *document = value_new_object();
+    value_set(document, "files", files_of(c));
+    value_set_real(document, "margin", c->limits.margin);
+    value_set_real(document, "same", c->limits.same);
+    value_set(document, "pairs", pairs_of(c));
+    value_set(document, "tally", tallies_of(c));
+    value_write_indented(document, 1, out);
+    putc('\n', out);
+    value_free(document);
+}
