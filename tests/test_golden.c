@@ -24,7 +24,7 @@ static void compare(struct check *c, const char *name, struct mat ours, struct m
 {
     if (ours.rows != oracle.rows || ours.cols != oracle.cols)
         fail_msg("%s is %lld x %lld", name, (long long)ours.rows, (long long)ours.cols);
-    check_tensor(c, name, ours, oracle, NULL, ours.rows, floor, limit);
+    check_tensor(c, name, ours, oracle, NULL, ours.rows, (struct rule){.limit = limit, .floor = floor});
 }
 
 static void compare_golden(struct check *c, const char *directory, const char *name, struct mat ours,

@@ -129,6 +129,13 @@ static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *t
     return !row_is_ok(row);
 }
 
+static bool is_unchecked(const struct comparison *c, size_t file, size_t i, char *text)
+{
+    const char *reason = row_unchecked(rows_at(c->files[file].rows, i));
+    snprintf(text, MESSAGE_SIZE, "%.500s", reason ? reason : "");
+    return reason != NULL;
+}
+
 static bool is_duplicate(const struct comparison *c, size_t file, size_t i, char *text)
 {
     char name[AXES_TEXT];
@@ -205,6 +212,7 @@ static void put_lacking(FILE *out, const struct compared *file)
 void compare_left_over(FILE *out, const struct comparison *c, size_t file)
 {
     put_left_over(out, c, file, "not ok", is_not_ok);
+    put_left_over(out, c, file, "unchecked", is_unchecked);
     put_left_over(out, c, file, "repeated", is_duplicate);
     put_left_over(out, c, file, "without a partner", is_alone);
     put_lacking(out, &c->files[file]);

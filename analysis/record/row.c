@@ -340,3 +340,17 @@ bool row_is_ok(const struct row *row)
     const char *status;
     return row_get_text(row, "status", &status) && strcmp(status, "ok") == 0;
 }
+
+const char *row_unchecked(const struct row *row)
+{
+    const char *field = row_has(row, "checked") ? "checked" : "error.norm"; /* older files lack the first */
+    if (!row_is_ok(row) || !row_is_null(row, field))
+        return NULL;
+    for (size_t p = 0; p + 1 < TIMED; p++) { /* encodings are checked as they are made */
+        char path[SCHEMA_PATH];
+        snprintf(path, sizeof path, "%s.time.median", program_name(p));
+        if (row_has(row, path) && !row_is_null(row, path))
+            return row_reason(row, field);
+    }
+    return NULL;
+}

@@ -68,6 +68,9 @@ const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
+/* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
+const char *row_unchecked(const struct row *row);
+
 /* Whether the row is complete and well-formed; if not, error[MESSAGE_SIZE] says why. */
 bool row_validate(const struct row *row, char *error);
 

@@ -76,14 +76,14 @@ static void print_kernels(FILE *out, const struct record *record)
     double rate, percent;
     size_t good = 0;
     for (size_t i = 0; i < rows_count(rows); i++)
-        good += row_is_ok(rows_at(rows, i));
+        good += row_is_ok(rows_at(rows, i)) && !row_unchecked(rows_at(rows, i));
     if (!best || !row_get_text(best, "op", &op) || !row_get_text(best, "variant", &variant) ||
         !row_get_real(best, "kernel.gflops", &rate))
         return;
     fprintf(out, "- The fastest kernel is %s (%s) at %.0f GFLOP/s", op, variant, rate);
     if (row_get_real(best, "kernel.roofline.percent", &percent))
         fprintf(out, ", %.0f %% of its roofline", percent);
-    fprintf(out, "; %zu of %zu kernels were measured and verified.\n", good, rows_count(rows));
+    fprintf(out, "; %zu of %zu kernels were measured and passed the check.\n", good, rows_count(rows));
 }
 
 static void print_encodings(FILE *out, const struct record *record)
@@ -104,6 +104,20 @@ static void print_encodings(FILE *out, const struct record *record)
             pe, family, (long long)nodes, time, (long long)steps);
 }
 
+static void print_unchecked(FILE *out, const struct rows *rows)
+{
+    const char *reason = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const char *unchecked = row_unchecked(rows_at(rows, i));
+        count += unchecked != NULL;
+        reason = reason ? reason : unchecked;
+    }
+    if (count > 0)
+        fprintf(out, "- %zu of %zu rows were not checked (%s): their results may be wrong.\n", count,
+                rows_count(rows), reason);
+}
+
 void findings_print(FILE *out, const struct record *record)
 {
     static const struct {
@@ -118,4 +132,5 @@ void findings_print(FILE *out, const struct record *record)
     for (size_t f = 0; f < sizeof findings / sizeof *findings; f++)
         if (strcmp(name, findings[f].benchmark) == 0)
             findings[f].print(out, record);
+    print_unchecked(out, record_rows(record));
 }

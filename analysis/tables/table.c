@@ -80,10 +80,12 @@ static void format_executed(char cell[CELL], const struct row *row, const char *
 
 static void format_status(char cell[CELL], const struct row *row, const char *path)
 {
-    const char *status = "?", *reason = "";
+    const char *status = "?", *reason = "", *unchecked = row_unchecked(row);
     row_get_text(row, path, &status);
     row_get_text(row, "reason", &reason);
-    snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
+    size_t used = (size_t)snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
+    if (unchecked && used < CELL)
+        snprintf(cell + used, CELL - used, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
 }
 
 /* A fraction as a percentage. */

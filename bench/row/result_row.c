@@ -208,6 +208,11 @@ static void write_program(struct row *row, const struct result *r, enum program_
 
 static void write_checked(struct row *row, const struct checked *c)
 {
+    char exceptions[CHECK_EXCEPTIONS_TEXT];
+    if (*c->missing)
+        row_set_null(row, "checked", c->missing);
+    else if (c->check.tensors > 0)
+        row_set_text(row, "checked", c->by_rows ? "rows" : "whole");
     if (c->check.tensors == 0) {
         if (*c->missing)
             row_set_null(row, "error", c->missing);
@@ -219,6 +224,8 @@ static void write_checked(struct row *row, const struct checked *c)
     row_set_real(row, "error.worst_row", c->check.worst_row);
     row_set_text(row, "error.checked", text);
     row_set_text(row, "error.tensor", c->check.tensor);
+    check_exceptions(&c->check, exceptions);
+    row_set_text(row, "error.exceptions", exceptions);
 }
 
 static void write_work(struct row *row, const struct result *r)

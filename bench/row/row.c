@@ -70,6 +70,14 @@ static void finish_program(struct visit *v, enum program_kind kind, struct recor
     passes_run(&t);
 }
 
+static void judge_finite(struct visit *v, enum program_kind kind, const struct recording *r, bool whole)
+{
+    struct message error;
+    if (!still_finite(r, whole, &error))
+        outcome_set(&v->result.outcome, "wrong", "%s: after the timed runs %s", program_name(kind),
+                    error.text);
+}
+
 static void measure_program(struct visit *v, enum program_kind kind)
 {
     struct recording r = workload_record(&v->work, kind);
@@ -78,8 +86,10 @@ static void measure_program(struct visit *v, enum program_kind kind)
     if (!meta && workload_load(&v->work, kind, &r, &v->result.outcome)) {
         double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
         bool resumed = v->passes && v->job->samples[kind].n > 0;
-        if (!resumed)
+        if (!resumed) {
             sampling_turn(v->job, kind, &r, v->turns, until);
+            judge_finite(v, kind, &r, clock_now() < until);
+        }
         if (v->passes) {
             finish_program(v, kind, &r, resumed);
             judge_samples(v, kind);

@@ -1,5 +1,7 @@
 #include "bench/row/verify.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/machine/machine.h"
@@ -36,10 +38,53 @@ static bool in_tf32(const struct tape *t)
     return e < tape_entry_count(t);
 }
 
+static bool is_finite(const struct tape *t, struct mat m)
+{
+    void *copy;
+    bool finite = true;
+    m = tape_read(t, m, &copy);
+    for (int64_t i = 0; i < m.rows && finite; i++)
+        for (int64_t k = 0; k < m.cols && finite; k++)
+            finite = isfinite(mat_get(m, i, k));
+    free(copy);
+    return finite;
+}
+
+/* The same of what the last entry writes. */
+static bool results_are_finite(const struct tape *t, struct message *error)
+{
+    const struct entry *e = tape_entry(t, tape_entry_count(t) - 1);
+    const struct op_info *info = op_info(e->op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        const struct mat *m = operand_is_mat(o) && operand_writes(o) ? operand_mat(o, e->args) : NULL;
+        if (m && mat_present(*m) && dtype_is_real(m->dtype) && !is_finite(t, *m))
+            return complain(error, "%s %s is not finite", info->name, o->name);
+    }
+    return true;
+}
+
+bool still_finite(const struct recording *r, bool whole, struct message *error)
+{
+    const char *name;
+    for (int p = 0; p < tape_parameter_count(r->tape); p++)
+        if (!is_finite(r->tape, tape_parameter(r->tape, p, &name)))
+            return complain(error, "%s is not finite", name);
+    if (!whole)
+        return true;
+    if (!mat_present(r->output))
+        return results_are_finite(r->tape, error);
+    if (!is_finite(r->tape, r->output))
+        return complain(error, "output is not finite");
+    return !mat_present(r->loss) || is_finite(r->tape, r->loss) || complain(error, "loss is not finite");
+}
+
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
-    if (!w->options->check.wanted)
-        return append_program(v->missing, sizeof v->missing, program_name(kind), "switched off (--no-check)");
+    if (!w->options->check.wanted) {
+        snprintf(v->missing, sizeof v->missing, "--no-check");
+        return;
+    }
     /*
      * Batch norm with the batch's own statistics: the gradient of anything it subtracts is exactly zero, and
      * with one graph even the pooled output does not depend on the input, so only rounding errors could be
@@ -57,6 +102,7 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
                                             : "output in double");
         tape_free(oracle.tape);
     } else if (check_rows(&v->check, r->tape, w->options->seed)) {
+        v->by_rows = true;
         append_program(v->how, sizeof v->how, program_name(kind),
                        "up to 66 rows of every op's outputs in double");
     } else {

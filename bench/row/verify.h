@@ -9,7 +9,15 @@ struct checked {
     struct check check; /* over all programs of the row */
     char how[256];      /* what was compared, and how */
     char missing[128];  /* programs not checked, and why; empty if all were */
+    bool by_rows;       /* some program was checked by rows of its ops, not as a whole */
 };
+
+/*
+ * Whether what timed runs left is finite: parameters, output and loss; of a single op its results. If the
+ * last run was cancelled (`whole` false), only the parameters. To be called after every block of samples,
+ * before the program is initialised again. False with a message that names the tensor.
+ */
+bool still_finite(const struct recording *r, bool whole, struct message *error);
 
 /*
  * Checks one program after its timing: the whole program against the oracle in double, if that is predicted

@@ -107,3 +107,19 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
     grid_free(&j.misses);
     return misses;
 }
+
+int gates_judge_unchecked(const struct rows *rows, bool wanted, FILE *out)
+{
+    const char *reason = NULL;
+    int count = 0;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const char *unchecked = row_unchecked(rows_at(rows, i));
+        count += unchecked != NULL;
+        reason = reason ? reason : unchecked;
+    }
+    if (count > 0)
+        fprintf(out, "%s: %d of %zu rows unchecked (%s)%s\n", wanted ? "missed" : "note", count,
+                rows_count(rows), reason,
+                wanted ? "; --no-check accepts this" : ": their results may be wrong");
+    return wanted ? count : 0;
+}

@@ -154,6 +154,8 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, stderr) != 0;
+    if (o->gates.count || o->baseline)
+        missed += gates_judge_unchecked(rows, o->check.wanted, stderr);
     rows_free(rows);
     return good && !missed ? EXIT_GOOD : EXIT_MISSED;
 }

@@ -26,28 +26,73 @@ static double ratio(double difference, double size)
     return isnan(q) ? INFINITY : q;
 }
 
-void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
-                  int64_t count, double floor, double limit)
+/* The error of a tensor, and the squared norm of the oracle's. */
+struct error {
+    double norm, worst_row, size;
+};
+
+static struct error error_of(struct mat ours, struct mat oracle, const int64_t *rows, int64_t count,
+                             double floor)
 {
-    double difference = 0, size = 0, d, s, worst = 0;
+    struct error e = {0};
+    double difference = 0, d, s;
     for (int64_t n = 0; n < count; n++) {
         row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
         difference += d;
-        size += s;
+        e.size += s;
     }
-    size = fmax(size, floor * floor);
+    double size = fmax(e.size, floor * floor);
     for (int64_t n = 0; n < count; n++) {
         row_norms(ours, oracle, rows ? rows[n] : n, &d, &s);
-        worst = fmax(worst, ratio(d, fmax(s, size / (double)count)));
+        e.worst_row = fmax(e.worst_row, ratio(d, fmax(s, size / (double)count)));
     }
-    double norm = ratio(difference, size), excess = fmax(norm / limit, worst / (10 * limit));
+    e.norm = ratio(difference, size);
+    return e;
+}
+
+/* The ratio of an error to its limit. */
+static double excess_of(struct error e, double limit)
+{
+    return fmax(e.norm / limit, e.worst_row / (10 * limit));
+}
+
+static void note_exception(struct check *c, enum exception by, const char *name)
+{
+    if (c->excepted[by].tensors++ == 0)
+        snprintf(c->excepted[by].first, TENSOR_NAME, "%s", name);
+}
+
+void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
+                  int64_t count, struct rule rule)
+{
+    double limit = fmax(rule.limit, rule.wide.limit), floor = fmax(rule.floor, rule.wide.floor);
+    struct error e = error_of(ours, oracle, rows, count, floor);
+    double excess = excess_of(e, limit);
     c->tensors++;
-    c->norm = fmax(c->norm, norm);
-    c->worst_row = fmax(c->worst_row, worst);
+    c->norm = fmax(c->norm, e.norm);
+    c->worst_row = fmax(c->worst_row, e.worst_row);
     if (excess > c->excess || c->tensors == 1) {
         c->excess = excess;
         snprintf(c->tensor, sizeof c->tensor, "%s", name);
     }
+    bool plain = limit == rule.limit && floor * floor <= e.size;
+    if (excess > 1 || plain || excess_of(error_of(ours, oracle, rows, count, 0), rule.limit) <= 1)
+        return;
+    bool by_floor = excess_of(error_of(ours, oracle, rows, count, rule.floor), rule.limit) <= 1;
+    note_exception(c, by_floor ? EXCEPTION_FLOOR : rule.wide.by, name);
+}
+
+void check_exceptions(const struct check *c, char text[CHECK_EXCEPTIONS_TEXT])
+{
+    static const char *const names[EXCEPTIONS] = {"floor", "three times the error of float", "cut operands"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int x = 0; x < EXCEPTIONS; x++)
+        if (c->excepted[x].tensors > 0)
+            used += (size_t)snprintf(text + used, CHECK_EXCEPTIONS_TEXT - used,
+                                     "%s%s (%d tensor%s, first %.100s)", used ? "; " : "", names[x],
+                                     c->excepted[x].tensors, c->excepted[x].tensors == 1 ? "" : "s",
+                                     c->excepted[x].first);
 }
 
 /* The storage with the same name and category in another tape of the same program. */
@@ -84,8 +129,8 @@ static void compare_result(struct check *c, const char *name, const struct tape 
     if (!mat_present(a))
         return;
     void *copy;
-    check_tensor(c, name, tape_read(ours, a, &copy), tape_view(oracle, r), NULL, a.rows, floor,
-                 CHECK_LIMIT_OUTPUT);
+    check_tensor(c, name, tape_read(ours, a, &copy), tape_view(oracle, r), NULL, a.rows,
+                 (struct rule){.limit = CHECK_LIMIT_OUTPUT, .floor = floor});
     free(copy);
 }
 
@@ -136,10 +181,11 @@ static void compare_gradients(struct check *c, const struct tape *ours, const st
         struct mat m = tape_parameter(ours, p, &name), g = tape_gradient(ours, m);
         struct mat r = tape_gradient(oracle, tape_parameter(oracle, p, NULL));
         double floor = 1e-2 * sqrt(all * (double)mat_size(g) / (double)tape_parameter_elements(ours));
-        char label[128];
+        char label[TENSOR_NAME];
         void *copy;
         snprintf(label, sizeof label, "gradient of %s", name);
-        check_tensor(c, label, tape_read(ours, g, &copy), r, NULL, g.rows, floor, CHECK_LIMIT_GRADIENT);
+        check_tensor(c, label, tape_read(ours, g, &copy), r, NULL, g.rows,
+                     (struct rule){.limit = CHECK_LIMIT_GRADIENT, .floor = floor});
         free(copy);
     }
 }

@@ -18,11 +18,34 @@
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
 
+/* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
+enum exception {
+    EXCEPTION_FLOOR, /* the norm of the reference is below the floor */
+    EXCEPTION_FLOAT, /* three times the error of the reference in float */
+    EXCEPTION_CUT,   /* products know fewer bits of their operands than a float has */
+    EXCEPTIONS
+};
+
+enum { TENSOR_NAME = 128 };
+
 struct check {
-    int tensors;            /* number compared so far */
-    double norm, worst_row; /* largest of all */
-    double excess;          /* largest ratio of an error to its limit; above 1 the result is wrong */
-    char tensor[128];       /* the tensor with the largest excess */
+    int tensors;              /* number compared so far */
+    double norm, worst_row;   /* largest of all */
+    double excess;            /* largest ratio of an error to its limit; above 1 the result is wrong */
+    char tensor[TENSOR_NAME]; /* the tensor with the largest excess */
+    struct {
+        int tensors; /* within their limits only by this exception */
+        char first[TENSOR_NAME];
+    } excepted[EXCEPTIONS];
+};
+
+/* What error is allowed. */
+struct rule {
+    double limit, floor;
+    struct {
+        double limit, floor; /* limit 0: there is no such exception */
+        enum exception by;
+    } wide; /* allows at least as much */
 };
 
 /*
@@ -30,7 +53,11 @@ struct check {
  * the check. `rows` null: all rows. A value that is not finite has infinite error.
  */
 void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
-                  int64_t count, double floor, double limit);
+                  int64_t count, struct rule rule);
+
+/* The exceptions that were needed: "floor (2 tensors, first loss); cut operands (1 tensor, ...)"; or "". */
+enum { CHECK_EXCEPTIONS_TEXT = 512 };
+void check_exceptions(const struct check *c, char text[CHECK_EXCEPTIONS_TEXT]);
 
 /*
  * The whole program: copies our parameters and inputs to the oracle, runs both once and compares output, loss

@@ -187,15 +187,17 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
         while (within < count && rows[within] < ours->rows)
             within++;
         bool gradient = o->role == ROLE_GRAD;
-        double limit = (gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT) * kernel_allowance(e->kernel);
-        double floor = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours->cols) : 0;
         struct mat right = *operand_mat(o, &exact->args);
-        floor =
-            fmax(floor, forgiven / limit * float_error(*operand_mat(o, &rounded->args), right, rows, within));
-        char name[128];
+        struct rule rule = {.limit = gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT,
+                            .floor = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours->cols) : 0};
+        rule.wide.limit = rule.limit * kernel_allowance(e->kernel);
+        rule.wide.floor =
+            forgiven / rule.wide.limit * float_error(*operand_mat(o, &rounded->args), right, rows, within);
+        rule.wide.by = e->kernel->bits < FLOAT_BITS ? EXCEPTION_CUT : EXCEPTION_FLOAT;
+        char name[TENSOR_NAME];
         void *copy;
         snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
-        check_tensor(c, name, tape_read(t, *ours, &copy), right, rows, within, floor, limit);
+        check_tensor(c, name, tape_read(t, *ours, &copy), right, rows, within, rule);
         free(copy);
     }
 }

@@ -1,0 +1,294 @@
+/*
+ * What `ok` promises: the error rules with their exceptions, results that stay finite while they are timed,
+ * and rows that say so where they were not checked.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/tables/findings.h"
+#include "bench/row/verify.h"
+#include "bench/sweep/gates.h"
+#include "models/layers/check.h"
+#include "models/layers/op_program.h"
+#include "tests/batches.h"
+#include "tests/records.h"
+#include "tests/test_analysis_rows.h"
+
+enum { LENGTH = 4 };
+
+#define TINY "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 3 --output x.json "
+
+/* Checks LENGTH values of size 1 against a reference that differs by `error` in each. */
+static struct check checked(double error, struct rule rule)
+{
+    float ours[LENGTH];
+    double reference[LENGTH];
+    struct check c = {0};
+    struct mat a = {.data = ours, .rows = 1, .cols = LENGTH, .ld = LENGTH, .dtype = F32}, r = a;
+    r.data = reference;
+    r.dtype = F64;
+    for (int i = 0; i < LENGTH; i++) {
+        ours[i] = 1;
+        reference[i] = 1 + error;
+    }
+    check_tensor(&c, "x", a, r, NULL, 1, rule);
+    return c;
+}
+
+static void test_exceptions(void **state)
+{
+    (void)state;
+    const double none = 0, norm = 2; /* of LENGTH ones */
+    char text[CHECK_EXCEPTIONS_TEXT];
+    struct rule rule = {.limit = 1e-5, .floor = 5 * norm};
+    struct check c = checked(0.5e-5, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess <= 1);
+    assert_string_equal(text, "");
+    c = checked(3e-5, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess <= 1);
+    assert_string_equal(text, "floor (1 tensor, first x)");
+    c = checked(8e-5, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess > 1); /* beyond the floor too: wrong, by no exception */
+    assert_string_equal(text, "");
+
+    rule.wide.limit = rule.limit;
+    rule.wide.floor = 10 * norm;
+    rule.wide.by = EXCEPTION_FLOAT;
+    c = checked(3e-5, rule); /* the floor is enough */
+    check_exceptions(&c, text);
+    assert_string_equal(text, "floor (1 tensor, first x)");
+    c = checked(8e-5, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess <= 1);
+    assert_string_equal(text, "three times the error of float (1 tensor, first x)");
+
+    rule = (struct rule){.limit = 1e-5, .floor = none, .wide = {1e-3, none, EXCEPTION_CUT}};
+    c = checked(0.5e-5, rule);
+    check_exceptions(&c, text);
+    assert_string_equal(text, "");
+    c = checked(3e-5, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess <= 1);
+    assert_string_equal(text, "cut operands (1 tensor, first x)");
+    c = checked(NAN, rule);
+    check_exceptions(&c, text);
+    assert_true(c.excess > 1);
+    assert_string_equal(text, "");
+}
+
+static const struct model_config config = {.layers = 1,
+                                           .hidden = 12,
+                                           .heads = 3,
+                                           .ffn = 20,
+                                           .act = ACT_GELU,
+                                           .mpnn = MPNN_GIN,
+                                           .attention = ATTENTION_DENSE};
+
+static void run_finite(struct recording *r)
+{
+    struct message error;
+    assert_true(tape_layout(r->tape));
+    tape_init(r->tape);
+    tape_run(r->tape);
+    if (!still_finite(r, true, &error))
+        fail_msg("%s", error.text);
+}
+
+/* Puts a value into the last element of a matrix of a tape, and asserts what is said then. */
+static void plant(const struct recording *r, struct mat m, double value, bool whole, const char *expected)
+{
+    struct message error = {""};
+    struct mat view = tape_view(r->tape, m);
+    double before = mat_get(view, view.rows - 1, view.cols - 1);
+    mat_set(view, view.rows - 1, view.cols - 1, value);
+    assert_int_equal(still_finite(r, whole, &error), expected == NULL);
+    assert_string_equal(error.text, expected ? expected : "");
+    mat_set(view, view.rows - 1, view.cols - 1, before);
+}
+
+static void test_finite_program(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(20, 1);
+    struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
+    struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
+    char expected[128];
+    const char *name;
+    run_finite(&r);
+    for (int p = 0; p < tape_parameter_count(r.tape); p++) {
+        struct mat m = tape_parameter(r.tape, p, &name);
+        snprintf(expected, sizeof expected, "%s is not finite", name);
+        plant(&r, m, p % 2 ? NAN : -INFINITY, true, expected);
+        plant(&r, m, NAN, false, expected);
+        plant(&r, m, 1e30, true, NULL);
+    }
+    plant(&r, r.output, NAN, true, "output is not finite");
+    plant(&r, r.loss, INFINITY, true, "loss is not finite");
+    plant(&r, r.loss, INFINITY, false, NULL); /* of a cancelled run, the memory may hold anything */
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
+static void test_finite_op(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(20, 1);
+    struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
+    struct recording r = op_program_record(OP_linear, &config, &b, tape);
+    run_finite(&r);
+    const struct linear_args *a = tape_entry(r.tape, 0)->args;
+    plant(&r, a->y, NAN, true, "linear y is not finite");
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
+/* --- rows that were not checked */
+
+static struct row *unchecked_row(int64_t nodes, const char *reason)
+{
+    struct row *row = good_row(nodes);
+    row_set_null(row, "checked", reason);
+    return row;
+}
+
+static void test_unchecked_rows(void **state)
+{
+    (void)state;
+    struct row *good = good_row(100), *row = unchecked_row(100, "step: no memory for the check");
+    assert_null(row_unchecked(good));
+    assert_string_equal(row_unchecked(row), "step: no memory for the check");
+    row_set_null(row, "forward.time", "only planned");
+    assert_string_equal(row_unchecked(row), "step: no memory for the check");
+    row_set_null(row, "step.time", "only planned");
+    assert_null(row_unchecked(row)); /* nothing ran that could be wrong */
+    row_free(row);
+    row = failed_row(100, "oom", "needs 17 GiB");
+    assert_null(row_unchecked(row));
+    row_free(row);
+    row_free(good);
+}
+
+static char *gate_says(const struct rows *rows, bool wanted, int misses)
+{
+    char *out = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    assert_int_equal(gates_judge_unchecked(rows, wanted, stream), misses);
+    assert_int_equal(fclose(stream), 0);
+    return out;
+}
+
+static void test_gates_on_unchecked_rows(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_of(good_row(100), unchecked_row(200, "step: no memory for the check"), NULL);
+    char *out = gate_says(rows, true, 1);
+    assert_non_null(strstr(out, "missed: 1 of 2 rows unchecked (step: no memory for the check)"));
+    free(out);
+    out = gate_says(rows, false, 0);
+    assert_non_null(strstr(out, "note: 1 of 2 rows unchecked"));
+    free(out);
+    rows_free(rows);
+    rows = rows_of(good_row(100), good_row(200), NULL);
+    out = gate_says(rows, true, 0);
+    assert_string_equal(out, "");
+    free(out);
+    rows_free(rows);
+}
+
+/* Adds a row of a kernel, checked or not. */
+static void add_kernel(struct record *record, const char *variant, bool is_checked)
+{
+    char error[MESSAGE_SIZE];
+    struct row *row = is_checked ? good_row(100) : unchecked_row(100, "kernel: no memory for the check");
+    row_set_text(row, "op", "linear");
+    row_set_text(row, "variant", variant);
+    row_set_real(row, "kernel.gflops", 5);
+    assert_true(record_add(record, row, error));
+}
+
+static void test_findings_on_unchecked_rows(void **state)
+{
+    (void)state;
+    for (int unchecked = 0; unchecked < 2; unchecked++) {
+        struct record *record = empty_record();
+        char *out = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&out, &size);
+        value_set_text(record_head(record), "benchmark", "bench_kernels");
+        add_kernel(record, "simd", true);
+        add_kernel(record, "blas", !unchecked);
+        findings_print(stream, record);
+        assert_int_equal(fclose(stream), 0);
+        assert_non_null(strstr(out, unchecked ? "; 1 of 2 kernels were measured and passed the check."
+                                              : "; 2 of 2 kernels were measured and passed the check."));
+        assert_int_equal(strstr(out, "- 1 of 2 rows were not checked (kernel: no memory for the check)") !=
+                             NULL,
+                         unchecked);
+        free(out);
+        record_free(record);
+    }
+}
+
+/* The table, the result file and the gates of a run. */
+static void test_unchecked_run(void **state)
+{
+    struct ended e = run_words(*state, TINY "--no-check --threshold latency:1000s", 0);
+    assert_non_null(strstr(e.out, "  ok, unchecked: --no-check\n"));
+    assert_non_null(strstr(e.err, "note: 1 of 1 rows unchecked (--no-check): their results may be wrong\n"));
+    ended_free(&e);
+    struct record *record = record_in(*state, "work/x.json");
+    assert_null_because(row_at(record, 0), "checked", "--no-check");
+    assert_null_because(row_at(record, 0), "error.exceptions", "--no-check");
+    record_free(record);
+}
+
+static void run_checked(const struct house *h, const char *words, const char *checked,
+                        const char *exceptions[2])
+{
+    struct ended e = run_words(h, words, 0);
+    assert_non_null(strstr(e.out, "  ok\n"));
+    assert_null(strstr(e.err, "unchecked"));
+    ended_free(&e);
+    struct record *record = record_in(h, "work/x.json");
+    const char *named = text_at(row_at(record, 0), "error.exceptions");
+    assert_string_equal(text_at(row_at(record, 0), "checked"), checked);
+    for (int i = 0; i < 2; i++)
+        if (exceptions[i] ? !strstr(named, exceptions[i]) : *named)
+            fail_msg("%s: exceptions: %s", words, named);
+    record_free(record);
+}
+
+/* After batch norm the mean of a column is zero, and so is the gradient of a bias before it. */
+static void test_checked_runs(void **state)
+{
+    const char *none[2] = {NULL, NULL}, *both[2] = {"floor (", "three times the error of float ("};
+    run_checked(*state, TINY "--threshold latency:1000s", "whole", none);
+    run_checked(*state, TINY "--threshold latency:1000s --check-budget 0", "rows", none);
+    run_checked(*state, TINY "--norm batch", "rows", both);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exceptions),
+        cmocka_unit_test(test_finite_program),
+        cmocka_unit_test(test_finite_op),
+        cmocka_unit_test(test_unchecked_rows),
+        cmocka_unit_test(test_gates_on_unchecked_rows),
+        cmocka_unit_test(test_findings_on_unchecked_rows),
+        cmocka_unit_test(test_unchecked_run),
+        cmocka_unit_test(test_checked_runs),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
