@@ -76,6 +76,25 @@ static FILE *open_beside(const char *path, char **beside, char *error)
     return file;
 }
 
+/* The name of the directory with this file, to be freed; null if out of memory. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+/* Flushes a rename to disk, where the file system can. */
+static void sync_directory(const char *path)
+{
+    char *directory = directory_of(path);
+    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(directory);
+}
+
 bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
                char *error)
 {
@@ -90,7 +109,9 @@ bool file_save(const char *path, bool write(const void *document, FILE *out), co
         good = system_error(error, path);
     if (good && rename(beside, path) != 0)
         good = system_error(error, path);
-    if (!good)
+    if (good)
+        sync_directory(path);
+    else
         unlink(beside);
     free(beside);
     return good;
@@ -100,7 +121,7 @@ bool file_save(const char *path, bool write(const void *document, FILE *out), co
 static void clear_leftovers(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *directory = directory_of(path);
     size_t length = strlen(name);
     DIR *all = directory ? opendir(directory) : NULL;
     for (struct dirent *e; all && (e = readdir(all)) != NULL;) {

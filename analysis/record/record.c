@@ -2,14 +2,17 @@
 #include "analysis/record/record.h"
 
 #include "analysis/record/file.h"
+#include "analysis/record/journal.h"
 #include "analysis/record/row_cells.h"
 #include "analysis/record/schema.h"
 #include "analysis/record/value_text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 struct record {
     struct value *head;
@@ -174,47 +177,92 @@ bool record_save(const struct record *record, const char *path, char *error)
     return file_save(path, write_document, record, error);
 }
 
+/* Reads the rows of an array, whose elements are at `spans` of the text. */
+static struct rows *read_rows(const struct value *array, const char *text, const struct spans *spans)
+{
+    struct rows *rows = rows_new();
+    size_t i = 0;
+    for (struct walk w = value_walk(array); walk_next(&w); i++) {
+        const struct span *at = &spans->list[i];
+        rows_append(rows, row_read(w.value, text + at->begin, at->end - at->begin));
+    }
+    return rows;
+}
+
+static bool rows_check(const struct rows *rows, row_check *row_is_sound, char *error)
+{
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (!row_checks(rows_at(rows, i), i, row_is_sound, error))
+            return false;
+    return true;
+}
+
+/* The text of a file, and of its journal, which may be null. */
+struct texts {
+    const char *file, *journal;
+    size_t size, journal_size;
+};
+
 /* Parses a record; null with a message on failure. */
-static struct record *parse(const char *text, size_t size, row_check *row_is_sound, char *error)
+static struct record *parse(const struct texts *t, row_check *row_is_sound, char *error)
 {
     struct scan found;
-    struct value *document = value_read(text, size, "rows", &found, error),
-                 *rows = value_get(document, "rows");
-    struct record *record = document ? make_record(document, rows_new()) : NULL;
-    bool good = record && head_is_sound(document, error);
-    if (good && value_kind(rows) != VALUE_ARRAY) {
+    struct record *record = NULL;
+    struct value *document = value_read(t->file, t->size, "rows", &found, error),
+                 *array = value_get(document, "rows");
+    bool good = document && head_is_sound(document, error);
+    if (good && value_kind(array) != VALUE_ARRAY)
         snprintf(error, MESSAGE_SIZE, "rows: missing, or not an array");
-        good = false;
-    }
-    size_t i = 0;
-    for (struct walk w = value_walk(rows); good && walk_next(&w); i++) {
-        const struct span *at = &found.elements.list[i];
-        rows_append(record->rows, row_read(w.value, text + at->begin, at->end - at->begin));
-        good = row_checks(rows_at(record->rows, i), i, row_is_sound, error);
-    }
+    else if (good)
+        record = make_record(document, read_rows(array, t->file, &found.elements));
     scan_free(&found);
-    if (good) {
-        value_remove(document, "rows");
-        return record;
+    if (!record) {
+        value_free(document);
+        return NULL;
     }
+    value_remove(document, "rows");
+    if (t->journal) {
+        struct base base = base_of(t->file, t->size);
+        journal_apply(t->journal, t->journal_size, &base, document, record->rows);
+    }
+    if (rows_check(record->rows, row_is_sound, error))
+        return record;
     record_free(record);
     return NULL;
 }
 
 struct record *record_parse(const char *text, char *error)
 {
-    return parse(text, strlen(text), row_validate, error);
+    return parse(&(struct texts){.file = text, .size = strlen(text)}, row_validate, error);
 }
 
+/* Reads the file's journal; false with a message if there is one that cannot be read. */
+static bool read_journal(const char *path, char **text, size_t *size, char *error)
+{
+    char *beside = journal_path(path);
+    *text = file_read(beside, size, error);
+    bool good = *text || errno == ENOENT || errno == ENOTDIR;
+    free(beside);
+    return good;
+}
+
+/*
+ * Reads the journal before the file: if a writer merges them in between, the journal no longer belongs to the
+ * file, which has its rows. The other way round these rows would be missed.
+ */
 static struct record *load(const char *path, row_check *row_is_sound, char *error)
 {
-    char wrong[MESSAGE_SIZE];
-    size_t size;
-    char *text = file_read(path, &size, error);
-    struct record *record = text ? parse(text, size, row_is_sound, wrong) : NULL;
-    if (text && !record)
+    char wrong[MESSAGE_SIZE], *journal, *file;
+    struct texts t = {0};
+    if (!read_journal(path, &journal, &t.journal_size, error))
+        return NULL;
+    t.journal = journal;
+    t.file = file = file_read(path, &t.size, error);
+    struct record *record = file ? parse(&t, row_is_sound, wrong) : NULL;
+    if (file && !record)
         snprintf(error, MESSAGE_SIZE, "%.200s: %.*s", path, MESSAGE_SIZE / 2, wrong);
-    free(text);
+    free(journal);
+    free(file);
     return record;
 }
 
@@ -228,14 +276,26 @@ struct record *record_load_any(const char *path, char *error)
     return load(path, row_validate_status, error);
 }
 
+/* Merges the journal of an old file into it. */
+static bool merge(const struct record *record, const char *path, char *error)
+{
+    char *journal = journal_path(path);
+    bool there = access(journal, F_OK) == 0, good = !there || record_save(record, path, error);
+    if (there && good)
+        unlink(journal);
+    free(journal);
+    return good;
+}
+
 bool record_keep(const char *path, char *error)
 {
     char ignored[MESSAGE_SIZE];
     struct stat there;
     if (stat(path, &there) != 0)
         return true;
-    struct record *record = record_load(path, ignored);
+    struct record *record = record_load_any(path, ignored);
     bool empty = record && rows_count(record->rows) == 0;
+    bool good = empty || !record || merge(record, path, error);
     record_free(record);
-    return empty || there.st_size == 0 || file_keep(path, error);
+    return good && (empty || there.st_size == 0 || file_keep(path, error));
 }

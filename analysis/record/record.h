@@ -53,12 +53,12 @@ bool record_write_line(const struct record *record, const struct row *row, FILE 
 bool record_save(const struct record *record, const char *path, char *error);
 
 /*
- * Keeps an existing file as PATH~, unless it is a record without rows, and replaces an earlier one. False
- * with a message on failure.
+ * Keeps an existing file, journal included, as PATH~, unless it is a record without rows, and replaces an
+ * earlier one. False with a message on failure.
  */
 bool record_keep(const char *path, char *error);
 
-/* Loads a record from a file, or parses it, and validates it; null on error. */
+/* Loads a record from a file and its journal (journal.h), or parses it, and validates it; null on error. */
 struct record *record_load(const char *path, char *error);
 struct record *record_parse(const char *text, char *error);
 

@@ -89,17 +89,20 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     return true;
 }
 
-/* The trace file is rewritten after every row, as the result file is. */
+/* The trace would replace the result file. */
 static bool check_apart(const struct options *o, const char *path, struct message *error)
 {
     return !path || !o->output.trace || !paths_same(path, o->output.trace) ||
            complain(error, "--trace %.300s: this is the result file; choose another", o->output.trace);
 }
 
-static bool check_path(const char *path, struct message *error)
+/* Checks that the result file can be written, and takes its lock. */
+static bool claim_path(const char *path, struct store **store, struct message *error)
 {
     char why[MESSAGE_SIZE];
-    return !path || file_can_save(path, why) || complain(error, "--output %s", why);
+    if (path && file_can_save(path, why))
+        *store = store_open(path, stderr, why);
+    return !path || *store || complain(error, "--output %s", why);
 }
 
 /* Reports the signal and returns the exit status. */
@@ -121,13 +124,15 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/* Runs --find-max-nodes. Tests the result file first, since the search can take minutes. EXIT_GOOD: go on. */
-static int find_sizes(const struct bench *b, struct options *o, const char *path)
+/*
+ * Runs --find-max-nodes. Claims the result file first, since the search can take minutes. EXIT_GOOD: go on.
+ */
+static int find_sizes(const struct bench *b, struct options *o, const char *path, struct store **store)
 {
     struct message error;
     if (o->largest.kind == LARGEST_NONE)
         return EXIT_GOOD;
-    if (!check_path(path, &error))
+    if (!claim_path(path, store, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     if (largest_find(o, &error))
         return EXIT_GOOD;
@@ -135,15 +140,16 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
                               : message_fail(b->name, &error, EXIT_MISSED);
 }
 
-/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. */
+/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the store. */
 static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
-                    const struct resume *resume, struct record *record, const char *path)
+                    const struct resume *resume, struct record *record, const char *path, struct store *store)
 {
-    struct message error;
+    struct message error, later;
     struct report report;
     bool good = false;
-    bool done = report_start(&report, o, record, resume, path, &error) &&
+    bool done = report_start(&report, o, record, resume, path, store, &error) &&
                 sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
+    done = report_close(&report, done ? &error : &later) && done;
     if (!done)
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
@@ -169,22 +175,26 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         !check_apart(o, path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
-    int status = find_sizes(b, o, path);
-    if (status != EXIT_GOOD)
+    struct store *store = NULL;
+    int status = find_sizes(b, o, path, &store);
+    if (status != EXIT_GOOD) {
+        store_close(store, error.text);
         return status;
+    }
     struct resume resume;
     struct record *record = new_record(b, o, argc, argv);
-    status = EXIT_USAGE;
-    if (resume_open(&resume, o, path, &record, &error) && check_path(path, &error)) {
+    if (resume_open(&resume, o, path, &record, &error) && (store || claim_path(path, &store, &error)) &&
+        resume_is_current(&resume, path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);
         ceilings_get(&ceilings, &request);
         value_set(resume.run, "calibrations", ceilings_json(&ceilings));
-        status = run_rows(b, o, &ceilings, &resume, record, path);
+        status = run_rows(b, o, &ceilings, &resume, record, path, store);
         ceilings_free(&ceilings);
     } else {
-        message_fail(b->name, &error, status);
+        status = message_fail(b->name, &error, EXIT_USAGE);
+        store_close(store, error.text);
     }
     resume_close(&resume);
     record_free(record);

@@ -3,6 +3,10 @@
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
+#include "bench/base/clock.h"
+#include "bench/show/trace.h"
+
+#define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
 
 /* The table's axis columns: axes with several values on the command line, and the device if several. */
 static void choose_axes(struct report *r)
@@ -23,44 +27,28 @@ static void choose_axes(struct report *r)
         r->table.axes[r->table.axes_count++] = schema_find("nodes");
 }
 
-/* Warns once if another program writes the same result file. */
-static void note_other(struct report *r)
+static bool save_trace(struct report *r, struct message *error)
 {
-    struct stat now;
-    if (r->told || !r->saved.st_size || stat(r->path, &now) != 0 ||
-        (now.st_size == r->saved.st_size && now.st_mtim.tv_sec == r->saved.st_mtim.tv_sec &&
-         now.st_mtim.tv_nsec == r->saved.st_mtim.tv_nsec))
-        return;
-    fprintf(stderr,
-            "warning: %s is also written by another program: one of them will lose its rows; give each "
-            "its own --output\n",
-            r->path);
-    r->told = true;
-}
-
-static bool save(struct report *r, struct message *error)
-{
-    if (!r->path)
-        return true;
-    note_other(r);
-    if (!record_save(r->record, r->path, error->text))
-        return false;
-    if (stat(r->path, &r->saved) != 0)
-        r->saved = (struct stat){0};
-    return true;
+    bool saved = value_save(r->trace, r->options->output.trace, 1, error->text);
+    r->trace_changed = false;
+    r->trace_saved = clock_now();
+    return saved;
 }
 
 bool report_start(struct report *r, const struct options *o, struct record *record,
-                  const struct resume *resume, const char *path, struct message *error)
+                  const struct resume *resume, const char *path, struct store *store, struct message *error)
 {
-    *r = (struct report){.options = o, .record = record, .resume = resume, .path = path};
+    *r = (struct report){.options = o,
+                         .record = record,
+                         .resume = resume,
+                         .path = path,
+                         .store = store,
+                         .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     r->table.columns = o->bench->columns;
     r->table.out = stdout;
     r->table.style = o->output.format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
     choose_axes(r);
-    if (path && !o->output.resume && !record_keep(path, error->text))
-        return false;
-    if (!save(r, error))
+    if (store && !store_begin(store, record, !o->output.resume, error->text))
         return false;
     if (o->output.format == FORMAT_CSV)
         csv_header(stdout);
@@ -92,9 +80,13 @@ static void print_row(const struct report *r, const struct row *row)
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error)
 {
     bool replace = r->resume->state[index] == ROW_REDONE;
-    if (!record_put(r->record, r->resume->others + (size_t)index, replace, row, error->text))
+    size_t at = r->resume->others + (size_t)index;
+    if (!record_put(r->record, at, replace, row, error->text))
         return false;
-    bool saved = save(r, error);
+    bool saved = !r->store || store_row(r->store, at, replace, error->text);
+    r->trace_changed = r->trace;
+    if (saved && r->trace && clock_now() - r->trace_saved >= TRACE_SECONDS)
+        saved = save_trace(r, error);
     print_row(r, row);
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
     return printed ? saved : saved && complain(error, "stdout: cannot be written");
@@ -133,5 +125,14 @@ bool report_end(struct report *r, struct message *error)
     fits_warn(fits, stderr);
     if (r->options->output.format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
-    return save(r, error);
+    return !r->store || store_head(r->store, "fits", error->text);
+}
+
+bool report_close(struct report *r, struct message *error)
+{
+    bool saved = store_close(r->store, error->text);
+    if (r->trace_changed)
+        saved = save_trace(r, error) && saved;
+    value_free(r->trace);
+    return saved;
 }

@@ -2,9 +2,8 @@
 #ifndef GTMARK_BENCH_REPORT_H
 #define GTMARK_BENCH_REPORT_H
 
-#include <sys/stat.h>
-
 #include "analysis/record/record.h"
+#include "analysis/record/store.h"
 #include "analysis/tables/table.h"
 #include "bench/sweep/resume.h"
 
@@ -13,14 +12,19 @@ struct report {
     struct record *record;
     const struct resume *resume; /* positions of rows in the record */
     const char *path;            /* result file; null: none */
+    struct store *store;         /* that writes it */
     struct table table;
-    struct stat saved; /* the result file when last saved; zeros: never */
-    bool told;         /* warned that another program writes it */
+    struct value *trace; /* --trace; null without it */
+    bool trace_changed;  /* since it was saved */
+    double trace_saved;  /* when */
 };
 
-/* Starts a report over a record. False with a message if the result file cannot be written. */
+/*
+ * Starts a report over a record, takes ownership of the store; path and store are null without a result file.
+ * False with a message if it cannot be written. In any case the report is to be closed.
+ */
 bool report_start(struct report *r, const struct options *o, struct record *record,
-                  const struct resume *resume, const char *path, struct message *error);
+                  const struct resume *resume, const char *path, struct store *store, struct message *error);
 
 /* Takes ownership of a finished row, all earlier ones being in the record; saves the file and prints it. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);
@@ -31,7 +35,10 @@ bool report_kept(struct report *r, int64_t index);
 /* The rows of this command line, without others in the file: a new array. */
 struct rows *report_rows(const struct report *r);
 
-/* Computes and prints fits, prints JSON, and saves the file. */
+/* Computes, saves and prints fits, and prints JSON. */
 bool report_end(struct report *r, struct message *error);
+
+/* Completes the result file and the trace, and releases them. */
+bool report_close(struct report *r, struct message *error);
 
 #endif

@@ -159,6 +159,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
         return complain(error, "no memory for %zu rows", rows);
     if (!o->output.resume || !path || access(path, F_OK) != 0)
         return true;
+    store_state(path, r->seen);
     struct record *old = record_load(path, why.text);
     if (!old)
         return complain(error, "--resume: %.400s", why.text);
@@ -172,6 +173,16 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
     record_free(*record);
     *record = old;
     return true;
+}
+
+bool resume_is_current(const struct resume *r, const char *path, struct message *error)
+{
+    char now[STORE_STATE];
+    if (!*r->seen)
+        return true;
+    store_state(path, now);
+    return strcmp(now, r->seen) == 0 ||
+           complain(error, "--resume: %.300s: another program has written this file just now", path);
 }
 
 void resume_close(struct resume *r)

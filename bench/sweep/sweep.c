@@ -14,7 +14,6 @@
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
 #include "bench/row/row.h"
-#include "bench/show/trace.h"
 #include "bench/sweep/estimate.h"
 #include "kernels/rng.h"
 
@@ -198,9 +197,7 @@ static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *g
         pace_learn(pace, w);
     bool made = row != NULL;
     *good = made && row_is_ok(row);
-    bool saved =
-        !made || (report_row(r, job->progress->before + job->row, row, error) &&
-                  (!job->trace || value_save(job->trace, job->options->output.trace, 1, error->text)));
+    bool saved = !made || report_row(r, job->progress->before + job->row, row, error);
     if (job->profile)
         fclose(job->profile);
     if (profile && made)
@@ -258,12 +255,11 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
                          .counters = counting ? &counters : NULL,
                          .no_counters = none.text,
                          .ceilings = ceilings,
-                         .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
+                         .trace = r->trace};
     bool done = true;
     *all_good = true;
     for (int i = 0; done && i < o->device.count; i++)
         done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
-    value_free(common.trace);
     if (counting)
         counters_close(&counters);
     return done;
