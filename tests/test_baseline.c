@@ -34,17 +34,22 @@ static struct row *row_of(double middle, double percent, double drift, uint64_t 
     return row;
 }
 
-static int judged(struct row *base, struct row *now, char **text)
+static int judged_as(struct lenience how, struct row *base, struct row *now, char **text)
 {
     static const bool forward[PROGRAMS] = {true};
     size_t size;
     struct rows *old = rows_of(base, NULL, NULL), *new = rows_of(now, NULL, NULL);
     FILE *out = open_memstream(text, &size);
-    int slower = baseline_judge(old, new, forward, out);
+    int misses = baseline_judge(old, new, forward, how, out);
     fclose(out);
     rows_free(old);
     rows_free(new);
-    return slower;
+    return misses;
+}
+
+static int judged(struct row *base, struct row *now, char **text)
+{
+    return judged_as((struct lenience){0}, base, now, text);
 }
 
 static void test_spread(void **state)
@@ -77,6 +82,75 @@ static void test_verdicts(void **state)
     free(text);
     assert_int_equal(judged(row_of(1, 0.5, 0.25, 1), row_of(1.1, 0.5, 0, 2), &text), 0);
     free(text);
+}
+
+/* Row i's samples are 1 - half, 1 and 1 + half in turn, times a factor: the interval is that wide. */
+static struct row *wide(double factor, double half)
+{
+    double samples[SAMPLES];
+    struct row *row = good_row(500);
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = factor * (1 + half * (i % 3 - 1));
+    row_set_samples(row, "forward.time", samples, SAMPLES);
+    return row;
+}
+
+/* The interval's end decides, not the ratio: 8 % slower with an interval that reaches to 3 % is within 5 %.
+ */
+static void test_whole_interval(void **state)
+{
+    (void)state;
+    static const struct lenience strict = {.strict = true};
+    char *text;
+    assert_int_equal(judged(wide(1, 0.01), wide(1.08, 0.01), &text), 1);
+    assert_non_null(strstr(text, "missed: 1 slower\n"));
+    free(text);
+    assert_int_equal(judged(wide(1, 0.03), wide(1.08, 0.03), &text), 0);
+    assert_non_null(strstr(text, "unclear: too noisy to tell"));
+    assert_non_null(strstr(text, "note: 1 cannot tell; --strict makes this a miss\n"));
+    free(text);
+    assert_int_equal(judged_as(strict, wide(1, 0.03), wide(1.08, 0.03), &text), 1);
+    assert_non_null(strstr(text, "missed: 1 cannot tell (--strict)\n"));
+    free(text);
+    /* noisy, but certainly not slower by more than the margin */
+    assert_int_equal(judged_as(strict, wide(1, 0.03), wide(0.93, 0.03), &text), 0);
+    assert_non_null(strstr(text, "unclear"));
+    assert_null(strstr(text, "cannot tell"));
+    free(text);
+    assert_int_equal(judged_as(strict, wide(1, 0.01), wide(1, 0.01), &text), 0);
+    assert_non_null(strstr(text, "same"));
+    free(text);
+}
+
+/* What could not be judged is a miss unless it is allowed; if nothing was judged, in any case. */
+static void test_unjudged(void **state)
+{
+    (void)state;
+    static const struct lenience allowed = {.allow_unjudged = true};
+    static const bool forward[PROGRAMS] = {true};
+    for (int allow = 0; allow < 2; allow++) {
+        struct row *new = good_row(1000), *few = wide(1, 0.01);
+        const double one = 1;
+        row_set_text(new, "work", "fedcba9876543210");
+        row_set_text(few, "work", "fedcba9876543211");
+        struct rows *old = rows_of(wide(1, 0.01), row_copy(few), NULL);
+        row_set_samples(few, "forward.time", &one, 1);
+        struct rows *now = rows_of(wide(1, 0.01), few, new);
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        assert_int_equal(baseline_judge(old, now, forward, allow ? allowed : (struct lenience){0}, out),
+                         allow ? 0 : 2);
+        fclose(out);
+        assert_non_null(strstr(text, "1 sample, fewer than 7"));
+        assert_non_null(strstr(text, "not in A"));
+        assert_non_null(strstr(text, allow
+                                         ? "note: 2 could not be judged (--allow-unjudged)\n"
+                                         : "missed: 2 could not be judged; --allow-unjudged accepts this\n"));
+        free(text);
+        rows_free(old);
+        rows_free(now);
+    }
 }
 
 /* A wide margin tolerates a difference, but does not make the verdict "same". */
@@ -130,9 +204,16 @@ static void test_encodings(void **state)
     free(text);
     assert_int_equal(judged(encoded(1, 1), encoded(1.2, 2), &text), 1);
     free(text);
-    assert_int_equal(judged(encoded(1, 1), row_of(1, 0.5, 0, 2), &text), 0);
+    assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1, 0.5, 0, 2), &text), 0);
     assert_null(strstr(text, "encoding"));
     free(text);
+    for (int left_out = 0; left_out < 2; left_out++) { /* in this run, in the baseline */
+        assert_int_equal(judged(left_out ? row_of(1, 0.5, 0, 1) : encoded(1, 1),
+                                left_out ? encoded(1, 2) : row_of(1, 0.5, 0, 2), &text),
+                         1);
+        assert_non_null(strstr(text, "missed: 1 could not be judged"));
+        free(text);
+    }
 }
 
 static void test_no_partner(void **state)
@@ -141,7 +222,7 @@ static void test_no_partner(void **state)
     char *text;
     struct row *other = good_row(1000);
     row_set_text(other, "work", "fedcba9876543210");
-    assert_int_equal(judged(other, good_row(500), &text), -1);
+    assert_int_equal(judged_as((struct lenience){.allow_unjudged = true}, other, good_row(500), &text), 1);
     assert_non_null(strstr(text, "not in A"));
     assert_non_null(strstr(text, "nothing could be compared"));
     free(text);
@@ -194,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_spread),         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_other_threads_are_noted),
         cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_whole_interval), cmocka_unit_test(test_unjudged),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -1,6 +1,6 @@
 /*
  * --find-max-nodes: by memory the size is exact, as plans for that size and for one more node show; by
- * latency only the existence of a row of the size found is tested.
+ * latency the row of the size found exists, and misses a gate if it takes longer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,11 @@
 
 #include <cmocka.h>
 
-#include "analysis/record/record.h"
+#include "bench/sweep/gates.h"
+#include "bench/sweep/largest.h"
 #include "tests/records.h"
+#include "tests/sweeps.h"
+#include "tests/test_analysis_rows.h"
 
 #define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "
 
@@ -91,7 +94,7 @@ static void test_real_rows(void **state)
         snprintf(words, sizeof words,
                  "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max-nodes %s",
                  kinds[i]);
-        struct ended e = run_words(*state, words, 0);
+        struct ended e = program_run(*state, words, NULL);
         struct record *record = record_in(*state, "work/x.json");
         char said[64];
         int64_t nodes = count_at(row_at(record, 0), "nodes");
@@ -99,9 +102,41 @@ static void test_real_rows(void **state)
         assert_non_null(strstr(e.err, said));
         assert_int_equal(count_at(row_at(record, 0), "forward.time.n"), 3);
         assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 2 << 20);
+        bool slow = i && real_at(row_at(record, 0), "forward.time.median") > 0.02;
+        assert_int_equal(e.status, slow);
+        assert_int_equal(strstr(e.err, "forward.latency") != NULL, slow);
         record_free(record);
         ended_free(&e);
     }
+}
+
+/* The limit becomes a gate of the row of the size found. */
+static void test_latency_is_a_gate(void **state)
+{
+    (void)state;
+    static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
+    struct message error;
+    struct options o = options_of(&bench, SMALL "--layers 1 --find-max-nodes latency:1ns");
+    assert_true(largest_find(&o, &error));
+    assert_int_equal(o.gates.count, 1);
+    for (int slow = 0; slow < 3; slow++) { /* within the limit, beyond it, not measured */
+        const double seconds = slow ? 2e-9 : 0.5e-9;
+        struct row *row = good_row(64);
+        if (slow < 2)
+            row_set_samples(row, "forward.time", &seconds, 1);
+        else
+            row_set_null(row, "forward.time", "not measured");
+        struct rows *rows = rows_of(row, NULL, NULL);
+        FILE *out = tmpfile();
+        assert_int_equal(gates_judge(&o.gates, o.programs, rows, out), slow > 0);
+        fclose(out);
+        rows_free(rows);
+    }
+    options_free(&o);
+    o = options_of(&bench, "--device meta " SMALL "--layers 1 --find-max-nodes memory:1MiB");
+    assert_true(largest_find(&o, &error));
+    assert_int_equal(o.gates.count, 0);
+    options_free(&o);
 }
 
 int main(void)
@@ -110,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_memory_exactly),
         cmocka_unit_test(test_nothing_fits),
         cmocka_unit_test(test_real_rows),
+        cmocka_unit_test(test_latency_is_a_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -112,6 +112,8 @@ static void test_combinations(void **state)
         {"--cuda-graph", "not with --device cpu", NULL},
         {"--device meta --trace t.json", "not with --device meta", "--trace: "},
         {"--op linear", "bench_kernels times ops", "--op: "},
+        {"--strict", "only with --baseline or --against", "--strict: "},
+        {"--allow-unjudged", "only with --baseline or --against", "--allow-unjudged: "},
         {"--find-max-nodes memory --nodes 8", "--nodes", "--find-max-nodes: "},
         {"--find-max-nodes memory --graph file:/dev/null", "graphs from files", "--find-max-nodes: "},
         {"--find-max-nodes memory --resume", "--resume", "--find-max-nodes: "},

@@ -43,6 +43,13 @@ __attribute__((format(printf, 2, 3))) static struct verdict unclear(struct verdi
     return v;
 }
 
+/* There was nothing to judge: too few samples, or none. */
+static struct verdict unjudged(struct verdict v)
+{
+    v.unjudged = true;
+    return v;
+}
+
 /* Whether a ratio differs from 1 by more than this share, in either direction. */
 static bool beyond(double ratio, double share)
 {
@@ -51,8 +58,8 @@ static bool beyond(double ratio, double share)
 
 static struct verdict judge_interval(struct verdict v, struct verdict_limits limits)
 {
-    bool differs = v.low > 1 || v.high < 1;
-    if (differs && beyond(v.ratio, limits.margin))
+    double least = v.low > 1 ? v.low : v.high < 1 ? v.high : 1; /* difference that the interval leaves */
+    if (least != 1 && beyond(limits.whole ? least : v.ratio, limits.margin))
         v.kind = v.ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
     else if (!beyond(v.low, limits.same) && !beyond(v.high, limits.same))
         v.kind = VERDICT_SAME;
@@ -67,15 +74,16 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN, .margin = limits.margin};
     double base_median = summarize(base, n).median, median = summarize(samples, m).median;
     if (!(base_median > 0) || !(median > 0))
-        return unclear(v, "no time above 0");
+        return unjudged(unclear(v, "no time above 0"));
     v.ratio = median / base_median;
     size_t fewest = n < m ? n : m;
     if (fewest < VERDICT_SAMPLES_MIN)
-        return unclear(v, "%zu sample%s, fewer than %d", fewest, fewest == 1 ? "" : "s", VERDICT_SAMPLES_MIN);
+        return unjudged(
+            unclear(v, "%zu sample%s, fewer than %d", fewest, fewest == 1 ? "" : "s", VERDICT_SAMPLES_MIN));
     struct interval b = median_interval_ranks_at(base, n, confidence);
     struct interval s = median_interval_ranks_at(samples, m, confidence);
     if (!(b.low > 0) || !(s.low > 0))
-        return unclear(v, "a sample that is not above 0");
+        return unjudged(unclear(v, "a sample that is not above 0"));
     v.low = s.low / b.high;
     v.high = s.high / b.low;
     return judge_interval(v, limits);
@@ -105,8 +113,8 @@ static struct verdict not_ok(const char *whose, const struct row *row)
     const char *status = "?", *reason = "";
     row_get_text(row, "status", &status);
     row_get_text(row, "reason", &reason);
-    return unclear((struct verdict){.ratio = NAN, .low = NAN, .high = NAN}, "%s%s: %.400s", whose, status,
-                   reason);
+    struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
+    return unjudged(unclear(v, "%s%s: %.400s", whose, status, reason));
 }
 
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
@@ -124,7 +132,7 @@ struct verdict verdict_rows(const struct row *base, const struct row *row, const
     if (s)
         v = judge(b, n, s, m, limits);
     else
-        v = unclear(v, "%s%.400s", b ? "" : "of the baseline: ", reason);
+        v = unjudged(unclear(v, "%s%.400s", b ? "" : "of the baseline: ", reason));
     free(b);
     free(s);
     return v;

@@ -19,6 +19,7 @@ enum { VERDICT_SAMPLES_MIN = 7 };
 struct verdict_limits {
     double margin; /* smaller differences do not count, however certain */
     double same;   /* the two are the same if the interval excludes larger differences */
+    bool whole;    /* faster or slower needs the whole interval beyond the margin, not the ratio alone */
 };
 
 struct verdict {
@@ -26,6 +27,7 @@ struct verdict {
     double ratio;     /* of medians, the baseline's below: above 1 is slower; NAN if one is missing */
     double low, high; /* interval of the ratio, at least 95 %; NAN with too few samples */
     double margin;    /* that the ratio had to exceed; 0 if it was not judged */
+    bool unjudged;    /* unclear because there was nothing to judge, not because of noise */
     char reason[MESSAGE_SIZE]; /* why it is unclear; otherwise empty */
 };
 

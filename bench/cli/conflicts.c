@@ -136,6 +136,14 @@ static bool check_largest(struct options *o, struct message *error)
                : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
+static bool check_lenience(const struct options *o, struct message *error)
+{
+    const struct lenience *l = &o->lenience;
+    return o->baseline || o->against || !(l->allow_unjudged || l->strict) ||
+           complain(error, "%s: only with --baseline or --against",
+                    l->strict ? "--strict" : "--allow-unjudged");
+}
+
 static bool check_dump(const struct options *o, struct message *error)
 {
     if (!o->output.dump)
@@ -157,5 +165,6 @@ bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
-           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) && check_dump(o, error);
+           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           check_lenience(o, error) && check_dump(o, error);
 }

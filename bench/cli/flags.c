@@ -186,6 +186,10 @@ static const struct flag flags[] = {
      OTHER(read_baseline)},
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
+    {GATES, "allow-unjudged", NULL, "with --baseline or --against: pass what could not be judged",
+     ON(lenience.allow_unjudged)},
+    {GATES, "strict", NULL, "with --baseline or --against: exit 1 also where noise leaves it open",
+     ON(lenience.strict)},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
      ACT(DRY_RUN)},

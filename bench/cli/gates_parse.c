@@ -4,10 +4,10 @@
 #include <string.h>
 
 const struct gate_kind gate_kinds[GATE_KINDS] = {
-    {"latency", "time.median", false, false, QUANTITY_SECONDS},
-    {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
-    {"memory", "memory.planned", false, false, QUANTITY_BYTES},
-    {"error", "error.norm", true, false, QUANTITY_RATIO},
+    [GATE_LATENCY] = {"latency", "time.median", false, false, QUANTITY_SECONDS},
+    [GATE_THROUGHPUT] = {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
+    [GATE_MEMORY] = {"memory", "memory.planned", false, false, QUANTITY_BYTES},
+    [GATE_ERROR] = {"error", "error.norm", true, false, QUANTITY_RATIO},
 };
 
 /* Reads "step." and moves past it; PROGRAMS if there is none. */

@@ -6,7 +6,9 @@
 #include "bench/base/quantity.h"
 #include "models/layers/model.h"
 
-enum { GATES_MAX = 16, GATE_KINDS = 4 };
+enum { GATES_MAX = 16 };
+
+enum { GATE_LATENCY, GATE_THROUGHPUT, GATE_MEMORY, GATE_ERROR, GATE_KINDS };
 
 struct gate_kind {
     const char *name, *field; /* field of the program, or of the row */
@@ -22,7 +24,7 @@ struct gate {
 };
 
 struct gates {
-    struct gate list[GATES_MAX];
+    struct gate list[GATES_MAX + 1]; /* the last place is for --find-max-nodes latency */
     int count;
 };
 

@@ -56,6 +56,12 @@ struct check_options {
     double budget; /* seconds for the oracle; programs that need more are checked by rows */
 };
 
+/* What comparisons with a baseline or another build pass. */
+struct lenience {
+    bool allow_unjudged; /* what could not be judged */
+    bool strict;         /* not what noise leaves open */
+};
+
 struct output_options {
     enum format format;
     const char *file;  /* result file; null: the default */
@@ -90,6 +96,7 @@ struct options {
     struct gates gates;      /* for every row */
     struct record *baseline; /* an older result file, for comparison; null: none */
     const char *against;     /* an older build to run in turns with this one; null: none */
+    struct lenience lenience;
     struct output_options output;
 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/compare/compare_notes.h"
+#include "bench/sweep/gate_pairs.h"
 
 static const double least_margin = 0.05;
 
@@ -38,19 +38,20 @@ static bool any_encoded(const struct rows *rows)
     return i < rows_count(rows);
 }
 
-int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS], FILE *out)
+int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
+                   struct lenience how, FILE *out)
 {
     struct comparison c;
     comparison_of_rows(&c, base, rows);
     c.judge = judge_spread;
-    c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin};
+    c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin, .whole = true};
     c.margins = true;
     memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
-    c.programs[PROGRAMS] = any_encoded(rows);
+    c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);
     fputs("\nA: the baseline; B: this run\n", out);
-    struct tally all = compare_two(out, &c);
+    int misses = gate_pairs(out, &c, how);
     for (size_t i = 0; i < comparison_lines(&c); i++)
         note_place(comparison_row(&c, 0, i), comparison_row(&c, 1, i), out);
     comparison_free(&c);
-    return all.judged ? (int)all.verdicts[VERDICT_SLOWER] : -1;
+    return misses;
 }

@@ -159,7 +159,7 @@ static int run_rows(const struct bench *b, struct options *o, const struct ceili
     struct rows *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
-        missed += baseline_judge(record_rows(o->baseline), rows, o->programs, stderr) != 0;
+        missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
     if (o->gates.count || o->baseline)
         missed += gates_judge_unchecked(rows, o->check.wanted, stderr);
     rows_free(rows);
