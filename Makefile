@@ -49,7 +49,7 @@ sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # No warning where clang leaves a loop scalar that asks for SIMD; no fused multiply-add where it is not asked for, so
 # that every machine gives the same bits.
 warnings := -Wall -Wextra -Werror -Wno-pass-failed
-flags    := $(if $(san),-O1 $(sanitize),-O2) -g $(warnings) -fopenmp -ffp-contract=off $(CFLAGS)
+flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-contract=off $(CFLAGS)
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
@@ -95,6 +95,8 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
+# Its unrolled loops take clang half a minute for each instruction set when every access of theirs is checked.
+$(if $(san),$(OBJ)/kernels/cpu/gemm.%.o: private flags += -O0)
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.

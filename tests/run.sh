@@ -95,6 +95,8 @@ for argument; do
 done
 for group in together alone; do
     jobs=$([ $group = together ] && nproc || echo 1)
+    # Threads that spin while they wait take the processors from the programs beside them.
+    [ $group = together ] && export OMP_WAIT_POLICY=passive || unset OMP_WAIT_POLICY
     xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
 done
 # A program that was not counted did not run.

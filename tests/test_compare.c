@@ -352,7 +352,7 @@ static void test_json(void **state)
     const struct value *files = value_get(d, "files"), *pairs = value_get(d, "pairs");
     const char *text;
     int64_t count;
-    double real, low, high;
+    double real, low = 0, high = 0;
     assert_int_equal(value_size(files), 2);
     assert_true(value_get_text(value_at(files, 1), "path", &text) && strcmp(text, "b.json") == 0);
     assert_true(value_get_text(value_at(files, 0), "name", &text) && strcmp(text, "Old") == 0);
