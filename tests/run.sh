@@ -96,8 +96,9 @@ done
 for group in together alone; do
     jobs=$([ $group = together ] && nproc || echo 1)
     # Threads that spin while they wait take the processors from the programs beside them.
-    [ $group = together ] && export OMP_WAIT_POLICY=passive || unset OMP_WAIT_POLICY
-    xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
+    waiting=$([ $group = together ] && echo OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1)
+    # shellcheck disable=SC2086 # two words
+    env $waiting xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
 done
 # A program that was not counted did not run.
 awk -v programs=$programs '

@@ -185,6 +185,7 @@ static int run_with(const char *impl, enum fault fault, const char *nodes, const
                     "2",
                     "--layers",
                     "1",
+                    "--no-roofline",
                     "--runs",
                     "1",
                     "--warmup",
