@@ -135,7 +135,7 @@ TINY = "--hidden 16 --heads 2 --layers 2"
 # Beside the default sweeps: name, program below BUILD, flags. For rows and fields that those lack.
 SWEEPS = (
     ("counted", "bench_node_scaling", "--nodes 100,500 --count auto --profile --cold 3"),
-    ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --interleave --phase forward --seed 7"),
+    ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --turns 2 --phase forward --seed 7"),
     ("reference", "bench_model", f"--device ref --nodes 60 {TINY} --model gin,gps,graph_transformer"),
     ("limits", "bench_node_scaling", f"--nodes 100,3k --mem-limit 30MiB {TINY}"),
     ("meta_nodes", "bench_node_scaling", "--device meta --nodes 100-10M*10"),

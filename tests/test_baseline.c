@@ -17,7 +17,7 @@
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"
 
-#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 10 "
+#define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 10 --threads 1 "
 
 enum { SAMPLES = 30 };
 
@@ -142,7 +142,7 @@ static void test_unjudged(void **state)
         assert_int_equal(baseline_judge(old, now, forward, allow ? allowed : (struct lenience){0}, out),
                          allow ? 0 : 2);
         fclose(out);
-        assert_non_null(strstr(text, "1 sample, fewer than 7"));
+        assert_non_null(strstr(text, "1 turn, fewer than 7"));
         assert_non_null(strstr(text, "not in A"));
         assert_non_null(strstr(text, allow
                                          ? "note: 2 could not be judged (--allow-unjudged)\n"

@@ -133,31 +133,38 @@ static int sampled(struct tape *t, struct sampling rule, int warmup)
     return n;
 }
 
-enum { QUIET = 1000000, NEVER_QUIET = -1 }; /* noise limits that all samples meet, and none */
-
-static void test_sampling_rule(void **state)
+static void test_block(void **state)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
-    struct sampling rule = {.warmup = 1, .min_samples = 10, .max_noise = QUIET, .budget = 1e6};
+    struct sampling rule = {.warmup = 1, .most = 10, .budget = 1e6};
     assert_int_equal(sampled(t, rule, 1), 10);
-    rule.min_samples = 1;
+    rule.budget = 0;
+    assert_int_equal(sampled(t, rule, 1), 1); /* the budget is used up at once */
     rule.warmup = 0;
-    assert_int_equal(sampled(t, rule, 0), 1);
-    rule = (struct sampling){.warmup = 3, .min_samples = 10, .max_noise = NEVER_QUIET, .budget = 0};
-    assert_int_equal(sampled(t, rule, 3), SAMPLES_MIN); /* the budget is used up at once */
-    rule.budget = 1e6;
-    assert_int_equal(sampled(t, rule, 3), SAMPLES_MAX);
     rule.runs = 7;
-    assert_int_equal(sampled(t, rule, 3), 7);
-    rule = (struct sampling){.runs = 1, .min_samples = 10, .max_noise = QUIET, .budget = 0};
-    assert_int_equal(sampled(t, rule, 0), 1); /* fewer than any rule would take */
-    rule.runs = SAMPLES_MAX + 1;
-    assert_int_equal(sampled(t, rule, 0), SAMPLES_MAX + 1);
+    assert_int_equal(sampled(t, rule, 0), 7);
+}
+
+/* A block is one turn, between two probes of the threads that measure. */
+static void test_probes_around_a_block(void **state)
+{
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
+    struct sampling rule = {.runs = 3, .peak = peak_of(backend_cpu()), .threads = 2};
+    struct samples s = sample_tape(t, &rule);
+    assert_int_equal(s.turns, 1);
+    assert_int_equal(s.turn[0].samples, 3);
+    for (int part = 0; part < PROBE_PARTS; part++)
+        assert_true(s.turn[0].before.seconds[part] > 0 && s.turn[0].after.seconds[part] > 0);
+    assert_true(s.turn[0].before.seconds[PROBE_PING] <= PROBE_LIMIT);
+    assert_true(s.spent >= s.elapsed);
+    samples_free(&s);
+    struct probe alone = probe_take(rule.peak, 1);
+    assert_true(isnan(alone.seconds[PROBE_PING]) && alone.seconds[PROBE_FMA] > 0);
 }
 
 static void test_warm_up_by_time(void **state)
 {
-    struct sampling rule = {.warmup = -1, .runs = 1};
+    struct sampling rule = {.warmup = -1, .warm_seconds = 0.01, .runs = 1};
     struct samples s = sample_tape(((struct program_fixture *)*state)->recording.tape, &rule);
     assert_true(s.warmup >= 1);
     samples_free(&s);
@@ -236,6 +243,8 @@ static void test_joined_turns(void **state)
     assert_memory_equal(all.seconds, seconds, sizeof seconds);
     assert_memory_equal(all.phase[PHASE_BACKWARD], backward, sizeof backward);
     assert_true(!first.seconds && !second.seconds);
+    assert_int_equal(all.turns, 2);
+    assert_true(all.turn[0].samples == 2 && all.turn[1].samples == 3);
     samples_free(&all);
 }
 
@@ -285,7 +294,8 @@ int main(void)
         cmocka_unit_test(test_cartesian_product),
         cmocka_unit_test(test_impossible_combinations),
         cmocka_unit_test(test_nodes_of_batches),
-        cmocka_unit_test(test_sampling_rule),
+        cmocka_unit_test(test_block),
+        cmocka_unit_test(test_probes_around_a_block),
         cmocka_unit_test(test_warm_up_by_time),
         cmocka_unit_test(test_watched_value),
         cmocka_unit_test(test_phases_and_progress),

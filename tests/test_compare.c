@@ -224,8 +224,8 @@ static void test_few_samples(void **state)
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
     char *out = compare(*state, "a.json b.json --phase step", 0);
-    assert_int_equal(times(out, "unclear: 1 sample, fewer than 7\n"), 1);
-    assert_int_equal(times(out, "unclear: 6 samples, fewer than 7\n"), 1);
+    assert_int_equal(times(out, "unclear: noisy: 1 turn, fewer than 7\n"), 1);
+    assert_int_equal(times(out, "unclear: noisy: 6 turns, fewer than 7\n"), 1);
     assert_says(out, "B, step: 1 slower, 2 unclear;");
     free(out);
 }

@@ -247,7 +247,7 @@ static void test_rows_tell_of_the_gpu(void **state)
     p.played->energy_step = 2000;
     p.played->kernels_busy = 90;
     gpus = 2;
-    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
+    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward --turns 1");
     const struct row *row = row_at(record, 0);
     assert_int_equal(count_at(row, "forward.time.n"), 2);
     assert_int_equal(count_at(row, "forward.time.discarded"), 2);

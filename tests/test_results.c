@@ -134,10 +134,10 @@ static double loss_of(const struct house *h, const char *words)
 static void test_runs_in_turns(void **state)
 {
     struct record *record =
-        run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --interleave", 0);
+        run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --turns 3", 0);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(count_at(row_at(record, i), "forward.time.n"), 7);
-        assert_int_equal(count_at(row_at(record, i), "step.time.n"), 7);
+        assert_int_equal(row_reals_count(row_at(record, i), "forward.time.samples"), 7);
+        assert_int_equal(row_reals_count(row_at(record, i), "step.time.samples"), 7);
     }
     record_free(record);
 }
@@ -146,7 +146,7 @@ static void test_seed_and_device(void **state)
 {
     double loss = loss_of(*state, "--seed 7");
     assert_true(loss == loss_of(*state, "--seed 7 --warmup 0"));
-    assert_true(loss == loss_of(*state, "--seed 7 --interleave"));
+    assert_true(loss == loss_of(*state, "--seed 7 --turns 2"));
     assert_true(loss != loss_of(*state, "--seed 8"));
     assert_true(fabs(loss_of(*state, "--seed 7 --device ref") / loss - 1) < 1e-5);
     assert_true(fabs(loss_of(*state, "--seed 7 --impl linear=ref --impl attention=ref") / loss - 1) < 1e-5);
@@ -282,7 +282,8 @@ static void test_killed(void **state)
 {
     int ends[2], null = open("/dev/null", O_WRONLY);
     assert_int_equal(pipe(ends), 0);
-    pid_t pid = program_start(*state, TINY "--nodes 8-1007+1 --threads 1 --format csv", NULL, ends[1], null);
+    pid_t pid = program_start(*state, TINY "--nodes 8-1007+1 --threads 1 --turns 1 --format csv", NULL,
+                              ends[1], null);
     close(null);
     close(ends[1]);
     FILE *in = fdopen(ends[0], "r");

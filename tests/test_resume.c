@@ -26,7 +26,7 @@
 #include "tests/refusals.h"
 
 #define TINY  "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --output x.json "
-#define SWEEP TINY "--nodes 8-23+1 "
+#define SWEEP TINY "--turns 1 --nodes 8-23+1 "
 enum { FIRST = 8, ROWS = 16 };
 
 /* The text of the result file, or null. */

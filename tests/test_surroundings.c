@@ -21,7 +21,8 @@
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"
 
-#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --no-charts "
+#define TINY                                                                                                 \
+    "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --threads 1 --no-check --no-charts "
 
 /* The reader of stdout exits before the first row, as `head` may: the rows are still written to the file. */
 static void test_reader_is_gone(void **state)
@@ -56,41 +57,6 @@ static void test_trace_over_the_rows(void **state)
     char *files = house_list(*state);
     assert_null(strstr(files, "t.json"));
     free(files);
-}
-
-/*
- * Two runs cannot both own the file: each reports it. The second row takes a second, during which another
- * "run" replaces the file.
- */
-static void test_two_runs_on_one_file(void **state)
-{
-    const struct house *h = *state;
-    char path[PATH_MAX], line[1024], text[2048] = "";
-    FILE *err = tmpfile();
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t pid =
-        program_start(h, TINY "--device ref --nodes 8,1000 --output x.json", NULL, ends[1], fileno(err));
-    close(ends[1]);
-    FILE *in = fdopen(ends[0], "r");
-    for (int i = 0; i < 2; i++) /* header and row */
-        assert_non_null(fgets(line, sizeof line, in));
-    snprintf(path, sizeof path, "%s/x.json", h->work);
-    assert_int_equal(unlink(path), 0);
-    close(open(path, O_WRONLY | O_CREAT, 0666));
-    while (fgets(line, sizeof line, in))
-        continue;
-    fclose(in);
-    assert_int_equal(program_wait(pid), 0);
-    rewind(err);
-    text[fread(text, 1, sizeof text - 1, err)] = '\0';
-    fclose(err);
-    const char *warning = "x.json is also written by another program";
-    assert_non_null(strstr(text, warning));
-    assert_null(strstr(strstr(text, warning) + 1, warning));
-    struct record *record = record_in(h, "work/x.json");
-    assert_int_equal(row_count(record), 2);
-    record_free(record);
 }
 
 /* A terminal of this width: its two ends. */
@@ -156,8 +122,9 @@ static void test_texts_are_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reader_is_gone),       cmocka_unit_test(test_trace_over_the_rows),
-        cmocka_unit_test(test_two_runs_on_one_file), cmocka_unit_test(test_narrow_terminal),
+        cmocka_unit_test(test_reader_is_gone),
+        cmocka_unit_test(test_trace_over_the_rows),
+        cmocka_unit_test(test_narrow_terminal),
         cmocka_unit_test(test_texts_are_utf8),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -72,9 +72,9 @@ static void test_what_cannot_be_judged(void **state)
     (void)state;
     struct verdict_limits limits = verdict_limits_default();
     struct verdict one = judge_steady(2, 1, 30, limits);
-    assert_unclear(one, "1 sample, fewer than 7");
+    assert_unclear(one, "1 turn, fewer than 7");
     assert_true(one.ratio == 2 && isnan(one.low) && isnan(one.high));
-    assert_unclear(judge_steady(2, 30, 6, limits), "6 samples, fewer than 7");
+    assert_unclear(judge_steady(2, 30, 6, limits), "6 turns, fewer than 7");
     assert_int_equal(judge_steady(2, 7, 7, limits).kind, VERDICT_SLOWER);
     const double zeros[7] = {0}, ones[] = {1, 1, 1, 1, 1, 1, 1};
     assert_unclear(verdict_samples(ones, 7, zeros, 7, limits), "no time above 0");

@@ -1,6 +1,7 @@
 /*
- * Each median has a 97.5 % interval by ranks, for the number of independent samples that the correlated ones
- * are worth (robust.c). By Bonferroni's inequality both intervals hold with a probability of 95 %, and then
+ * The observations are the medians of turns; in older records they are samples. The median of each side has a
+ * 97.5 % interval by ranks, for the number of independent observations that correlated ones are worth
+ * (robust.c). By Bonferroni's inequality both intervals hold with a probability of 95 %, and then
  * the ratio of the true medians is between low / base high and high / base low. This interval of at least 95
  * % assumes no distribution, and nothing about the noise of the two. If they are equally noisy, its
  * confidence is closer to 99.8 %, and narrower intervals exist; but a comparison has many rows and is made
@@ -77,9 +78,9 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
         return unjudged(unclear(v, "no time above 0"));
     v.ratio = median / base_median;
     size_t fewest = n < m ? n : m;
-    if (fewest < VERDICT_SAMPLES_MIN)
+    if (fewest < REPORTED_MIN)
         return unjudged(
-            unclear(v, "%zu sample%s, fewer than %d", fewest, fewest == 1 ? "" : "s", VERDICT_SAMPLES_MIN));
+            unclear(v, "%zu turn%s, fewer than %d", fewest, fewest == 1 ? "" : "s", REPORTED_MIN));
     struct interval b = median_interval_ranks_at(base, n, confidence);
     struct interval s = median_interval_ranks_at(samples, m, confidence);
     if (!(b.low > 0) || !(s.low > 0))
@@ -89,23 +90,86 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     return judge_interval(v, limits);
 }
 
-/* The samples of a program, to be freed, or null with the reason. */
-static double *samples_of(const struct row *row, const char *program, size_t *n, const char **reason)
+/* The numbers of a field of a program's time, to be freed; null if there are none. */
+static double *reals_of(const struct row *row, const char *program, const char *field, size_t *n)
 {
     char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.samples", program);
+    snprintf(path, sizeof path, "%s.time.%s", program, field);
     *n = row_reals_count(row, path);
-    double *samples = *n > 0 ? malloc(*n * sizeof *samples) : NULL;
-    if (*n > 0 && !samples) {
-        fprintf(stderr, "verdict: no memory for %zu samples\n", *n);
+    double *values = *n > 0 ? malloc(*n * sizeof *values) : NULL;
+    if (*n > 0 && !values) {
+        fprintf(stderr, "verdict: no memory for %zu values\n", *n);
         abort();
     }
-    if (samples && row_get_reals(row, path, samples, *n, n))
-        return samples;
+    if (values)
+        row_get_reals(row, path, values, *n, n);
+    return values;
+}
+
+/* The independent observations of a program: medians of turns, in older records samples. To be freed; null
+ * with the reason if there are none. */
+static double *observations_of(const struct row *row, const char *program, size_t *n, const char **reason)
+{
+    char path[SCHEMA_PATH];
+    double *values = reals_of(row, program, "turn_medians", n);
+    if (!values)
+        values = reals_of(row, program, "samples", n);
+    if (values)
+        return values;
+    snprintf(path, sizeof path, "%s.time.samples", program);
     *reason = row_reason(row, path);
     *reason = *reason ? *reason : "no samples";
-    free(samples);
     return NULL;
+}
+
+/* Whether a row says that its time is no basis for a verdict, and why; others: it left turns out. */
+static bool is_noisy(const struct row *row, const char *program, const char **reason, int64_t *others)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.other_turns", program);
+    row_get_count(row, path, others);
+    snprintf(path, sizeof path, "%s.time.noisy", program);
+    return row_get_text(row, path, reason) && **reason;
+}
+
+/* Appends the probes of a row that were not given up; returns how many. */
+static size_t add_probes(double *to, const struct row *row, const char *program, const char *field)
+{
+    size_t n, kept = 0;
+    double *probes = reals_of(row, program, field, &n);
+    for (size_t i = 0; i < n; i++)
+        if (probes[i] > 0 && probes[i] < PROBE_LIMIT)
+            to[kept++] = probes[i];
+    free(probes);
+    return kept;
+}
+
+/* Whether the probes of two rows of one machine show it in different states, by this part of them. */
+static bool part_differs(const struct row *a, const struct row *b, const char *program, const char *state,
+                         const char *list)
+{
+    char path[SCHEMA_PATH], all[SCHEMA_PATH];
+    double x, y;
+    snprintf(path, sizeof path, "%s.time.%s", program, state);
+    snprintf(all, sizeof all, "%s.time.%s", program, list);
+    if (!row_get_real(a, path, &x) || !row_get_real(b, path, &y))
+        return false;
+    double *probes = calloc(row_reals_count(a, all) + row_reals_count(b, all) + 1, sizeof *probes);
+    if (!probes)
+        abort();
+    size_t n = add_probes(probes, a, program, list);
+    n += add_probes(probes + n, b, program, list);
+    struct borders borders = borders_find(probes, n);
+    free(probes);
+    return borders_locate(&borders, x) != borders_locate(&borders, y);
+}
+
+/* The processors of one machine only: those of another are another state by themselves. */
+static bool states_differ(const struct row *a, const struct row *b, const char *program)
+{
+    return row_same(a, b, "device") && row_same(a, b, "threads") &&
+           (part_differs(a, b, program, "state.ping", "state.ping_probes") ||
+            part_differs(a, b, program, "state.fma", "state.fma_probes"));
 }
 
 static struct verdict not_ok(const char *whose, const struct row *row)
@@ -117,23 +181,41 @@ static struct verdict not_ok(const char *whose, const struct row *row)
     return unjudged(unclear(v, "%s%s: %.400s", whose, status, reason));
 }
 
-struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
-                            verdict_judge *judge, struct verdict_limits limits)
+/* Judges what both rows observed. */
+static struct verdict judge_observations(const struct row *base, const struct row *row, const char *program,
+                                         verdict_judge *judge, struct verdict_limits limits)
 {
-    static const char of_baseline[] = "the baseline is ";
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
     const char *reason = "";
     size_t n, m = 0;
-    if (!row_is_ok(base))
-        return not_ok(of_baseline, base);
-    if (!row_is_ok(row))
-        return not_ok("", row);
-    double *b = samples_of(base, program, &n, &reason), *s = b ? samples_of(row, program, &m, &reason) : NULL;
+    double *b = observations_of(base, program, &n, &reason);
+    double *s = b ? observations_of(row, program, &m, &reason) : NULL;
     if (s)
         v = judge(b, n, s, m, limits);
     else
         v = unjudged(unclear(v, "%s%.400s", b ? "" : "of the baseline: ", reason));
     free(b);
     free(s);
+    return v;
+}
+
+struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
+                            verdict_judge *judge, struct verdict_limits limits)
+{
+    const char *reason = "";
+    if (!row_is_ok(base))
+        return not_ok("the baseline is ", base);
+    if (!row_is_ok(row))
+        return not_ok("", row);
+    struct verdict v = judge_observations(base, row, program, judge, limits);
+    int64_t others = 0;
+    bool of_base = is_noisy(base, program, &reason, &others);
+    if (of_base || is_noisy(row, program, &reason, &others)) {
+        v.unjudged = v.unjudged && others == 0; /* too few turns were asked for */
+        return unclear(v, "noisy%s: %.400s", of_base ? " baseline" : "", reason);
+    }
+    bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
+    if (differs && states_differ(base, row, program))
+        return unclear(v, "measured in different states of the machine");
     return v;
 }

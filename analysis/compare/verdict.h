@@ -6,14 +6,11 @@
 
 #include "analysis/record/row.h"
 #include "analysis/statistics/robust.h"
+#include "analysis/statistics/states.h"
 
 #include <stddef.h>
 
 enum verdict_kind { VERDICT_UNCLEAR, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER, VERDICTS };
-
-/* Fewest samples for a verdict other than unclear: the minimum and maximum of 6 enclose the median with only
- * 96.9 %, and two such intervals have less than 95 % together. */
-enum { VERDICT_SAMPLES_MIN = 7 };
 
 /* Shares of the baseline's time. */
 struct verdict_limits {
@@ -34,14 +31,15 @@ struct verdict {
 /* The limits of compare: 1 % and 5 %. */
 struct verdict_limits verdict_limits_default(void);
 
-/* Judges samples, in the order taken, against those of the baseline, base[n]. */
+/* Judges independent observations, in the order made, against those of the baseline, base[n]. */
 typedef struct verdict verdict_judge(const double *base, size_t n, const double *samples, size_t m,
                                      struct verdict_limits limits);
 
 /* By the medians and their intervals. */
 verdict_judge verdict_samples;
 
-/* Judges the samples of a program ("step"). Unclear with the reason if a row is not ok or has no samples. */
+/* Judges a program ("step") by the medians of its turns. Unclear with the reason if a row is not ok, has no
+ * time or a noisy one, or if the two were measured in different states of the machine and differ. */
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             verdict_judge *judge, struct verdict_limits limits);
 

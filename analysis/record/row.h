@@ -12,6 +12,7 @@
 #define GTMARK_ANALYSIS_ROW_H
 
 #include "analysis/record/value.h"
+#include "analysis/statistics/states.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +40,13 @@ void row_set_null(struct row *row, const char *path, const char *reason);
 /* Sets all unset fields to null, with this reason. */
 void row_set_rest_null(struct row *row, const char *reason);
 
-/* Sets the samples, in seconds, and all their statistics, in a group such as "step.time"; n >= 1. */
+/*
+ * Sets the samples of some turns, in seconds, and the statistics of those reported, in a group such as
+ * "step.time"; at least one sample in every turn.
+ */
+void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
+
+/* The same for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
 /* Getters: false, with *value unchanged, if the row or field is null, missing or of another type. */

@@ -17,27 +17,29 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
         "Limits:",
         "Gates:",
         "About:"};
+    static const struct gone gone[] = {
+        {"interleave", "a sweep always goes over its rows in turns (--turns)"},
+        {"max-noise", "a sweep takes a fixed number of turns (--turns), within --budget"},
+        {"min-samples", "a sweep takes a fixed number of turns (--turns), within --budget"},
+        {NULL, NULL}};
     flags_all(b, all);
-    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
+    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all, .gone = gone};
 }
 
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
-    *o = (struct options){.bench = b,
-                          .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
-                          .profile = b->whole,
-                          .sampling = {.warmup = -1,
-                                       .min_samples = 10,
-                                       .cold = -1,
-                                       .budget = b->budget > 0 ? b->budget : 60,
-                                       .max_noise = 0.02},
-                          .seed = 42,
-                          .count = COUNT_OFF,
-                          .roofline = true,
-                          .check = {.wanted = true, .budget = 5},
-                          .output = {.charts = true},
-                          .model_nodes = b->model_nodes,
-                          .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
+    *o = (struct options){
+        .bench = b,
+        .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
+        .profile = b->whole,
+        .sampling = {.warmup = -1, .turns = 10, .cold = -1, .budget = b->budget > 0 ? b->budget : 60},
+        .seed = 42,
+        .count = COUNT_OFF,
+        .roofline = true,
+        .check = {.wanted = true, .budget = 5},
+        .output = {.charts = true},
+        .model_nodes = b->model_nodes,
+        .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
             return false;

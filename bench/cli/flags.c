@@ -80,7 +80,6 @@ static bool read_baseline(const struct argument *a, struct message *error)
     char why[MESSAGE_SIZE];
     record_free(o->baseline); /* given twice, which is refused later */
     o->baseline = record_load_any(a->value, why);
-    o->sampling.interleave = true; /* to expose drift of the machine */
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
@@ -108,7 +107,6 @@ static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NUL
 #define OFF(name)   .kind = FLAG_OFF, FIELD(name)
 #define WHOLE(name, low, high)                                                                               \
     .kind = FLAG_WHOLE, FIELD(name), .min = low, .max = high, .what = "a whole number"
-#define SHARE(name, noun)  .kind = FLAG_SHARE, FIELD(name), .max = 1, .what = noun
 #define SECONDS(name)      .kind = FLAG_SECONDS, FIELD(name), .max = 1e6
 #define SIZE(name)         .kind = FLAG_SIZE, FIELD(name)
 #define CHOICE(name, list) .kind = FLAG_CHOICE, FIELD(name), .choices = list
@@ -146,20 +144,16 @@ static const struct flag flags[] = {
     {SAMPLES, "budget", "SECONDS",
      "sampling time of the whole sweep (default 60; bench_kernels 30, bench_pe_scaling 20)",
      SECONDS(sampling.budget)},
-    {SAMPLES, "max-noise", "SHARE", "stop when the median's interval is this narrow (default 0.02)",
-     SHARE(sampling.max_noise, "a share of the median,")},
-    {SAMPLES, "min-samples", "N", "samples to take before --max-noise can stop sampling (default 10)",
-     WHOLE(sampling.min_samples, 1, 1e6)},
+    {SAMPLES, "turns", "N", "visits to each row; with fewer than 7 there is no verdict (default 10)",
+     WHOLE(sampling.turns, 1, 1000)},
     {SAMPLES, "cold", "N",
      "additional runs with cold caches (default: 5 on a GPU and for kernels, else none)",
      WHOLE(sampling.cold, 0, COLD_MAX)},
-    {SAMPLES, "runs", "N", "samples of each program (default: by noise and budget)",
+    {SAMPLES, "runs", "N", "samples of each program, divided over its turns (default: by the budget)",
      WHOLE(sampling.runs, 1, 1e6)},
-    {SAMPLES, "warmup", "N", "runs before the first sample (default: as many as 0.1 s holds, at least one)",
+    {SAMPLES, "warmup", "N",
+     "runs before the samples of a turn (default: by time, none if a run takes over 0.1 s)",
      WHOLE(sampling.warmup, 0, 1e6)},
-    {SAMPLES, "interleave", NULL,
-     "sample all rows in turns, in random order, so that drift affects all rows alike",
-     ON(sampling.interleave)},
 
     {OUTPUT, "format", "NAME", "format of stdout: table, md, csv, json, jsonl (default table)",
      CHOICE(output.format, formats)},

@@ -42,13 +42,11 @@ enum action {
 
 struct sampling_options {
     int warmup; /* runs before the first sample; -1: 0.1 s, at least one run */
-    int runs;   /* samples; 0: by the sampling rule */
-    int min_samples;
-    int cold;         /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */
-    double budget;    /* seconds, for the sweep */
-    double max_noise; /* half-width of the median's interval over the median */
-    double timeout;   /* seconds of sampling per row; 0: no limit */
-    bool interleave;  /* sample all rows in random turns */
+    int runs;   /* samples of all turns; 0: by the budget */
+    int turns;
+    int cold;       /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */
+    double budget;  /* seconds, for the sweep */
+    double timeout; /* seconds of sampling per row; 0: no limit */
 };
 
 struct check_options {

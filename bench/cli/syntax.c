@@ -139,6 +139,9 @@ static const struct flag *flag_named(const struct syntax *s, const char *name, s
 static bool say_unknown(const struct syntax *s, const char *text, size_t length, struct message *error)
 {
     size_t dashes = strspn(text, "-");
+    for (const struct gone *g = s->gone; g && g->name; g++)
+        if (strlen(g->name) == length - dashes && strncmp(g->name, text + dashes, length - dashes) == 0)
+            return complain(error, "--%s: no such flag any more: %s", g->name, g->instead);
     struct suggestion near = {text + dashes, length - dashes, NULL, 0};
     char nearest[SUGGESTION_TEXT];
     for (const struct flag *f = s->flags; f->name; f++)

@@ -50,6 +50,11 @@ struct argument {
     const char *value;
 };
 
+/* A flag of earlier versions, and what replaces it. */
+struct gone {
+    const char *name, *instead;
+};
+
 struct syntax {
     const char *name, *doc;
     const char *operands; /* arguments that are not flags: "FILE.json [PREFIX]"; null: there are none */
@@ -58,6 +63,7 @@ struct syntax {
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
+    const struct gone *gone;     /* name null past the last; null: none */
     const char *notes;           /* end of the help; null: none */
 };
 

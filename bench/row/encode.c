@@ -9,7 +9,7 @@
 
 /* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
  */
-static bool compute(struct encoded *e, const struct config *c, const struct batch *b,
+static bool compute(struct encoded *e, struct samples *turn, const struct config *c, const struct batch *b,
                     const struct sampling *rule)
 {
     struct encoding next;
@@ -19,25 +19,27 @@ static bool compute(struct encoded *e, const struct config *c, const struct batc
         e->cancelled = next.cancelled;
         return false;
     }
-    e->samples.seconds[e->samples.n++] = clock_now() - start;
+    turn->seconds[turn->n++] = clock_now() - start;
     encoding_free(&e->encoding);
     e->encoding = next;
+    e->computed = true;
     return true;
 }
 
-/* Computes until there are enough samples or it is cancelled. False if it failed, with a message. */
-static bool sample(struct encoded *e, const struct config *c, const struct batch *b,
-                   const struct sampling *rule)
+/* Computes until the block is complete or it is cancelled. False if it failed, with a message. */
+static bool compute_block(struct encoded *e, struct samples *turn, const struct config *c,
+                          const struct batch *b, const struct sampling *rule)
 {
-    struct usage before = usage_now();
-    double start = clock_now(), elapsed = 0;
+    struct probe before = sampling_probe(rule);
+    struct usage used = usage_now();
+    double start = clock_now();
     bool more = true;
-    while (more && compute(e, c, b, rule)) {
-        elapsed = clock_now() - start;
-        more = !sampling_enough(&e->samples, rule, elapsed) && (rule->runs > 0 || elapsed < 3 * rule->budget);
-    }
-    e->samples.used = usage_since(&before);
-    e->samples.elapsed = elapsed;
+    while (more && compute(e, turn, c, b, rule))
+        more = !block_complete(turn->n, rule, clock_now() - start);
+    turn->used = usage_since(&used);
+    turn->elapsed = turn->spent = clock_now() - start;
+    struct probe after = sampling_probe(rule);
+    samples_close_turn(turn, &before, &after);
     return !more || e->cancelled;
 }
 
@@ -63,29 +65,22 @@ static void compare_eigenvalues(struct encoded *e, const struct config *c, const
     encoding_free(&other);
 }
 
-bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
-            double seconds, double deadline)
+bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule)
 {
     if (c->parts.pe.kind == ENCODING_NONE)
         return true;
-    if (e->tried)
-        return e->samples.n > 0;
-    struct sampling rule = {.runs = o->sampling.runs,
-                            .min_samples = o->sampling.min_samples,
-                            .max_noise = o->sampling.max_noise,
-                            .budget = seconds,
-                            .deadline = deadline};
-    samples_allocate(&e->samples, (size_t)(rule.runs > 0 ? rule.runs : SAMPLES_MAX));
-    int needed = rule.runs > 0 ? rule.runs : 1;
-    bool done = sample(e, c, b, &rule) && e->samples.n >= needed;
+    bool first = !e->computed;
+    int needed = rule->runs > 0 ? rule->runs : 1;
+    struct samples turn = {0};
+    samples_allocate(&turn, (size_t)(rule->runs > 0 ? rule->runs : rule->most));
+    bool done = compute_block(e, &turn, c, b, rule) && turn.n >= needed;
     if (!done && e->cancelled)
-        complain(&e->error, "encoding: only %d of %d samples within --timeout, %g s", e->samples.n, needed,
-                 o->sampling.timeout);
-    if (done)
-        compare_eigenvalues(e, c, b, &rule);
-    else
+        complain(&e->error, "encoding: only %d of %d samples within --timeout", turn.n, needed);
+    samples_join(&e->samples, &turn);
+    if (done && first)
+        compare_eigenvalues(e, c, b, rule);
+    if (!done && first)
         encoded_free(e);
-    e->tried = true;
     return done;
 }
 
@@ -93,5 +88,4 @@ void encoded_free(struct encoded *e)
 {
     samples_free(&e->samples);
     encoding_free(&e->encoding);
-    e->tried = false;
 }

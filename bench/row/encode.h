@@ -1,4 +1,4 @@
-/* The encoding of a row's batch: computed once for all programs, and timed as a cost of its own. */
+/* The encoding of a row's batch: one for all programs, and timed as a cost of its own. */
 #ifndef GTMARK_BENCH_ENCODE_H
 #define GTMARK_BENCH_ENCODE_H
 
@@ -6,7 +6,7 @@
 #include "bench/time/sample.h"
 
 struct encoded {
-    bool tried;
+    bool computed;            /* by this process */
     bool cancelled;           /* by a signal or the deadline, which ended sampling early */
     struct encoding encoding; /* the last one computed; empty if none was, for the reason in error */
     struct samples samples;
@@ -16,13 +16,11 @@ struct encoded {
 };
 
 /*
- * Computes and samples the encoding of the configuration's batch, unless an earlier call did. It is computed
- * repeatedly until sampling_enough or the deadline (clock time); without --runs also for at most three times
- * `seconds`, since SAMPLES_MIN samples of a slow one can take long. True if the encoding is there, sampled
- * as often as --runs asks for, or if the configuration has none.
+ * Takes a turn of the encoding of the configuration's batch: computes it anew for each sample, without
+ * warm-up. True if it is there, sampled as often as the rule's runs ask for, or if the configuration has
+ * none.
  */
-bool encode(struct encoded *e, const struct options *o, const struct config *c, const struct batch *b,
-            double seconds, double deadline);
+bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule);
 
 void encoded_free(struct encoded *e);
 

@@ -8,8 +8,8 @@
 /* The work, and the device it runs on. */
 void fields_config(struct row *row, const struct config *c, const struct options *o);
 
-/* The batch's encoding, if the configuration has one, and its cost; e null: not computed. */
-void fields_encoding(struct row *row, const struct encoded *e, const struct config *c, const struct batch *b,
+/* A computed encoding and its cost, without its time. */
+void fields_encoding(struct row *row, const struct encoded *e, const struct encoding_config *c,
                      bool uploaded);
 
 /* After how many runs the encoding is 1 % of the total time, for each program with times. */

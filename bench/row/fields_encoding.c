@@ -18,22 +18,17 @@ static void fields_eigenpairs(struct row *row, const struct encoded *encoded)
         row_set_null(row, "encoding.displaced", encoded->not_compared.text);
 }
 
-void fields_encoding(struct row *row, const struct encoded *encoded, const struct config *c,
-                     const struct batch *b, bool uploaded)
+void fields_encoding(struct row *row, const struct encoded *encoded, const struct encoding_config *c,
+                     bool uploaded)
 {
-    if (c->parts.pe.kind != ENCODING_NONE)
-        row_set_count(row, "encoding.storage", encoding_storage(&c->parts.pe, b));
-    if (!encoded)
-        return;
     const struct encoding *e = &encoded->encoding;
-    row_set_samples(row, "encoding.time", encoded->samples.seconds, (size_t)encoded->samples.n);
     row_set_text(row, "encoding.where", uploaded ? "host, then uploaded" : "host");
     row_set_text(row, "encoding.method", e->method);
     row_set_count(row, "encoding.peak", e->peak);
     row_set_count_or_null(row, "encoding.flops", e->cost.flops);
     row_set_count_or_null(row, "encoding.bytes", e->cost.bytes);
     row_set_text(row, "encoding.flops_label", e->flops_label);
-    if (c->parts.pe.kind != ENCODING_RWSE)
+    if (c->kind != ENCODING_RWSE)
         return fields_eigenpairs(row, encoded);
     static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
                                            "residual", "excess",   "displaced"};

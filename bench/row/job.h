@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_JOB_H
 #define GTMARK_BENCH_JOB_H
 
+#include "analysis/record/row.h"
 #include "analysis/record/value.h"
 #include "bench/base/progress.h"
 #include "bench/cli/config.h"
@@ -17,11 +18,11 @@ struct job {
     const struct counters *counters; /* for executed FLOPs; null: none, see no_counters */
     const char *no_counters;
     const struct ceilings *ceilings;
-    double share[PROGRAMS]; /* seconds of the budget */
-    double share_encoding;
-    struct encoded *encoded; /* filled by the first visit */
-    struct samples *samples; /* per program; each visit adds to them */
-    struct flush *flush;     /* for --cold; shared by all rows on a device */
+    double share[TIMED];         /* seconds of the budget */
+    const struct peak *peak;     /* to probe the machine; null: it is not probed */
+    const struct states *states; /* of the machine, in the turns so far */
+    struct flush *flush;         /* for --cold; shared by all rows on a device */
+    FILE *notes;                 /* warnings and remarks, printed after the row */
     struct progress *progress;
     struct value *trace;  /* --trace; null without it */
     const char *timeline; /* file name prefix of memory timelines; null: none */

@@ -14,6 +14,7 @@
 #include "bench/time/cold.h"
 #include "bench/time/energy.h"
 #include "bench/time/launching.h"
+#include "graphs/csr.h"
 
 enum { PASSES = 11 }; /* measurements after the samples (passes.h) */
 
@@ -25,7 +26,7 @@ struct program_result {
     char peak_op[128];        /* the entry at which the plan's peak is reached */
     struct cost cost[PHASES]; /* analytic */
 
-    const struct samples *samples; /* the job's; null if none */
+    const struct samples *samples; /* of all turns; null if none */
     struct cold cold;
     struct launching launching;
     struct energy energy;
@@ -37,10 +38,20 @@ struct program_result {
     struct message missing[PASSES]; /* why a pass has no result; empty if it has one or was not reached */
 };
 
+/* The batch of graphs of a row. */
+struct graph_result {
+    bool known; /* it was generated, or only planned: then degrees are not known */
+    bool planned;
+    int64_t nodes, graphs, edges, pairs, bytes;
+    int64_t padded;           /* pairs with every graph padded to the largest; -1 beyond 63 bits */
+    int64_t encoding_storage; /* bytes; 0 without an encoding */
+    struct degrees degrees;
+};
+
 struct result {
     const struct job *job;
     struct outcome outcome;
-    const struct workload *work;   /* null: could not be opened */
+    struct graph_result graph;
     const struct encoded *encoded; /* null if none */
     bool probed;
     struct noise noise; /* of the machine, just before the row */
@@ -51,6 +62,9 @@ struct result {
 
 /* Stores the plan and the costs of a recorded program. */
 void result_plan(struct program_result *p, struct tape *t);
+
+/* What the row says of its batch. */
+void result_graph(struct graph_result *g, const struct workload *w);
 
 /* FLOPs and bytes of all phases. */
 struct cost result_cost(const struct program_result *p);

@@ -2,6 +2,7 @@
 #include "bench/row/result_row.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/statistics/statistics.h"
 #include "bench/machine/roofline.h"
@@ -10,18 +11,6 @@
 #include "bench/row/program_fields.h"
 
 /* --- the graphs and the machine */
-
-/* Pairs with every graph padded to the largest; -1 beyond 63 bits. */
-static int64_t padded_pairs(const struct batch *b)
-{
-    int64_t largest = 0;
-    for (int64_t g = 0; g < b->graphs; g++) {
-        int64_t size = b->offset[g + 1] - b->offset[g];
-        largest = size > largest ? size : largest;
-    }
-    int64_t pairs;
-    return __builtin_mul_overflow(largest * largest, b->graphs, &pairs) ? -1 : pairs;
-}
 
 static void write_degrees(struct row *row, struct degrees d)
 {
@@ -35,25 +24,21 @@ static void write_degrees(struct row *row, struct degrees d)
     row_set_count(row, "graph.duplicates", d.duplicates);
 }
 
-/* planned: the batch has no edges, so degrees are unknown. */
-static void write_batch(struct row *row, const struct batch *b, bool planned)
+static void write_batch(struct row *row, const struct graph_result *g)
 {
-    row_set_count(row, "nodes", b->adj.nodes / b->graphs); /* known only after a */
-    row_set_count(row, "batch", b->graphs);                /* file has been read */
-    row_set_count(row, "graph.edges", b->adj.edges);
-    row_set_real(row, "graph.degree_mean", (double)b->adj.edges / (double)b->adj.nodes);
-    row_set_count(row, "graph.pairs", b->pairs);
-    int64_t padded = padded_pairs(b);
-    row_set_count_or_null(row, "graph.padded_pairs", padded);
-    if (padded >= 0)
-        row_set_real(row, "graph.padding_waste", 1 - (double)b->pairs / (double)padded);
+    row_set_count(row, "nodes", g->nodes / g->graphs); /* known only after a */
+    row_set_count(row, "batch", g->graphs);            /* file has been read */
+    row_set_count(row, "graph.edges", g->edges);
+    row_set_real(row, "graph.degree_mean", (double)g->edges / (double)g->nodes);
+    row_set_count(row, "graph.pairs", g->pairs);
+    row_set_count_or_null(row, "graph.padded_pairs", g->padded);
+    if (g->padded >= 0)
+        row_set_real(row, "graph.padding_waste", 1 - (double)g->pairs / (double)g->padded);
     else
         row_set_null(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
-    row_set_count(row, "graph.bytes",
-                  csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
-                      (b->graphs + 1) * (int64_t)sizeof *b->offset);
-    if (!planned)
-        write_degrees(row, csr_degrees(&b->adj));
+    row_set_count(row, "graph.bytes", g->bytes);
+    if (!g->planned)
+        write_degrees(row, g->degrees);
 }
 
 static void write_noise(struct row *row, const struct noise *n)
@@ -112,40 +97,59 @@ static void write_costs(struct row *row, enum program_kind kind, const struct pr
                      total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
-static void write_phases(struct row *row, enum program_kind kind, const struct samples *s)
+/* Removes what is NAN and returns how many remain. */
+static size_t keep_known(double *values, size_t n)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i]))
+            values[known++] = values[i];
+    return known;
+}
+
+static void write_phases(struct row *row, enum program_kind kind, const struct samples *s,
+                         const struct reported *r)
 {
     static const char *const fields[PHASES] = {
         [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
-    for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++)
-        if (isnan(s->phase[PHASE_FORWARD][0]))
+    struct turns turns = samples_turns(s);
+    for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
+        size_t n;
+        double *seconds = reported_values(&turns, r, s->phase[p], &n);
+        n = keep_known(seconds, n);
+        if (n == 0)
             program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
         else
-            program_set_real(row, kind, fields[p], summarize(s->phase[p], (size_t)s->n).median);
+            program_set_real(row, kind, fields[p], summarize(seconds, n).median);
+        free(seconds);
+    }
 }
 
-static void write_times(struct row *row, enum program_kind kind, const struct samples *s)
+static void write_times(struct row *row, enum program_kind kind, const struct samples *s,
+                        const struct reported *r)
 {
     char path[SCHEMA_PATH];
-    row_set_samples(row, program_path(path, kind, "time"), s->seconds, (size_t)s->n);
+    struct turns turns = samples_turns(s);
+    row_set_times(row, program_path(path, kind, "time"), &turns, r);
     program_set_count(row, kind, "time.warmup", s->warmup);
     program_set_real(row, kind, "time.cpu", s->used.cpu / (double)(s->n + s->seen.discarded));
     program_set_count(row, kind, "noise.minor_faults", s->used.minor_faults);
     program_set_count(row, kind, "noise.major_faults", s->used.major_faults);
     program_set_count(row, kind, "noise.voluntary", s->used.voluntary);
     program_set_count(row, kind, "noise.involuntary", s->used.involuntary);
-    write_phases(row, kind, s);
+    write_phases(row, kind, s, r);
 }
 
 static void write_rates(struct row *row, enum program_kind kind, struct cost cost, double median,
-                        const struct batch *b)
+                        const struct graph_result *g)
 {
     if (cost.flops >= 0)
         program_set_real(row, kind, "gflops", 1e-9 * (double)cost.flops / median);
     if (cost.bytes >= 0)
         program_set_real(row, kind, "bandwidth", 1e-9 * (double)cost.bytes / median);
-    program_set_real(row, kind, "throughput", (double)b->graphs / median);
-    program_set_real(row, kind, "nodes_per_second", (double)b->adj.nodes / median);
-    program_set_real(row, kind, "edges_per_second", (double)b->adj.edges / median);
+    program_set_real(row, kind, "throughput", (double)g->graphs / median);
+    program_set_real(row, kind, "nodes_per_second", (double)g->nodes / median);
+    program_set_real(row, kind, "edges_per_second", (double)g->edges / median);
 }
 
 static void write_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
@@ -181,27 +185,35 @@ static void write_cold_roofline(struct row *row, enum program_kind kind, const s
         program_set_null(row, kind, "cold.percent", c ? "the work exceeds 63 bits" : missing);
 }
 
-static void write_program(struct row *row, const struct result *r, enum program_kind kind)
+static void write_timed(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
     const struct ceilings *ceilings = r->job->ceilings;
     const struct calibration *c = ceilings_for(ceilings, r->job->config.threads);
+    struct turns turns = samples_turns(p->samples);
+    struct reported reported = reported_choose(&turns, r->job->states);
+    double median = reported_median(&reported);
+    write_times(row, kind, p->samples, &reported);
+    write_rates(row, kind, result_cost(p), median, &r->graph);
+    write_roofline(row, kind, p, median, c, ceilings->missing);
+    passes_write(row, kind, p);
+    write_cold_roofline(row, kind, p, c, ceilings->missing);
+    if (kind == PROGRAM_STEP)
+        row_set_real(row, "loss", p->samples->first);
+    reported_free(&reported);
+}
+
+static void write_program(struct row *row, const struct result *r, enum program_kind kind)
+{
+    const struct program_result *p = &r->program[kind];
     if (p->unwanted)
         row_set_null(row, program_name(kind), p->unwanted);
     if (!p->planned)
         return;
     write_memory(row, kind, p);
     write_costs(row, kind, p);
-    if (!p->samples)
-        return;
-    double median = summarize(p->samples->seconds, (size_t)p->samples->n).median;
-    write_times(row, kind, p->samples);
-    write_rates(row, kind, result_cost(p), median, &r->work->batch);
-    write_roofline(row, kind, p, median, c, ceilings->missing);
-    passes_write(row, kind, p);
-    write_cold_roofline(row, kind, p, c, ceilings->missing);
-    if (kind == PROGRAM_STEP)
-        row_set_real(row, "loss", p->samples->first);
+    if (p->samples)
+        write_timed(row, r, kind);
 }
 
 /* --- the row */
@@ -228,13 +240,26 @@ static void write_checked(struct row *row, const struct checked *c)
     row_set_text(row, "error.exceptions", exceptions);
 }
 
+static void write_encoding(struct row *row, const struct result *r)
+{
+    const struct config *c = &r->job->config;
+    if (c->parts.pe.kind != ENCODING_NONE)
+        row_set_count(row, "encoding.storage", r->graph.encoding_storage);
+    if (!r->encoded)
+        return;
+    struct turns turns = samples_turns(&r->encoded->samples);
+    struct reported reported = reported_choose(&turns, r->job->states);
+    row_set_times(row, "encoding.time", &turns, &reported);
+    reported_free(&reported);
+    fields_encoding(row, r->encoded, &c->parts.pe, r->job->options->device.backend->device);
+}
+
 static void write_work(struct row *row, const struct result *r)
 {
-    const struct options *o = r->job->options;
-    write_batch(row, &r->work->batch, o->device.meta);
+    write_batch(row, &r->graph);
     if (r->probed)
         write_noise(row, &r->noise);
-    fields_encoding(row, r->encoded, &r->job->config, &r->work->batch, o->device.backend->device);
+    write_encoding(row, r);
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         write_program(row, r, p);
     fields_break_even(row);
@@ -249,7 +274,7 @@ struct row *result_row(const struct result *r)
     row_set_text(row, "status", r->outcome.status);
     row_set_text(row, "reason", r->outcome.reason.text);
     fields_config(row, &r->job->config, r->job->options);
-    if (r->work)
+    if (r->graph.known)
         write_work(row, r);
     row_set_rest_null(row, !ok    ? r->outcome.reason.text
                            : meta ? "planned only (--device meta)"

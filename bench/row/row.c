@@ -1,18 +1,19 @@
 /*
- * The protocol of a row, bottom-up: row_measure visits the row and writes it; a visit opens the workload,
- * probes the machine, computes the encoding and measures every program; a program is recorded, planned,
- * loaded and sampled, and then goes through the table of passes (passes.c). Results are typed (result.h).
+ * The protocol of a row, bottom-up: a turn opens the workload, samples the encoding and measures every
+ * program; a program is recorded, planned, loaded and sampled, and in the first turn then goes through the
+ * table of passes (passes.c). Results are typed (result.h).
  */
 #include "bench/row/row.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/passes.h"
 #include "bench/row/result_row.h"
-#include "bench/row/sampling.h"
+#include "bench/row/row_resume.h"
 
 /* Why a program is not measured; null if it is. */
 static const char *why_not(const struct job *job, enum program_kind p)
@@ -29,179 +30,242 @@ static const char *why_not(const struct job *job, enum program_kind p)
                                 : "not asked for (--phase)";
 }
 
-/* One visit to a row. */
-struct visit {
+struct measurement {
     const struct job *job;
-    int turns;   /* the fraction of the samples to take is 1 / turns */
-    bool passes; /* also runs everything that follows the samples */
-    double deadline;
-    int programs; /* to be sampled until the deadline */
+    bool is_open;
+    bool is_cut; /* --timeout ended sampling */
     struct workload work;
+    struct encoded encoded;
+    struct samples samples[PROGRAMS];
     struct result result;
+    struct row *from; /* of an earlier run; null: none */
 };
 
-/* The row is skipped if --timeout ended sampling too early. */
-static void judge_samples(struct visit *v, enum program_kind kind)
-{
-    const struct options *o = v->job->options;
-    int n = v->job->samples[kind].n, needed = o->sampling.runs > 0 ? o->sampling.runs : SAMPLES_MIN;
-    if (n < needed && outcome_is_ok(&v->result.outcome))
-        outcome_set(&v->result.outcome, "skipped",
-                    "%s: only %d of %d samples within its share of --timeout, %g s", program_name(kind), n,
-                    needed, o->sampling.timeout);
-}
+/* A turn under way. */
+struct visit {
+    struct measurement *row;
+    const struct turn_plan *plan;
+    double deadline; /* of all programs that are still to be sampled */
+    int programs;    /* their number */
+};
 
-/* Stores the samples, warns of disturbances and runs the passes. resumed: sampled in an earlier visit. */
-static void finish_program(struct visit *v, enum program_kind kind, struct recording *r, bool resumed)
+/* Stores the samples, warns of disturbances and runs the passes. */
+static void finish_program(struct measurement *m, enum program_kind kind, struct recording *r)
 {
-    const struct samples *s = &v->job->samples[kind];
-    struct program_result *p = &v->result.program[kind];
-    struct target t = {v->job, &v->work, kind, r, &v->result, p};
-    if (s->n == 0 || interrupt_signal())
+    struct program_result *p = &m->result.program[kind];
+    struct target t = {m->job, &m->work, kind, r, &m->result, p};
+    if (m->samples[kind].n == 0 || interrupt_signal())
         return;
-    if (resumed) { /* the program was loaded again */
-        sampling_reset(v->job->options, r->tape);
-        tape_run(r->tape);
-    }
     if (tape_learn(r->tape))
         result_plan(p, r->tape);
-    p->samples = s;
-    sampling_warn(s, program_name(kind));
     passes_run(&t);
 }
 
-static void judge_finite(struct visit *v, enum program_kind kind, const struct recording *r, bool whole)
+static void judge_finite(struct measurement *m, enum program_kind kind, const struct recording *r, bool whole)
 {
     struct message error;
     if (!still_finite(r, whole, &error))
-        outcome_set(&v->result.outcome, "wrong", "%s: after the timed runs %s", program_name(kind),
+        outcome_set(&m->result.outcome, "wrong", "%s: after the timed runs %s", program_name(kind),
                     error.text);
 }
 
 static void measure_program(struct visit *v, enum program_kind kind)
 {
-    struct recording r = workload_record(&v->work, kind);
-    result_plan(&v->result.program[kind], r.tape);
-    bool meta = v->job->options->device.meta;
-    if (!meta && workload_load(&v->work, kind, &r, &v->result.outcome)) {
+    struct measurement *m = v->row;
+    struct recording r = workload_record(&m->work, kind);
+    result_plan(&m->result.program[kind], r.tape);
+    if (!m->job->options->device.meta && workload_load(&m->work, kind, &r, &m->result.outcome)) {
         double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
-        bool resumed = v->passes && v->job->samples[kind].n > 0;
-        if (!resumed) {
-            sampling_turn(v->job, kind, &r, v->turns, until);
-            judge_finite(v, kind, &r, clock_now() < until);
-        }
-        if (v->passes) {
-            finish_program(v, kind, &r, resumed);
-            judge_samples(v, kind);
-        }
+        sampling_turn(m->job, v->plan, kind, &r, until, &m->samples[kind]);
+        bool cut = clock_now() >= until;
+        m->is_cut = m->is_cut || cut;
+        judge_finite(m, kind, &r, !cut && !interrupt_signal());
+        m->result.program[kind].samples = m->samples[kind].n > 0 ? &m->samples[kind] : NULL;
+        if (v->plan->first)
+            finish_program(m, kind, &r);
     }
     tape_free(r.tape);
 }
 
 /* An error beyond the limits makes the row wrong, whatever its status. */
-static void judge_check(struct visit *v)
+static void judge_check(struct result *r)
 {
-    const struct check *c = &v->result.checked.check;
+    const struct check *c = &r->checked.check;
     if (c->excess > 1)
-        outcome_set(&v->result.outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor,
-                    c->excess);
+        outcome_set(&r->outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor, c->excess);
 }
 
 /* Probes the machine, for at most a tenth of the row's budget, so that short rows mostly measure. */
-static void look_at_machine(struct visit *v)
+static void look_at_machine(struct measurement *m)
 {
-    const struct job *job = v->job;
-    double seconds = job->share_encoding;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        seconds += job->share[p];
-    v->result.noise = noise_probe(job->config.threads, fmin(0.05, seconds / 10));
-    v->result.probed = true;
+    const struct job *job = m->job;
+    double seconds = 0;
+    for (size_t i = 0; i < TIMED; i++)
+        seconds += job->share[i];
+    m->result.noise = noise_probe(job->config.threads, fmin(0.05, seconds / 10));
+    m->result.probed = true;
     if (job->row == 0)
-        noise_warn(&v->result.noise, stderr);
+        noise_warn(&m->result.noise, job->notes);
 }
 
-static void note_clamped(const struct visit *v)
+static void note_clamped(const struct measurement *m)
 {
-    const struct graph_config *g = &v->job->config.graph;
-    if (v->work.batch.clamped)
-        fprintf(stderr,
+    const struct graph_config *g = &m->job->config.graph;
+    if (m->work.batch.clamped)
+        fprintf(m->job->notes,
                 "note: %lld nodes cannot have a mean degree of %g: the graph has all possible edges\n",
                 (long long)g->nodes, g->degree);
 }
 
 /* Only in bench_model. */
-static void measure_cold_start(struct visit *v)
+static void measure_cold_start(struct measurement *m)
 {
-    const struct options *o = v->job->options;
-    struct cold_start *s = &v->result.cold_start;
+    const struct options *o = m->job->options;
+    struct cold_start *s = &m->result.cold_start;
     if (!o->bench->whole || o->device.meta)
         complain(&s->missing, o->device.meta ? "planned only (--device meta)" : "only in bench_model");
     else
-        *s = cold_start_measure(o, &v->job->config);
-    if (v->job->profile)
-        cold_start_print(s, v->job->profile);
+        *s = cold_start_measure(o, &m->job->config);
+    if (m->job->profile)
+        cold_start_print(s, m->job->profile);
 }
 
 /* Measures an opened workload. */
 static void measure_work(struct visit *v)
 {
-    const struct job *job = v->job;
-    bool passes = v->passes;
-    if (passes)
-        note_clamped(v);
-    if (passes && !job->options->device.meta)
-        look_at_machine(v);
-    bool encoded =
-        workload_encode(&v->work, job->encoded, job->share_encoding, v->deadline, &v->result.outcome);
-    v->result.encoded = job->encoded->samples.n > 0 ? job->encoded : NULL;
+    struct measurement *m = v->row;
+    const struct block_plan *encoding = &v->plan->block[PROGRAMS];
+    struct sampling rule = sampling_rule(m->job, v->plan, PROGRAMS, v->deadline);
+    bool again = encoding->wanted || !m->encoded.computed;
+    bool encoded = workload_encode(&m->work, &m->encoded, again ? &rule : NULL, &m->result.outcome);
+    m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
     for (enum program_kind p = 0; p < PROGRAMS && encoded && !interrupt_signal(); p++) {
-        v->result.program[p].unwanted = why_not(job, p);
-        if (!v->result.program[p].unwanted)
+        m->result.program[p].unwanted = why_not(m->job, p);
+        if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
-    if (passes && encoded)
-        measure_cold_start(v);
-    judge_check(v);
+    if (v->plan->first && encoded)
+        measure_cold_start(m);
+    judge_check(&m->result);
 }
 
-static void visit(struct visit *v)
+static bool open_workload(struct measurement *m)
 {
-    const struct job *job = v->job;
-    double timeout = job->options->sampling.timeout;
-    v->deadline = timeout > 0 ? clock_now() + timeout / v->turns : INFINITY;
+    m->is_open = m->is_open || workload_open(&m->work, m->job->options, &m->job->config, &m->result.outcome);
+    if (m->is_open && !m->result.graph.known)
+        result_graph(&m->result.graph, &m->work);
+    return m->is_open;
+}
+
+void measurement_turn(struct measurement *m, const struct turn_plan *plan)
+{
+    double timeout = m->job->options->sampling.timeout;
+    struct visit v = {.row = m, .plan = plan};
+    v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        v->programs += !why_not(job, p);
-    if (workload_open(&v->work, job->options, &job->config, &v->result.outcome)) {
-        v->result.work = &v->work;
-        measure_work(v);
+        v.programs += plan->block[p].wanted;
+    if (!open_workload(m))
+        return;
+    if (plan->first) {
+        note_clamped(m);
+        if (!m->job->options->device.meta)
+            look_at_machine(m);
     }
+    measure_work(&v);
 }
 
-static struct visit begin_visit(const struct job *job, int turns, bool passes)
+/* The row is skipped if --timeout ended sampling too early. */
+static struct outcome judge_samples(const struct measurement *m)
 {
-    return (struct visit){
-        .job = job, .turns = turns, .passes = passes, .result = {.job = job, .outcome.status = "ok"}};
+    const struct sampling_options *o = &m->job->options->sampling;
+    struct outcome outcome = m->result.outcome;
+    for (enum program_kind p = 0; p < PROGRAMS && m->is_cut; p++) {
+        int n = m->samples[p].n, needed = o->runs > 0 ? o->runs : 1;
+        if (!why_not(m->job, p) && n < needed && outcome_is_ok(&outcome))
+            outcome_set(&outcome, "skipped", "%s: only %d of %d samples within its share of --timeout, %g s",
+                        program_name(p), n, needed, o->timeout);
+    }
+    return outcome;
 }
 
-void row_take_turn(const struct job *job, int turns)
+struct row *measurement_row(const struct measurement *m)
 {
-    struct visit v = begin_visit(job, turns, false);
-    visit(&v);
-    workload_close(&v.work);
+    struct result result = m->result;
+    result.outcome = judge_samples(m);
+    struct row *row = result_row(&result);
+    return m->from ? row_over(row, m->from) : row;
 }
 
-struct row *row_measure(const struct job *job)
+struct measurement *measurement_begin(const struct job *job, const struct row *from)
 {
-    struct visit v = begin_visit(job, 1, true);
-    visit(&v);
-    struct row *row = interrupt_signal() ? NULL : result_row(&v.result);
-    workload_close(&v.work);
-    return row;
+    struct measurement *m = calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    m->job = job;
+    m->from = from ? row_copy(from) : NULL;
+    m->result = (struct result){.job = job, .outcome.status = "ok"};
+    for (size_t i = 0; from && i < TIMED; i++) {
+        struct samples *s = i < PROGRAMS ? &m->samples[i] : &m->encoded.samples;
+        samples_load(s, from, program_name(i));
+        if (i < PROGRAMS && s->n > 0)
+            m->result.program[i].samples = s;
+    }
+    return m;
+}
+
+const struct samples *measurement_samples(const struct measurement *m, size_t timed)
+{
+    const struct samples *s = timed < PROGRAMS ? &m->samples[timed] : &m->encoded.samples;
+    return s->n > 0 ? s : NULL;
+}
+
+bool measurement_goes_on(const struct measurement *m)
+{
+    return outcome_is_ok(&m->result.outcome) && !m->is_cut;
+}
+
+double measurement_spent(const struct measurement *m)
+{
+    double seconds = m->encoded.samples.spent;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        seconds += m->samples[p].spent;
+    return seconds;
+}
+
+void measurement_warn(const struct measurement *m, FILE *out)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        if (m->samples[p].n > 0)
+            sampling_warn(&m->samples[p], program_name(p), out);
+}
+
+int64_t measurement_bytes(const struct measurement *m)
+{
+    return m->is_open ? m->result.graph.bytes : 0;
+}
+
+void measurement_close(struct measurement *m)
+{
+    if (m->is_open)
+        workload_close(&m->work);
+    m->is_open = false;
+}
+
+void measurement_end(struct measurement *m)
+{
+    if (!m)
+        return;
+    measurement_close(m);
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        samples_free(&m->samples[p]);
+    encoded_free(&m->encoded);
+    row_free(m->from);
+    free(m);
 }
 
 struct row *row_skip(const struct job *job, const char *reason)
 {
-    struct visit v = begin_visit(job, 1, false);
-    outcome_set(&v.result.outcome, "skipped", "%s", reason);
-    return result_row(&v.result);
+    struct result result = {.job = job, .outcome.status = "ok"};
+    outcome_set(&result.outcome, "skipped", "%s", reason);
+    return result_row(&result);
 }

@@ -1,22 +1,43 @@
 /*
- * The measurement of a row. A sweep visits each row once or, with --interleave, in several turns that only
- * take samples, and a last visit for everything else.
+ * The measurement of a row, in turns. The first turn does everything: it generates the graphs, samples the
+ * encoding and the programs, and runs the passes that follow. Later turns only add samples.
  */
 #ifndef GTMARK_BENCH_ROW_H
 #define GTMARK_BENCH_ROW_H
 
 #include "analysis/record/row.h"
 #include "bench/row/job.h"
-#include "bench/row/result.h"
+#include "bench/row/sampling.h"
 
-/* Takes one of `turns` parts of the samples of every program into job->samples. */
-void row_take_turn(const struct job *job, int turns);
+/* A row from its first turn until the end of the sweep. */
+struct measurement;
 
-/*
- * Takes the samples that no turn took, runs the passes and writes the row: complete by the schema in any
- * case. Null after a signal.
- */
-struct row *row_measure(const struct job *job);
+/* The job must outlive it. from: a row of an earlier run that lacks turns, which is copied; null: none. */
+struct measurement *measurement_begin(const struct job *job, const struct row *from);
+
+/* Takes a turn. */
+void measurement_turn(struct measurement *m, const struct turn_plan *plan);
+
+/* The row so far, complete by the schema. */
+struct row *measurement_row(const struct measurement *m);
+
+/* The samples of a program, or of the encoding; null if there are none. */
+const struct samples *measurement_samples(const struct measurement *m, size_t timed);
+
+/* Whether further turns make sense: nothing failed, and --timeout is not used up. */
+bool measurement_goes_on(const struct measurement *m);
+
+/* Seconds of all turns so far, without what follows the samples. */
+double measurement_spent(const struct measurement *m);
+
+/* Warns of disturbances of the samples. */
+void measurement_warn(const struct measurement *m, FILE *out);
+
+/* Frees the graphs, which a later turn makes again. Returns the bytes that it otherwise holds. */
+int64_t measurement_bytes(const struct measurement *m);
+void measurement_close(struct measurement *m);
+
+void measurement_end(struct measurement *m);
 
 /* The row of a configuration that is not attempted. */
 struct row *row_skip(const struct job *job, const char *reason);

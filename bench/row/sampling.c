@@ -1,6 +1,6 @@
 #include "bench/row/sampling.h"
 
-#include <stdio.h>
+#include <string.h>
 
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
@@ -15,45 +15,54 @@ void sampling_reset(const struct options *o, struct tape *t)
     tape_init(t);
 }
 
-/* The runs of the next turn out of a fixed number: 7 in 5 turns are 2, 2, 2, 1 and 0. 0: not fixed. */
-static int runs_of_turn(const struct job *job, enum program_kind kind, int turns)
+struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
+                              double deadline)
 {
-    int part = (job->options->sampling.runs + turns - 1) / turns;
-    int left = job->options->sampling.runs - job->samples[kind].n;
-    return part < left ? part : left;
+    const struct sampling_options *o = &job->options->sampling;
+    const struct block_plan *block = &plan->block[timed];
+    int part = SAMPLES_WANTED / o->turns;
+    return (struct sampling){.warmup = o->warmup < 0 && block->is_long ? 0 : o->warmup,
+                             .warm_seconds = plan->first ? 0.1 : 0.01,
+                             .runs = block->runs,
+                             .most = part > BLOCK_LEAST ? part : BLOCK_LEAST,
+                             .budget = block->seconds,
+                             .deadline = deadline,
+                             .peak = job->peak,
+                             .threads = job->config.threads};
 }
 
-void sampling_turn(const struct job *job, enum program_kind kind, const struct recording *r, int turns,
-                   double deadline)
+/* Maps the pages of the arena, so that the first run need not. */
+static void map_pages(const struct tape *t)
+{
+    memset(tape_arena(t), 0, (size_t)tape_planned(t)->arena);
+}
+
+void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
+                   const struct recording *r, double deadline, struct samples *samples)
 {
     const struct options *o = job->options;
-    struct sampling rule = {.warmup = o->sampling.warmup,
-                            .runs = o->sampling.runs > 0 ? runs_of_turn(job, kind, turns) : 0,
-                            .min_samples = (o->sampling.min_samples + turns - 1) / turns,
-                            .max_noise = o->sampling.max_noise,
-                            .budget = job->share[kind] / turns,
-                            .deadline = deadline,
-                            .nvml = o->device.nvml,
-                            .look = look_seconds,
-                            .watch = r->loss,
-                            .progress = progress_samples,
-                            .context = job->progress};
-    if (o->sampling.runs > 0 && rule.runs == 0)
-        return;
+    struct sampling rule = sampling_rule(job, plan, kind, deadline);
+    rule.nvml = o->device.nvml;
+    rule.look = look_seconds;
+    rule.watch = r->loss;
+    rule.progress = progress_samples;
+    rule.context = job->progress;
     job->progress->program = program_name(kind);
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
+    if (rule.warmup == 0 && !o->device.context)
+        map_pages(r->tape);
     sampling_reset(o, r->tape);
     struct samples turn = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
-    samples_join(&job->samples[kind], &turn);
+    samples_join(samples, &turn);
 }
 
-void sampling_warn(const struct samples *s, const char *program)
+void sampling_warn(const struct samples *s, const char *program, FILE *out)
 {
     struct drift drift = drift_find(s->seconds, (size_t)s->n);
     struct slow_start slow = slow_start_find(s->seconds, (size_t)s->n);
-    noise_warn_usage(&s->used, s->n, s->elapsed, program, stderr);
-    noise_warn_samples(&drift, &slow, program, stderr);
-    noise_warn_throttle(&s->seen, program, stderr);
+    noise_warn_usage(&s->used, s->n, s->elapsed, program, out);
+    noise_warn_samples(&drift, &slow, program, out);
+    noise_warn_throttle(&s->seen, program, out);
 }

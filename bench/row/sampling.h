@@ -1,20 +1,40 @@
-/* Sampling the programs of a row, in one or several turns. */
+/* A turn of a row: what to sample, and for how long. */
 #ifndef GTMARK_BENCH_SAMPLING_H
 #define GTMARK_BENCH_SAMPLING_H
 
 #include "bench/row/job.h"
 
+enum {
+    TURNS_LEAST = 3,      /* turns of a program, also beyond the budget */
+    SAMPLES_WANTED = 200, /* of all turns; more would not narrow the interval, which is by turns */
+    BLOCK_LEAST = 20,     /* samples of a turn that its time does not limit */
+};
+
+/* A program or encoding in a turn. */
+struct block_plan {
+    bool wanted;
+    double seconds; /* for the block */
+    int runs;       /* exactly; 0: by the time */
+    bool is_long;   /* a run takes longer than a warm-up: it is left out */
+};
+
+struct turn_plan {
+    bool first;
+    struct block_plan block[TIMED];
+};
+
+/* What sampling_turn and encode need; no run begins after the deadline (clock time). */
+struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
+                              double deadline);
+
 /* Resets to the initial state. With --cuda-graph captures the program as one graph, after a plain run. */
 void sampling_reset(const struct options *o, struct tape *t);
 
-/*
- * Samples a loaded program and adds to the job's samples: 1 / turns of the runs, of the minimum samples and
- * of the budget. No run begins after the deadline (clock time).
- */
-void sampling_turn(const struct job *job, enum program_kind kind, const struct recording *r, int turns,
-                   double deadline);
+/* Takes the turn of a loaded program and adds it to the samples. */
+void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
+                   const struct recording *r, double deadline, struct samples *samples);
 
 /* Warns of disturbances of the samples. */
-void sampling_warn(const struct samples *s, const char *program);
+void sampling_warn(const struct samples *s, const char *program, FILE *out);
 
 #endif

@@ -103,12 +103,12 @@ static bool is_right(const struct encoded *encoded, struct outcome *outcome)
                        e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
 }
 
-bool workload_encode(struct workload *w, struct encoded *e, double share, double deadline,
+bool workload_encode(struct workload *w, struct encoded *e, const struct sampling *rule,
                      struct outcome *outcome)
 {
     if (w->config.parts.pe.kind == ENCODING_NONE || w->options->device.meta)
         return true;
-    if (!encode(e, w->options, &w->config, &w->batch, share, deadline))
+    if (rule && !encode(e, &w->config, &w->batch, rule))
         return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
     w->config.encoding = &e->encoding;
     return is_right(e, outcome);

@@ -41,11 +41,10 @@ bool workload_generate(struct workload *w, const struct options *o, const struct
                        struct message *error);
 
 /*
- * Computes the encoding, if the configuration has one and no earlier visit has (encode.h: share and
- * deadline); programs recorded later use it. False with the outcome if it could not be computed or is not
- * correct.
+ * Takes a turn of the encoding, if the configuration has one; without a rule only uses that of an earlier
+ * turn. Programs recorded later use it. False with the outcome if it could not be computed or is not correct.
  */
-bool workload_encode(struct workload *w, struct encoded *e, double share, double deadline,
+bool workload_encode(struct workload *w, struct encoded *e, const struct sampling *rule,
                      struct outcome *outcome);
 
 /*

@@ -89,8 +89,8 @@ struct rounds {
 /* Whether a flag is not passed on to the two sides; then also how many words it has. */
 static bool is_own(const char *word, int *words)
 {
-    static const char *const own[] = {"--against=",    "--format=",   "--budget=",  "--no-check",
-                                      "--no-roofline", "--no-charts", "--calibrate"};
+    static const char *const own[] = {"--against=",    "--format=",   "--budget=",   "--no-check",
+                                      "--no-roofline", "--no-charts", "--calibrate", "--turns="};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         size_t length = strcspn(own[i], "=");
         if (strncmp(word, own[i], length) != 0 || (word[length] && word[length] != '='))
@@ -106,8 +106,8 @@ static bool is_own(const char *word, int *words)
 static const char **words_of(const struct rounds *r, const char *program, const char *file,
                              const char *budget)
 {
-    const char *const fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output",
-                                 file,         "--budget",      budget,        NULL};
+    const char *const fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output", file,
+                                 "--budget",   budget,          "--turns",     "1",        NULL};
     const char **words = calloc((size_t)r->argc + sizeof fixed / sizeof *fixed, sizeof *words);
     size_t n = 0;
     if (!words)

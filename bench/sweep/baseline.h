@@ -3,7 +3,7 @@
  *
  * The machine may have changed between the two runs, so a difference must exceed a margin: 5 %, or the spread
  * between blocks of samples where that is more, in this run or the older one. For the spread to show such
- * changes, the samples are taken in turns over the whole run (--interleave).
+ * changes, samples are taken in turns over the whole run.
  *
  * A program is slower if the whole interval of the ratio lies beyond the margin. A ratio beyond it is not
  * enough: the margin stands for what the machine itself changes from run to run, and an interval that reaches

@@ -12,14 +12,16 @@
 #include "bench/machine/machine.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
+#include "bench/row/sampling.h"
 #include "bench/row/workload.h"
-#include "bench/time/sample.h"
 #include "models/tape/listing.h"
 
 int estimate_runs(const struct options *o)
 {
-    return (o->sampling.warmup < 0 ? 1 : o->sampling.warmup) +
-           (o->sampling.runs > 0 ? o->sampling.runs : SAMPLES_MIN);
+    return (o->sampling.warmup < 0 ? 1 : o->sampling.warmup) + (o->sampling.runs > 0 ? o->sampling.runs
+                                                                : o->sampling.turns < TURNS_LEAST
+                                                                    ? o->sampling.turns
+                                                                    : TURNS_LEAST);
 }
 
 struct estimate estimate_row(const struct options *o, const struct config *config,

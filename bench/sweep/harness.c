@@ -142,7 +142,7 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
 
 /* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the store. */
 static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
-                    const struct resume *resume, struct record *record, const char *path, struct store *store)
+                    struct resume *resume, struct record *record, const char *path, struct store *store)
 {
     struct message error, later;
     struct report report;

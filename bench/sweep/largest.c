@@ -60,11 +60,12 @@ static double probe_time(const struct search *s, const struct config *c)
     const struct options *o = s->options;
     double patience = 8 * (PROBE_RUNS + 1) * s->limit, most = INFINITY;
     struct encoded encoded = {0};
+    struct sampling once = {.runs = 1, .deadline = clock_now() + PROGRAMS * patience};
     struct outcome outcome;
     struct workload w;
     if (!workload_open(&w, o, c, &outcome))
         return INFINITY;
-    if (workload_encode(&w, &encoded, s->limit, clock_now() + PROGRAMS * patience, &outcome)) {
+    if (workload_encode(&w, &encoded, &once, &outcome)) {
         most = 0;
         for (enum program_kind p = 0; p < PROGRAMS && most < INFINITY && !interrupt_signal(); p++)
             if (config_runs(o, c, p))

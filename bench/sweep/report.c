@@ -35,8 +35,8 @@ static bool save_trace(struct report *r, struct message *error)
     return saved;
 }
 
-bool report_start(struct report *r, const struct options *o, struct record *record,
-                  const struct resume *resume, const char *path, struct store *store, struct message *error)
+bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
+                  const char *path, struct store *store, struct message *error)
 {
     *r = (struct report){.options = o,
                          .record = record,
@@ -76,35 +76,44 @@ static void print_row(const struct report *r, const struct row *row)
     }
 }
 
-/* Saves first: if the reader of stdout exits, SIGPIPE ends this program. */
+bool report_has(const struct report *r, int64_t index)
+{
+    return r->resume->state[index] != ROW_MISSING;
+}
+
+struct row *report_at(const struct report *r, int64_t index)
+{
+    return rows_at(record_rows(r->record), r->resume->others + (size_t)index);
+}
+
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error)
 {
-    bool replace = r->resume->state[index] == ROW_REDONE;
+    bool replace = report_has(r, index);
     size_t at = r->resume->others + (size_t)index;
     if (!record_put(r->record, at, replace, row, error->text))
         return false;
+    r->resume->state[index] = ROW_REDONE;
     bool saved = !r->store || store_row(r->store, at, replace, error->text);
     r->trace_changed = r->trace;
     if (saved && r->trace && clock_now() - r->trace_saved >= TRACE_SECONDS)
         saved = save_trace(r, error);
-    print_row(r, row);
-    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
-    return printed ? saved : saved && complain(error, "stdout: cannot be written");
+    return saved;
 }
 
-bool report_kept(struct report *r, int64_t index)
+bool report_print(const struct report *r, int64_t index, bool kept, struct message *error)
 {
-    struct row *row = rows_at(record_rows(r->record), r->resume->others + (size_t)index);
-    struct row *shown = row_copy(row);
+    struct row *row = report_at(r, index), *shown = row_copy(row);
+    bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
     const char *reason = "";
     char text[MESSAGE_SIZE];
     row_get_text(row, "reason", &reason);
     snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
-    if (r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN)
+    if (table && kept)
         row_set_text(shown, "reason", text);
     print_row(r, shown);
     row_free(shown);
-    return row_is_ok(row);
+    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
+    return printed || complain(error, "stdout: cannot be written");
 }
 
 struct rows *report_rows(const struct report *r)

@@ -10,9 +10,9 @@
 struct report {
     const struct options *options;
     struct record *record;
-    const struct resume *resume; /* positions of rows in the record */
-    const char *path;            /* result file; null: none */
-    struct store *store;         /* that writes it */
+    struct resume *resume; /* positions of rows in the record */
+    const char *path;      /* result file; null: none */
+    struct store *store;   /* that writes it */
     struct table table;
     struct value *trace; /* --trace; null without it */
     bool trace_changed;  /* since it was saved */
@@ -23,14 +23,19 @@ struct report {
  * Starts a report over a record, takes ownership of the store; path and store are null without a result file.
  * False with a message if it cannot be written. In any case the report is to be closed.
  */
-bool report_start(struct report *r, const struct options *o, struct record *record,
-                  const struct resume *resume, const char *path, struct store *store, struct message *error);
+bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
+                  const char *path, struct store *store, struct message *error);
 
-/* Takes ownership of a finished row, all earlier ones being in the record; saves the file and prints it. */
+/* Takes ownership of a row, which replaces an earlier state of it, all rows before it being in the record;
+ * saves it. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);
 
-/* Prints a row kept from an earlier run. Returns whether it is ok. */
-bool report_kept(struct report *r, int64_t index);
+/* Whether there is such a row, and the row. */
+bool report_has(const struct report *r, int64_t index);
+struct row *report_at(const struct report *r, int64_t index);
+
+/* Prints a finished row; kept: from an earlier run. */
+bool report_print(const struct report *r, int64_t index, bool kept, struct message *error);
 
 /* The rows of this command line, without others in the file: a new array. */
 struct rows *report_rows(const struct report *r);

@@ -96,10 +96,27 @@ static bool belongs(const struct row *row, const struct row *wanted, bool from_f
     return true;
 }
 
-static enum row_state state_of(const struct row *row)
+/* Whether a time of the row has fewer turns than asked for. */
+static bool lacks_turns(const struct row *row, const struct sampling_options *o)
+{
+    int wanted = o->runs > 0 && o->runs < o->turns ? o->runs : o->turns;
+    bool lacks = false;
+    for (size_t i = 0; i < TIMED; i++) {
+        char path[SCHEMA_PATH];
+        snprintf(path, sizeof path, "%s.time.blocks", program_name(i));
+        size_t turns = row_reals_count(row, path);
+        lacks = lacks || (turns > 0 && turns < (size_t)wanted);
+    }
+    return lacks;
+}
+
+/* complete: the sweep was not interrupted, so that a row with fewer turns had no time for more. */
+static enum row_state state_of(const struct row *row, const struct options *o, bool complete)
 {
     const char *status = "";
     row_get_text(row, "status", &status);
+    if (strcmp(status, "ok") == 0 && !complete && lacks_turns(row, &o->sampling))
+        return ROW_PARTIAL;
     return strcmp(status, "ok") == 0 || strcmp(status, "oom") == 0 ? ROW_KEPT : ROW_REDONE;
 }
 
@@ -122,13 +139,14 @@ static struct row *take_row(struct rows *rows, const struct options *o, const st
 static void match(struct resume *r, const struct options *o, struct record *record)
 {
     struct rows *rows = record_rows(record), *asked = rows_new();
+    bool complete = value_get(record_head(record), "fits");
     int64_t count = config_count(o);
     for (int64_t i = 0; i < count * o->device.count && rows_count(rows) > 0; i++) {
         struct config c = config_at(o, i % count);
         struct row *row = take_row(rows, o, &c, (int)(i / count));
         if (!row)
             continue;
-        r->state[i] = state_of(row);
+        r->state[i] = state_of(row, o, complete);
         rows_append(asked, row);
     }
     r->others = rows_count(rows);

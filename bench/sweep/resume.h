@@ -14,7 +14,8 @@
 #include "analysis/record/store.h"
 #include "bench/cli/options.h"
 
-enum row_state { ROW_MISSING, ROW_REDONE, ROW_KEPT };
+/* partial: ok, but with fewer turns than asked for */
+enum row_state { ROW_MISSING, ROW_REDONE, ROW_PARTIAL, ROW_KEPT };
 
 struct resume {
     size_t others;          /* rows of other configurations, first in the record */

@@ -1,23 +1,29 @@
 /*
- * Rows are measured one after the other, or with --interleave first sampled in TURNS rounds: each takes a
- * part of every row's samples, in random order, so that drifts of the machine affect all rows alike
- * (google/benchmark's random interleaving). Several devices are measured one after the other, each with its
- * own rounds.
+ * A sweep goes over its rows in turns. The first, in the order of the rows, makes complete rows; the others,
+ * each in an order of its own, add samples, so that drifts and states of the machine affect all rows alike
+ * (google/benchmark's random interleaving). Several devices are measured one after the other.
  */
 #include "bench/sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/record/record.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
 #include "bench/row/row.h"
+#include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/turns.h"
 #include "kernels/rng.h"
 
-enum { TURNS = 5 };
+/* Turns that are added for programs with too few in one state: at most this many times --turns. */
+enum { MORE_TURNS = 3 };
+
+/* Graphs are kept between turns up to this share of the memory, and generated again beyond it. */
+static const double kept_share = 1.0 / 16;
 
 /*
  * Measured time over predicted cost: the smallest ratio of the rows so far, since small rows have more
@@ -31,10 +37,23 @@ struct pace {
 /* A row of the sweep. */
 struct work {
     struct job job;
-    bool kept; /* from an earlier run (--resume) */
+    enum row_state state;
     double cost[PROGRAMS];
-    struct samples samples[PROGRAMS];
-    struct encoded encoded;
+    struct slot slot[TIMED];
+    struct states states;
+    struct measurement *m; /* null: not begun, kept or skipped */
+    char *profile, *notes; /* printed after the row */
+    size_t profile_size, notes_size;
+};
+
+/* The sweep on one device. */
+struct run {
+    const struct options *options;
+    struct progress *progress;
+    struct report *report;
+    struct work *work;
+    int64_t rows;
+    struct pace pace;
 };
 
 /*
@@ -64,6 +83,21 @@ static void find_costs(struct work *w)
     }
 }
 
+/* The seconds of a budget and of the first guess of a run. */
+static void plan_slots(struct work *w, double total, int64_t rows)
+{
+    const struct options *o = w->job.options;
+    for (size_t i = 0; i < TIMED; i++) {
+        bool encodes = i == PROGRAMS;
+        struct slot *s = &w->slot[i];
+        s->is_wanted = encodes ? w->job.config.parts.pe.kind != ENCODING_NONE
+                               : config_runs(o, &w->job.config, (enum program_kind)i);
+        s->share = !encodes && !o->programs[i] ? 0 : share_of(o, encodes ? 0 : w->cost[i], total, rows);
+        s->call = !encodes && w->job.ceilings->count > 0 ? w->cost[i] : 0;
+        w->job.share[i] = s->share;
+    }
+}
+
 static struct work *plan_work(const struct job *common, const enum row_state *state, int64_t rows)
 {
     const struct options *o = common->options;
@@ -71,25 +105,21 @@ static struct work *plan_work(const struct job *common, const enum row_state *st
     double total = 0;
     int64_t missing = 0;
     for (int64_t i = 0; work && i < rows; i++) {
-        work[i].kept = state[i] == ROW_KEPT;
-        if (work[i].kept)
+        work[i].state = state[i];
+        if (state[i] == ROW_KEPT)
             continue;
         missing++;
         work[i].job = *common;
         work[i].job.row = i;
         work[i].job.config = config_at(o, i);
+        work[i].job.states = &work[i].states;
         find_costs(&work[i]);
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             total += work[i].cost[p];
     }
-    for (int64_t i = 0; work && i < rows; i++) {
-        work[i].job.encoded = &work[i].encoded;
-        work[i].job.samples = work[i].samples;
-        work[i].job.share_encoding = share_of(o, 0, 0, missing);
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            if (o->programs[p] && !work[i].kept)
-                work[i].job.share[p] = share_of(o, work[i].cost[p], total, missing);
-    }
+    for (int64_t i = 0; work && i < rows; i++)
+        if (state[i] != ROW_KEPT)
+            plan_slots(&work[i], total, missing);
     return work;
 }
 
@@ -113,24 +143,6 @@ static int64_t *shuffled(int64_t count, uint64_t key)
     return order;
 }
 
-static bool interleave(const struct options *o, struct work *work, int64_t rows, struct progress *progress)
-{
-    for (int turn = 0; turn < TURNS; turn++) {
-        int64_t *order = shuffled(rows, rng_bits(rng_key(o->seed, "interleave"), (uint64_t)turn));
-        if (!order)
-            return false;
-        for (int64_t i = 0; i < rows && !interrupt_signal(); i++) {
-            struct work *w = &work[order[i]];
-            if (w->kept)
-                continue;
-            show(progress, w, order[i], 1.0 / TURNS);
-            row_take_turn(&w->job, TURNS);
-        }
-        free(order);
-    }
-    return true;
-}
-
 static struct pace pace_start(const struct ceilings *c)
 {
     double known = c->count > 0 ? 1 : NAN;
@@ -143,8 +155,8 @@ static struct pace pace_start(const struct ceilings *c)
 static void pace_learn(struct pace *pace, const struct work *w)
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        const struct samples *s = &w->samples[p];
-        if (!(w->cost[p] > 0) || s->n == 0)
+        const struct samples *s = measurement_samples(w->m, p);
+        if (!(w->cost[p] > 0) || !s)
             continue;
         double ratio = summarize(s->seconds, (size_t)s->n).median / w->cost[p];
         pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
@@ -179,65 +191,271 @@ static bool nothing_fits(const struct work *w, char reason[256])
     return none;
 }
 
-/* Measures one configuration and reports its row, if it was finished. A profile is printed after its row. */
-static bool run_row(struct work *w, struct pace *pace, struct report *r, bool *good, struct message *error)
+/* Opens what is printed after the row. */
+static void open_texts(struct work *w, const struct report *r)
 {
     struct job *job = &w->job;
-    char prefix[PATH_MAX], *profile = NULL, reason[256];
+    char prefix[PATH_MAX];
+    job->notes = open_memstream(&w->notes, &w->notes_size);
+    if (job->options->profile)
+        job->profile = open_memstream(&w->profile, &w->profile_size);
+    if (!job->notes || (job->options->profile && !job->profile))
+        abort();
     if (r->path && job->options->bench->whole && job->options->output.charts) {
         paths_prefix(r->path, prefix);
-        job->timeline = prefix;
+        job->timeline = strdup(prefix);
     }
-    size_t size = 0;
-    if (job->options->profile)
-        job->profile = open_memstream(&profile, &size);
-    bool skipped = nothing_fits(w, reason) || too_long(pace, w, reason);
-    struct row *row = skipped ? row_skip(job, reason) : row_measure(job);
-    if (!skipped)
-        pace_learn(pace, w);
-    bool made = row != NULL;
-    *good = made && row_is_ok(row);
-    bool saved = !made || report_row(r, job->progress->before + job->row, row, error);
+}
+
+static void print_texts(struct work *w)
+{
+    struct job *job = &w->job;
     if (job->profile)
         fclose(job->profile);
-    if (profile && made)
-        fputs(profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
-    free(profile);
-    return saved;
+    if (job->notes)
+        fclose(job->notes);
+    if (w->profile)
+        fputs(w->profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
+    if (w->notes)
+        fputs(w->notes, stderr);
+    job->profile = job->notes = NULL;
+}
+
+/* Keeps the graphs of a row for its next turn, if there is room. */
+static void keep_graphs(struct run *s, struct work *w)
+{
+    double all = 0;
+    for (int64_t i = 0; i < s->rows; i++)
+        all += s->work[i].m ? (double)measurement_bytes(s->work[i].m) : 0;
+    if (s->options->sampling.turns == 1 || all > kept_share * workload_limit(s->options))
+        measurement_close(w->m);
+}
+
+/* Takes a turn of a row. False if nothing of it takes part. */
+static bool take_turn(struct run *s, struct work *w, const struct turn_plan *plan)
+{
+    bool any = plan->first;
+    for (size_t i = 0; i < TIMED; i++)
+        any = any || plan->block[i].wanted;
+    if (!any)
+        return false;
+    measurement_turn(w->m, plan);
+    keep_graphs(s, w);
+    for (size_t i = 0; i < TIMED; i++)
+        slot_learn(&w->slot[i], w->m, i, &w->states);
+    return true;
+}
+
+static bool save_row(struct run *s, struct work *w, struct row *row, struct message *error)
+{
+    return report_row(s->report, s->progress->before + w->job.row, row, error);
+}
+
+static struct turn_plan plan_turn(const struct work *w, int turn)
+{
+    const struct sampling_options *o = &w->job.options->sampling;
+    struct turn_plan plan = {.first = turn == 0 && w->state != ROW_PARTIAL};
+    for (size_t i = 0; i < TIMED; i++)
+        plan.block[i] = slot_plan(&w->slot[i], o, turn, i == PROGRAMS);
+    return plan;
+}
+
+/* The first turn of a row: measures and reports it. Nothing is reported after a signal. */
+static bool begin_row(struct run *s, struct work *w, struct message *error)
+{
+    char reason[256];
+    bool partial = w->state == ROW_PARTIAL;
+    if (!partial && (nothing_fits(w, reason) || too_long(&s->pace, w, reason)))
+        return save_row(s, w, row_skip(&w->job, reason), error);
+    open_texts(w, s->report);
+    w->m =
+        measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
+    for (size_t i = 0; i < TIMED; i++)
+        slot_learn(&w->slot[i], w->m, i, &w->states);
+    struct turn_plan plan = plan_turn(w, 0);
+    take_turn(s, w, &plan);
+    if (interrupt_signal()) {
+        measurement_end(w->m);
+        w->m = NULL;
+        return true;
+    }
+    pace_learn(&s->pace, w);
+    return save_row(s, w, measurement_row(w->m), error);
+}
+
+/* Prints a row that takes no more turns. */
+static bool finish_row(struct run *s, struct work *w, bool *all_good, struct message *error)
+{
+    int64_t index = s->progress->before + (w - s->work);
+    *all_good &= row_is_ok(report_at(s->report, index));
+    bool printed = report_print(s->report, index, w->state == ROW_KEPT, error);
+    if (w->m && w->job.notes)
+        measurement_warn(w->m, w->job.notes);
+    print_texts(w);
+    return printed;
+}
+
+static bool first_turns(struct run *s, bool *all_good, struct message *error)
+{
+    bool only = s->options->sampling.turns == 1;
+    for (int64_t i = 0; i < s->rows && !interrupt_signal(); i++) {
+        struct work *w = &s->work[i];
+        if (w->state != ROW_KEPT) {
+            show(s->progress, w, i, 1.0 / s->options->sampling.turns);
+            if (!begin_row(s, w, error))
+                return false;
+        }
+        if (only && !interrupt_signal() && !finish_row(s, w, all_good, error))
+            return false;
+    }
+    return true;
+}
+
+/* The states in the probes of all turns with this number of threads. */
+static struct states states_of(const struct run *s, int threads)
+{
+    struct turn *all = NULL;
+    size_t n = 0;
+    for (int64_t i = 0; i < s->rows; i++)
+        for (size_t t = 0; t < TIMED; t++) {
+            const struct work *w = &s->work[i];
+            const struct samples *samples =
+                w->m && w->job.config.threads == threads ? measurement_samples(w->m, t) : NULL;
+            if (!samples)
+                continue;
+            all = realloc(all, (n + (size_t)samples->turns) * sizeof *all);
+            if (!all)
+                abort();
+            memcpy(all + n, samples->turn, (size_t)samples->turns * sizeof *all);
+            n += (size_t)samples->turns;
+        }
+    struct states states = states_find(all, n);
+    free(all);
+    return states;
+}
+
+/* Finds the states of the machine from all turns so far, for each number of threads. */
+static void find_states(struct run *s)
+{
+    for (int64_t i = 0; i < s->rows; i++) {
+        struct work *w = &s->work[i], *same = NULL;
+        for (int64_t k = 0; k < i && w->m && !same; k++)
+            if (s->work[k].m && s->work[k].job.config.threads == w->job.config.threads)
+                same = &s->work[k];
+        if (same)
+            w->states = same->states;
+        else if (w->m)
+            w->states = states_of(s, w->job.config.threads);
+        for (size_t t = 0; t < TIMED && w->m; t++)
+            slot_learn(&w->slot[t], w->m, t, &w->states);
+    }
+}
+
+static double seconds_left(const struct run *s)
+{
+    double left = s->options->sampling.budget / s->options->device.count;
+    for (int64_t i = 0; i < s->rows; i++)
+        left -= s->work[i].m ? measurement_spent(s->work[i].m) : 0;
+    return left;
+}
+
+static struct turn_plan plan_more(const struct work *w, double left)
+{
+    const struct sampling_options *o = &w->job.options->sampling;
+    struct turn_plan plan = {.first = false};
+    for (size_t i = 0; i < TIMED; i++) {
+        plan.block[i] = slot_plan(&w->slot[i], o, 0, i == PROGRAMS);
+        plan.block[i].wanted = slot_lacks_turns(&w->slot[i], o, left);
+    }
+    return plan;
+}
+
+/* One more turn of all rows that take part. any: whether there were some. */
+static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
+{
+    const struct options *o = s->options;
+    int64_t *order = shuffled(s->rows, rng_bits(rng_key(o->seed, "turns"), (uint64_t)turn));
+    bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows);
+    *any = false;
+    for (int64_t i = 0; i < s->rows && going && !interrupt_signal(); i++) {
+        struct work *w = &s->work[order[i]];
+        if (!w->m || !measurement_goes_on(w->m))
+            continue;
+        show(s->progress, w, order[i], 1.0 / o->sampling.turns);
+        struct turn_plan plan = turn < o->sampling.turns ? plan_turn(w, turn) : plan_more(w, seconds_left(s));
+        if (take_turn(s, w, &plan)) {
+            *any = true;
+            going = save_row(s, w, measurement_row(w->m), error);
+        }
+    }
+    free(order);
+    find_states(s);
+    return going;
+}
+
+static bool later_turns(struct run *s, struct message *error)
+{
+    int turns = s->options->sampling.turns;
+    bool going = true, any = true;
+    find_states(s);
+    for (int turn = 1; turn < turns && going && !interrupt_signal(); turn++)
+        going = next_turn(s, turn, &any, error);
+    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !interrupt_signal(); turn++)
+        going = next_turn(s, turn, &any, error);
+    return going;
+}
+
+/* Reports all rows again, with the states that all turns show, and prints them. */
+static bool finish_rows(struct run *s, bool *all_good, struct message *error)
+{
+    bool going = true;
+    for (int64_t i = 0; i < s->rows && going; i++) {
+        struct work *w = &s->work[i];
+        if (w->m)
+            going = save_row(s, w, measurement_row(w->m), error);
+        if (going && report_has(s->report, s->progress->before + i))
+            going = finish_row(s, w, all_good, error);
+    }
+    return going;
+}
+
+static void free_work(struct work *work, int64_t rows)
+{
+    for (int64_t i = 0; work && i < rows; i++) {
+        struct work *w = &work[i];
+        measurement_end(w->m);
+        if (w->job.notes)
+            fclose(w->job.notes);
+        if (w->job.profile)
+            fclose(w->job.profile);
+        free(w->notes);
+        free(w->profile);
+        free((char *)w->job.timeline);
+    }
+    free(work);
 }
 
 /* The sweep on one device. */
 static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
 {
     const struct options *o = common->options;
-    int64_t rows = config_count(o);
     struct flush flush = {0};
     struct job shared = *common;
     shared.flush = &flush;
-    struct work *work = plan_work(&shared, r->resume->state + common->progress->before, rows);
-    bool turns = o->sampling.interleave && !o->device.meta;
-    bool going = work && (!turns || interleave(o, work, rows, common->progress));
-    if (!going)
-        complain(error, "no memory for %lld rows", (long long)rows);
-    struct pace pace = pace_start(common->ceilings);
-    for (int64_t i = 0; going && i < rows && !interrupt_signal(); i++) {
-        bool good;
-        if (work[i].kept) {
-            *all_good &= report_kept(r, common->progress->before + i);
-            continue;
-        }
-        show(common->progress, &work[i], i, turns ? 0 : 1);
-        going = run_row(&work[i], &pace, r, &good, error);
-        *all_good &= good;
-    }
-    for (int64_t i = 0; work && i < rows; i++) {
-        for (int p = 0; p < PROGRAMS; p++)
-            samples_free(&work[i].samples[p]);
-        encoded_free(&work[i].encoded);
-    }
-    free(work);
+    shared.peak = peak_of(o->device.backend);
+    struct run s = {.options = o,
+                    .progress = common->progress,
+                    .report = r,
+                    .rows = config_count(o),
+                    .pace = pace_start(common->ceilings)};
+    s.work = plan_work(&shared, r->resume->state + common->progress->before, s.rows);
+    bool going = s.work ? first_turns(&s, all_good, error)
+                        : complain(error, "no memory for %lld rows", (long long)s.rows);
+    if (going && o->sampling.turns > 1)
+        going = later_turns(&s, error) && finish_rows(&s, all_good, error);
+    free_work(s.work, s.rows);
     flush_close(&flush);
-    common->progress->before += rows;
+    common->progress->before += s.rows;
     return going;
 }
 

@@ -114,8 +114,7 @@ int noise_warn_samples(const struct drift *d, const struct slow_start *s, const 
     if (d->found)
         warnings +=
             warn(out, "%s: the samples drift by %+.1f %% from first to last: %s", program, 100 * d->change,
-                 d->change > 0 ? "let the machine cool down, and take the rows in turns (--interleave)"
-                               : "warm up longer (--warmup)");
+                 d->change > 0 ? "let the machine cool down" : "warm up longer (--warmup)");
     return warnings;
 }
 

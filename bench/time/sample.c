@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/time/stopwatch.h"
@@ -102,28 +101,20 @@ static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, 
 {
     double start = clock_now();
     while (!sampling_cancelled(rule) &&
-           (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < 0.1 : s->warmup < rule->warmup)) {
+           (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < rule->warm_seconds
+                             : s->warmup < rule->warmup)) {
         s->warmup += !isnan(run_watched(t, r, rule, s));
     }
 }
 
-static bool quiet(const struct samples *s, double max_noise)
+bool block_complete(int n, const struct sampling *rule, double elapsed)
 {
-    struct summary m = summarize(s->seconds, (size_t)s->n);
-    struct interval ranks = median_interval_ranks(s->seconds, (size_t)s->n);
-    double width = s->n < AUTOCORRELATION_MIN ? m.ci95_high - m.ci95_low : ranks.high - ranks.low;
-    return width / 2 <= max_noise * m.median;
+    return rule->runs > 0 ? n >= rule->runs : n >= rule->most || (n > 0 && elapsed >= rule->budget);
 }
 
-bool sampling_enough(const struct samples *s, const struct sampling *rule, double elapsed)
+struct probe sampling_probe(const struct sampling *rule)
 {
-    if (rule->runs > 0)
-        return s->n >= rule->runs;
-    if (s->n >= SAMPLES_MAX)
-        return true;
-    if (s->n >= SAMPLES_MIN && elapsed >= rule->budget)
-        return true;
-    return s->n >= rule->min_samples && quiet(s, rule->max_noise);
+    return rule->peak ? probe_take(rule->peak, rule->threads) : probe_none();
 }
 
 void samples_allocate(struct samples *s, size_t capacity)
@@ -152,46 +143,85 @@ static void take_sample(struct tape *t, struct run *r, const struct sampling *ru
 /* Whether the samples are enough, without those that a throttled GPU spoiled. */
 static bool done(struct samples *s, const struct sampling *rule, struct watch *gpu, double elapsed)
 {
-    bool last = sampling_enough(s, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
+    bool last = block_complete(s->n, rule, elapsed), time_left = rule->runs > 0 || elapsed < rule->budget;
     int taken = s->n;
     s->n = watch_sample(gpu, taken, last, time_left, s->clock);
     s->seen = gpu->seen;
     return last && s->n == taken;
 }
 
-struct samples sample_tape(struct tape *t, const struct sampling *rule)
+void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after)
 {
-    struct samples s = {0};
-    samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : SAMPLES_MAX));
-    struct run r = run_open(t);
-    struct cancel signals = tape_cancel_when(t, (struct cancel){sampling_cancelled, rule});
-    warm_up(t, &r, rule, &s);
+    if (s->n == 0)
+        return;
+    s->turn = malloc(sizeof *s->turn);
+    if (!s->turn)
+        abort();
+    s->turns = 1;
+    *s->turn = (struct turn){(size_t)s->n, *before, *after};
+}
+
+static void take_block(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+{
     double start = clock_now();
     struct usage before = usage_now();
     struct watch gpu = watch_start(rule->nvml, rule->look);
     while (!sampling_cancelled(rule)) {
-        take_sample(t, &r, rule, &s);
+        take_sample(t, r, rule, s);
         if (rule->progress)
-            rule->progress(rule->context, s.n, clock_now() - start);
-        if (done(&s, rule, &gpu, clock_now() - start))
+            rule->progress(rule->context, s->n, clock_now() - start);
+        if (done(s, rule, &gpu, clock_now() - start))
             break;
     }
-    s.used = usage_since(&before);
-    s.elapsed = clock_now() - start;
+    s->used = usage_since(&before);
+    s->elapsed = clock_now() - start;
+}
+
+struct samples sample_tape(struct tape *t, const struct sampling *rule)
+{
+    struct samples s = {0};
+    samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : rule->most));
+    struct run r = run_open(t);
+    struct cancel signals = tape_cancel_when(t, (struct cancel){sampling_cancelled, rule});
+    double start = clock_now();
+    warm_up(t, &r, rule, &s);
+    struct probe before = sampling_probe(rule);
+    take_block(t, &r, rule, &s);
+    struct probe after = sampling_probe(rule);
+    samples_close_turn(&s, &before, &after);
+    s.spent = clock_now() - start;
     stopwatch_close(&r.watch);
     tape_cancel_when(t, signals);
     return s;
 }
 
+struct turns samples_turns(const struct samples *s)
+{
+    return (struct turns){(size_t)s->turns, s->turn, s->seconds};
+}
+
 void samples_free(struct samples *s)
 {
     free(s->seconds);
+    free(s->turn);
     *s = (struct samples){0};
 }
 
 static void copy_values(double *to, int at, const double *from, int count)
 {
     memcpy(to + at, from, (size_t)count * sizeof *to);
+}
+
+static struct turn *join_turns(const struct samples *a, const struct samples *b)
+{
+    struct turn *both = malloc((size_t)(a->turns + b->turns) * sizeof *both);
+    if (!both)
+        abort();
+    for (int i = 0; i < a->turns; i++)
+        both[i] = a->turn[i];
+    for (int i = 0; i < b->turns; i++)
+        both[a->turns + i] = b->turn[i];
+    return both;
 }
 
 void samples_join(struct samples *into, struct samples *turn)
@@ -202,8 +232,11 @@ void samples_join(struct samples *into, struct samples *turn)
         both.warmup = into->warmup + turn->warmup;
         both.first = into->first;
         both.elapsed = into->elapsed + turn->elapsed;
+        both.spent = into->spent + turn->spent;
         both.used = usage_sum(&into->used, &turn->used);
         both.seen = seen_join(&into->seen, &turn->seen);
+        both.turns = into->turns + turn->turns;
+        both.turn = join_turns(into, turn);
         samples_allocate(&both, (size_t)both.n);
         copy_values(both.seconds, 0, into->seconds, into->n);
         copy_values(both.seconds, into->n, turn->seconds, turn->n);

@@ -1,0 +1,214 @@
+/*
+ * Probes are clustered on one axis by their gaps, as Jenks' natural breaks or single linkage would, but with
+ * a test of each gap against the scatter beside it, so that one cluster stays one. The widest gap that passes
+ * divides the values, and both sides are divided again.
+ */
+#include "analysis/statistics/states.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/statistics.h"
+
+static const double gap_over_extent = 4, least_gap = 1.25;
+
+static void *new_values(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "states: no memory for %zu values\n", count);
+        abort();
+    }
+    return memory;
+}
+
+/* The ratio across the quarter of sorted[n] that is nearest to its end, or to its begin. */
+static double extent(const double *sorted, size_t n, bool at_end)
+{
+    size_t quarter = (n + 3) / 4;
+    return at_end ? sorted[n - 1] / sorted[n - 1 - quarter] : sorted[quarter] / sorted[0];
+}
+
+static bool is_border(const double *sorted, size_t n, size_t i)
+{
+    double gap = sorted[i] / sorted[i - 1];
+    double scatter = fmax(extent(sorted, i, true), extent(sorted + i, n - i, false));
+    return gap >= least_gap && log(gap) >= gap_over_extent * log(scatter);
+}
+
+/* Adds the borders within sorted[n], ascending. */
+static void divide(struct borders *b, const double *sorted, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = BORDER_SIDE; i + BORDER_SIDE <= n; i++)
+        if (is_border(sorted, n, i) &&
+            (best == 0 || sorted[i] / sorted[i - 1] > sorted[best] / sorted[best - 1]))
+            best = i;
+    if (best == 0)
+        return;
+    divide(b, sorted, best);
+    if (b->count < BORDERS_MAX)
+        b->at[b->count++] = sqrt(sorted[best - 1] * sorted[best]);
+    divide(b, sorted + best, n - best);
+}
+
+struct borders borders_find(double *values, size_t n)
+{
+    struct borders b = {0};
+    qsort(values, n, sizeof *values, compare_doubles);
+    divide(&b, values, n);
+    return b;
+}
+
+size_t borders_locate(const struct borders *b, double value)
+{
+    size_t cluster = 0;
+    while (cluster < b->count && value > b->at[cluster])
+        cluster++;
+    return cluster;
+}
+
+static bool is_given_up(const struct turn *t)
+{
+    return t->before.seconds[PROBE_PING] >= PROBE_LIMIT || t->after.seconds[PROBE_PING] >= PROBE_LIMIT;
+}
+
+struct states states_find(const struct turn *turns, size_t n)
+{
+    struct states s = {0};
+    double *values = new_values(2 * n, sizeof *values);
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            if (turns[i].before.seconds[part] > 0 && !is_given_up(&turns[i])) {
+                values[count++] = turns[i].before.seconds[part];
+                values[count++] = turns[i].after.seconds[part];
+            }
+        s.part[part] = borders_find(values, count);
+    }
+    free(values);
+    return s;
+}
+
+bool states_same(const struct states *s, const struct probe *a, const struct probe *b)
+{
+    bool same = true;
+    for (int part = 0; part < PROBE_PARTS; part++)
+        same = same && borders_locate(&s->part[part], a->seconds[part]) ==
+                           borders_locate(&s->part[part], b->seconds[part]);
+    return same;
+}
+
+/* Whether the state did not change during the turn, and was that of `other`. */
+static bool in_state(const struct states *s, const struct turn *t, const struct turn *other)
+{
+    return !is_given_up(t) && states_same(s, &t->before, &t->after) &&
+           states_same(s, &t->before, &other->before);
+}
+
+/* A turn of the state with the most turns; the first of several such states. */
+static const struct turn *best_filled(const struct turns *t, const struct states *s)
+{
+    const struct turn *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < t->count; k++)
+            count += in_state(s, &t->list[k], &t->list[i]);
+        if (count > most && in_state(s, &t->list[i], &t->list[i])) {
+            best = &t->list[i];
+            most = count;
+        }
+    }
+    return best;
+}
+
+/* Whether the turns outside the chosen state take a time like those inside: `inside` and `outside` medians.
+ */
+static bool is_like(const double *inside, size_t n, const double *outside, size_t m)
+{
+    double low = INFINITY, high = -INFINITY, median = summarize(outside, m).median;
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, inside[i]);
+        high = fmax(high, inside[i]);
+    }
+    return low <= median && median <= high;
+}
+
+static double *medians_of(const struct turns *t)
+{
+    double *medians = new_values(t->count, sizeof *medians);
+    const double *samples = t->samples;
+    for (size_t i = 0; i < t->count; samples += t->list[i++].samples)
+        medians[i] = summarize(samples, t->list[i].samples).median;
+    return medians;
+}
+
+static struct probe reported_state(const struct turns *t, const bool *is_reported)
+{
+    struct probe state;
+    double *values = new_values(2 * t->count, sizeof *values);
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        size_t n = 0;
+        for (size_t i = 0; i < t->count; i++)
+            if (is_reported[i] && t->list[i].before.seconds[part] > 0) {
+                values[n++] = t->list[i].before.seconds[part];
+                values[n++] = t->list[i].after.seconds[part];
+            }
+        state.seconds[part] = summarize(values, n).median;
+    }
+    free(values);
+    return state;
+}
+
+struct reported reported_choose(const struct turns *t, const struct states *s)
+{
+    const struct turn *best = best_filled(t, s);
+    double *all = medians_of(t), *others = new_values(t->count, sizeof *others);
+    struct reported r = {.medians = new_values(t->count, sizeof *r.medians),
+                         .is_reported = new_values(t->count, sizeof *r.is_reported)};
+    for (size_t i = 0; i < t->count; i++) {
+        r.is_reported[i] = best && in_state(s, &t->list[i], best);
+        if (r.is_reported[i])
+            r.medians[r.turns++] = all[i];
+        else
+            others[r.others++] = all[i];
+    }
+    r.several = r.turns > 0 && r.others > 0 && is_like(r.medians, r.turns, others, r.others);
+    r.unsettled = !best;
+    if (r.several || r.unsettled)
+        for (r.turns = 0, r.others = 0; r.turns < t->count; r.turns++) {
+            r.is_reported[r.turns] = true;
+            r.medians[r.turns] = all[r.turns];
+        }
+    r.state = reported_state(t, r.is_reported);
+    free(all);
+    free(others);
+    return r;
+}
+
+double reported_median(const struct reported *r)
+{
+    return summarize(r->medians, r->turns).median;
+}
+
+double *reported_values(const struct turns *t, const struct reported *r, const double *values, size_t *n)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < t->count; i++)
+        all += t->list[i].samples;
+    double *chosen = new_values(all, sizeof *chosen);
+    *n = 0;
+    for (size_t i = 0; i < t->count; values += t->list[i++].samples)
+        for (size_t k = 0; k < t->list[i].samples && r->is_reported[i]; k++)
+            chosen[(*n)++] = values[k];
+    return chosen;
+}
+
+void reported_free(struct reported *r)
+{
+    free(r->medians);
+    free(r->is_reported);
+    *r = (struct reported){0};
+}

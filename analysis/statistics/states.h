@@ -1,0 +1,93 @@
+/*
+ * States of the machine. A virtual machine's processors are moved about: two of them may share a core, a
+ * cache or neither, for seconds or minutes at a time, and a program's time depends on it. A sweep measures
+ * each program in turns, with a probe of the machine before and after every turn. The probes of a run tell
+ * its states apart, and a program is reported in the state that most of its turns were in.
+ */
+#ifndef GTMARK_ANALYSIS_STATES_H
+#define GTMARK_ANALYSIS_STATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a probe measures, in seconds: a cache line passing from thread to thread, and a fixed number of
+ * multiply-adds on all threads. NAN: not measured. */
+enum { PROBE_PING, PROBE_FMA, PROBE_PARTS };
+struct probe {
+    double seconds[PROBE_PARTS];
+};
+
+/* A ping that takes this many seconds was given up: a thread was not running. No turn beside such a probe is
+ * in any state. */
+#define PROBE_LIMIT 1e-3
+
+/* A turn: some samples in a row, and the probes around them. */
+struct turn {
+    size_t samples;
+    struct probe before, after;
+};
+
+/* The samples of all turns, in the order taken. */
+struct turns {
+    size_t count;
+    const struct turn *list;
+    const double *samples;
+};
+
+enum { BORDERS_MAX = 7, BORDER_SIDE = 3 };
+
+/* The values, ascending, that separate the clusters of some probes. */
+struct borders {
+    size_t count;
+    double at[BORDERS_MAX];
+};
+
+/*
+ * Borders in the gaps between positive values[n], which it sorts. A gap is a border if it is wider, on a
+ * logarithmic scale, than four times the extent of the nearest quarter of the values on either side, and a
+ * quarter of the smaller value; each side must have at least BORDER_SIDE values.
+ */
+struct borders borders_find(double *values, size_t n);
+
+/* The cluster of a value: the number of borders below it. */
+size_t borders_locate(const struct borders *b, double value);
+
+/* The borders of each part of the probes. */
+struct states {
+    struct borders part[PROBE_PARTS];
+};
+
+/* The states in the probes around turns[n]; parts that were not measured have none. */
+struct states states_find(const struct turn *turns, size_t n);
+
+/* Whether two probes are in the same state. */
+bool states_same(const struct states *s, const struct probe *a, const struct probe *b);
+
+/* Which turns are reported. */
+struct reported {
+    size_t turns, others; /* reported, and left out: in other states, or while the state changed */
+    double *medians;      /* of each reported turn, in order */
+    bool *is_reported;    /* of each turn */
+    struct probe state;   /* medians over the reported turns */
+    bool several;         /* the turns were in several states, and the program takes the same time in each */
+    bool unsettled;       /* no turn was in one state: all are reported */
+};
+
+/* Fewest reported turns for a time to be a basis of verdicts, fits and findings: the extremes of 6 enclose
+ * the median with only 96.9 %, and two such ranges have less than 95 % together. */
+enum { REPORTED_MIN = 7 };
+
+/*
+ * Chooses the state with the most turns; others are left out unless their median is within the range of
+ * those chosen. To be freed by reported_free.
+ */
+struct reported reported_choose(const struct turns *t, const struct states *s);
+void reported_free(struct reported *r);
+
+/* The median of the reported turns' medians. */
+double reported_median(const struct reported *r);
+
+/* The values of the reported turns; values[] has one per sample. To be freed. */
+double *reported_values(const struct turns *t, const struct reported *r, const double *values, size_t *n);
+
+#endif

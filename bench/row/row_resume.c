@@ -1,0 +1,111 @@
+#include "bench/row/row_resume.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/schema.h"
+
+/* The numbers of a field of a program's time, to be freed; null if it has none. */
+static double *load_reals(const struct row *row, const char *program, const char *field, size_t *n)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.%s", program, field);
+    *n = row_reals_count(row, path);
+    double *values = *n > 0 ? malloc(*n * sizeof *values) : NULL;
+    if (*n > 0 && !values)
+        abort();
+    if (values)
+        row_get_reals(row, path, values, *n, n);
+    return values;
+}
+
+/* The turns of these sizes, with their probes if there are any. */
+static struct turn *load_turns(const struct row *row, const char *program, const double *sizes, size_t n)
+{
+    static const char *const fields[PROBE_PARTS] = {"state.ping_probes", "state.fma_probes"};
+    struct turn *turns = malloc(n * sizeof *turns);
+    if (!turns)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        turns[i] = (struct turn){(size_t)sizes[i], probe_none(), probe_none()};
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        size_t count;
+        double *probes = load_reals(row, program, fields[part], &count);
+        for (size_t i = 0; i < n && count == 2 * n; i++) {
+            turns[i].before.seconds[part] = probes[2 * i];
+            turns[i].after.seconds[part] = probes[2 * i + 1];
+        }
+        free(probes);
+    }
+    return turns;
+}
+
+void samples_load(struct samples *s, const struct row *from, const char *program)
+{
+    size_t n, turns;
+    double all = 0, *seconds = load_reals(from, program, "samples", &n);
+    double *sizes = load_reals(from, program, "blocks", &turns);
+    for (size_t i = 0; i < turns; i++)
+        all += sizes[i] >= 1 ? sizes[i] : NAN;
+    *s = (struct samples){0};
+    if (n > 0 && all == (double)n) {
+        samples_allocate(s, n);
+        s->n = (int)n;
+        s->turns = (int)turns;
+        s->turn = load_turns(from, program, sizes, turns);
+        for (size_t i = 0; i < n; i++) {
+            s->seconds[i] = seconds[i];
+            s->clock[i] = NAN;
+            for (int p = 0; p < PHASES; p++)
+                s->phase[p][i] = NAN;
+        }
+        s->first = NAN;
+        row_get_real(from, "loss", &s->first);
+    }
+    free(seconds);
+    free(sizes);
+}
+
+/* Copies a field that `from` has. */
+static void copy_field(struct row *to, const struct row *from, const struct field *f)
+{
+    const char *text;
+    int64_t count;
+    double real;
+    size_t n = row_reals_count(from, f->path);
+    double *reals = n > 0 ? malloc(n * sizeof *reals) : NULL;
+    if (row_get_text(from, f->path, &text))
+        row_set_text(to, f->path, text);
+    else if (row_get_count(from, f->path, &count))
+        row_set_count(to, f->path, count);
+    else if (reals && row_get_reals(from, f->path, reals, n, &n))
+        row_set_reals(to, f->path, reals, n);
+    else if (row_get_real(from, f->path, &real))
+        row_set_real(to, f->path, real);
+    free(reals);
+}
+
+/* Whether a field is a statistic of times that `row` has, so that null is its value. */
+static bool is_current(const struct row *row, const char *path)
+{
+    const char *time = strstr(path, ".time.");
+    char n[SCHEMA_PATH];
+    int64_t count;
+    snprintf(n, sizeof n, "%.*s.time.n", time ? (int)(time - path) : 0, path);
+    return time && row_get_count(row, n, &count);
+}
+
+struct row *row_over(struct row *row, const struct row *from)
+{
+    struct row *both = row_copy(from);
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const struct field *f = &schema_fields[i];
+        if (!row_is_null(row, f->path))
+            copy_field(both, row, f);
+        else if (is_current(row, f->path) && !row_is_null(both, f->path))
+            row_set_null(both, f->path, row_reason(row, f->path));
+    }
+    row_free(row);
+    return both;
+}

@@ -1,0 +1,17 @@
+/* A row of an earlier run, to which turns are added. */
+#ifndef GTMARK_BENCH_ROW_RESUME_H
+#define GTMARK_BENCH_ROW_RESUME_H
+
+#include "analysis/record/row.h"
+#include "bench/time/sample.h"
+
+/*
+ * Reads the samples and turns of a program or encoding; none if the row lacks them. The times of phases and
+ * what the system counted are not in the file: they are those of new turns.
+ */
+void samples_load(struct samples *s, const struct row *from, const char *program);
+
+/* The earlier row with the fields that the new one has, which is freed. */
+struct row *row_over(struct row *row, const struct row *from);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * Threads pass a number on in a ring, each waiting for its turn; the best of several laps counts, since an
+ * interrupt can only prolong one. A thread that is not running holds up the ring: after a millisecond all
+ * give up, and that millisecond is the result.
+ */
+#include "bench/time/probe.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+
+#include "bench/base/clock.h"
+
+enum { ROUNDS = 20, LAPS = 8, REPEATS = 4, STEPS = 2048, PATIENCE = 256 };
+
+struct ring {
+    _Alignas(128) atomic_int number; /* on a cache line of its own */
+    _Alignas(128) atomic_bool over;
+    double until;
+};
+
+/* Waits until the number is `value`. False if the time is over. */
+static bool await_number(struct ring *r, int value)
+{
+    for (int spins = 1; atomic_load_explicit(&r->number, memory_order_acquire) != value; spins++) {
+        if (spins % PATIENCE == 0 && clock_now() > r->until)
+            atomic_store(&r->over, true);
+        if (atomic_load_explicit(&r->over, memory_order_relaxed))
+            return false;
+    }
+    return true;
+}
+
+/* Seconds from one thread to the next in the best lap of ROUNDS rounds, on thread 0; on others INFINITY. */
+static double pass_round(struct ring *r)
+{
+    int me = omp_get_thread_num(), all = omp_get_num_threads(), value = me;
+    double best = me == 0 ? PROBE_LIMIT : INFINITY;
+    bool going = true;
+    for (int lap = 0; lap < LAPS && going; lap++) {
+        double start = clock_now();
+        for (int i = 0; i < ROUNDS && (going = await_number(r, value)); i++, value += all)
+            atomic_store_explicit(&r->number, value + 1, memory_order_release);
+        if (going && me == 0)
+            best = fmin(best, (clock_now() - start) / (ROUNDS * all));
+    }
+    return best;
+}
+
+/* Seconds in the best of several repetitions; the threads come from the ring at the same time. */
+static double multiply_add(const struct peak *peak)
+{
+    double best = INFINITY;
+    for (int i = 0; i < REPEATS; i++) {
+        double start = clock_now();
+        peak->multiply_add(STEPS);
+        best = fmin(best, clock_now() - start);
+    }
+    return best;
+}
+
+struct probe probe_none(void)
+{
+    return (struct probe){{NAN, NAN}};
+}
+
+struct probe probe_take(const struct peak *peak, int threads)
+{
+    struct ring ring = {.until = clock_now() + PROBE_LIMIT};
+    double ping = INFINITY, fma = 0;
+#pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma)
+    {
+        ping = omp_get_num_threads() > 1 ? pass_round(&ring) : NAN;
+        fma = peak ? multiply_add(peak) : NAN;
+    }
+    return (struct probe){{threads > 1 ? ping : NAN, peak ? fma : NAN}};
+}

@@ -1,0 +1,18 @@
+/* A probe of the machine's state: how far its processors are apart, and how fast. */
+#ifndef GTMARK_BENCH_PROBE_H
+#define GTMARK_BENCH_PROBE_H
+
+#include "analysis/statistics/states.h"
+#include "kernels/peak.h"
+
+/*
+ * Probes the machine with the threads that measure, for at most about a millisecond. Call it while no other
+ * thread of this program is running. peak: null measures no arithmetic. Without threads that could pass a
+ * cache line on, the ping is NAN.
+ */
+struct probe probe_take(const struct peak *peak, int threads);
+
+/* No probe: of a device. */
+struct probe probe_none(void);
+
+#endif

@@ -1,0 +1,184 @@
+/* States of the machine: probes with and without gaps, and the turns that are reported. */
+#include "analysis/statistics/states.h"
+
+#include "tests/synthetic.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MOST = 200 };
+
+/* A ping that was given up, in the units of make_turns. */
+#define GIVEN_UP (2e7 * PROBE_LIMIT)
+
+/* Log-normal values around `center` with this scatter. */
+static void scatter(double *x, size_t n, double center, double sigma, uint64_t seed)
+{
+    make_series(x, n, sigma, 0, seed);
+    for (size_t i = 0; i < n; i++)
+        x[i] *= center;
+}
+
+static void test_two_states(void **state)
+{
+    (void)state;
+    double x[40];
+    scatter(x, 25, 0.13e-6, 0.05, 1);
+    scatter(x + 25, 15, 0.57e-6, 0.05, 2);
+    struct borders b = borders_find(x, 40);
+    assert_int_equal(b.count, 1);
+    assert_true(b.at[0] > 0.16e-6 && b.at[0] < 0.48e-6);
+    assert_int_equal(borders_locate(&b, 0.13e-6), 0);
+    assert_int_equal(borders_locate(&b, 0.6e-6), 1);
+}
+
+static void test_three_states(void **state)
+{
+    (void)state;
+    double x[60];
+    scatter(x, 20, 0.03e-6, 0.05, 1);
+    scatter(x + 20, 20, 0.14e-6, 0.05, 2);
+    scatter(x + 40, 20, 0.57e-6, 0.05, 3);
+    struct borders b = borders_find(x, 60);
+    assert_int_equal(b.count, 2);
+    assert_int_equal(borders_locate(&b, 0.14e-6), 1);
+}
+
+/* One state stays one, however wide it scatters; few values and outliers make none. */
+static void test_one_state(void **state)
+{
+    (void)state;
+    static const double sigmas[] = {0.005, 0.05, 0.2};
+    int split = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        double x[MOST];
+        size_t n = 6 + 13 * (seed % 15);
+        scatter(x, n, 1e-7, sigmas[seed % 3], seed);
+        split += borders_find(x, n).count > 0;
+    }
+    assert_true(split <= 6); /* 2 % */
+    double few[] = {1, 1.01, 1.02, 5, 5.01}, outliers[] = {1, 1.01, 1.02, 1.03, 1.04, 1.05, 3, 7};
+    assert_int_equal(borders_find(few, 5).count, 0);
+    assert_int_equal(borders_find(outliers, 8).count, 0);
+    assert_int_equal(borders_find(few, 0).count, 0);
+}
+
+/* Turns of one sample: the pings before and after (0: the same), in units of 0.1 us, and the time. */
+static size_t make_turns(struct turn *turns, double *samples, const double (*list)[3], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double after = list[i][1] > 0 ? list[i][1] : list[i][0];
+        turns[i] = (struct turn){1, {{1e-7 * list[i][0], NAN}}, {{1e-7 * after, NAN}}};
+        samples[i] = list[i][2];
+    }
+    return n;
+}
+
+static struct reported report(const double (*list)[3], size_t n)
+{
+    struct turn turns[MOST];
+    double samples[MOST];
+    make_turns(turns, samples, list, n);
+    struct turns t = {n, turns, samples};
+    struct states s = states_find(turns, n);
+    return reported_choose(&t, &s);
+}
+
+static void test_best_filled_state(void **state)
+{
+    (void)state;
+    static const double list[][3] = {{1, 0, 10},     {5, 0, 19},  {1.01, 0, 10.1}, {1.02, 0, 10.2},
+                                     {5.1, 0, 19.2}, {1, 5, 14},  {1, 0, 9.9},     {5.2, 0, 19.1},
+                                     {1.01, 0, 10},  {1, 0, 10.1}};
+    struct reported r = report(list, 10);
+    assert_int_equal(r.turns, 6);
+    assert_int_equal(r.others, 4); /* three in the other state, one while it changed */
+    assert_false(r.several || r.unsettled);
+    assert_true(fabs(reported_median(&r) - 10.05) < 1e-9);
+    assert_true(r.state.seconds[PROBE_PING] < 1.1e-7);
+    assert_true(isnan(r.state.seconds[PROBE_FMA]));
+    assert_true(r.is_reported[0] && !r.is_reported[1] && !r.is_reported[5]);
+    reported_free(&r);
+}
+
+/* A program that takes the same time in both states is not divided. */
+static void test_the_same_in_every_state(void **state)
+{
+    (void)state;
+    static const double list[][3] = {{1, 0, 10},   {5, 0, 10.1}, {1.01, 0, 10.2}, {1.02, 0, 9.9},
+                                     {5.1, 0, 10}, {1, 0, 10.3}, {5.2, 0, 10.1},  {1.01, 0, 9.8}};
+    struct reported r = report(list, 8);
+    assert_int_equal(r.turns, 8);
+    assert_int_equal(r.others, 0);
+    assert_true(r.several);
+    reported_free(&r);
+}
+
+/* Probes that were given up are in no state; if all were, all turns are reported, as unsettled. */
+static void test_disturbed(void **state)
+{
+    (void)state;
+    static const double some[][3] = {{1, 0, 10},        {1, GIVEN_UP, 30}, {1.1, 0, 10},
+                                     {GIVEN_UP, 0, 40}, {1, 0, 10},        {1, 0, 10}};
+    struct reported r = report(some, 6);
+    assert_int_equal(r.turns, 4);
+    assert_int_equal(r.others, 2);
+    assert_false(r.unsettled);
+    reported_free(&r);
+    static const double all[][3] = {{GIVEN_UP, 0, 10}, {GIVEN_UP, 1, 30}};
+    r = report(all, 2);
+    assert_int_equal(r.turns, 2);
+    assert_true(r.unsettled);
+    reported_free(&r);
+}
+
+static void test_without_probes(void **state)
+{
+    (void)state;
+    static const double list[][3] = {{NAN, 0, 3}, {NAN, 0, 1}, {NAN, 0, 2}};
+    struct reported r = report(list, 3);
+    assert_int_equal(r.turns, 3);
+    assert_false(r.several || r.unsettled);
+    assert_true(reported_median(&r) == 2 && isnan(r.state.seconds[PROBE_PING]));
+    reported_free(&r);
+}
+
+/* Blocks of several samples count once; values are gathered from reported turns only. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct turn turns[3] = {
+        {3, {{NAN, NAN}}, {{NAN, NAN}}}, {1, {{NAN, NAN}}, {{NAN, NAN}}}, {2, {{NAN, NAN}}, {{NAN, NAN}}}};
+    double samples[] = {1, 9, 2, 4, 5, 7};
+    struct turns t = {3, turns, samples};
+    struct states none = {0};
+    struct reported r = reported_choose(&t, &none);
+    assert_true(r.medians[0] == 2 && r.medians[1] == 4 && r.medians[2] == 6);
+    r.is_reported[1] = false;
+    size_t n;
+    double *values = reported_values(&t, &r, samples, &n);
+    assert_int_equal(n, 5);
+    assert_true(values[2] == 2 && values[3] == 5);
+    free(values);
+    reported_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_states),
+        cmocka_unit_test(test_three_states),
+        cmocka_unit_test(test_one_state),
+        cmocka_unit_test(test_best_filled_state),
+        cmocka_unit_test(test_the_same_in_every_state),
+        cmocka_unit_test(test_disturbed),
+        cmocka_unit_test(test_without_probes),
+        cmocka_unit_test(test_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
