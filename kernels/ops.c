@@ -402,13 +402,18 @@ static bool read_before(const struct op_info *info, const void *args, int index)
     return false;
 }
 
+static wide edges_of(enum op op, const void *args)
+{
+    int64_t dims[DIMS];
+    char error[1];
+    op_bind(op, args, dims, error, sizeof error);
+    return dims[DIM_E];
+}
+
 /* Bytes of all operands; a gathered row counts once, or with `no_reuse` once per edge. */
 static int64_t bytes_of(enum op op, const void *args, bool no_reuse)
 {
     const struct op_info *info = op_info(op);
-    int64_t dims[DIMS];
-    char error[1];
-    op_bind(op, args, dims, error, sizeof error);
     wide bytes = 0;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
@@ -417,7 +422,7 @@ static int64_t bytes_of(enum op op, const void *args, bool no_reuse)
         const struct mat *m = operand_mat(o, args);
         bool reads = operand_reads(o, m) && !read_before(info, args, i);
         wide times = (reads ? 1 : 0) + (operand_writes(o) ? 1 : 0);
-        wide rows = no_reuse && o->gathered ? dims[DIM_E] : m->rows;
+        wide rows = no_reuse && o->gathered ? edges_of(op, args) : m->rows;
         bytes += times * rows * m->cols * (wide)dtype_size(m->dtype);
     }
     return bytes > INT64_MAX ? -1 : (int64_t)bytes;

@@ -251,35 +251,69 @@ static struct value *fit_of(struct run *r)
     return fit;
 }
 
+/* A row that has a sample, and the values of its other axes. */
+struct point {
+    char group[AXES_TEXT];
+    size_t row, first; /* of this group */
+    struct sample sample;
+};
+
+static int points_by_group(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    int order = strcmp(x->group, y->group);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static int points_by_first(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    int order = (x->first > y->first) - (x->first < y->first);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Brings the points of each group together, in the order of the rows. */
+static void sort_points(struct point *points, size_t n)
+{
+    qsort(points, n, sizeof *points, points_by_group);
+    for (size_t i = 0; i < n; i++)
+        points[i].first =
+            i && strcmp(points[i - 1].group, points[i].group) == 0 ? points[i - 1].first : points[i].row;
+    qsort(points, n, sizeof *points, points_by_first);
+}
+
 /* Adds the fits of a program over an axis, one for each combination of the other axes. */
 static void add_fits(struct value *fits, const struct rows *rows, const struct field *axis,
                      const char *program)
 {
-    size_t count = rows_count(rows);
+    size_t count = rows_count(rows), n = 0;
     const struct field *beside[AXES_MAX];
     size_t others = axes_beside(rows, axis, beside);
-    char(*groups)[AXES_TEXT] = malloc(count * sizeof *groups);
+    struct point *points = malloc(count * sizeof *points);
     struct sample *samples = malloc(count * sizeof *samples);
     double *xy = malloc(2 * count * sizeof *xy);
-    if (!groups || !samples || !xy)
+    if (!points || !samples || !xy)
         abort();
     for (size_t i = 0; i < count; i++)
-        axes_describe_all(rows_at(rows, i), beside, others, groups[i]);
-    for (size_t i = 0; i < count; i++) {
-        struct run r = {.program = program, .axis = axis, .group = groups[i], .samples = samples};
-        bool first = true;
-        for (size_t k = 0; k < i; k++)
-            first = first && strcmp(groups[k], groups[i]) != 0;
-        for (size_t k = i; first && k < count; k++)
-            if (strcmp(groups[k], groups[i]) == 0)
-                r.n += sample_of(rows_at(rows, k), axis, program, &samples[r.n]);
-        r.x = xy;
-        r.y = xy + count;
+        if (sample_of(rows_at(rows, i), axis, program, &points[n].sample)) {
+            axes_describe_all(rows_at(rows, i), beside, others, points[n].group);
+            points[n++].row = i;
+        }
+    sort_points(points, n);
+    for (size_t i = 0; i < n;) {
+        struct run r = {.program = program,
+                        .axis = axis,
+                        .group = points[i].group,
+                        .samples = samples,
+                        .x = xy,
+                        .y = xy + count};
+        for (size_t first = points[i].first; i < n && points[i].first == first; i++)
+            samples[r.n++] = points[i].sample;
         struct value *fit = fit_of(&r);
         if (fit)
             value_append(fits, fit);
     }
-    free(groups);
+    free(points);
     free(samples);
     free(xy);
 }

@@ -3,12 +3,14 @@
 
 #include "analysis/record/row.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool axes_vary(const struct rows *rows, const struct field *axis)
 {
     for (size_t i = 1; i < rows_count(rows); i++)
-        if (!row_same(rows_at(rows, 0), rows_at(rows, i), axis->path))
+        if (row_order(rows_at(rows, 0), rows_at(rows, i), axis) != 0)
             return true;
     return false;
 }
@@ -21,7 +23,7 @@ static bool has_one_value(const struct rows *rows, const struct field *axis)
         const struct row *row = rows_at(rows, i);
         if (!row_has(row, axis->path) || row_is_null(row, axis->path))
             continue;
-        if (first && !row_same(first, row, axis->path))
+        if (first && row_order(first, row, axis) != 0)
             return false;
         first = row;
     }
@@ -37,19 +39,28 @@ size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MA
     return n;
 }
 
+static int by_axis(const void *a, const void *b, void *axis)
+{
+    return row_order(*(const struct row *const *)a, *(const struct row *const *)b, axis);
+}
+
 bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other)
 {
     if (other->type == FIELD_TEXT)
         return false;
-    for (size_t i = 1; i < rows_count(rows); i++) {
-        const struct row *row = rows_at(rows, i);
-        for (size_t k = 0; k < i; k++) {
-            const struct row *before = rows_at(rows, k);
-            if (row_same(row, before, axis->path) && !row_same(row, before, other->path))
-                return false;
-        }
-    }
-    return true;
+    size_t count = rows_count(rows);
+    const struct row **sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = rows_at(rows, i);
+    qsort_r(sorted, count, sizeof *sorted, by_axis, (void *)(uintptr_t)axis);
+    bool follows = true;
+    for (size_t i = 1; follows && i < count; i++)
+        follows =
+            row_order(sorted[i - 1], sorted[i], axis) != 0 || row_order(sorted[i - 1], sorted[i], other) == 0;
+    free(sorted);
+    return follows;
 }
 
 size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX])

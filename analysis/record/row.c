@@ -109,7 +109,8 @@ static void drop_reasons(struct row *row, const char *path, bool all)
 void row_add_reason(struct row *row, const char *path, const char *text)
 {
     row->reasons = some(realloc(row->reasons, (row->reason_count + 1) * sizeof *row->reasons));
-    row->reasons[row->reason_count++] = (struct reason){some(strdup(path)), some(scan_clean(text))};
+    row->reasons[row->reason_count++] =
+        (struct reason){some(strdup(path)), some(scan_clean(text)), strlen(path)};
 }
 
 /* Discards the text, which is out of date. */
@@ -164,8 +165,9 @@ void row_set_reals(struct row *row, const char *path, const double *values, size
 void row_set_null(struct row *row, const char *path, const char *reason)
 {
     bool found = false;
+    size_t length = strlen(path);
     for (size_t i = 0; i < schema_fields_count; i++) {
-        if (!schema_is_under(schema_fields[i].path, path))
+        if (!field_is_under(&schema_fields[i], path, length))
             continue;
         found = true;
         cell_clear(&row->cells[i], schema_fields[i].type);
@@ -178,12 +180,19 @@ void row_set_null(struct row *row, const char *path, const char *reason)
     changed(row);
 }
 
-/* Whether the row has any field at this path or below it. */
-static bool has_any(const struct row *row, const char *path)
+/* Whether the row has any field in the group; looks first near field `near`, which is in the group. */
+static bool has_any(const struct row *row, const char *group, size_t near)
 {
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (row->cells[i].state != CELL_UNSET && schema_is_under(schema_fields[i].path, path))
+    size_t length = strlen(group), last = schema_fields_count - 1;
+    for (size_t away = 1; away <= last; away++) {
+        size_t before = near - away, after = near + away; /* `before` may wrap around */
+        if (before < near && row->cells[before].state != CELL_UNSET &&
+            field_is_under(&schema_fields[before], group, length))
             return true;
+        if (after <= last && row->cells[after].state != CELL_UNSET &&
+            field_is_under(&schema_fields[after], group, length))
+            return true;
+    }
     return false;
 }
 
@@ -197,7 +206,7 @@ void row_set_rest_null(struct row *row, const char *reason)
         /* The shortest prefix with no field in the row: one reason for a whole group. */
         for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
             *dot = '\0';
-            if (!has_any(row, path))
+            if (!has_any(row, path, i))
                 break;
             *dot = '.';
         }
@@ -275,36 +284,45 @@ bool row_is_null(const struct row *row, const char *path)
     return state_of(row, path) == CELL_NULL;
 }
 
-static bool cells_equal(const struct cell *a, const struct cell *b, enum field_type type)
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* An order of cells, in which equal ones are those with the same value, null or missing. */
+static int cells_order(const struct cell *a, const struct cell *b, enum field_type type)
 {
     if (a->state != b->state)
-        return false;
+        return ORDER(a->state, b->state);
     if (a->state == CELL_OTHER || (a->state == CELL_SET && type == FIELD_TEXT))
-        return strcmp(a->text, b->text) == 0;
+        return strcmp(a->text, b->text);
     if (a->state != CELL_SET)
-        return true;
+        return 0;
     if (type == FIELD_COUNT)
-        return a->count == b->count;
+        return ORDER(a->count, b->count);
     if (type == FIELD_REAL)
-        return a->real == b->real;
-    bool equal = a->reals.count == b->reals.count;
-    for (size_t i = 0; equal && i < a->reals.count; i++)
-        equal = a->reals.list[i] == b->reals.list[i];
-    return equal;
+        return ORDER(a->real, b->real);
+    int order = ORDER(a->reals.count, b->reals.count);
+    for (size_t i = 0; !order && i < a->reals.count; i++)
+        order = ORDER(a->reals.list[i], b->reals.list[i]);
+    return order;
+}
+
+int row_order(const struct row *a, const struct row *b, const struct field *field)
+{
+    size_t i = (size_t)(field - schema_fields);
+    return cells_order(&a->cells[i], &b->cells[i], field->type);
 }
 
 bool row_same(const struct row *a, const struct row *b, const char *path)
 {
     const struct field *field = schema_find(path);
-    size_t i = field ? (size_t)(field - schema_fields) : 0;
-    return !field || cells_equal(&a->cells[i], &b->cells[i], field->type);
+    return !field || row_order(a, b, field) == 0;
 }
 
 /* The reason stored for exactly this path, or null. */
 static const char *own_reason(const struct row *row, const char *path)
 {
+    size_t length = strlen(path);
     for (size_t i = 0; i < row->reason_count; i++)
-        if (strcmp(row->reasons[i].path, path) == 0)
+        if (row->reasons[i].length == length && memcmp(row->reasons[i].path, path, length) == 0)
             return row->reasons[i].text;
     return NULL;
 }
@@ -313,7 +331,7 @@ bool row_equal(const struct row *a, const struct row *b)
 {
     bool equal = a->reason_count == b->reason_count;
     for (size_t i = 0; equal && i < schema_fields_count; i++)
-        equal = cells_equal(&a->cells[i], &b->cells[i], schema_fields[i].type);
+        equal = cells_order(&a->cells[i], &b->cells[i], schema_fields[i].type) == 0;
     for (size_t i = 0; equal && i < a->reason_count; i++) {
         const char *other = own_reason(b, a->reasons[i].path);
         equal = other && strcmp(a->reasons[i].text, other) == 0;

@@ -11,6 +11,7 @@
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H
 
+#include "analysis/record/schema.h"
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 
@@ -66,6 +67,9 @@ bool row_is_null(const struct row *row, const char *path);
 
 /* Whether the field is the same in both: value, null or missing. */
 bool row_same(const struct row *a, const struct row *b, const char *path);
+
+/* An order of rows by a field of the schema: negative, 0 if it is the same in both, positive. */
+int row_order(const struct row *a, const struct row *b, const struct field *field);
 
 /* Whether all fields and reasons are the same. */
 bool row_equal(const struct row *a, const struct row *b);

@@ -30,6 +30,7 @@ struct cell {
 /* Why a field or group is null. */
 struct reason {
     char *path, *text;
+    size_t length; /* of the path */
 };
 
 struct row {

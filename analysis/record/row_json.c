@@ -116,65 +116,136 @@ struct row *row_read(const struct value *object, const char *json, size_t length
     return row;
 }
 
-static struct value *value_of_cell(const struct cell *cell, enum field_type type)
+static void new_line(FILE *out, int level)
 {
-    char ignored[MESSAGE_SIZE];
-    if (cell->state == CELL_NULL)
-        return value_new_null();
-    if (cell->state == CELL_OTHER)
-        return value_parse(cell->text, ignored);
-    if (type == FIELD_TEXT)
-        return value_new_text(cell->text);
-    if (type == FIELD_COUNT)
-        return value_new_count(cell->count);
-    if (type == FIELD_REAL)
-        return value_new_real(cell->real);
-    struct value *array = value_new_array();
-    for (size_t i = 0; i < cell->reals.count; i++)
-        value_append(array, value_new_real(cell->reals.list[i]));
-    return array;
+    static const char spaces[] = "                ";
+    putc_unlocked('\n', out);
+    fwrite_unlocked(spaces, 1, (size_t)level, out);
 }
 
-/* Puts a value at a path under `object`, creating the objects on the way. */
-static void put(struct value *object, const char *path, struct value *v)
+static void put_real(FILE *out, double real)
 {
-    char part[SCHEMA_PATH];
-    for (size_t length; path[length = strcspn(path, ".")]; path += length + 1) {
-        snprintf(part, sizeof part, "%.*s", (int)length, path);
-        if (!value_get(object, part))
-            value_set(object, part, value_new_object());
-        object = value_get(object, part);
+    char text[VALUE_REAL_TEXT];
+    value_format_real(text, real);
+    fputs_unlocked(text, out);
+}
+
+static void put_reals(FILE *out, int level, const struct reals *reals)
+{
+    putc_unlocked('[', out);
+    for (size_t i = 0; i < reals->count; i++) {
+        if (i)
+            putc_unlocked(',', out);
+        new_line(out, level + 1);
+        put_real(out, reals->list[i]);
     }
-    value_set(object, path, v);
+    if (reals->count)
+        new_line(out, level);
+    putc_unlocked(']', out);
 }
 
-static struct value *value_of_row(const struct row *row)
+static void write_cell(FILE *out, int level, const struct cell *cell, enum field_type type)
 {
-    struct value *object = value_new_object(), *reasons = value_new_object();
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (row->cells[i].state != CELL_UNSET)
-            put(object, schema_fields[i].path, value_of_cell(&row->cells[i], schema_fields[i].type));
-    for (size_t i = 0; i < row->reason_count; i++)
-        value_set_text(reasons, row->reasons[i].path, row->reasons[i].text);
-    value_set(object, "reasons", reasons);
-    return object;
+    if (cell->state == CELL_NULL)
+        fputs_unlocked("null", out);
+    else if (cell->state == CELL_OTHER)
+        value_lay_out(cell->text, 1, level, out);
+    else if (type == FIELD_TEXT)
+        value_write_text(cell->text, strlen(cell->text), out);
+    else if (type == FIELD_COUNT)
+        fprintf(out, "%lld", (long long)cell->count);
+    else if (type == FIELD_REAL)
+        put_real(out, cell->real);
+    else
+        put_reals(out, level, &cell->reals);
+}
+
+static void write_name(FILE *out, int level, bool first, const char *name, size_t length)
+{
+    if (!first)
+        putc_unlocked(',', out);
+    new_line(out, level);
+    value_write_text(name, length, out);
+    fputs_unlocked(": ", out);
+}
+
+/* Whether field i is set and its path begins with `prefix`. */
+static bool is_set_below(const struct row *row, size_t i, const char *prefix, size_t length)
+{
+    const struct field *f = &schema_fields[i];
+    return row->cells[i].state != CELL_UNSET && f->length > length && memcmp(f->path, prefix, length) == 0;
+}
+
+/* Whether no field before field i, from `start` on, is in the group whose prefix is the first bytes of its
+ * path. */
+static bool opens_group(const struct row *row, size_t start, size_t i, size_t length)
+{
+    for (size_t j = i; j-- > start;)
+        if (is_set_below(row, j, schema_fields[i].path, length))
+            return false;
+    return true;
+}
+
+/*
+ * Writes the set fields from `start` on whose paths begin with `prefix`, "step.time."; a group stands where
+ * its first field does. Returns whether there are any.
+ */
+static bool write_members(const struct row *row, FILE *out, int level, size_t start, const char *prefix,
+                          size_t length)
+{
+    bool first = true;
+    for (size_t i = start; i < schema_fields_count; i++) {
+        if (!is_set_below(row, i, prefix, length))
+            continue;
+        const char *name = schema_fields[i].path + length, *dot = strchr(name, '.');
+        size_t below = dot ? (size_t)(dot + 1 - schema_fields[i].path) : 0;
+        if (dot && !opens_group(row, start, i, below))
+            continue;
+        write_name(out, level, first, name, dot ? (size_t)(dot - name) : strlen(name));
+        first = false;
+        if (!dot) {
+            write_cell(out, level, &row->cells[i], schema_fields[i].type);
+            continue;
+        }
+        putc_unlocked('{', out);
+        write_members(row, out, level + 1, i, schema_fields[i].path, below);
+        new_line(out, level);
+        putc_unlocked('}', out);
+    }
+    return !first;
+}
+
+static void write_reasons(const struct row *row, FILE *out, int level)
+{
+    putc_unlocked('{', out);
+    for (size_t i = 0; i < row->reason_count; i++) {
+        const struct reason *r = &row->reasons[i];
+        write_name(out, level + 1, i == 0, r->path, r->length);
+        value_write_text(r->text, strlen(r->text), out);
+    }
+    if (row->reason_count)
+        new_line(out, level);
+    putc_unlocked('}', out);
 }
 
 const char *row_json(const struct row *row)
 {
+    enum { LEVEL = 3 }; /* of a row's members in a file */
     if (row->json)
         return row->json;
-    struct value *object = value_of_row(row);
-    char *text = value_print(object), *json = NULL;
+    char *json = NULL;
     size_t size;
     FILE *out = open_memstream(&json, &size);
     if (!out)
         no_memory();
-    value_lay_out(text, 1, 2, out);
+    putc_unlocked('{', out);
+    bool any = write_members(row, out, LEVEL, 0, "", 0);
+    write_name(out, LEVEL, !any, "reasons", strlen("reasons"));
+    write_reasons(row, out, LEVEL);
+    new_line(out, LEVEL - 1);
+    putc_unlocked('}', out);
     if (fclose(out) != 0)
         no_memory();
-    free(text);
-    value_free(object);
     return ((struct row *)row)->json = json; /* rows are never defined const */
 }
 

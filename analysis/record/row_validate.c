@@ -26,10 +26,11 @@ static bool every_field_is_there(const struct row *row, char *error)
     return true;
 }
 
-static bool explains_something(const struct row *row, const char *path)
+static bool explains_something(const struct row *row, const struct reason *reason)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (row->cells[i].state == CELL_NULL && schema_is_under(schema_fields[i].path, path))
+        if (row->cells[i].state == CELL_NULL &&
+            field_is_under(&schema_fields[i], reason->path, reason->length))
             return true;
     return false;
 }
@@ -40,7 +41,7 @@ static bool reasons_are_sound(const struct row *row, char *error)
         const struct reason *r = &row->reasons[i];
         if (!*r->text)
             snprintf(error, MESSAGE_SIZE, "reasons: %.*s: not a text, or empty", SCHEMA_PATH, r->path);
-        else if (!explains_something(row, r->path))
+        else if (!explains_something(row, r))
             snprintf(error, MESSAGE_SIZE, "reasons: %.*s: no field of this path is null", SCHEMA_PATH,
                      r->path);
         else

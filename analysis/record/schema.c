@@ -4,14 +4,14 @@
 #include <string.h>
 
 const struct field schema_fields[] = {
-#define FIELD(path, type, unit, meaning)         {path, FIELD_##type, unit, NULL, meaning},
-#define OTHER(path, type, unit, symbol, meaning) {path, FIELD_##type, unit, symbol, meaning},
+#define FIELD(path, type, unit, meaning)         {path, sizeof path - 1, FIELD_##type, unit, NULL, meaning},
+#define OTHER(path, type, unit, symbol, meaning) {path, sizeof path - 1, FIELD_##type, unit, symbol, meaning},
 #define WHOLE(min, max)                          FIELD_COUNT
 #define NUMBER(min, max)                         FIELD_REAL
 #define NAME(choices, first)                     FIELD_TEXT
 #define TEXT(examples, allowed)                  FIELD_TEXT
 #define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
-    {path, kind, unit, symbol, meaning},
+    {path, sizeof path - 1, kind, unit, symbol, meaning},
 #include "analysis/record/schema.def"
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
@@ -24,21 +24,22 @@ const struct head_field schema_head[] = {
 const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
 
 const struct field schema_fit[] = {
-#define FIT(name, type, unit, meaning) {name, FIELD_##type, unit, NULL, meaning},
+#define FIT(name, type, unit, meaning) {name, sizeof name - 1, FIELD_##type, unit, NULL, meaning},
 #include "analysis/record/schema.def"
 };
 const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
 
 const struct field schema_retired[] = {
-#define RETIRED(path, type) {path, FIELD_##type, "", NULL, "of earlier versions"},
+#define RETIRED(path, type) {path, sizeof path - 1, FIELD_##type, "", NULL, "of earlier versions"},
 #include "analysis/record/schema.def"
 };
 const size_t schema_retired_count = sizeof schema_retired / sizeof *schema_retired;
 
 const struct field *schema_find(const char *path)
 {
+    size_t length = strlen(path);
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (strcmp(schema_fields[i].path, path) == 0)
+        if (schema_fields[i].length == length && memcmp(schema_fields[i].path, path, length) == 0)
             return &schema_fields[i];
     return NULL;
 }
@@ -59,9 +60,10 @@ bool schema_is_under(const char *path, const char *group)
 
 bool schema_is_group(const char *path)
 {
+    size_t length = strlen(path);
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_is_under(schema_fields[i].path, path))
-            return !schema_find(path);
+        if (field_is_under(&schema_fields[i], path, length))
+            return schema_fields[i].length > length;
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     SCHEMA_VERSION = 1, /* file format; raised when older readers would misread a file */
@@ -18,6 +19,7 @@ enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS };
 /* A field of a row. */
 struct field {
     const char *path; /* dotted: "step.time.median" is row.step.time.median */
+    size_t length;    /* of the path */
     enum field_type type;
     const char *unit;   /* empty if none */
     const char *symbol; /* of an axis, empty for texts; null: not an axis */
@@ -54,6 +56,13 @@ bool schema_is_group(const char *path);
 
 /* Whether the field or group `path` is `group` itself or below it. */
 bool schema_is_under(const char *path, const char *group);
+
+/* The same for a field and a group of this length. */
+static inline bool field_is_under(const struct field *f, const char *group, size_t length)
+{
+    return f->length >= length && (f->path[length] == '\0' || f->path[length] == '.') &&
+           memcmp(f->path, group, length) == 0;
+}
 
 /* "a text", "a 64-bit integer", ..., for messages. */
 const char *field_type_name(enum field_type type);

@@ -7,7 +7,6 @@
 #include "analysis/record/file.h"
 #include "analysis/record/json.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +86,30 @@ char *value_print(const struct value *v)
     return text;
 }
 
+void value_write_text(const char *text, size_t length, FILE *out)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
+    putc_unlocked('"', out);
+    for (const char *at = text, *end = text + length; at < end; at++) {
+        const char *known =
+            (unsigned char)*at >= ' ' && *at != '"' && *at != '\\' ? NULL : strchr(plain, *at);
+        if (known)
+            fprintf(out, "\\%c", escaped[known - plain]);
+        else if ((unsigned char)*at < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*at);
+        else
+            putc_unlocked(*at, out);
+    }
+    putc_unlocked('"', out);
+}
+
 static void break_line(int indent, int depth, FILE *out)
 {
-    if (indent >= 0)
-        fprintf(out, "\n%*s", indent * depth, "");
+    if (indent < 0)
+        return;
+    putc_unlocked('\n', out);
+    for (int i = 0; i < indent * depth; i++)
+        putc_unlocked(' ', out);
 }
 
 /* Writes the string that begins at `at`; returns the end of it. */
@@ -99,7 +118,7 @@ static const char *put_quoted(const char *at, FILE *out)
     const char *end = at + 1;
     while (*end != '"')
         end += *end == '\\' ? 2 : 1;
-    fwrite(at, 1, (size_t)(++end - at), out);
+    fwrite_unlocked(at, 1, (size_t)(++end - at), out);
     return end;
 }
 
@@ -109,7 +128,7 @@ void value_lay_out(const char *json, int indent, int depth, FILE *out)
     while (*json) {
         char c = *json;
         bool closes = c == ']' || c == '}';
-        if (isspace((unsigned char)c)) {
+        if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
             json++;
             continue;
         }
@@ -122,12 +141,12 @@ void value_lay_out(const char *json, int indent, int depth, FILE *out)
             json = put_quoted(json, out);
             continue;
         }
-        putc(c, out);
+        putc_unlocked(c, out);
         json++;
         if (c == ',')
             break_line(indent, depth, out);
         if (c == ':' && indent >= 0)
-            putc(' ', out);
+            putc_unlocked(' ', out);
     }
 }
 

@@ -11,6 +11,9 @@
  */
 struct value *value_read(const char *text, size_t size, const char *array, struct scan *found, char *error);
 
+/* Writes a text of this length, which is UTF-8, in quotes, as cJSON does. */
+void value_write_text(const char *text, size_t length, FILE *out);
+
 /*
  * Writes JSON of any layout with `indent` spaces per level, from level `depth` on for all lines but the
  * first; on one line if `indent` is negative.

@@ -75,6 +75,8 @@ static double share_of(const struct options *o, double cost, double total, int64
 static void find_costs(struct work *w)
 {
     static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
+    if (w->job.options->device.meta)
+        return;
     const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
     struct estimate e = estimate_row(w->job.options, &w->job.config, c);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {

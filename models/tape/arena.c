@@ -1,9 +1,9 @@
 /* A list of blocks, each filled from the start. */
 #include "models/tape/arena.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/arithmetic.h"
 
@@ -60,15 +60,7 @@ void *arena_alloc(struct arena *p, size_t size)
     return taken;
 }
 
-const char *arena_format(struct arena *p, const char *format, ...)
+const char *arena_text(struct arena *p, const char *text, size_t length)
 {
-    va_list list, again;
-    va_start(list, format);
-    va_copy(again, list);
-    size_t size = (size_t)vsnprintf(NULL, 0, format, list) + 1;
-    char *text = arena_alloc(p, size);
-    vsnprintf(text, size, format, again);
-    va_end(again);
-    va_end(list);
-    return text;
+    return memcpy(arena_alloc(p, length + 1), text, length);
 }

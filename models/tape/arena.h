@@ -12,7 +12,7 @@ void arena_free(struct arena *p);
 /* `size` zeroed bytes, aligned for any type. Aborts when the system has no memory left. */
 void *arena_alloc(struct arena *p, size_t size);
 
-/* A printf into the arena. */
-const char *arena_format(struct arena *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A copy of the first `length` bytes of a text, in the arena. */
+const char *arena_text(struct arena *p, const char *text, size_t length);
 
 #endif

@@ -4,6 +4,7 @@
  * Each is keyed by its full name, so its values do not depend on what else the model declares.
  */
 #include <math.h>
+#include <string.h>
 
 #include "kernels/rng.h"
 #include "models/tape/tape_internal.h"
@@ -11,8 +12,7 @@
 static struct mat declare(struct tape *t, enum category category, const char *name, enum dtype dtype,
                           int64_t rows, int64_t cols)
 {
-    const char *full = arena_format(t->metadata, "%s%s%s", t->span, *t->span ? "." : "", name);
-    return tape_storage(t, category, dtype, rows, cols, full);
+    return tape_storage(t, category, dtype, rows, cols, span_path(t, name));
 }
 
 /* The random stream of a declared matrix. */
@@ -69,7 +69,7 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
 static struct mat declare_copy(struct tape *t, enum category category, const char *name, enum dtype dtype,
                                int64_t rows, int64_t cols, const void *from)
 {
-    struct mat m = tape_storage(t, category, dtype, rows, cols, arena_format(t->metadata, "%s", name));
+    struct mat m = tape_storage(t, category, dtype, rows, cols, arena_text(t->metadata, name, strlen(name)));
     t->storages[m.storage].from = from;
     return m;
 }

@@ -100,15 +100,26 @@ struct mat tape_whole(struct tape *t, enum category category)
     return m;
 }
 
+const char *span_path(struct tape *t, const char *name)
+{
+    size_t outer = strlen(t->span), inner = strlen(name), dot = outer > 0;
+    char *path = arena_alloc(t->metadata, outer + dot + inner + 1);
+    memcpy(path, t->span, outer);
+    if (dot)
+        path[outer] = '.';
+    memcpy(path + outer + dot, name, inner);
+    return path;
+}
+
 void span_enter(struct tape *t, const char *name)
 {
-    t->span = arena_format(t->metadata, "%s%s%s", t->span, *t->span ? "." : "", name);
+    t->span = span_path(t, name);
 }
 
 void span_leave(struct tape *t)
 {
     const char *dot = strrchr(t->span, '.');
-    t->span = dot ? arena_format(t->metadata, "%.*s", (int)(dot - t->span), t->span) : "";
+    t->span = dot ? arena_text(t->metadata, t->span, (size_t)(dot - t->span)) : "";
 }
 
 bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args)

@@ -58,6 +58,9 @@ struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype
 /* A 1 x n view of all storages of a persistent category, all of which must have been declared. */
 struct mat tape_whole(struct tape *t, enum category category);
 
+/* The name, in the tape's metadata, with the names of the spans around it: "layer1.attention.q". */
+const char *span_path(struct tape *t, const char *name);
+
 /* Whether a gradient must flow through an op: some operand it reads depends on a parameter. */
 bool depends_on_parameter(const struct tape *t, const struct op_info *info, const void *args);
 
