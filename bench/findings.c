@@ -1,6 +1,8 @@
 /* findings FILE.json ...: the main findings of result files, in words. */
 #include <limits.h>
+#include <stdlib.h>
 
+#include "analysis/compare/repeats.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/findings.h"
 #include "bench/cli/tool.h"
@@ -8,14 +10,25 @@
 static int print_all(void *options, int count, char **files, struct message *error)
 {
     (void)options;
-    for (int i = 0; i < count; i++) {
-        struct record *record = record_load_any(files[i], error->text);
-        if (!record)
-            return EXIT_USAGE;
-        findings_print(stdout, record);
-        record_free(record);
+    struct record **records = calloc((size_t)count, sizeof *records);
+    struct rows *all = rows_new_view();
+    int read = 0;
+    if (!records)
+        abort();
+    while (read < count && (records[read] = record_load_any(files[read], error->text)) != NULL) {
+        const struct rows *rows = record_rows(records[read]);
+        findings_print(stdout, records[read++]);
+        for (size_t i = 0; i < rows_count(rows); i++)
+            rows_append(all, rows_at(rows, i));
     }
-    return EXIT_GOOD;
+    struct repeats repeats = repeats_find(all);
+    if (read == count)
+        repeats_print(stdout, &repeats);
+    rows_free(all);
+    for (int i = 0; i < read; i++)
+        record_free(records[i]);
+    free(records);
+    return read < count ? EXIT_USAGE : EXIT_GOOD;
 }
 
 int main(int argc, char **argv)

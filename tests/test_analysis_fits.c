@@ -14,7 +14,7 @@ static struct row *planted_row(int i, double time, const char *level, const char
 {
     double nodes = 100 * pow(2, i), seconds = 1e-6 * pow(nodes, time) * (i % 2 ? 1.01 : .99);
     struct row *row = good_row((int64_t)nodes);
-    row_set_samples(row, "step.time", &seconds, 1);
+    set_equal_turns(row, "step.time", seconds);
     row_set_count(row, "step.flops.analytic", (int64_t)(1e6 * pow(nodes, 1.4)));
     row_set_count(row, "step.bytes", (int64_t)(1e6 * nodes));
     if (level)
@@ -157,7 +157,7 @@ static void test_bent_alike(void **state)
         struct row *row = planted_row(i, 1, "LLC", "compute");
         double nodes = 100 * pow(2, i), flops = 1e6 * nodes + 1e3 * nodes * nodes, seconds = flops / 1e11;
         row_set_count(row, "step.flops.analytic", (int64_t)flops);
-        row_set_samples(row, "step.time", &seconds, 1);
+        set_equal_turns(row, "step.time", seconds);
         rows_append(rows, row);
     }
     struct value *fit = step_fit(rows);
@@ -204,7 +204,7 @@ static void test_work_that_does_not_change(void **state)
         struct row *row = planted_row(3, 1, "LLC", "compute");
         double seconds = .01 / threads;
         row_set_count(row, "threads", threads);
-        row_set_samples(row, "step.time", &seconds, 1);
+        set_equal_turns(row, "step.time", seconds);
         rows_append(rows, row);
     }
     struct value *fit = step_fit(rows);

@@ -30,6 +30,15 @@ static inline void set_axes(struct row *row, int64_t nodes)
     row_set_count(row, "parameters", 3165185);
 }
 
+/* As many equal turns as make a basis for fits. */
+static inline void set_equal_turns(struct row *row, const char *path, double seconds)
+{
+    double samples[REPORTED_MIN];
+    for (int i = 0; i < REPORTED_MIN; i++)
+        samples[i] = seconds;
+    row_set_samples(row, path, samples, REPORTED_MIN);
+}
+
 static inline void set_program(struct row *row, const char *program, double seconds, int64_t flops,
                                int64_t bytes)
 {

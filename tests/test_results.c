@@ -234,7 +234,10 @@ static void test_fits(void **state)
     static const char *const formats[] = {"table", "md", "csv", "json", "jsonl"};
     for (int f = 0; f < 5; f++) {
         char words[256];
-        snprintf(words, sizeof words, TINY "--nodes 8,16,32 --phase step --no-check --format %s", formats[f]);
+        snprintf(words, sizeof words,
+                 "--hidden 16 --heads 2 --layers 1 --runs 10 --threads 1 --output x.json --nodes 8,16,32 "
+                 "--phase step --no-check --format %s",
+                 formats[f]);
         struct ended e = run_words(*state, words, 0);
         struct record *file = record_in(*state, "work/x.json");
         const struct value *fits = value_get(record_head(file), "fits");

@@ -207,9 +207,72 @@ static void test_ten_percent_are_found(void **state)
     }
 }
 
+/* A row of some turns of one sample, each between two pings. */
+static struct row *in_state(const double *samples, const double *pings, size_t n)
+{
+    struct turn turns[MOST];
+    struct row *row = good_row(500);
+    for (size_t i = 0; i < n; i++)
+        turns[i] = (struct turn){1, {{pings[i], NAN}}, {{pings[i], NAN}}};
+    struct turns t = {n, turns, samples};
+    struct states states = states_find(turns, n);
+    struct reported r = reported_choose(&t, &states);
+    row_set_times(row, "step.time", &t, &r);
+    reported_free(&r);
+    return row;
+}
+
+static struct verdict judge_pings(double ratio, double base_ping, double ping)
+{
+    double base[10], samples[10], pings[2][10];
+    steady(base, 10, 1);
+    steady(samples, 10, ratio);
+    steady(pings[0], 10, base_ping);
+    steady(pings[1], 10, ping);
+    struct row *a = in_state(base, pings[0], 10), *b = in_state(samples, pings[1], 10);
+    struct verdict v = verdict_rows(a, b, "step", verdict_samples, verdict_limits_default());
+    row_free(a);
+    row_free(b);
+    return v;
+}
+
+/* A difference between two states of the machine is no difference of the programs; no difference is one. */
+static void test_states(void **state)
+{
+    (void)state;
+    assert_int_equal(judge_pings(1.5, 1.3e-7, 1.4e-7).kind, VERDICT_SLOWER);
+    assert_unclear(judge_pings(1.5, 1.3e-7, 5.7e-7), "different states of the machine");
+    assert_unclear(judge_pings(0.6, 5.7e-7, 1.3e-7), "different states of the machine");
+    assert_int_equal(judge_pings(1, 1.3e-7, 5.7e-7).kind, VERDICT_SAME);
+}
+
+/* Enough turns, too few of them in one state: noise. Too few turns: nothing to judge. */
+static void test_noisy(void **state)
+{
+    (void)state;
+    const double pings[] = {1e-7, 5e-7, 1.02e-7, 5.1e-7, 1.01e-7, 5.2e-7, 1.03e-7, 5e-7, 1.04e-7, 5.1e-7};
+    const double times[] = {1, 2, 1, 2.1, 1.01, 2, 1.02, 2.1, 1, 2};
+    double base[10], other[10];
+    steady(base, 10, 1);
+    steady(other, 10, 1.3e-7);
+    struct row *a = in_state(base, other, 10), *mixed = in_state(times, pings, 10),
+               *few = in_state(times, other, 3);
+    struct verdict v = verdict_rows(a, mixed, "step", verdict_samples, verdict_limits_default());
+    assert_unclear(v, "noisy: 5 of 10 turns in one state of the machine, fewer than 7");
+    assert_false(v.unjudged);
+    v = verdict_rows(few, a, "step", verdict_samples, verdict_limits_default());
+    assert_unclear(v, "noisy baseline: 3 turns, fewer than 7");
+    assert_true(v.unjudged);
+    row_free(a);
+    row_free(mixed);
+    row_free(few);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_noisy),
         cmocka_unit_test(test_planted_differences),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_what_cannot_be_judged),

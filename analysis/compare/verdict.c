@@ -122,16 +122,6 @@ static double *observations_of(const struct row *row, const char *program, size_
     return NULL;
 }
 
-/* Whether a row says that its time is no basis for a verdict, and why; others: it left turns out. */
-static bool is_noisy(const struct row *row, const char *program, const char **reason, int64_t *others)
-{
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.other_turns", program);
-    row_get_count(row, path, others);
-    snprintf(path, sizeof path, "%s.time.noisy", program);
-    return row_get_text(row, path, reason) && **reason;
-}
-
 /* Appends the probes of a row that were not given up; returns how many. */
 static size_t add_probes(double *to, const struct row *row, const char *program, const char *field)
 {
@@ -199,20 +189,27 @@ static struct verdict judge_observations(const struct row *base, const struct ro
     return v;
 }
 
+/* Whether turns were left out, so that too few were reported although enough were taken. */
+static bool left_out(const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    int64_t others = 0;
+    snprintf(path, sizeof path, "%s.time.other_turns", program);
+    return row_get_count(row, path, &others) && others > 0;
+}
+
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             verdict_judge *judge, struct verdict_limits limits)
 {
-    const char *reason = "";
     if (!row_is_ok(base))
         return not_ok("the baseline is ", base);
     if (!row_is_ok(row))
         return not_ok("", row);
     struct verdict v = judge_observations(base, row, program, judge, limits);
-    int64_t others = 0;
-    bool of_base = is_noisy(base, program, &reason, &others);
-    if (of_base || is_noisy(row, program, &reason, &others)) {
-        v.unjudged = v.unjudged && others == 0; /* too few turns were asked for */
-        return unclear(v, "noisy%s: %.400s", of_base ? " baseline" : "", reason);
+    const char *of_base = row_noisy(base, program), *noisy = of_base ? of_base : row_noisy(row, program);
+    if (noisy) {
+        v.unjudged = v.unjudged && !left_out(base, program) && !left_out(row, program);
+        return unclear(v, "noisy%s: %.400s", of_base ? " baseline" : "", noisy);
     }
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
     if (differs && states_differ(base, row, program))

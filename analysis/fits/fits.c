@@ -42,7 +42,8 @@ static bool sample_of(const struct row *row, const struct field *axis, const cha
 {
     char path[SCHEMA_PATH];
     *s = (struct sample){0}; /* 0: work not known */
-    if (!row_is_ok(row) || !row_get_real(row, part(path, program, "time.median"), &s->time) ||
+    if (!row_is_ok(row) || row_noisy(row, program) ||
+        !row_get_real(row, part(path, program, "time.median"), &s->time) ||
         !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
         return false;
     row_get_real(row, part(path, program, "flops.analytic"), &s->flops);

@@ -359,6 +359,14 @@ bool row_is_ok(const struct row *row)
     return row_get_text(row, "status", &status) && strcmp(status, "ok") == 0;
 }
 
+const char *row_noisy(const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    const char *reason = "";
+    snprintf(path, sizeof path, "%s.time.noisy", program);
+    return row_get_text(row, path, &reason) && *reason ? reason : NULL;
+}
+
 const char *row_unchecked(const struct row *row)
 {
     const char *field = row_has(row, "checked") ? "checked" : "error.norm"; /* older files lack the first */

@@ -79,6 +79,9 @@ const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
+/* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
+const char *row_noisy(const struct row *row, const char *program);
+
 /* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
 const char *row_unchecked(const struct row *row);
 

@@ -31,16 +31,16 @@ static void print_growth(FILE *out, const struct record *record)
     }
 }
 
-/*
- * The row that is ok with the largest (sign 1) or smallest (sign -1) value of a field; null if there is none.
+/* The row that is ok, with a time of `program` that is not noisy, and the largest value of a field, or null.
  */
-static const struct row *extreme(const struct rows *rows, const char *path, double sign)
+static const struct row *largest(const struct rows *rows, const char *program, const char *path)
 {
     const struct row *found = NULL;
     double best = 0, value;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        if (!row_is_ok(row) || !row_get_real(row, path, &value) || (found && sign * value <= sign * best))
+        if (!row_is_ok(row) || !row_get_real(row, path, &value) || row_noisy(row, program) ||
+            (found && value <= best))
             continue;
         found = row;
         best = value;
@@ -50,7 +50,7 @@ static const struct row *extreme(const struct rows *rows, const char *path, doub
 
 static void print_largest(FILE *out, const struct record *record)
 {
-    const struct row *row = extreme(record_rows(record), "nodes", 1);
+    const struct row *row = largest(record_rows(record), "step", "nodes");
     double median, gflops, percent, memory;
     int64_t nodes;
     const char *bound;
@@ -71,7 +71,7 @@ static void print_largest(FILE *out, const struct record *record)
 static void print_kernels(FILE *out, const struct record *record)
 {
     const struct rows *rows = record_rows(record);
-    const struct row *best = extreme(rows, "kernel.gflops", 1);
+    const struct row *best = largest(rows, "kernel", "kernel.gflops");
     const char *op, *variant;
     double rate, percent;
     size_t good = 0;
@@ -88,20 +88,20 @@ static void print_kernels(FILE *out, const struct record *record)
 
 static void print_encodings(FILE *out, const struct record *record)
 {
-    const struct row *row = extreme(record_rows(record), "encoding.break_even_step", 1);
+    const struct row *row = largest(record_rows(record), "encoding", "encoding.time.median");
     const char *pe, *family;
     int64_t nodes, steps;
     double once;
     char time[UNITS_TEXT];
     if (!row || !row_get_text(row, "pe", &pe) || !row_get_text(row, "graph.family", &family) ||
-        !row_get_count(row, "nodes", &nodes) || !row_get_real(row, "encoding.time.median", &once) ||
-        !row_get_count(row, "encoding.break_even_step", &steps))
+        !row_get_count(row, "nodes", &nodes) || !row_get_real(row, "encoding.time.median", &once))
         return;
     units_format(time, once, UNITS_SI, "s");
-    fprintf(out,
-            "- The most expensive encoding is %s of %s with %lld nodes: %s once, under 1 %% of the time "
-            "after %lld training steps.\n",
-            pe, family, (long long)nodes, time, (long long)steps);
+    fprintf(out, "- The encoding that takes longest is %s of %s with %lld nodes: %s once", pe, family,
+            (long long)nodes, time);
+    if (row_get_count(row, "encoding.break_even_step", &steps))
+        fprintf(out, ", under 1 %% of the time after %lld training steps", (long long)steps);
+    fputs(".\n", out);
 }
 
 static void print_unchecked(FILE *out, const struct rows *rows)

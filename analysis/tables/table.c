@@ -85,7 +85,14 @@ static void format_status(char cell[CELL], const struct row *row, const char *pa
     row_get_text(row, "reason", &reason);
     size_t used = (size_t)snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
     if (unchecked && used < CELL)
-        snprintf(cell + used, CELL - used, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
+        used +=
+            (size_t)snprintf(cell + used, CELL - used, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
+    const char *before = *reason || unchecked ? "; noisy: " : ", noisy: ";
+    for (size_t p = 0; p < TIMED && used < CELL; p++)
+        if (row_noisy(row, program_name(p))) {
+            used += (size_t)snprintf(cell + used, CELL - used, "%s%s", before, program_name(p));
+            before = ", ";
+        }
 }
 
 /* A fraction as a percentage. */
