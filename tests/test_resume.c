@@ -227,6 +227,54 @@ static void test_second_signal(void **state)
     record_free(record_in(*state, "work/y.json"));
 }
 
+/* The turns of a row's program. */
+static size_t turns_of(const struct row *row)
+{
+    return row_reals_count(row, "step.time.blocks");
+}
+
+/* A sweep that is killed between its turns goes on with those that are missing. */
+static void test_missing_turns(void **state)
+{
+    static const char *const words = "--hidden 16 --heads 2 --layers 1 --phase step --threads 1 --no-charts "
+                                     "--output x.json --nodes 8-11+1 "
+                                     "--runs 12 --turns 6 ";
+    int null = open("/dev/null", O_WRONLY);
+    size_t missing = 0;
+    for (int round = 0; round < 20 && missing == 0; round++) {
+        remove_files(*state);
+        pid_t pid = program_start(*state, words, NULL, null, null);
+        pause_for(0.15 + 0.03 * round);
+        kill(pid, SIGKILL);
+        program_wait(pid);
+        struct saved before;
+        saved_of(*state, &before);
+        if (before.count == 4) {
+            struct record *file = record_in(*state, "work/x.json");
+            for (size_t i = 0; i < 4; i++)
+                missing += 6 - turns_of(row_at(file, i));
+            record_free(file);
+        }
+        saved_free(&before);
+    }
+    close(null);
+    assert_true(missing > 0);
+    char again[256];
+    snprintf(again, sizeof again, "%s--resume", words);
+    struct ended e = run_words(*state, again, 0);
+    assert_null(strstr(e.out, "kept"));
+    ended_free(&e);
+    struct record *file = record_in(*state, "work/x.json");
+    assert_int_equal(row_count(file), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct row *row = row_at(file, i);
+        assert_int_equal(turns_of(row), 6);
+        assert_int_equal(row_reals_count(row, "step.time.samples"), 12);
+        assert_true(real_at(row, "error.norm") > 0); /* of the first run */
+    }
+    record_free(file);
+}
+
 /* At a random moment each time; the file is whole after each kill, and only grows. */
 static void test_kill_9(void **state)
 {
@@ -394,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_signal_in_a_row),
         cmocka_unit_test(test_second_signal),
+        cmocka_unit_test(test_missing_turns),
         cmocka_unit_test(test_kill_9),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_what_is_kept),

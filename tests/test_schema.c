@@ -114,7 +114,9 @@ static struct value *row_in(const struct value *document, size_t i)
 static void test_what_is_not_valid(void **state)
 {
     char error[MESSAGE_SIZE];
-    struct ended e = run_words(*state, TINY "--nodes 8,16 --format json", 0);
+    static const char *const words = /* with enough turns for fits */
+        "--hidden 16 --heads 2 --layers 1 --runs 10 --threads 1 --output x.json --nodes 8,16 --format json";
+    struct ended e = run_words(*state, words, 0);
     struct value *good = value_parse(e.out, error), *bad = value_copy(good);
     value_set_real(row_in(bad, 1), "nodes", 8.5);
     assert_invalid(*state, bad);

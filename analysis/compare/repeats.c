@@ -6,7 +6,7 @@
 #include "analysis/compare/verdict.h"
 #include "analysis/record/schema.h"
 
-static bool has_time(const struct row *row, const char *program)
+static bool is_timed(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     double median;
@@ -36,7 +36,7 @@ struct repeats repeats_find(const struct rows *rows)
         for (size_t k = 0; k < i; k++) {
             const struct row *a = rows_at(rows, k), *b = rows_at(rows, i);
             for (size_t p = 0; p < TIMED && match(&rule, a, b); p++)
-                if (has_time(a, program_name(p)) && has_time(b, program_name(p)))
+                if (is_timed(a, program_name(p)) && is_timed(b, program_name(p)))
                     judge(&r, a, b, program_name(p));
         }
     return r;

@@ -1,0 +1,94 @@
+/* Which programs take part in which turns: within the budget, at least some, and more where states divide
+ * them. */
+#include "bench/sweep/turns.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Takes the planned turns with runs of this length; returns their number. */
+static int take(struct slot *s, const struct sampling_options *o, double call, bool is_encoding)
+{
+    for (int turn = 0; turn < o->turns; turn++) {
+        struct block_plan b = slot_plan(s, o, turn, is_encoding);
+        if (!b.wanted)
+            continue;
+        s->turns++;
+        s->call = call;
+        s->spent += call > b.seconds ? call : b.seconds;
+    }
+    return s->turns;
+}
+
+static void test_short_runs(void **state)
+{
+    (void)state;
+    struct sampling_options o = {.turns = 10, .warmup = -1};
+    struct slot s = {.is_wanted = true, .share = 2};
+    assert_true(slot_plan(&s, &o, 0, false).seconds == 0.2);
+    assert_int_equal(take(&s, &o, 0.01, false), 10);
+    struct slot none = {.share = 2};
+    assert_int_equal(take(&none, &o, 0.01, false), 0);
+}
+
+/* Runs that exceed their part take fewer turns, spread over the sweep, but not fewer than the least. */
+static void test_long_runs(void **state)
+{
+    (void)state;
+    struct sampling_options o = {.turns = 10, .warmup = -1};
+    struct slot s = {.is_wanted = true, .share = 10};
+    assert_int_equal(take(&s, &o, 2, false), 5);
+    struct slot longer = {.is_wanted = true, .share = 10};
+    assert_int_equal(take(&longer, &o, 100, false), TURNS_LEAST);
+    struct slot encoding = {.is_wanted = true, .share = 10};
+    assert_int_equal(take(&encoding, &o, 100, true), 1);
+    assert_false(slot_plan(&(struct slot){.call = 0.05}, &o, 0, false).is_long);
+    assert_true(slot_plan(&longer, &o, 0, false).is_long);
+}
+
+/* Seven runs in three turns are 3, 2 and 2; two in three turns are 1 and 1. */
+static void test_given_runs(void **state)
+{
+    (void)state;
+    struct sampling_options o = {.turns = 3, .runs = 7};
+    struct slot s = {.is_wanted = true};
+    int runs[3] = {0};
+    for (s.turns = 0; s.turns < 3; s.turns++)
+        runs[s.turns] = slot_plan(&s, &o, s.turns, false).runs;
+    assert_true(runs[0] == 3 && runs[1] == 2 && runs[2] == 2);
+    o.runs = 2;
+    s.turns = 1;
+    assert_int_equal(slot_plan(&s, &o, 1, false).runs, 1);
+    s.turns = 2;
+    assert_false(slot_plan(&s, &o, 2, false).wanted);
+    s.turns = 3;
+    assert_false(slot_plan(&s, &o, 0, false).wanted); /* of a row that is complete */
+}
+
+static void test_more_turns(void **state)
+{
+    (void)state;
+    struct sampling_options o = {.turns = 10};
+    struct slot s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
+    assert_true(slot_lacks_turns(&s, &o, 2));
+    assert_false(slot_lacks_turns(&s, &o, 0.5));
+    s.reported = 7;
+    assert_false(slot_lacks_turns(&s, &o, 2));
+    s.reported = 3;
+    o.turns = 6; /* asked for fewer */
+    assert_false(slot_lacks_turns(&s, &o, 2));
+    o = (struct sampling_options){.turns = 10, .runs = 5};
+    assert_false(slot_lacks_turns(&s, &o, 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_short_runs),
+        cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_given_runs),
+        cmocka_unit_test(test_more_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
