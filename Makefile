@@ -84,7 +84,8 @@ every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
-fast    := $(if $(san),,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
+# Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
+fast    := $(if $(san),-DROLLED,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
 commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
 
 $(OBJ)/%:                language := -std=c11
@@ -95,8 +96,6 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-# Its unrolled loops take clang half a minute for each instruction set when every access of theirs is checked.
-$(if $(san),$(OBJ)/kernels/cpu/gemm.%.o: private flags += -O0)
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.

@@ -16,7 +16,9 @@ typedef vm_four vec4;
 
 #define INLINE   static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
-#ifdef __clang__
+#ifdef ROLLED /* by the Makefile, for sanitizers */
+#define UNROLL
+#elif defined __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
