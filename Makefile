@@ -118,8 +118,9 @@ endif
 cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels/cuda/*.cu))
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
 nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
-gpu       := $(foreach arch,$(CUDA_ARCHS:sm_%=%),-gencode arch=compute_$(arch),code=sm_$(arch)) -std=c++17 -lineinfo \
-             -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage
+# The machine code of every GPU is made from PTX for the oldest: compiling for each takes twice the time.
+gpu       := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(firstword $(CUDA_ARCHS:sm_%=compute_%)),code=$(arch)) \
+             -std=c++17 -lineinfo -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")

@@ -136,13 +136,13 @@ find_simd()
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
 }
 
-# The architectures to compile for: CUDA_ARCH, else those of the GPUs of this machine, else the latest generations.
+# The architectures to compile for, the oldest first: CUDA_ARCH, else those of the GPUs of this machine, else the latest
+# generations.
 cuda_archs()
 {
-    [ "$CUDA_ARCH" ] && echo "$CUDA_ARCH" | tr ',' ' ' && return
     here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-        sed -n 's/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p' | sort -u | tr '\n' ' ')
-    echo "${here:-sm_80 sm_90 sm_100}"
+        sed -n 's/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p')
+    echo ${CUDA_ARCH:-${here:-sm_80 sm_90 sm_100}} | tr -s ', ' '\n\n' | sort -Vu
 }
 
 # nvcc, its host compiler, and the libraries. The CUDA code is a library beside the programs, built without sanitizers.
@@ -155,9 +155,9 @@ find_cuda()
     case $CC in *clang*) ;; *) host=${CC##* } ;; esac
     nvcc="$nvcc -ccbin $host"
     cuda_lib=$(dirname "$(dirname "$(readlink -f "${nvcc%% *}")")")/lib64
-    archs=$(cuda_archs) codes=
+    archs=$(echo $(cuda_archs)) oldest=${archs%% *} codes=
     for arch in $archs; do
-        codes="$codes -gencode arch=compute_${arch#sm_},code=$arch"
+        codes="$codes -gencode arch=compute_${oldest#sm_},code=$arch"
     done
     printf '%s\n' '#include <cublasLt.h>' '#include <cublas_v2.h>' '#include <cusparse.h>' \
         '__global__ void kernel() {}' 'int main() { kernel<<<1, 1>>>(); return !cublasCreate(0) + !cublasLtCreate(0) +' \

@@ -11,7 +11,7 @@ set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # Tests that time something, bind threads to processors or look at the load.
-alone='gates.sh test_against test_baseline test_calibrate test_executed test_largest test_limits test_noise'
+alone='gates.sh test_against test_baseline test_calibrate test_executed test_noise'
 
 # count STATUS: "passed failed skipped" of the TAP on stdin
 count()
