@@ -100,18 +100,27 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
     return saved;
 }
 
-bool report_print(const struct report *r, int64_t index, bool kept, struct message *error)
+/* Says in the table that the row is of an earlier run. */
+static void print_kept(const struct report *r, const struct row *row)
 {
-    struct row *row = report_at(r, index), *shown = row_copy(row);
-    bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
+    struct row *shown = row_copy(row);
     const char *reason = "";
     char text[MESSAGE_SIZE];
     row_get_text(row, "reason", &reason);
     snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
-    if (table && kept)
-        row_set_text(shown, "reason", text);
+    row_set_text(shown, "reason", text);
     print_row(r, shown);
     row_free(shown);
+}
+
+bool report_print(const struct report *r, int64_t index, bool kept, struct message *error)
+{
+    const struct row *row = report_at(r, index);
+    bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
+    if (table && kept)
+        print_kept(r, row);
+    else
+        print_row(r, row);
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
     return printed || complain(error, "stdout: cannot be written");
 }

@@ -42,6 +42,7 @@ struct work {
     struct slot slot[TIMED];
     struct states states;
     struct measurement *m; /* null: not begun, kept or skipped */
+    double held;           /* bytes of its graphs */
     char *profile, *notes; /* printed after the row */
     size_t profile_size, notes_size;
 };
@@ -54,6 +55,7 @@ struct run {
     struct work *work;
     int64_t rows;
     struct pace pace;
+    double held; /* bytes of the graphs of all rows */
 };
 
 /*
@@ -226,11 +228,14 @@ static void print_texts(struct work *w)
 /* Keeps the graphs of a row for its next turn, if there is room. */
 static void keep_graphs(struct run *s, struct work *w)
 {
-    double all = 0;
-    for (int64_t i = 0; i < s->rows; i++)
-        all += s->work[i].m ? (double)measurement_bytes(s->work[i].m) : 0;
-    if (s->options->sampling.turns == 1 || all > kept_share * workload_limit(s->options))
+    double held = (double)measurement_bytes(w->m);
+    if (s->options->sampling.turns == 1 ||
+        s->held - w->held + held > kept_share * workload_limit(s->options)) {
         measurement_close(w->m);
+        held = 0;
+    }
+    s->held += held - w->held;
+    w->held = held;
 }
 
 /* Takes a turn of a row. False if nothing of it takes part. */
@@ -307,8 +312,12 @@ static bool first_turns(struct run *s, bool *all_good, struct message *error)
             if (!begin_row(s, w, error))
                 return false;
         }
-        if (only && !interrupt_signal() && !finish_row(s, w, all_good, error))
+        if (!only || interrupt_signal())
+            continue;
+        if (!finish_row(s, w, all_good, error))
             return false;
+        measurement_end(w->m);
+        w->m = NULL;
     }
     return true;
 }
@@ -478,6 +487,8 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
                          .trace = r->trace};
     bool done = true;
     *all_good = true;
+    if (o->device.meta)
+        o->sampling.turns = 1; /* nothing is timed */
     for (int i = 0; done && i < o->device.count; i++)
         done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
     if (counting)
