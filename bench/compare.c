@@ -187,6 +187,6 @@ static int compare_run(void *options, int count, char **files, struct message *e
 
 int main(int argc, char **argv)
 {
-    struct options o = {.limits = {NAN, NAN}};
+    struct options o = {.limits = {.margin = NAN, .same = NAN}};
     return tool_main(&syntax, &o.tool, compare_run, argc, argv);
 }
