@@ -59,7 +59,7 @@ echo "# new/old $(range slower "$ratio"); by both programs: $(count slower 1 slo
 
 repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4
 check "--against: no alarm for identical builds" \
-    "$(count same 0 'unclear|faster') of $trials" "$trials of $trials"
+    "$(count same 0 'same|unclear|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range same "$ratio")"
 
 run "$build/bench_node_scaling" --budget 1 --output "$scratch/base.json" >"$kept/base" 2>&1

@@ -3,6 +3,7 @@
  * build's, so that noise of the machine cannot affect the verdicts.
  */
 #include <glob.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,7 +20,9 @@
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "bench/sweep/against.h"
+#include "bench/sweep/estimate.h"
 #include "tests/records.h"
+#include "tests/sweeps.h"
 
 #define SMALL                                                                                                \
     "--hidden 16 --heads 2 --layers 1 --runs 2 --warmup 0 --threads 1 --no-check --pe rwse:2:4 --budget 1 "
@@ -38,14 +41,15 @@ static void write_old(const struct house *h, const char *script)
     assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* Writes this build's rows to a file, with times multiplied by a factor; 0: without times. */
+/* Writes this build's rows to a file, with times multiplied by a factor; 0: without times. -factor: only the
+ * encoding is not timed. */
 static void plant_rows(const struct house *h, const char *name, double factor)
 {
-    static const char *const programs[] = {"forward", "step", "encoding"};
+    static const char *const programs[] = {"encoding", "forward", "step"};
     struct record *record = run_json(h, TWO_ROWS "--output plant.json", 0);
     for (size_t i = 0; i < row_count(record); i++) {
         struct row *row = row_at(record, i);
-        for (int p = 0; p < 3; p++) {
+        for (int p = 0; p < 3; p++, factor = fabs(factor)) {
             char median[SCHEMA_PATH];
             double value;
             snprintf(median, sizeof median, "%s.time.median", programs[p]);
@@ -62,20 +66,29 @@ static void plant_rows(const struct house *h, const char *name, double factor)
     record_free(record);
 }
 
-/* Writes an old build that outputs such rows, with another factor after the first rounds. */
-static void plant(const struct house *h, double factor, double later)
+/* Writes an old build that outputs such rows, with the second factor if a shell's test of $n, the number of
+ * the run, is false. */
+static void plant_by(const struct house *h, const char *test, double factor, double later)
 {
     char script[512];
     plant_rows(h, "first.json", factor);
     plant_rows(h, "later.json", later);
     snprintf(script, sizeof script,
-             "cd '%s' || exit 2\necho >>runs\n"
-             "[ $(wc -l <runs) -le %d ] && rows=first.json || rows=later.json\n"
+             "cd '%s' || exit 2\necho >>runs\nn=$(wc -l <runs)\n"
+             "[ %s ] && rows=first.json || rows=later.json\n"
              "while [ $# -gt 0 ]; do [ \"$1\" = --output ] && cp $rows \"$2\"; shift; done\nexit 0",
-             h->work, AGAINST_ROUNDS);
+             h->work, test);
     write_old(h, script);
     snprintf(script, sizeof script, "%s/runs", h->work);
     remove(script);
+}
+
+/* With another factor after the first rounds. */
+static void plant(const struct house *h, double factor, double later)
+{
+    char test[32];
+    snprintf(test, sizeof test, "$n -le %d", AGAINST_ROUNDS);
+    plant_by(h, test, factor, later);
 }
 
 static void test_runs(void **state)
@@ -83,6 +96,8 @@ static void test_runs(void **state)
     const struct house *h = *state;
     plant(h, 1e-3, 1e-3);
     struct ended e = run_words(h, TINY "--against ./old", 1);
+    assert_non_null(strstr(e.err, "--against: 40 rounds of both builds"));
+    assert_non_null(strstr(e.err, "\nround 11 of 40, time left: "));
     const char *encoding = strstr(e.out, "encoding ");
     if (!encoding || !strstr(encoding, "  slower\n"))
         fail_msg("%s%s", e.out, e.err);
@@ -94,7 +109,7 @@ static void test_runs(void **state)
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
     e = run_words(h, "--nodes 8,24 --hidden 16 --heads 2 --layers 1 --runs 2 --against ./old", 1);
-    assert_non_null(strstr(e.err, "no row of the old build"));
+    assert_non_null(strstr(e.err, "--against: the old build does the work of no row: "));
     ended_free(&e);
 }
 
@@ -108,6 +123,41 @@ static void test_not_again(void **state)
     assert_non_null(strstr(e.out, "slower in the first rounds, not again"));
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
+}
+
+/* A row that the old build does not run, and an encoding that it did not time in each round. */
+static void test_unjudged(void **state)
+{
+    if (getenv("GTMARK_SMALL"))
+        skip();
+    for (int allowed = 0; allowed < 2; allowed++) {
+        plant_by(*state, "$n -ne 7", 1e3, -1e3);
+        struct ended e = run_words(*state,
+                                   allowed ? "--nodes 8,24 " SMALL "--against ./old --allow-unjudged"
+                                           : "--nodes 8,24 " SMALL "--against ./old",
+                                   !allowed);
+        assert_non_null(strstr(e.out, "not timed in every round"));
+        assert_non_null(strstr(e.out, "not in A (nodes 24, not 8): 24 nodes"));
+        assert_non_null(
+            strstr(e.out, allowed ? "note: 2 could not be judged" : "missed: 2 could not be judged"));
+        assert_non_null(strstr(e.out, "B, step: 1 faster;"));
+        ended_free(&e);
+    }
+}
+
+/* Noise that leaves it open is a miss with --strict only. */
+static void test_strict(void **state)
+{
+    if (getenv("GTMARK_SMALL"))
+        skip();
+    for (int strict = 0; strict < 2; strict++) {
+        plant_by(*state, "$((n % 2)) -eq 0", 1e3, 1e-3);
+        struct ended e =
+            run_words(*state, strict ? TINY "--against ./old --strict" : TINY "--against ./old", strict);
+        assert_non_null(strstr(e.out, "too noisy to tell"));
+        assert_non_null(strstr(e.out, strict ? "missed: 3 cannot tell" : "note: 3 cannot tell"));
+        ended_free(&e);
+    }
 }
 
 /* Rows that cannot be compared do not pass. */
@@ -182,6 +232,19 @@ static void test_signal(void **state)
     unsetenv("TMPDIR");
 }
 
+/* Two programs of two rows warm up for 0.1 s each; what a run takes is not known without a calibration. */
+static void test_least_duration(void **state)
+{
+    (void)state;
+    static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "8,16"};
+    struct options o = options_of(&bench, "--no-roofline --hidden 16 --heads 2");
+    assert_true(fabs(estimate_least(&o) - 0.4) < 1e-9);
+    options_free(&o);
+    o = options_of(&bench, "--no-roofline --hidden 16 --heads 2 --warmup 0");
+    assert_true(estimate_least(&o) == 0);
+    options_free(&o);
+}
+
 /* bench_model profiles by default. */
 static void test_whole(void **state)
 {
@@ -200,7 +263,8 @@ int main(void)
         cmocka_unit_test(test_runs),        cmocka_unit_test(test_not_again),
         cmocka_unit_test(test_bad_rows),    cmocka_unit_test(test_other_program),
         cmocka_unit_test(test_failing_old), cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unjudged),
+        cmocka_unit_test(test_strict),      cmocka_unit_test(test_least_duration),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

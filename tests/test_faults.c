@@ -3,6 +3,7 @@
  * one's kernels and corrupts their results; then it runs the benchmark's main as a user would.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +29,7 @@ extern const struct backend cpu_base_backend;
 enum fault {
     NONE,
     ROW_1025,
+    ANY_ROW,
     NO_BIAS_GRADIENT,
     NOT_A_NUMBER,
     FIRST_OUTPUT,
@@ -80,7 +83,8 @@ static void faulty_linear(const void *args)
         return;
     }
     run_real(OP_linear, args);
-    for (int64_t i = 1024; planted == ROW_1025 && i < a->y.rows; i++)
+    bool inexact = planted == ROW_1025 || planted == ANY_ROW;
+    for (int64_t i = planted == ANY_ROW ? 0 : 1024; inexact && i < a->y.rows; i++)
         ((float *)a->y.data)[i * a->y.ld] *= 1.001f;
     if ((planted == NOT_A_NUMBER && a->act) || (planted == FIRST_OUTPUT && a->y.cols == 1 && calls++ == 0))
         ((float *)a->y.data)[mat_size(a->y) / 2] = NAN;
@@ -146,10 +150,11 @@ const struct backend *const *backend_cpu_all(void)
     return all;
 }
 
+static const struct bench bench = {
+    .name = "bench_faults", .doc = "planted faults", .axis = AXIS_NODES, .values = "100"};
+
 static int quietly(int argc, char **argv)
 {
-    static const struct bench bench = {
-        .name = "bench_faults", .doc = "planted faults", .axis = AXIS_NODES, .values = "100"};
     fflush(stdout);
     int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
     dup2(null, STDOUT_FILENO);
@@ -301,6 +306,57 @@ static void test_square_allocation(void **state)
     expect_wrong(SQUARE_ALLOCATION, "2000", "60", "more resident memory than planned");
 }
 
+/*
+ * --against between this program with a fault and without, as a script that sets or clears GTMARK_FAULT. The
+ * output is to be freed.
+ */
+static char *against(bool faulty, const char *more, int status)
+{
+    char self[PATH_MAX] = "", path[] = "/tmp/gtmark-faults-XXXXXX", old[64], command[2 * PATH_MAX], *out;
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    assert_non_null(mkdtemp(path));
+    snprintf(old, sizeof old, "%s/old", path);
+    FILE *script = fopen(old, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nGTMARK_FAULT=%s exec '%s' \"$@\"\n", faulty ? "" : "1", self);
+    assert_true(fclose(script) == 0 && chmod(old, 0700) == 0);
+    snprintf(command, sizeof command,
+             "GTMARK_FAULT=%s '%s' --nodes 50 --hidden 16 --heads 2 --layers 1 --threads 1 --phase forward "
+             "--warmup 0 --runs 1 --budget 1 --impl linear=planted --against %s %s 2>&1",
+             faulty ? "1" : "", self, old, more);
+    size_t size;
+    FILE *in = popen(command, "r"), *stream = open_memstream(&out, &size);
+    assert_true(in && stream);
+    for (int c; (c = getc(in)) != EOF;)
+        putc(c, stream);
+    int ended = pclose(in);
+    fclose(stream);
+    if (!WIFEXITED(ended) || WEXITSTATUS(ended) != status)
+        fail_msg("%s: exit status %d\n%s", command, WEXITSTATUS(ended), out);
+    assert_true(unlink(old) == 0 && rmdir(path) == 0);
+    return out;
+}
+
+/* A build with wrong results does not pass, however fast; a wrong old build is no basis. */
+static void test_against_checks_both(void **state)
+{
+    (void)state;
+    char *out = against(true, "", 1);
+    assert_non_null(strstr(out, "missed: row 1: wrong by this build: output: the error is "));
+    assert_null(strstr(out, "round 1 of"));
+    free(out);
+    if (getenv("GTMARK_SMALL"))
+        return;
+    out = against(false, "", 1);
+    assert_non_null(strstr(out, "unclear: the baseline is wrong: output: the error is "));
+    assert_non_null(strstr(out, "missed: 1 could not be judged"));
+    free(out);
+    out = against(true, "--no-check --allow-unjudged", 0); /* not looked at */
+    assert_null(strstr(out, "is wrong"));
+    assert_non_null(strstr(out, "note: 1 of 1 rows unchecked (--no-check)"));
+    free(out);
+}
+
 static struct mat pooled(struct tape *t)
 {
     struct mat x = input_uniform(t, "x", 5, 3), w = param(t, "w", 2, 3, 3);
@@ -322,13 +378,19 @@ static void test_formula_off_by_one(void **state)
     tape_free(t);
 }
 
-int main(void)
+/* With arguments a benchmark, with faulty kernels if the environment says so. */
+int main(int argc, char **argv)
 {
+    const char *fault = getenv("GTMARK_FAULT");
+    planted = fault && *fault ? ANY_ROW : NONE;
+    if (argc > 1)
+        return bench_main(&bench, argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sound_kernels_pass),         cmocka_unit_test(test_fault_from_row_1025),
         cmocka_unit_test(test_dropped_bias_gradient),      cmocka_unit_test(test_not_a_number),
         cmocka_unit_test(test_square_allocation),          cmocka_unit_test(test_formula_off_by_one),
         cmocka_unit_test(test_tf32_has_limits_of_its_own), cmocka_unit_test(test_not_finite_while_timed),
+        cmocka_unit_test(test_against_checks_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

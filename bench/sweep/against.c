@@ -12,28 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/compare/compare_notes.h"
 #include "analysis/record/record.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
-#include "bench/base/child.h"
+#include "bench/base/clock.h"
 #include "bench/base/scratch.h"
+#include "bench/sweep/against_side.h"
+#include "bench/sweep/estimate.h"
+#include "bench/sweep/gate_pairs.h"
+#include "bench/sweep/gates.h"
 
 enum { OLD, NEW, SIDES };
 
 static struct verdict judge_rounds(const double *ratios)
 {
     struct interval i = median_interval_ranks(ratios, AGAINST_ROUNDS);
-    struct verdict v = {.ratio = summarize(ratios, AGAINST_ROUNDS).median, .low = i.low, .high = i.high};
+    struct verdict v = {.ratio = summarize(ratios, AGAINST_ROUNDS).median,
+                        .low = i.low,
+                        .high = i.high,
+                        .margin = AGAINST_MARGIN};
     if (v.low > 1 && v.ratio > 1 + AGAINST_MARGIN)
         v.kind = VERDICT_SLOWER;
     else if (v.high < 1 && v.ratio < 1 - AGAINST_MARGIN)
         v.kind = VERDICT_FASTER;
+    else if (v.low >= 1 - AGAINST_MARGIN && v.high <= 1 + AGAINST_MARGIN)
+        v.kind = VERDICT_SAME;
     else
-        strcpy(v.reason, "no difference seen");
+        strcpy(v.reason, v.high <= 1 + AGAINST_MARGIN ? "not slower" : "too noisy to tell");
     return v;
 }
 
@@ -77,90 +84,55 @@ bool against_possible(const struct options *o, struct message *error)
 /* The rounds so far. */
 struct rounds {
     const struct options *options;
-    int argc;
-    char **argv;
+    struct side side;
     char scratch[PATH_MAX];
-    struct rows *rows[SIDES];                            /* of the first round, in pairs */
+    struct rows *rows[SIDES];                            /* of the first run, in pairs */
     double (*medians)[SIDES][TIMED][AGAINST_ROUNDS_MAX]; /* of each pair; NAN: none */
     bool *bad; /* rows of this build that were not ok in some round */
     size_t count;
+    struct rows *alone; /* rows of this build that the old one does not run */
 };
 
-/* Whether a flag is not passed on to the two sides; then also how many words it has. */
-static bool is_own(const char *word, int *words)
+/* Runs both builds, this one first if `swap`. False with a message. */
+static bool run_both(const struct rounds *r, bool check, bool swap, struct record *records[SIDES],
+                     struct message *error)
 {
-    static const char *const own[] = {"--against=",    "--format=",   "--budget=",   "--no-check",
-                                      "--no-roofline", "--no-charts", "--calibrate", "--turns="};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        size_t length = strcspn(own[i], "=");
-        if (strncmp(word, own[i], length) != 0 || (word[length] && word[length] != '='))
-            continue;
-        *words = own[i][length] && !word[length] ? 2 : 1;
-        return true;
+    const struct options *o = r->options;
+    char old[PATH_MAX]; /* with a slash, so that it is not searched for in PATH */
+    snprintf(old, sizeof old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
+    records[OLD] = records[NEW] = NULL;
+    bool good = true;
+    for (int turn = 0; turn < SIDES && good; turn++) {
+        int side = turn ^ swap;
+        records[side] = side_run(&r->side, side == OLD ? old : "/proc/self/exe", check,
+                                 o->sampling.budget / (SIDES * AGAINST_ROUNDS), error);
+        good = records[side] != NULL;
     }
-    return false;
+    return good;
 }
 
-/* The command line of a side, null-terminated: the user's flags, then those that make a run short and silent.
- */
-static const char **words_of(const struct rounds *r, const char *program, const char *file,
-                             const char *budget)
+/* Keeps the rows of the first run of both. False with a message if they have no work in common. */
+static bool keep_rows(struct rounds *r, const struct comparison *c, struct message *error)
 {
-    const char *const fixed[] = {"--no-check", "--no-roofline", "--no-charts", "--output", file,
-                                 "--budget",   budget,          "--turns",     "1",        NULL};
-    const char **words = calloc((size_t)r->argc + sizeof fixed / sizeof *fixed, sizeof *words);
-    size_t n = 0;
-    if (!words)
-        abort();
-    words[n++] = program;
-    for (int i = 1, own; i < r->argc; i += own)
-        if (!is_own(r->argv[i], &own)) {
-            words[n++] = r->argv[i];
-            own = 1;
-        }
-    memcpy(words + n, fixed, sizeof fixed);
-    return words;
-}
-
-/* Runs one side of a round. Returns its record, even with rows that are not ok, or null with a message. */
-static struct record *run_side(const struct rounds *r, const char *program, struct message *error)
-{
-    char file[PATH_MAX + 16], log[PATH_MAX + 16], budget[32], why[MESSAGE_SIZE];
-    snprintf(file, sizeof file, "%s/rows.json", r->scratch);
-    snprintf(log, sizeof log, "%s/log", r->scratch);
-    snprintf(budget, sizeof budget, "%g", r->options->sampling.budget / (SIDES * AGAINST_ROUNDS));
-    const char **words = words_of(r, program, file, budget);
-    pid_t child;
-    bool started = child_start(&child, words, log, NULL, error);
-    int status = started ? child_attend(child) : 0;
-    free(words);
-    bool ran = started && ((WIFEXITED(status) && WEXITSTATUS(status) == 1) ||
-                           child_succeeded(program, status, error) || child_explain(log, error));
-    if (!ran)
-        return NULL;
-    struct record *record = record_load(file, why);
-    if (!record)
-        complain(error, "%s left no rows: %.300s", program, why);
-    unlink(file);
-    return record;
-}
-
-/* Names the first row that the old build did not run. */
-static bool say_missing(const struct rows *old, const struct rows *new, const struct match_rule *rule,
-                        struct message *error)
-{
+    const struct rows *new = c->files[NEW].rows;
     char why[AXES_TEXT];
-    size_t i = 0;
-    while (i < rows_count(new) && match_find(rule, old, rows_at(new, i)) != MATCH_NONE)
-        i++;
-    match_explain(rule, old, rows_at(new, i), why);
-    return complain(error, "--against: no row of the old build is the work of row %zu: %s", i + 1, why);
+    size_t lines = comparison_lines(c);
+    for (size_t i = 0; i < SIDES * lines; i++)
+        rows_append(r->rows[i % SIDES], row_copy(comparison_row(c, i % SIDES, i / SIDES)));
+    for (size_t i = 0; i < rows_count(new); i++)
+        if (match_find(&c->rule, c->files[OLD].rows, rows_at(new, i)) == MATCH_NONE)
+            rows_append(r->alone, row_copy(rows_at(new, i)));
+    r->medians = calloc(lines + 1, sizeof *r->medians);
+    r->bad = calloc(lines + 1, sizeof *r->bad);
+    if (!r->medians || !r->bad)
+        abort();
+    match_explain(&c->rule, c->files[OLD].rows, rows_at(new, 0), why);
+    return lines > 0 || complain(error, "--against: the old build does the work of no row: %s", why);
 }
 
-static void add_row(struct rounds *r, int side, size_t i, const struct row *row)
+/* The median of each program that a row timed in this round. */
+static void keep_medians(struct rounds *r, int side, size_t i, const struct row *row)
 {
-    if (r->count == 0)
-        rows_append(r->rows[side], row_copy(row));
     for (size_t p = 0; p < TIMED; p++) {
         char path[SCHEMA_PATH];
         double *median = &r->medians[i][side][p][r->count];
@@ -171,118 +143,183 @@ static void add_row(struct rounds *r, int side, size_t i, const struct row *row)
     r->bad[i] = r->bad[i] || (side == NEW && !row_is_ok(row));
 }
 
-/* Adds the rows of a round. False with a message if they are not of the same sweep. */
-static bool add_round(struct rounds *r, const struct rows *old, const struct rows *new, struct message *error)
+/* Runs both builds, and keeps their rows if these are the first and their times unless they are checked. */
+static bool run_pair(struct rounds *r, bool check, struct message *error)
 {
+    struct record *records[SIDES];
     struct comparison c;
-    comparison_of_rows(&c, old, new);
-    size_t lines = comparison_lines(&c);
-    bool good = lines == rows_count(new) || say_missing(old, new, &c.rule, error);
-    if (r->count == 0) {
-        r->medians = calloc(lines + 1, sizeof *r->medians);
-        r->bad = calloc(lines + 1, sizeof *r->bad);
-        r->rows[OLD] = rows_new();
-        r->rows[NEW] = rows_new();
-        if (!r->medians || !r->bad)
-            abort();
-    } else if (good && lines != rows_count(r->rows[NEW])) {
-        good = complain(error, "--against: the rounds have different rows");
+    bool good = run_both(r, check, r->count & 1, records, error);
+    if (good) {
+        comparison_of_rows(&c, record_rows(records[OLD]), record_rows(records[NEW]));
+        size_t lines = comparison_lines(&c);
+        good = r->medians ? lines == rows_count(r->rows[NEW]) ||
+                                complain(error, "--against: the rounds have different rows")
+                          : keep_rows(r, &c, error);
+        for (size_t i = 0; i < SIDES * lines && good && !check; i++)
+            keep_medians(r, i % SIDES, i / SIDES, comparison_row(&c, i % SIDES, i / SIDES));
+        comparison_free(&c);
+        r->count += !check;
     }
-    for (size_t i = 0; i < SIDES * lines && good; i++)
-        add_row(r, i % SIDES, i / SIDES, comparison_row(&c, i % SIDES, i / SIDES));
-    comparison_free(&c);
-    r->count++;
+    record_free(records[OLD]);
+    record_free(records[NEW]);
     return good;
+}
+
+/* On a terminal one line that changes; elsewhere a line now and then. */
+static void show_progress(const struct rounds *r, size_t rounds, double start)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    char left[UNITS_TEXT] = "unknown";
+    size_t done = r->count % AGAINST_ROUNDS;
+    if (done > 0)
+        estimate_time_text(left, (clock_now() - start) / (double)done * (double)(rounds - r->count));
+    if (terminal || r->count % 10 == 0)
+        fprintf(stderr, "%sround %zu of %zu, time left: %s%s", terminal ? "\r\033[K" : "", r->count + 1,
+                rounds, left, terminal ? "" : "\n");
 }
 
 /* Runs rounds until there are this many: old and new, then new and old, and so on. */
 static bool run_rounds(struct rounds *r, size_t rounds, struct message *error)
 {
-    char old[PATH_MAX]; /* with a slash, so that it is not searched for in PATH */
-    const char *against = r->options->against;
-    snprintf(old, sizeof old, "%s%s", strchr(against, '/') ? "" : "./", against);
+    double start = clock_now();
     bool good = true;
     while (good && r->count < rounds) {
-        struct record *records[SIDES] = {NULL, NULL};
-        for (int turn = 0; turn < SIDES && good; turn++) {
-            int side = turn ^ (int)(r->count & 1);
-            if (isatty(STDERR_FILENO))
-                fprintf(stderr, "\rround %zu of %zu: %s ", r->count + 1, rounds, side == OLD ? "old" : "new");
-            records[side] = run_side(r, side == OLD ? old : "/proc/self/exe", error);
-            good = records[side] != NULL;
-        }
-        good = good && add_round(r, record_rows(records[OLD]), record_rows(records[NEW]), error);
-        record_free(records[OLD]);
-        record_free(records[NEW]);
+        show_progress(r, rounds, start);
+        good = run_pair(r, false, error);
     }
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
     return good;
 }
 
-/* Gives a row the medians of all rounds as its samples. */
+/* Gives a row the medians of all rounds as its samples; one that is not ok keeps that. */
 static void set_samples(const struct rounds *r, int side, size_t i)
 {
-    for (size_t p = 0; p < TIMED; p++) {
+    struct row *row = rows_at(r->rows[side], i);
+    for (size_t p = 0; p < TIMED && row_is_ok(row); p++) {
         const double *medians = r->medians[i][side][p];
-        struct row *row = rows_at(r->rows[side], i);
-        char path[SCHEMA_PATH];
+        char group[SCHEMA_PATH], median[SCHEMA_PATH];
         size_t timed = 0;
-        while (timed < r->count && isfinite(medians[timed]))
-            timed++;
-        bool all = timed == r->count;
-        snprintf(path, sizeof path, "%s.time%s", program_name(p), all ? "" : ".samples");
-        if (!all) {
-            row_set_null(row, path, "not timed in every round");
-            continue;
+        double some = NAN;
+        for (size_t n = 0; n < r->count; n++) {
+            timed += isfinite(medians[n]);
+            some = isfinite(medians[n]) ? medians[n] : some;
         }
-        row_set_samples(row, path, medians, r->count);
-        row_set_text(row, "status", "ok"); /* where it was not, it has no times */
+        snprintf(group, sizeof group, "%s.time", program_name(p));
+        snprintf(median, sizeof median, "%s.time.median", program_name(p));
+        if (timed == r->count) {
+            row_set_samples(row, group, medians, r->count);
+        } else {
+            row_set_null(row, group, "not timed in every round");
+            if (timed > 0)
+                row_set_real(row, median, some); /* so that the comparison has a line for it */
+        }
     }
 }
 
-/* Compares the rounds and, unless null, prints the comparison. */
-static struct tally compare_rounds(const struct rounds *r, FILE *out)
+/* Compares the rounds so far. The caller frees the comparison, and then `rows`. */
+static struct comparison compare_rounds(const struct rounds *r, struct rows **rows)
 {
     struct comparison c;
+    *rows = rows_new_view();
     for (size_t i = 0; i < SIDES * rows_count(r->rows[NEW]); i++)
         set_samples(r, i % SIDES, i / SIDES);
-    comparison_of_rows(&c, r->rows[OLD], r->rows[NEW]);
+    for (size_t i = 0; i < rows_count(r->rows[NEW]); i++)
+        rows_append(*rows, rows_at(r->rows[NEW], i));
+    for (size_t i = 0; i < rows_count(r->alone); i++)
+        rows_append(*rows, rows_at(r->alone, i));
+    comparison_of_rows(&c, r->rows[OLD], *rows);
     c.judge = judge_ratios;
-    if (out)
-        fprintf(out, "A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", r->count,
-                100 * AGAINST_MARGIN);
-    struct tally t = out ? compare_two(out, &c) : comparison_tally(&c, COMPARED_MAX, TIMED);
-    comparison_free(&c);
-    return t;
+    return c;
 }
 
-/* Returns the number of slower programs and bad rows, or one more if nothing could be compared. */
+static bool anything_slower(const struct rounds *r)
+{
+    struct rows *rows;
+    struct comparison c = compare_rounds(r, &rows);
+    struct tally t = comparison_tally(&c, COMPARED_MAX, TIMED);
+    comparison_free(&c);
+    rows_free(rows);
+    return t.verdicts[VERDICT_SLOWER] > 0;
+}
+
+/* Returns the number of misses, which it prints. */
 static int print_verdicts(const struct rounds *r)
 {
-    struct tally t = compare_rounds(r, stdout);
-    int missed = (int)t.verdicts[VERDICT_SLOWER] + (t.judged == 0);
+    const struct options *o = r->options;
+    struct rows *rows;
+    struct comparison c = compare_rounds(r, &rows);
+    printf("A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", r->count,
+           100 * AGAINST_MARGIN);
+    int missed = gate_pairs(stdout, &c, o->lenience);
     for (size_t i = 0; i < rows_count(r->rows[NEW]); i++) {
         if (r->bad[i])
-            printf("row %zu: not ok by this build in every round\n", i + 1);
+            printf("missed: row %zu: not ok by this build in every round\n", i + 1);
         missed += r->bad[i];
     }
+    missed += gates_judge_unchecked(rows, o->check.wanted, stdout);
+    comparison_free(&c);
+    rows_free(rows);
     return missed;
+}
+
+/* Rows of this build with wrong results, which it prints: their times are of no interest. */
+static int print_wrong(const struct rounds *r)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < rows_count(r->rows[NEW]); i++) {
+        const char *status = "", *reason = "";
+        row_get_text(rows_at(r->rows[NEW], i), "status", &status);
+        row_get_text(rows_at(r->rows[NEW], i), "reason", &reason);
+        if (strcmp(status, "wrong") != 0)
+            continue;
+        printf("missed: row %zu: wrong by this build: %s\n", i + 1, reason);
+        wrong++;
+    }
+    return wrong;
+}
+
+/* Says beforehand how long it takes, at least. */
+static void announce(const struct options *o)
+{
+    char text[UNITS_TEXT];
+    double least = SIDES * AGAINST_ROUNDS * estimate_least(o);
+    estimate_time_text(text, least);
+    fprintf(stderr, "--against: %s%d rounds of both builds%s%s; as many again if something is slower\n",
+            o->check.wanted ? "a check of both builds, then " : "", AGAINST_ROUNDS,
+            least > 0 ? ", at least " : "", least > 0 ? text : "");
+}
+
+/* Checks both builds, then runs the rounds. False with a message. */
+static bool compare_builds(struct rounds *r, int *missed, struct message *error)
+{
+    announce(r->options);
+    if (r->options->check.wanted) {
+        if (!run_pair(r, true, error))
+            return false;
+        *missed = print_wrong(r);
+        if (*missed > 0)
+            return true;
+    }
+    if (!run_rounds(r, AGAINST_ROUNDS, error) ||
+        (anything_slower(r) && !run_rounds(r, AGAINST_ROUNDS_MAX, error)))
+        return false;
+    *missed = print_verdicts(r);
+    return true;
 }
 
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error)
 {
-    struct rounds r = {.options = o, .argc = argc, .argv = argv};
-    if (!scratch_make(r.scratch, error))
-        return false;
-    bool good = run_rounds(&r, AGAINST_ROUNDS, error);
-    if (good && compare_rounds(&r, NULL).verdicts[VERDICT_SLOWER] > 0)
-        good = run_rounds(&r, AGAINST_ROUNDS_MAX, error);
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-    if (good)
-        *missed = print_verdicts(&r);
-    scratch_remove(r.scratch);
+    struct rounds r = {
+        .options = o, .side = {argc, argv, r.scratch}, .rows = {rows_new(), rows_new()}, .alone = rows_new()};
+    bool good = scratch_make(r.scratch, error);
+    if (good) {
+        good = compare_builds(&r, missed, error);
+        scratch_remove(r.scratch);
+    }
     rows_free(r.rows[OLD]);
     rows_free(r.rows[NEW]);
+    rows_free(r.alone);
     free(r.medians);
     free(r.bad);
     return good;

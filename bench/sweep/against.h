@@ -1,6 +1,9 @@
 /*
  * --against: runs an old build and this one in turns, which shows small differences on a noisy machine.
  *
+ * First each of the two checks its results in a run of its own, unless --no-check is given: a row of this
+ * build that is wrong is a miss, whatever its time.
+ *
  * Both run the whole sweep AGAINST_ROUNDS times, each time in a process of its own, in alternating order
  * (old, new; new, old), so that a drift of the machine affects both. A round gives one ratio of medians, new
  * over old, for each program of each row. The verdict is on the median of these ratios and its interval by
@@ -18,7 +21,8 @@ enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
 #define AGAINST_MARGIN 0.03
 
 /* Judges ratios[rounds], new over old: AGAINST_ROUNDS, or AGAINST_ROUNDS_MAX with those that confirm. Slower
- * or faster if the interval excludes 1 and the ratio is beyond the margin, otherwise unclear. */
+ * or faster if the interval excludes 1 and the ratio is beyond the margin, the same if the interval is within
+ * the margin, otherwise unclear. */
 struct verdict against_judge(const double *ratios, size_t rounds);
 
 /* Whether the binary is executable, and no flag excludes --against; false with a message. */
@@ -26,8 +30,8 @@ bool against_possible(const struct options *o, struct message *error);
 
 /*
  * Compares the binary o->against with this one over the sweep of the command line, and prints the comparison.
- * missed: slower programs, and rows of this build that were not ok in every round. False with a message if a
- * run failed, or if the rows of the two did not do the same work.
+ * missed: the misses of gate_pairs.h, and rows of this build that are wrong or unchecked or were not ok in
+ * every round. False with a message if a run failed, or if no rows of the two do the same work.
  */
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error);
 

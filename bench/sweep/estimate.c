@@ -51,6 +51,27 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     return e;
 }
 
+static const double warmup_seconds = 0.1; /* of a program, unless --warmup is given */
+
+double estimate_least(const struct options *o)
+{
+    struct ceilings ceilings;
+    struct ceilings_request request = options_ceilings(o);
+    double seconds = 0;
+    ceilings_kept(&ceilings, &request);
+    for (int64_t i = 0; i < config_count(o); i++) {
+        struct config c = config_at(o, i);
+        struct estimate e = estimate_row(o, &c, ceilings_for(&ceilings, c.threads));
+        for (enum program_kind p = 0; p < PROGRAMS; p++) {
+            double runs = e.program[p].seconds * estimate_runs(o);
+            seconds += config_runs(o, &c, p) && o->sampling.warmup < 0 ? warmup_seconds : 0;
+            seconds += runs > 0 ? runs : 0;
+        }
+    }
+    ceilings_free(&ceilings);
+    return seconds;
+}
+
 /* The axes with more than one value: "500 nodes, 2 layers". */
 static void describe_config(const struct options *o, const struct config *c, char text[AXES_TEXT])
 {
@@ -69,8 +90,7 @@ static void describe_config(const struct options *o, const struct config *c, cha
     row_free(row);
 }
 
-/* Seconds, minutes, hours or days. */
-static void format_seconds(char text[UNITS_TEXT], double seconds)
+void estimate_time_text(char text[UNITS_TEXT], double seconds)
 {
     static const double minute = 60, hour = 3600, day = 86400;
     if (isnan(seconds))
@@ -110,7 +130,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
         any = any || runs;
         seconds += once * estimate_runs(o);
         arena = e.program[p].arena > arena ? e.program[p].arena : arena;
-        format_seconds(text, once);
+        estimate_time_text(text, once);
         if (o->programs[p])
             fprintf(out, "  %-10s", runs ? text : "-");
     }
@@ -118,7 +138,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
         snprintf(memory, sizeof memory, "> 8 EiB");
     else if (e.known)
         units_format(memory, (double)arena, UNITS_BINARY, "B");
-    format_seconds(text, seconds);
+    estimate_time_text(text, seconds);
     all->seconds += seconds;
     all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
@@ -132,7 +152,7 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
 {
     char total[UNITS_TEXT];
     int64_t rows = config_count(o);
-    format_seconds(total, all->seconds);
+    estimate_time_text(total, all->seconds);
     fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
             estimate_runs(o), total);
     if (o->sampling.runs == 0) /* otherwise exactly --runs samples are taken */

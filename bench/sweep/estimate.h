@@ -5,6 +5,7 @@
 #ifndef GTMARK_BENCH_ESTIMATE_H
 #define GTMARK_BENCH_ESTIMATE_H
 
+#include "analysis/tables/units.h"
 #include "bench/cli/config.h"
 #include "bench/machine/ceilings.h"
 
@@ -24,6 +25,15 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 
 /* The minimum runs of a program, warm-up and samples. */
 int estimate_runs(const struct options *o);
+
+/*
+ * A lower bound for the time of one sweep with the fewest runs: warm-up, and with a calibration that is kept
+ * also the runs.
+ */
+double estimate_least(const struct options *o);
+
+/* Seconds, minutes, hours or days; "unknown" for NAN. */
+void estimate_time_text(char text[UNITS_TEXT], double seconds);
 
 /*
  * --dry-run: prints the rows that would run, what each needs, and where the figures come from; writes

@@ -1,0 +1,74 @@
+#include "bench/sweep/against_side.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/child.h"
+
+enum { WORDS_MAX = 16 }; /* at least those that are added to the user's */
+
+/* Whether a flag is not passed on to the two builds; then also how many words it has. */
+static bool is_own(const char *word, bool check, int *words)
+{
+    static const char *const own[] = {
+        "--runs=",     "--warmup=", /* of checked runs only */
+        "--against=",  "--format=",   "--budget=", "--no-check", "--no-roofline",
+        "--no-charts", "--calibrate", "--turns=",  "--strict",   "--allow-unjudged"};
+    for (size_t i = check ? 0 : 2; i < sizeof own / sizeof *own; i++) {
+        size_t length = strcspn(own[i], "=");
+        if (strncmp(word, own[i], length) != 0 || (word[length] && word[length] != '='))
+            continue;
+        *words = own[i][length] && !word[length] ? 2 : 1;
+        return true;
+    }
+    return false;
+}
+
+/* The command line of a run, null-terminated: the user's flags, then those that make it short and silent. */
+static const char **words_of(const struct side *s, const char *program, const char *file, bool check,
+                             const char *budget)
+{
+    const char *const timed[] = {"--no-check"}, *const checked[] = {"--runs", "1", "--warmup", "0"};
+    const char *const both[] = {"--turns", "1",        "--no-roofline", "--no-charts", "--output",
+                                file,      "--budget", budget,          NULL};
+    const char **words = calloc((size_t)s->argc + WORDS_MAX, sizeof *words);
+    size_t n = 0;
+    if (!words)
+        abort();
+    words[n++] = program;
+    for (int i = 1, own; i < s->argc; i += own)
+        if (!is_own(s->argv[i], check, &own)) {
+            words[n++] = s->argv[i];
+            own = 1;
+        }
+    memcpy(words + n, check ? checked : timed, check ? sizeof checked : sizeof timed);
+    n += (check ? sizeof checked : sizeof timed) / sizeof *words;
+    memcpy(words + n, both, sizeof both);
+    return words;
+}
+
+struct record *side_run(const struct side *s, const char *program, bool check, double budget,
+                        struct message *error)
+{
+    char file[PATH_MAX + 16], log[PATH_MAX + 16], seconds[32], why[MESSAGE_SIZE];
+    snprintf(file, sizeof file, "%s/rows.json", s->scratch);
+    snprintf(log, sizeof log, "%s/log", s->scratch);
+    snprintf(seconds, sizeof seconds, "%g", budget);
+    const char **words = words_of(s, program, file, check, seconds);
+    pid_t child;
+    bool started = child_start(&child, words, log, NULL, error);
+    int status = started ? child_attend(child) : 0;
+    free(words);
+    bool ran = started && ((WIFEXITED(status) && WEXITSTATUS(status) == 1) ||
+                           child_succeeded(program, status, error) || child_explain(log, error));
+    if (!ran)
+        return NULL;
+    struct record *record = record_load_any(file, why); /* the old build may be of another version */
+    if (!record)
+        complain(error, "%s left no rows: %.300s", program, why);
+    unlink(file);
+    return record;
+}
