@@ -16,6 +16,7 @@
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/live.h"
 #include "bench/sweep/turns.h"
 #include "kernels/rng.h"
 
@@ -52,6 +53,7 @@ struct run {
     const struct options *options;
     struct progress *progress;
     struct report *report;
+    struct live live;
     struct work *work;
     int64_t rows;
     struct pace pace;
@@ -401,6 +403,8 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
     }
     free(order);
     find_states(s);
+    progress_clear(s->progress);
+    live_show(&s->live, s->progress->before, s->rows);
     return going;
 }
 
@@ -409,6 +413,7 @@ static bool later_turns(struct run *s, struct message *error)
     int turns = s->options->sampling.turns;
     bool going = true, any = true;
     find_states(s);
+    live_show(&s->live, s->progress->before, s->rows);
     for (int turn = 1; turn < turns && going && !interrupt_signal(); turn++)
         going = next_turn(s, turn, &any, error);
     for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !interrupt_signal(); turn++)
@@ -420,6 +425,7 @@ static bool later_turns(struct run *s, struct message *error)
 static bool finish_rows(struct run *s, bool *all_good, struct message *error)
 {
     bool going = true;
+    live_clear(&s->live);
     for (int64_t i = 0; i < s->rows && going; i++) {
         struct work *w = &s->work[i];
         if (w->m)
@@ -457,6 +463,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     struct run s = {.options = o,
                     .progress = common->progress,
                     .report = r,
+                    .live = {.report = r},
                     .rows = config_count(o),
                     .pace = pace_start(common->ceilings)};
     s.work = plan_work(&shared, r->resume->state + common->progress->before, s.rows);

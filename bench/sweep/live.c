@@ -1,0 +1,65 @@
+#include "bench/sweep/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/tables/units.h"
+
+/* The lines that a text takes on a terminal; long ones wrap. */
+static int lines_of(const char *text, int columns)
+{
+    int lines = 0;
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = strchrnul(text, '\n');
+        char *line = strndup(text, (size_t)(end - text));
+        if (!line)
+            abort();
+        int width = (int)units_width(line);
+        lines += width > 0 ? (width + columns - 1) / columns : 1;
+        free(line);
+    }
+    return lines;
+}
+
+/* The rows as a table; to be freed. */
+static char *render(const struct report *r, int64_t first, int64_t count)
+{
+    char *text = NULL;
+    size_t size;
+    struct table table = r->table;
+    table.out = open_memstream(&text, &size);
+    if (!table.out)
+        abort();
+    for (int64_t i = first; i < first + count; i++)
+        if (report_has(r, i))
+            table_row(&table, report_at(r, i));
+    fclose(table.out);
+    return text;
+}
+
+void live_show(struct live *l, int64_t first, int64_t count)
+{
+    struct winsize w;
+    if (l->report->options->output.format != FORMAT_TABLE || !isatty(STDOUT_FILENO) ||
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
+        return;
+    char *text = render(l->report, first, count);
+    int lines = lines_of(text, w.ws_col);
+    live_clear(l);
+    if (lines + 1 < w.ws_row) { /* a line is left for the progress */
+        fputs(text, stdout);
+        fflush(stdout);
+        l->lines = lines;
+    }
+    free(text);
+}
+
+void live_clear(struct live *l)
+{
+    if (l->lines > 0)
+        printf("\033[%dA\r\033[J", l->lines);
+    fflush(stdout);
+    l->lines = 0;
+}
