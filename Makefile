@@ -53,7 +53,8 @@ flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-co
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
-request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA) $(CUDA_ARCH))
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA) $(CUDA_ARCH) \
+             $(if $(filter-out 0,$(CUDA)),in $(CURDIR)))
 -include $(BUILD)/config.mk
 ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
 look_again := $(if $(MAKE_RESTARTS),,FORCE)
@@ -122,9 +123,21 @@ nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
 gpu       := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(firstword $(CUDA_ARCHS:sm_%=compute_%)),code=$(arch)) \
              -std=c++17 -lineinfo -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage
 
+# What the library is made from. It says so, and a program, which is built with the same text, opens no other.
+ifeq ($(HAVE_CUDA),1)
+cuda_id := $(shell { echo '$(nvcc) $(gpu)'; cat kernels/*.h kernels/*.def kernels/cuda/*; } | cksum | tr ' ' -)
+$(OBJ)/kernels/plugin.o:                               way := -DCUDA_ID='"$(cuda_id)"'
+build/cuda/obj/kernels/cuda/table.c.o:                 way := -DCUDA_ID='"$(cuda_id)"'
+$(BUILD)/emulated/obj/kernels/cuda/table.c.o:          way := -DCUDA_ID='"$(cuda_id)"'
+$(OBJ)/kernels/plugin.o build/cuda/obj/kernels/cuda/table.c.o $(BUILD)/emulated/obj/kernels/cuda/table.c.o: build/cuda/id
+endif
+build/cuda/id: FORCE
+	@mkdir -p $(@D)
+	@echo '$(cuda_id)' | cmp -s - $@ || echo '$(cuda_id)' >$@
+
 build/cuda/obj/%.c.o: %.c build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
-	$(Q)$(nvcc) -Xcompiler -std=gnu11 -MMD -MP -c $< -o $@
+	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
 	$(Q)$(nvcc) $(gpu) -MMD -MP -c $< -o $@
@@ -141,8 +154,8 @@ build/cuda/request: FORCE
 programs  := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 tests     := $(checks:%=$(BUILD)/%)
 dumpers   := $(dumps:%=$(BUILD)/%)
-# Where they find it: below the directory of the program or one above, and where it was built.
-cuda_here := '-Wl,--disable-new-dtags,-rpath,$$ORIGIN/cuda:$$ORIGIN/../cuda:$$ORIGIN/../../cuda:$(CURDIR)/build/cuda'
+# Where they find it: where it was built. Beside the program, which may be in /tmp, anybody could put another.
+cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/build/cuda'
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
@@ -181,7 +194,7 @@ $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tes
 
 $(emulated_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
-	$(Q)$(CC) $(emulated_as) $(warnings) -g -fPIC -ffp-contract=off -I. -isystem $(CUDA_LIB)/../include $(CFLAGS) \
+	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. -isystem $(CUDA_LIB)/../include $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")

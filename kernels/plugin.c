@@ -4,9 +4,14 @@
  * It is a separate library because the libraries it depends on take a tenth of a second and a gigabyte of
  * address space to load, which host-only programs should not pay, and so that no program requires them to
  * start. Once loaded it stays.
+ *
+ * Programs look for it where it was built, and take it only if it was made from the same sources, since it
+ * knows the layout of every op's arguments: a program that was copied, or kept while its checkout changed,
+ * must not run the kernels of another version.
  */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/backend.h"
 
@@ -26,9 +31,15 @@ static enum op missing_row(const struct backend *b)
 const struct backend *backend_cuda(char *error, size_t error_size)
 {
     void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    const struct backend *b = library ? dlsym(library, "gtmark_cuda") : NULL;
-    if (!b) {
+    if (!library) {
         snprintf(error, error_size, "the CUDA backend cannot be loaded: %s", dlerror());
+        return NULL;
+    }
+    const char *id = dlsym(library, "gtmark_cuda_id");
+    const struct backend *b = dlsym(library, "gtmark_cuda");
+    if (!b || !id || strcmp(id, CUDA_ID) != 0) {
+        snprintf(error, error_size, "the CUDA library is of another build (%.40s, not %s): run make",
+                 id ? id : "unnamed", CUDA_ID);
         return NULL;
     }
     enum op missing = missing_row(b);

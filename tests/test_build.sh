@@ -8,7 +8,7 @@ build=${GTMARK_BUILD:-build}
 # linked [FLAG]...: what make, with these flags, would link; with -n it takes the commit for a new one
 linked()
 {
-    make -n -o build/cuda/request "$@" tests 2>/dev/null | sed -n "s|.* -o \($build/.*\)|\1|p" | grep -v "^$build/obj/"
+    make -n -o build/cuda/request -o build/cuda/id "$@" tests 2>/dev/null | sed -n "s|.* -o \($build/.*\)|\1|p" | grep -v "^$build/obj/"
 }
 
 if [ "$(linked -o "$build/commit")" ]; then

@@ -61,8 +61,10 @@ static const struct kernel kernels[] = {
     ROW(uniform_index, "cuda", f32, uniform_index),
 };
 
-/* The symbol that programs look up in this library. */
+/* The symbols that programs look up in this library: what it was made from, and the backend. */
+extern const char gtmark_cuda_id[];
 extern const struct backend gtmark_cuda;
+const char gtmark_cuda_id[] = CUDA_ID;
 const struct backend gtmark_cuda = {
     .name = "cuda",
     .doc = "NVIDIA GPU",
