@@ -25,7 +25,7 @@ void progress_samples(void *context, int samples, double seconds)
     if (!p->terminal || (samples > 0 && now - p->shown < 0.1))
         return;
     p->shown = now;
-    double left = p->remaining + (p->share > seconds ? p->share - seconds : 0);
+    double left = (p->remaining > 0 ? p->remaining : 0) + (p->share > seconds ? p->share - seconds : 0);
     char line[160];
     snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
              (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,

@@ -15,7 +15,7 @@ void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const
     s->call = reported_median(&reported);
     s->reported = (int)reported.turns;
     s->turns = samples->turns;
-    s->spent = samples->spent;
+    s->spent = samples->elapsed;
     reported_free(&reported);
 }
 

@@ -9,7 +9,7 @@ struct slot {
     bool is_wanted;
     double share; /* seconds of the budget */
     double call;  /* of a run, seconds: measured, or a lower bound; 0: unknown */
-    double spent; /* seconds of all turns */
+    double spent; /* seconds of all turns, without warm-up */
     int turns, reported;
 };
 

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Runs one benchmark many times and asks whether its conclusions hold: tests/repeat.py [-n RUNS] [--kept DIR] [-- FLAGS]
+
+For every program of every row: how many runs' intervals contain the median of all runs' turns in the same state of the
+machine, how many are noisy, how wide the intervals are; and of all pairs of runs, how many `compare` calls faster or
+slower, which is false. With --slower PERCENT the same number of runs of a build that waits for that share
+(tests/slower/slower.c) is compared with them, pair by pair. On a quiet machine; beside other programs with --busy.
+"""
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAMS = ("forward", "step", "kernel", "encoding")
+DEFAULT = ["--nodes", "100,500", "--phase", "forward,step"]
+
+
+def measure(binary, flags, path, percent=None):
+    """Returns the rows of a run, and its seconds."""
+    start = time.monotonic()
+    environment = dict(os.environ, GTMARK_SLOWER=str(percent)) if percent else None
+    subprocess.run([binary, *flags, "--no-charts", "--output", path], env=environment, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["rows"], time.monotonic() - start
+
+
+def times_of(rows):
+    """The times of a run, by row and program."""
+    return {(i, p): row[p]["time"] for i, row in enumerate(rows) for p in PROGRAMS
+            if isinstance(row.get(p), dict) and row[p].get("time", {}).get("turn_medians")}
+
+
+def states_of(times):
+    """Groups of runs whose pings are close: a new group where the sorted pings jump by more than half."""
+    def ping(t):
+        return t["state"]["ping"] or 0
+    groups = []
+    for t in sorted(times, key=ping):
+        if groups and ping(t) <= 1.5 * ping(groups[-1][-1]):
+            groups[-1].append(t)
+        else:
+            groups.append([t])
+    return groups
+
+
+def judge_intervals(runs):
+    """Prints a line for every program and state."""
+    print(f"{'row':>3} {'program':8} {'state':>9} {'runs':>4} {'noisy':>5} {'covers':>6} {'of':>3} {'half-width':>10} {'median':>10}")
+    for key in sorted(runs[0]):
+        for group in states_of([run[key] for run in runs if key in run]):
+            pooled = statistics.median(m for t in group for m in t["turn_medians"])
+            judged = [t for t in group if not t["noisy"] and t["ci95_low"] is not None]
+            covers = sum(t["ci95_low"] <= pooled <= t["ci95_high"] for t in judged)
+            half = statistics.median((t["ci95_high"] - t["ci95_low"]) / 2 / t["median"] for t in judged) if judged else float("nan")
+            ping = group[len(group) // 2]["state"]["ping"]
+            print(f"{key[0]:3} {key[1]:8} {f'{1e6 * ping:.3f} us' if ping else '-':>9} {len(group):4} "
+                  f"{len(group) - len(judged):5} {covers:6} {len(judged):3} {100 * half:8.2f} % {1e3 * pooled:7.3f} ms")
+
+
+def compare(build, a, b):
+    """The verdicts of `compare`."""
+    out = subprocess.run([f"{build}/compare", a, b, "--format", "json"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return [(pair["verdict"], pair.get("reason", "")) for pair in json.loads(out)["pairs"]]
+
+
+def tally(build, pairs):
+    """Counts of verdicts over pairs of files."""
+    counts, reasons = {}, {}
+    for a, b in pairs:
+        for verdict, reason in compare(build, a, b):
+            counts[verdict] = counts.get(verdict, 0) + 1
+            if verdict == "unclear":
+                reasons[reason.split(":")[0]] = reasons.get(reason.split(":")[0], 0) + 1
+    total = sum(counts.values())
+    return ", ".join(f"{n} {v} ({100 * n / total:.1f} %)" for v, n in sorted(counts.items())) + (f"; unclear: {reasons}" if reasons else "")
+
+
+def main():
+    """Runs, judges, prints."""
+    p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    p.add_argument("-n", type=int, default=20, help="runs (default 20)")
+    p.add_argument("--build", default="build")
+    p.add_argument("--kept", help="directory for the result files")
+    p.add_argument("--slower", type=float, help="also runs of a build that waits for this share, in percent")
+    p.add_argument("--busy", type=int, default=0, help="busy processes beside the runs")
+    p.add_argument("flags", nargs="*")
+    a = p.parse_args()
+    folder = a.kept or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(a.busy)]
+    try:
+        runs, slow, seconds = [], [], []
+        for i in range(a.n):
+            rows, took = measure(f"{a.build}/bench_node_scaling", a.flags or DEFAULT, f"{folder}/{i}.json")
+            runs.append(times_of(rows))
+            seconds.append(took)
+            if a.slower:
+                measure(f"{a.build}/tests/slower_bench", a.flags or DEFAULT, f"{folder}/slow{i}.json", a.slower)
+                slow.append((f"{folder}/{i}.json", f"{folder}/slow{i}.json"))
+    finally:
+        for process in busy:
+            process.kill()
+    print(f"{a.n} runs of {statistics.median(seconds):.1f} s")
+    judge_intervals(runs)
+    files = [f"{folder}/{i}.json" for i in range(a.n)]
+    print(f"identical: {tally(a.build, itertools.combinations(files, 2))}")
+    if slow:
+        print(f"slower by {a.slower:g} %: {tally(a.build, slow)}")
+
+
+if __name__ == "__main__":
+    main()
