@@ -97,64 +97,64 @@ static const struct refusal {
     int line;
     const char *says, *text;
 } refusals[] = {
-    {1, "expected a value, at the end", ""},
-    {3, "expected a value, at the end", " \n\n"},
-    {2, "the object has already", "{\"a\": 1,\n \"b\": 2, \"a\": 3}"},
-    {1, "the object has already", "{\"a\": 1, \"\\u0061\": 2}"},
-    {3, "the object has already", "{\"c\": {\n\"a\": 1,\n\"a\": 1}}"},
-    {1, "more after the end", "1 2"},
-    {1, "more after the end", "{} x"},
-    {2, "more after the end", "[1]\n,"},
-    {1, "more after the end", "[1] // one"},
-    {1, "more after the end", "nullx"},
-    {1, "not UTF-8", "\"\xff\""},
-    {1, "not UTF-8", "[\"\xc3(\"]"},
-    {1, "not UTF-8", "\"\xc0\x80\""},
-    {1, "not UTF-8", "\"\xe0\x80\xaf\""},
-    {1, "not UTF-8", "\"\xed\xa0\x80\""},
-    {1, "not UTF-8", "\"\xf4\x90\x80\x80\""},
-    {1, "not UTF-8", "{\"\xe2\x82\": 1}"},
+    {1, "expected a value at the end of the text", ""},
+    {3, "expected a value at the end of the text", " \n\n"},
+    {2, "duplicate key", "{\"a\": 1,\n \"b\": 2, \"a\": 3}"},
+    {1, "duplicate key", "{\"a\": 1, \"\\u0061\": 2}"},
+    {3, "duplicate key", "{\"c\": {\n\"a\": 1,\n\"a\": 1}}"},
+    {1, "unexpected data after", "1 2"},
+    {1, "unexpected data after", "{} x"},
+    {2, "unexpected data after", "[1]\n,"},
+    {1, "unexpected data after", "[1] // one"},
+    {1, "unexpected data after", "nullx"},
+    {1, "invalid UTF-8", "\"\xff\""},
+    {1, "invalid UTF-8", "[\"\xc3(\"]"},
+    {1, "invalid UTF-8", "\"\xc0\x80\""},
+    {1, "invalid UTF-8", "\"\xe0\x80\xaf\""},
+    {1, "invalid UTF-8", "\"\xed\xa0\x80\""},
+    {1, "invalid UTF-8", "\"\xf4\x90\x80\x80\""},
+    {1, "invalid UTF-8", "{\"\xe2\x82\": 1}"},
     {1, "expected a value", "\xef\xbb\xbf{}"},
-    {1, "more after the end", "01"},
-    {1, "not a number", "-"},
+    {1, "unexpected data after", "01"},
+    {1, "invalid number", "-"},
     {1, "expected a value", "+1"},
-    {1, "not a number", "1."},
+    {1, "invalid number", "1."},
     {1, "expected a value", ".5"},
-    {1, "not a number", "[1e]"},
-    {1, "not a number", "1e+"},
-    {1, "not a number", "-a"},
-    {1, "more after the end", "0x10"},
+    {1, "invalid number", "[1e]"},
+    {1, "invalid number", "1e+"},
+    {1, "invalid number", "-a"},
+    {1, "unexpected data after", "0x10"},
     {1, "expected a value", "NaN"},
     {1, "expected a value", "Infinity"},
-    {1, "not a number", "-Infinity"},
-    {1, "beyond a double", "1e999"},
-    {1, "beyond a double", "-1.0e400"},
-    {1, "an integer beyond 64 bits", "9223372036854775808"},
-    {1, "an integer beyond 64 bits", "-9223372036854775809"},
+    {1, "invalid number", "-Infinity"},
+    {1, "real number out of range", "1e999"},
+    {1, "real number out of range", "-1.0e400"},
+    {1, "integer out of range", "9223372036854775808"},
+    {1, "integer out of range", "-9223372036854775809"},
     {1, "too many digits", "0.1234567890123456789012345678901234567890123456789012345678901"},
-    {1, "a control character", "\"a\nb\""},
-    {1, "a control character", "\"a\tb\""},
-    {1, "no such escape", "\"\\x41\""},
-    {1, "no such escape", "\"\\"},
+    {1, "control character", "\"a\nb\""},
+    {1, "control character", "\"a\tb\""},
+    {1, "invalid escape", "\"\\x41\""},
+    {1, "invalid escape", "\"\\"},
     {1, "four hexadecimal digits", "\"\\u12\""},
     {1, "four hexadecimal digits", "\"\\u12g4\""},
-    {1, "a NUL", "\"\\u0000\""},
-    {1, "a NUL", "{\"\\u0000\": 1}"},
-    {1, "half of a surrogate pair", "\"\\ud800\""},
-    {1, "half of a surrogate pair", "\"\\ud800\\u0041\""},
-    {1, "half of a surrogate pair", "\"\\udc00\""},
-    {1, "without its end", "\"abc"},
+    {1, "NUL in a string", "\"\\u0000\""},
+    {1, "NUL in a string", "{\"\\u0000\": 1}"},
+    {1, "unpaired surrogate", "\"\\ud800\""},
+    {1, "unpaired surrogate", "\"\\ud800\\u0041\""},
+    {1, "unpaired surrogate", "\"\\udc00\""},
+    {1, "unterminated string", "\"abc"},
     {1, "expected a value", "'a'"},
     {1, "expected a value", "[1,]"},
     {1, "expected , or ]", "[1 2]"},
-    {2, "in an array, at the end", "[1\n"},
+    {2, "in an array at the end", "[1\n"},
     {1, "expected a value", "]"},
     {1, "expected :", "{\"a\"}"},
     {1, "expected a value", "{\"a\": }"},
-    {1, "expected a text in quotes", "{\"a\": 1,}"},
-    {1, "expected a text in quotes", "{a: 1}"},
+    {1, "expected a string", "{\"a\": 1,}"},
+    {1, "expected a string", "{a: 1}"},
     {1, "expected , or }", "{\"a\": 1 \"b\": 2}"},
-    {1, "expected a text in quotes, at the end", "{"},
+    {1, "expected a string at the end", "{"},
     {1, "expected a value", "tru"},
     {1, "expected a value", "True"},
     {1, "expected a value", "/* one */ 1"},
@@ -184,10 +184,10 @@ static void test_bytes_of_a_file(void **state)
     static const char nul[] = "[1,\n\"a\0b\"]", behind[] = "[1]\0";
     assert_true(file >= 0 && write(file, nul, sizeof nul - 1) == sizeof nul - 1);
     assert_null(value_load(path, error));
-    assert_true(strstr(error, path) && strstr(error, "not JSON: line 2: a control character"));
+    assert_true(strstr(error, path) && strstr(error, "not JSON: line 2: control character"));
     assert_true(ftruncate(file, 0) == 0 && pwrite(file, behind, sizeof behind - 1, 0) == sizeof behind - 1);
     assert_null(value_load(path, error));
-    assert_non_null(strstr(error, "line 1: more after the end"));
+    assert_non_null(strstr(error, "line 1: unexpected data after"));
     assert_int_equal(unlink(path), 0);
     close(file);
     assert_null(value_load(path, error));
@@ -207,7 +207,7 @@ static void test_depth(void **state)
     memmove(text + 1, text, 2 * SCAN_DEPTH);
     text[2 * SCAN_DEPTH + 1] = ']';
     text[2 * SCAN_DEPTH + 2] = '\0';
-    assert_refused(text, 1, "too deep");
+    assert_refused(text, 1, "nested too deeply");
 }
 
 /* What was read is written with the same numbers, and texts whose escapes mean the same. */

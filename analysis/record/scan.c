@@ -125,19 +125,19 @@ static bool scan_escape(struct scanner *s)
 {
     const char *begin = s->at++;
     if (s->at == s->end || !strchr("\"\\/bfnrtu", *s->at) || !*s->at)
-        return fail(s, begin, "no such escape");
+        return fail(s, begin, "invalid escape");
     if (*s->at++ != 'u')
         return true;
     int code = scan_hex(s);
     if (code < 0)
         return fail(s, begin, "\\u needs four hexadecimal digits");
     if (code == 0)
-        return fail(s, begin, "a NUL in a text");
+        return fail(s, begin, "NUL in a string");
     if (code < 0xd800 || code >= 0xe000)
         return true;
     bool paired = code < 0xdc00 && take(s, '\\') && take(s, 'u');
     int second = paired ? scan_hex(s) : -1;
-    return (second >= 0xdc00 && second < 0xe000) || fail(s, begin, "half of a surrogate pair");
+    return (second >= 0xdc00 && second < 0xe000) || fail(s, begin, "unpaired surrogate");
 }
 
 /* Scans a string; *escaped: it contains escapes. */
@@ -146,13 +146,13 @@ static bool scan_text(struct scanner *s, bool *escaped)
     const char *begin = s->at;
     *escaped = false;
     if (!take(s, '"'))
-        return fail(s, begin, "expected a text in quotes");
+        return fail(s, begin, "expected a string");
     while (s->at < s->end && *s->at != '"') {
         size_t length = letter_length(s->at, s->end);
         if (length == 0)
-            return fail(s, s->at, "not UTF-8");
+            return fail(s, s->at, "invalid UTF-8");
         if ((unsigned char)*s->at < ' ')
-            return fail(s, s->at, "a control character in a text");
+            return fail(s, s->at, "control character in a string");
         if (*s->at != '\\')
             s->at += length;
         else if (!scan_escape(s))
@@ -160,7 +160,7 @@ static bool scan_text(struct scanner *s, bool *escaped)
         else
             *escaped = true;
     }
-    return take(s, '"') || fail(s, begin, "a text without its end");
+    return take(s, '"') || fail(s, begin, "unterminated string");
 }
 
 bool scan_is_integer(const char *number)
@@ -183,15 +183,14 @@ static bool scan_number(struct scanner *s)
     }
     size_t length = (size_t)(s->at - begin);
     if (!sound)
-        return fail(s, begin, "not a number as JSON has them");
+        return fail(s, begin, "invalid number");
     if (length > SCAN_NUMBER)
-        return fail(s, begin, "a number of too many digits");
+        return fail(s, begin, "number with too many digits");
     memcpy(copy, begin, length);
     copy[length] = '\0';
     errno = 0;
     if (scan_is_integer(copy) ? (strtoll(copy, NULL, 10), errno == ERANGE) : isinf(strtod(copy, NULL)))
-        return fail(s, begin,
-                    scan_is_integer(copy) ? "an integer beyond 64 bits" : "a number beyond a double");
+        return fail(s, begin, scan_is_integer(copy) ? "integer out of range" : "real number out of range");
     note(&s->found->numbers, s, begin);
     return true;
 }
@@ -248,7 +247,7 @@ static bool close_names(struct scanner *s, size_t first)
     for (size_t i = 0; i < count; i++)
         free(names[i].plain);
     s->name_count = first;
-    return !twice || fail(s, twice, "a name that the object has already");
+    return !twice || fail(s, twice, "duplicate key");
 }
 
 /* Scans a member's name and records it. */
@@ -290,7 +289,7 @@ static bool scan_members(struct scanner *s)
         bool listed = is_array_to_find(s, &s->names[s->name_count - 1]);
         skip_space(s);
         if (!take(s, ':'))
-            return fail(s, s->at, "expected : after a name");
+            return fail(s, s->at, "expected : after a key");
         skip_space(s);
         if (!scan_value(s, listed))
             return false;
@@ -317,7 +316,7 @@ static bool scan_value(struct scanner *s, bool listed)
     if (c != '{' && c != '[')
         return scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
     if (s->depth == SCAN_DEPTH)
-        return fail(s, s->at, "values too deep in one another");
+        return fail(s, s->at, "nested too deeply");
     s->depth++;
     s->at++;
     sound = c == '{' ? scan_object(s) : scan_array(s, listed);
@@ -333,14 +332,15 @@ bool scan_json(const char *text, size_t size, const char *array, struct scan *fo
     bool sound = scan_value(&s, false);
     skip_space(&s);
     if (sound && s.at < s.end)
-        sound = fail(&s, s.at, "more after the end of the value");
+        sound = fail(&s, s.at, "unexpected data after the value");
     free(s.names);
     if (sound)
         return true;
     int line = 1;
     for (const char *at = text; at < s.place; at++)
         line += *at == '\n';
-    snprintf(error, MESSAGE_SIZE, "line %d: %s%s", line, s.wrong, s.place == s.end ? ", at the end" : "");
+    snprintf(error, MESSAGE_SIZE, "line %d: %s%s", line, s.wrong,
+             s.place == s.end ? " at the end of the text" : "");
     return false;
 }
 
