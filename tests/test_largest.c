@@ -88,7 +88,7 @@ static void test_nothing_fits(void **state)
 
 static void test_real_rows(void **state)
 {
-    static const char *const kinds[] = {"memory:2MiB", "latency:20ms"};
+    static const char *const kinds[] = {"memory:512KiB", "latency:20ms"};
     for (int i = 0; i < 2; i++) {
         char words[256];
         snprintf(words, sizeof words,
@@ -101,7 +101,7 @@ static void test_real_rows(void **state)
         snprintf(said, sizeof said, ": %lld nodes (", (long long)nodes);
         assert_non_null(strstr(e.err, said));
         assert_int_equal(count_at(row_at(record, 0), "forward.time.n"), 3);
-        assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 2 << 20);
+        assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 512 << 10);
         bool slow = i && real_at(row_at(record, 0), "forward.time.median") > 0.02;
         assert_int_equal(e.status, slow);
         assert_int_equal(strstr(e.err, "forward.latency") != NULL, slow);
