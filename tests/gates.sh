@@ -18,7 +18,7 @@ cp "$build/bench_node_scaling" "$scratch/same" || exit 1
 # run PROGRAM ARGUMENT...: runs of milliseconds; one thread leaves the other cores to the system
 run()
 {
-    "$@" --nodes 200 --hidden 64 --threads 1 --warmup 2 --no-check --no-roofline --no-charts
+    "$@" --nodes 200 --hidden 64 --threads 1 --warmup 2 --no-roofline --no-charts
 }
 
 # repeat NAME PROGRAM ARGUMENT...: keeps the output and the exit status of each trial

@@ -122,6 +122,24 @@ static void test_whole_interval(void **state)
     free(text);
 }
 
+/* A noisy time is no basis, whatever its interval says; with --strict that is a miss. */
+static void test_noisy_rows(void **state)
+{
+    (void)state;
+    static const struct lenience strict = {.strict = true};
+    for (int i = 0; i < 2; i++) {
+        char *text;
+        struct row *now = wide(i ? 0.5 : 1.5, 0.01);
+        row_set_text(now, "forward.time.noisy", "6 of 10 turns in one state of the machine, fewer than 7");
+        assert_int_equal(judged(wide(1, 0.01), row_copy(now), &text), 0);
+        assert_non_null(strstr(text, "unclear: noisy: 6 of 10 turns"));
+        assert_non_null(strstr(text, "note: 1 cannot tell"));
+        free(text);
+        assert_int_equal(judged_as(strict, wide(1, 0.01), now, &text), 1);
+        free(text);
+    }
+}
+
 /* What could not be judged is a miss unless it is allowed; if nothing was judged, in any case. */
 static void test_unjudged(void **state)
 {
@@ -276,7 +294,7 @@ int main(void)
         cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_other_threads_are_noted),
         cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_whole_interval), cmocka_unit_test(test_unjudged),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_noisy_rows),     cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

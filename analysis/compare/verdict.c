@@ -41,6 +41,7 @@ __attribute__((format(printf, 2, 3))) static struct verdict unclear(struct verdi
     vsnprintf(v.reason, sizeof v.reason, format, values);
     va_end(values);
     v.kind = VERDICT_UNCLEAR;
+    v.not_slower = false;
     return v;
 }
 
@@ -64,8 +65,10 @@ static struct verdict judge_interval(struct verdict v, struct verdict_limits lim
         v.kind = v.ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
     else if (!beyond(v.low, limits.same) && !beyond(v.high, limits.same))
         v.kind = VERDICT_SAME;
-    else
-        return unclear(v, "too noisy to tell");
+    else {
+        v = unclear(v, "too noisy to tell");
+        v.not_slower = v.high <= 1 + limits.margin;
+    }
     return v;
 }
 

@@ -25,6 +25,7 @@ struct verdict {
     double low, high; /* interval of the ratio, at least 95 %; NAN with too few samples */
     double margin;    /* that the ratio had to exceed; 0 if it was not judged */
     bool unjudged;    /* unclear because there was nothing to judge, not because of noise */
+    bool not_slower;  /* unclear, but the interval excludes slower by more than the margin */
     char reason[MESSAGE_SIZE]; /* why it is unclear; otherwise empty */
 };
 

@@ -40,7 +40,8 @@ static struct verdict judge_rounds(const double *ratios)
     else if (v.low >= 1 - AGAINST_MARGIN && v.high <= 1 + AGAINST_MARGIN)
         v.kind = VERDICT_SAME;
     else
-        strcpy(v.reason, v.high <= 1 + AGAINST_MARGIN ? "not slower" : "too noisy to tell");
+        strcpy(v.reason, "too noisy to tell");
+    v.not_slower = v.kind == VERDICT_UNCLEAR && v.high <= 1 + AGAINST_MARGIN;
     return v;
 }
 
@@ -52,6 +53,7 @@ struct verdict against_judge(const double *ratios, size_t rounds)
     v = judge_rounds(ratios + AGAINST_ROUNDS);
     if (v.kind != VERDICT_SLOWER) {
         v.kind = VERDICT_UNCLEAR;
+        v.not_slower = v.high <= 1 + AGAINST_MARGIN;
         strcpy(v.reason, "slower in the first rounds, not again");
     }
     return v;

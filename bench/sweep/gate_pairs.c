@@ -1,7 +1,5 @@
 #include "bench/sweep/gate_pairs.h"
 
-#include <math.h>
-
 #include "analysis/compare/compare_notes.h"
 
 /* The rows of this run without a partner. They are named below the table. */
@@ -28,9 +26,8 @@ int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
     size_t unjudged = alone(c), open = 0, misses;
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct verdict v = comparison_judge(c, &p);
-        bool slow = !(v.high <= 1 + v.margin); /* for all that is known; also without an interval */
         unjudged += v.unjudged;
-        open += v.kind == VERDICT_UNCLEAR && !v.unjudged && slow;
+        open += v.kind == VERDICT_UNCLEAR && !v.unjudged && !v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
     misses += say(out, unjudged, !how.allow_unjudged,
