@@ -276,26 +276,29 @@ struct record *record_load_any(const char *path, char *error)
     return load(path, row_validate_status, error);
 }
 
-/* Merges the journal of an old file into it. */
-static bool merge(const struct record *record, const char *path, char *error)
+/* Writes a record with its journal as the file at `path`. */
+static bool merge(const struct record *record, const char *path, const char *journal, char *error)
 {
-    char *journal = journal_path(path);
-    bool there = access(journal, F_OK) == 0, good = !there || record_save(record, path, error);
-    if (there && good)
-        unlink(journal);
-    free(journal);
-    return good;
+    if (!record_save(record, path, error))
+        return false;
+    unlink(journal);
+    return true;
 }
 
 bool record_keep(const char *path, char *error)
 {
-    char ignored[MESSAGE_SIZE];
+    enum { EMPTY_MOST = 1 << 18 }; /* bytes; a record without rows is smaller */
+    char ignored[MESSAGE_SIZE], *journal = journal_path(path);
     struct stat there;
-    if (stat(path, &there) != 0)
-        return true;
-    struct record *record = record_load_any(path, ignored);
-    bool empty = record && rows_count(record->rows) == 0;
-    bool good = empty || !record || merge(record, path, error);
+    bool good = true, keeps = stat(path, &there) == 0 && there.st_size > 0;
+    bool unmerged = keeps && access(journal, F_OK) == 0;
+    struct record *record =
+        unmerged || (keeps && there.st_size < EMPTY_MOST) ? record_load_any(path, ignored) : NULL;
+    if (record && rows_count(record->rows) == 0)
+        keeps = false;
+    else if (record && unmerged)
+        good = merge(record, path, journal, error);
     record_free(record);
-    return good && (empty || there.st_size == 0 || file_keep(path, error));
+    free(journal);
+    return good && (!keeps || file_keep(path, error));
 }

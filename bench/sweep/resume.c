@@ -120,17 +120,73 @@ static enum row_state state_of(const struct row *row, const struct options *o, b
     return strcmp(status, "ok") == 0 || strcmp(status, "oom") == 0 ? ROW_KEPT : ROW_REDONE;
 }
 
-/* Takes the first unused row of this configuration and device from `rows`; null if there is none. */
-static struct row *take_row(struct rows *rows, const struct options *o, const struct config *c, int device)
+/* A row of the file. */
+struct old_row {
+    struct row *row;
+    const char *work; /* its hash */
+    size_t at;        /* in the file */
+    bool taken;
+};
+
+static int old_rows_by_work(const void *a, const void *b)
+{
+    const struct old_row *x = a, *y = b;
+    int order = strcmp(x->work, y->work);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static int old_rows_by_place(const void *a, const void *b)
+{
+    const struct old_row *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Takes all rows out of the record; an array to free, sorted by work. */
+static struct old_row *take_rows(struct rows *rows, size_t count)
+{
+    struct old_row *old = calloc(count + 1, sizeof *old);
+    if (!old)
+        abort();
+    while (rows_count(rows) > 0) {
+        size_t at = rows_count(rows) - 1;
+        old[at] = (struct old_row){.row = rows_take(rows, at), .work = "", .at = at};
+        row_get_text(old[at].row, "work", &old[at].work);
+    }
+    qsort(old, count, sizeof *old, old_rows_by_work);
+    return old;
+}
+
+/* The first of the sorted rows whose work is not less. */
+static size_t first_of_work(const struct old_row *old, size_t count, const char *work)
+{
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (strcmp(old[middle].work, work) < 0)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Takes the first row of this configuration and device that is not taken yet; null if there is none. */
+static struct row *take_row(struct old_row *old, size_t count, const struct options *o,
+                            const struct config *c, int device)
 {
     struct row *wanted = row_new(), *taken = NULL;
+    const char *work = "";
     char name[DEVICE_NAME];
     fields_config(wanted, c, o);
     device_name(&o->device, device, name);
     row_set_text(wanted, "device", name);
-    for (size_t i = 0; !taken && i < rows_count(rows); i++)
-        if (belongs(rows_at(rows, i), wanted, graph_is_file(c->graph.family)))
-            taken = rows_take(rows, i);
+    row_get_text(wanted, "work", &work);
+    for (size_t i = first_of_work(old, count, work); !taken && i < count && strcmp(old[i].work, work) == 0;
+         i++)
+        if (!old[i].taken && belongs(old[i].row, wanted, graph_is_file(c->graph.family))) {
+            old[i].taken = true;
+            taken = old[i].row;
+        }
     row_free(wanted);
     return taken;
 }
@@ -138,21 +194,28 @@ static struct row *take_row(struct rows *rows, const struct options *o, const st
 /* Orders the record's rows like the configurations, with rows of no configuration first. */
 static void match(struct resume *r, const struct options *o, struct record *record)
 {
-    struct rows *rows = record_rows(record), *asked = rows_new();
+    struct rows *rows = record_rows(record), *asked = rows_new_view();
     bool complete = value_get(record_head(record), "fits");
+    size_t old_count = rows_count(rows);
+    struct old_row *old = take_rows(rows, old_count);
     int64_t count = config_count(o);
-    for (int64_t i = 0; i < count * o->device.count && rows_count(rows) > 0; i++) {
+    for (int64_t i = 0; i < count * o->device.count; i++) {
         struct config c = config_at(o, i % count);
-        struct row *row = take_row(rows, o, &c, (int)(i / count));
+        struct row *row = take_row(old, old_count, o, &c, (int)(i / count));
         if (!row)
             continue;
         r->state[i] = state_of(row, o, complete);
         rows_append(asked, row);
     }
+    qsort(old, old_count, sizeof *old, old_rows_by_place);
+    for (size_t i = 0; i < old_count; i++)
+        if (!old[i].taken)
+            rows_append(rows, old[i].row);
     r->others = rows_count(rows);
-    while (rows_count(asked) > 0)
-        rows_append(rows, rows_take(asked, 0));
+    for (size_t i = 0; i < rows_count(asked); i++)
+        rows_append(rows, rows_at(asked, i));
     rows_free(asked);
+    free(old);
 }
 
 /* Notes the resuming command in the record; returns the note. */
