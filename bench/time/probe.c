@@ -67,11 +67,12 @@ struct probe probe_none(void)
 struct probe probe_take(const struct peak *peak, int threads)
 {
     struct ring ring = {.until = clock_now() + PROBE_LIMIT};
+    bool passes = threads > 1 && threads <= omp_get_num_procs();
     double ping = INFINITY, fma = 0;
 #pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma)
     {
-        ping = omp_get_num_threads() > 1 ? pass_round(&ring) : NAN;
+        ping = passes ? pass_round(&ring) : NAN;
         fma = peak ? multiply_add(peak) : NAN;
     }
-    return (struct probe){{threads > 1 ? ping : NAN, peak ? fma : NAN}};
+    return (struct probe){{passes ? ping : NAN, peak ? fma : NAN}};
 }

@@ -7,8 +7,8 @@
 
 /*
  * Probes the machine with the threads that measure, for at most about a millisecond. Call it while no other
- * thread of this program is running. peak: null measures no arithmetic. Without threads that could pass a
- * cache line on, the ping is NAN.
+ * thread of this program is running. peak: null measures no arithmetic. The ping is NAN for one thread, and
+ * for more threads than processors, which cannot all wait at once.
  */
 struct probe probe_take(const struct peak *peak, int threads);
 
