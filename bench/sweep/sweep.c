@@ -5,19 +5,15 @@
  */
 #include "bench/sweep/sweep.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/record.h"
-#include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
-#include "bench/base/paths.h"
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
-#include "bench/sweep/estimate.h"
 #include "bench/sweep/live.h"
-#include "bench/sweep/turns.h"
+#include "bench/sweep/work.h"
 #include "kernels/rng.h"
 
 /* Turns that are added for programs with too few in one state: at most this many times --turns. */
@@ -25,28 +21,6 @@ enum { MORE_TURNS = 3 };
 
 /* Graphs are kept between turns up to this share of the memory, and generated again beyond it. */
 static const double kept_share = 1.0 / 16;
-
-/*
- * Measured time over predicted cost: the smallest ratio of the rows so far, since small rows have more
- * overhead.
- */
-struct pace {
-    double ratio[PROGRAMS]; /* NAN: unknown */
-    bool measured;
-};
-
-/* A row of the sweep. */
-struct work {
-    struct job job;
-    enum row_state state;
-    double cost[PROGRAMS];
-    struct slot slot[TIMED];
-    struct states states;
-    struct measurement *m; /* null: not begun, kept or skipped */
-    double held;           /* bytes of its graphs */
-    char *profile, *notes; /* printed after the row */
-    size_t profile_size, notes_size;
-};
 
 /* The sweep on one device. */
 struct run {
@@ -59,75 +33,6 @@ struct run {
     struct pace pace;
     double held; /* bytes of the graphs of all rows */
 };
-
-/*
- * The share of a program or an encoding in the budget: half of the budget is divided equally, since short
- * programs are the noisy ones, and half in proportion to the predicted cost, which is 0 for encodings because
- * it cannot be predicted.
- */
-static double share_of(const struct options *o, double cost, double total, int64_t rows)
-{
-    int parts = 1; /* the encoding */
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        parts += o->programs[p];
-    return o->sampling.budget / o->device.count *
-           (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
-}
-
-/* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
- * and an equivalent of the bytes; 0 if the graph cannot be planned. */
-static void find_costs(struct work *w)
-{
-    static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
-    if (w->job.options->device.meta)
-        return;
-    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
-    struct estimate e = estimate_row(w->job.options, &w->job.config, c);
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
-        w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
-    }
-}
-
-/* The seconds of a budget and of the first guess of a run. */
-static void plan_slots(struct work *w, double total, int64_t rows)
-{
-    const struct options *o = w->job.options;
-    for (size_t i = 0; i < TIMED; i++) {
-        bool encodes = i == PROGRAMS;
-        struct slot *s = &w->slot[i];
-        s->is_wanted = encodes ? w->job.config.parts.pe.kind != ENCODING_NONE
-                               : config_runs(o, &w->job.config, (enum program_kind)i);
-        s->share = !encodes && !o->programs[i] ? 0 : share_of(o, encodes ? 0 : w->cost[i], total, rows);
-        s->call = !encodes && w->job.ceilings->count > 0 ? w->cost[i] : 0;
-        w->job.share[i] = s->share;
-    }
-}
-
-static struct work *plan_work(const struct job *common, const enum row_state *state, int64_t rows)
-{
-    const struct options *o = common->options;
-    struct work *work = calloc((size_t)rows, sizeof *work);
-    double total = 0;
-    int64_t missing = 0;
-    for (int64_t i = 0; work && i < rows; i++) {
-        work[i].state = state[i];
-        if (state[i] == ROW_KEPT)
-            continue;
-        missing++;
-        work[i].job = *common;
-        work[i].job.row = i;
-        work[i].job.config = config_at(o, i);
-        work[i].job.states = &work[i].states;
-        find_costs(&work[i]);
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            total += work[i].cost[p];
-    }
-    for (int64_t i = 0; work && i < rows; i++)
-        if (state[i] != ROW_KEPT)
-            plan_slots(&work[i], total, missing);
-    return work;
-}
 
 static void show(struct progress *p, const struct work *w, int64_t row, double part)
 {
@@ -147,84 +52,6 @@ static int64_t *shuffled(int64_t count, uint64_t key)
         order[j] = i;
     }
     return order;
-}
-
-static struct pace pace_start(const struct ceilings *c)
-{
-    double known = c->count > 0 ? 1 : NAN;
-    struct pace pace = {0};
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        pace.ratio[p] = known;
-    return pace;
-}
-
-static void pace_learn(struct pace *pace, const struct work *w)
-{
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        const struct samples *s = measurement_samples(w->m, p);
-        if (!(w->cost[p] > 0) || !s)
-            continue;
-        double ratio = summarize(s->seconds, (size_t)s->n).median / w->cost[p];
-        pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
-    }
-    pace->measured = true;
-}
-
-/* Whether the row would take longer than --timeout, and the reason. */
-static bool too_long(const struct pace *pace, const struct work *w, char reason[256])
-{
-    const struct options *o = w->job.options;
-    double run = 0;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        if (!isnan(pace->ratio[p]))
-            run += w->cost[p] * pace->ratio[p];
-    double seconds = run * estimate_runs(o);
-    if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
-        return false;
-    snprintf(reason, 256, "%d runs would take %.3g s, judging by the %s; --timeout is %g s", estimate_runs(o),
-             seconds, pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
-    return true;
-}
-
-/* Whether --find-max-nodes found no size that fits the given limit, and the reason. Without a given limit the
- * row itself runs and says what it needs. */
-static bool nothing_fits(const struct work *w, char reason[256])
-{
-    const struct largest *l = &w->job.options->largest;
-    bool none = l->nodes && l->limit > 0 && l->nodes[w->job.row] == 0;
-    if (none)
-        snprintf(reason, 256, "--find-max-nodes: not even 1 node fits");
-    return none;
-}
-
-/* Opens what is printed after the row. */
-static void open_texts(struct work *w, const struct report *r)
-{
-    struct job *job = &w->job;
-    char prefix[PATH_MAX];
-    job->notes = open_memstream(&w->notes, &w->notes_size);
-    if (job->options->profile)
-        job->profile = open_memstream(&w->profile, &w->profile_size);
-    if (!job->notes || (job->options->profile && !job->profile))
-        abort();
-    if (r->path && job->options->bench->whole && job->options->output.charts) {
-        paths_prefix(r->path, prefix);
-        job->timeline = strdup(prefix);
-    }
-}
-
-static void print_texts(struct work *w)
-{
-    struct job *job = &w->job;
-    if (job->profile)
-        fclose(job->profile);
-    if (job->notes)
-        fclose(job->notes);
-    if (w->profile)
-        fputs(w->profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
-    if (w->notes)
-        fputs(w->notes, stderr);
-    job->profile = job->notes = NULL;
 }
 
 /* Keeps the graphs of a row for its next turn, if there is room. */
@@ -274,9 +101,9 @@ static bool begin_row(struct run *s, struct work *w, struct message *error)
 {
     char reason[256];
     bool partial = w->state == ROW_PARTIAL;
-    if (!partial && (nothing_fits(w, reason) || too_long(&s->pace, w, reason)))
+    if (!partial && work_is_skipped(w, &s->pace, reason))
         return save_row(s, w, row_skip(&w->job, reason), error);
-    open_texts(w, s->report);
+    work_open_texts(w, s->report);
     w->m =
         measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
     for (size_t i = 0; i < TIMED; i++)
@@ -300,7 +127,7 @@ static bool finish_row(struct run *s, struct work *w, bool *all_good, struct mes
     bool printed = report_print(s->report, index, w->state == ROW_KEPT, error);
     if (w->m && w->job.notes)
         measurement_warn(w->m, w->job.notes);
-    print_texts(w);
+    work_print_texts(w);
     return printed;
 }
 
@@ -436,22 +263,6 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
     return going;
 }
 
-static void free_work(struct work *work, int64_t rows)
-{
-    for (int64_t i = 0; work && i < rows; i++) {
-        struct work *w = &work[i];
-        measurement_end(w->m);
-        if (w->job.notes)
-            fclose(w->job.notes);
-        if (w->job.profile)
-            fclose(w->job.profile);
-        free(w->notes);
-        free(w->profile);
-        free((char *)w->job.timeline);
-    }
-    free(work);
-}
-
 /* The sweep on one device. */
 static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
 {
@@ -466,12 +277,12 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
                     .live = {.report = r},
                     .rows = config_count(o),
                     .pace = pace_start(common->ceilings)};
-    s.work = plan_work(&shared, r->resume->state + common->progress->before, s.rows);
+    s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
     bool going = s.work ? first_turns(&s, all_good, error)
                         : complain(error, "no memory for %lld rows", (long long)s.rows);
     if (going && o->sampling.turns > 1)
         going = later_turns(&s, error) && finish_rows(&s, all_good, error);
-    free_work(s.work, s.rows);
+    work_free(s.work, s.rows);
     flush_close(&flush);
     common->progress->before += s.rows;
     return going;

@@ -1,0 +1,176 @@
+#include "bench/sweep/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/paths.h"
+#include "bench/sweep/estimate.h"
+
+/*
+ * The share of a program or an encoding in the budget: half of the budget is divided equally, since short
+ * programs are the noisy ones, and half in proportion to the predicted cost, which is 0 for encodings because
+ * it cannot be predicted.
+ */
+static double share_of(const struct options *o, double cost, double total, int64_t rows)
+{
+    int parts = 1; /* the encoding */
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        parts += o->programs[p];
+    return o->sampling.budget / o->device.count *
+           (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
+}
+
+/* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
+ * and an equivalent of the bytes; 0 if the graph cannot be planned. */
+static void find_costs(struct work *w)
+{
+    static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
+    if (w->job.options->device.meta)
+        return;
+    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
+    struct estimate e = estimate_row(w->job.options, &w->job.config, c);
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
+        w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
+        w->slot[p].call = c ? w->cost[p] : 0;
+    }
+}
+
+/* Which programs run, and their seconds of the budget. */
+static void plan_slots(struct work *w, double total, int64_t rows)
+{
+    const struct options *o = w->job.options;
+    for (size_t i = 0; i < TIMED; i++) {
+        bool encodes = i == PROGRAMS;
+        struct slot *s = &w->slot[i];
+        s->is_wanted = encodes ? w->job.config.parts.pe.kind != ENCODING_NONE
+                               : config_runs(o, &w->job.config, (enum program_kind)i);
+        s->share = !encodes && !o->programs[i] ? 0 : share_of(o, encodes ? 0 : w->cost[i], total, rows);
+        w->job.share[i] = s->share;
+    }
+}
+
+struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows)
+{
+    const struct options *o = common->options;
+    struct work *work = calloc((size_t)rows, sizeof *work);
+    double total = 0;
+    int64_t missing = 0;
+    for (int64_t i = 0; work && i < rows; i++) {
+        work[i].state = state[i];
+        if (state[i] == ROW_KEPT)
+            continue;
+        missing++;
+        work[i].job = *common;
+        work[i].job.row = i;
+        work[i].job.config = config_at(o, i);
+        work[i].job.states = &work[i].states;
+        find_costs(&work[i]);
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            total += work[i].cost[p];
+    }
+    for (int64_t i = 0; work && i < rows; i++)
+        if (state[i] != ROW_KEPT)
+            plan_slots(&work[i], total, missing);
+    return work;
+}
+
+struct pace pace_start(const struct ceilings *c)
+{
+    double known = c->count > 0 ? 1 : NAN;
+    struct pace pace = {0};
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        pace.ratio[p] = known;
+    return pace;
+}
+
+void pace_learn(struct pace *pace, const struct work *w)
+{
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        const struct samples *s = measurement_samples(w->m, p);
+        if (!(w->cost[p] > 0) || !s)
+            continue;
+        double ratio = summarize(s->seconds, (size_t)s->n).median / w->cost[p];
+        pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
+    }
+    pace->measured = true;
+}
+
+/* Whether the row would take longer than --timeout, and the reason. */
+static bool too_long(const struct pace *pace, const struct work *w, char reason[256])
+{
+    const struct options *o = w->job.options;
+    double run = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        if (!isnan(pace->ratio[p]))
+            run += w->cost[p] * pace->ratio[p];
+    double seconds = run * estimate_runs(o);
+    if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
+        return false;
+    snprintf(reason, 256, "%d runs would take %.3g s, judging by the %s; --timeout is %g s", estimate_runs(o),
+             seconds, pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
+    return true;
+}
+
+/* Whether --find-max-nodes found no size that fits the given limit, and the reason. Without a given limit the
+ * row itself runs and says what it needs. */
+static bool nothing_fits(const struct work *w, char reason[256])
+{
+    const struct largest *l = &w->job.options->largest;
+    bool none = l->nodes && l->limit > 0 && l->nodes[w->job.row] == 0;
+    if (none)
+        snprintf(reason, 256, "--find-max-nodes: not even 1 node fits");
+    return none;
+}
+
+void work_open_texts(struct work *w, const struct report *r)
+{
+    struct job *job = &w->job;
+    char prefix[PATH_MAX];
+    job->notes = open_memstream(&w->notes, &w->notes_size);
+    if (job->options->profile)
+        job->profile = open_memstream(&w->profile, &w->profile_size);
+    if (!job->notes || (job->options->profile && !job->profile))
+        abort();
+    if (r->path && job->options->bench->whole && job->options->output.charts) {
+        paths_prefix(r->path, prefix);
+        job->timeline = strdup(prefix);
+    }
+}
+
+void work_print_texts(struct work *w)
+{
+    struct job *job = &w->job;
+    if (job->profile)
+        fclose(job->profile);
+    if (job->notes)
+        fclose(job->notes);
+    if (w->profile)
+        fputs(w->profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
+    if (w->notes)
+        fputs(w->notes, stderr);
+    job->profile = job->notes = NULL;
+}
+
+void work_free(struct work *work, int64_t rows)
+{
+    for (int64_t i = 0; work && i < rows; i++) {
+        struct work *w = &work[i];
+        measurement_end(w->m);
+        if (w->job.notes)
+            fclose(w->job.notes);
+        if (w->job.profile)
+            fclose(w->job.profile);
+        free(w->notes);
+        free(w->profile);
+        free((char *)w->job.timeline);
+    }
+    free(work);
+}
+
+bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256])
+{
+    return nothing_fits(w, reason) || too_long(pace, w, reason);
+}
