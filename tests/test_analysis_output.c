@@ -272,9 +272,48 @@ static void test_axes(void **state)
     rows_free(rows);
 }
 
+/* The row as a line of a table. To be freed. */
+static char *line_of(const struct row *row)
+{
+    char *text;
+    size_t size;
+    struct table t = {.out = open_memstream(&text, &size), .style = TABLE_TERMINAL};
+    table_row(&t, row);
+    fclose(t.out);
+    return text;
+}
+
+/* The status names programs without enough turns, and the state of those that left turns out. */
+static void test_status_of_turns(void **state)
+{
+    (void)state;
+    double samples[10];
+    struct turn turns[10];
+    struct row *row = good_row(500);
+    char *line = line_of(row);
+    assert_null(strstr(line, "noisy"));
+    assert_null(strstr(line, "state"));
+    free(line);
+    for (int i = 0; i < 10; i++) {
+        double ping = i % 5 == 4 ? 5.7e-7 : i % 5 == 3 ? 5.6e-7 : 1.4e-7;
+        samples[i] = i % 5 >= 3 ? 2 : 1 + 0.001 * i;
+        turns[i] = (struct turn){1, {{ping, NAN}}, {{ping, NAN}}};
+    }
+    struct turns t = {10, turns, samples};
+    struct states states = states_find(turns, 10);
+    struct reported r = reported_choose(&t, &states);
+    row_set_times(row, "step.time", &t, &r);
+    reported_free(&r);
+    line = line_of(row);
+    assert_non_null(strstr(line, "ok, noisy: step; step: 6 of 10 turns in state 140 ns"));
+    free(line);
+    row_free(row);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status_of_turns),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_csv),

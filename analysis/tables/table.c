@@ -8,6 +8,7 @@
 #include "analysis/tables/cells.h"
 #include "analysis/tables/units.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,21 +79,51 @@ static void format_executed(char cell[CELL], const struct row *row, const char *
         snprintf(cell, CELL, "%.3fx", executed / analytic);
 }
 
+/* Appends to a cell. */
+__attribute__((format(printf, 2, 3))) static void append(char cell[CELL], const char *format, ...)
+{
+    size_t used = strlen(cell);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(cell + used, CELL - used, format, values);
+    va_end(values);
+}
+
+/* The state in which a program is reported, if some of its turns were in others. */
+static void append_state(char cell[CELL], const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH], text[UNITS_TEXT];
+    int64_t turns, others;
+    double ping;
+    snprintf(path, sizeof path, "%s.time.other_turns", program);
+    if (!row_get_count(row, path, &others) || others == 0)
+        return;
+    snprintf(path, sizeof path, "%s.time.turns", program);
+    row_get_count(row, path, &turns);
+    snprintf(path, sizeof path, "%s.time.state.ping", program);
+    append(cell, "; %s: %lld of %lld turns", program, (long long)turns, (long long)(turns + others));
+    if (row_get_real(row, path, &ping)) {
+        units_format(text, ping, UNITS_SI, "s");
+        append(cell, " in state %s", text);
+    }
+}
+
 static void format_status(char cell[CELL], const struct row *row, const char *path)
 {
     const char *status = "?", *reason = "", *unchecked = row_unchecked(row);
     row_get_text(row, path, &status);
     row_get_text(row, "reason", &reason);
-    size_t used = (size_t)snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
-    if (unchecked && used < CELL)
-        used +=
-            (size_t)snprintf(cell + used, CELL - used, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
+    snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
+    if (unchecked)
+        append(cell, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
     const char *before = *reason || unchecked ? "; noisy: " : ", noisy: ";
-    for (size_t p = 0; p < TIMED && used < CELL; p++)
+    for (size_t p = 0; p < TIMED; p++)
         if (row_noisy(row, program_name(p))) {
-            used += (size_t)snprintf(cell + used, CELL - used, "%s%s", before, program_name(p));
+            append(cell, "%s%s", before, program_name(p));
             before = ", ";
         }
+    for (size_t p = 0; p < TIMED; p++)
+        append_state(cell, row, program_name(p));
 }
 
 /* A fraction as a percentage. */
