@@ -91,9 +91,6 @@ bool row_validate(const struct row *row, char *error);
 /* Whether the status is known, and has a reason unless it is ok; fields may be missing. */
 bool row_validate_status(const struct row *row, char *error);
 
-/* Writes the row as one line of JSON, newline included. False if the stream failed. */
-bool row_write(const struct row *row, FILE *out);
-
 /*
  * A sequence of rows. One from rows_new owns its rows; a view refers to rows of others, which must outlive
  * it, and may contain null.

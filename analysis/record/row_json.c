@@ -248,9 +248,3 @@ const char *row_json(const struct row *row)
         no_memory();
     return ((struct row *)row)->json = json; /* rows are never defined const */
 }
-
-bool row_write(const struct row *row, FILE *out)
-{
-    value_lay_out(row_json(row), -1, 0, out);
-    return putc('\n', out) != EOF && !ferror(out);
-}
