@@ -202,7 +202,7 @@ void row_set_rest_null(struct row *row, const char *reason)
         char path[SCHEMA_PATH];
         if (row->cells[i].state != CELL_UNSET)
             continue;
-        snprintf(path, sizeof path, "%s", schema_fields[i].path);
+        memcpy(path, schema_fields[i].path, schema_fields[i].length + 1);
         /* The shortest prefix with no field in the row: one reason for a whole group. */
         for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
             *dot = '\0';

@@ -8,14 +8,28 @@
 
 #include <string.h>
 
+/* Whether a null field has a reason; that of the field before, *last, is often its own. */
+static bool is_explained(const struct row *row, const struct field *f, const struct reason **last)
+{
+    if (*last && field_is_under(f, (*last)->path, (*last)->length))
+        return true;
+    for (size_t i = 0; i < row->reason_count; i++) {
+        *last = &row->reasons[i];
+        if (field_is_under(f, (*last)->path, (*last)->length))
+            return true;
+    }
+    return false;
+}
+
 static bool every_field_is_there(const struct row *row, char *error)
 {
+    const struct reason *last = NULL;
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
         enum cell_state state = row->cells[i].state;
         if (state == CELL_UNSET)
             snprintf(error, MESSAGE_SIZE, "%s: the field is missing", f->path);
-        else if (state == CELL_NULL && !row_reason(row, f->path))
+        else if (state == CELL_NULL && !is_explained(row, f, &last))
             snprintf(error, MESSAGE_SIZE, "%s: null without a reason", f->path);
         else if (state == CELL_OTHER)
             snprintf(error, MESSAGE_SIZE, "%s: not %s", f->path, field_type_name(f->type));
