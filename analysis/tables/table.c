@@ -80,7 +80,7 @@ static void format_executed(char cell[CELL], const struct row *row, const char *
 }
 
 /* Appends to a cell. */
-__attribute__((format(printf, 2, 3))) static void append(char cell[CELL], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_cell(char cell[CELL], const char *format, ...)
 {
     size_t used = strlen(cell);
     va_list values;
@@ -101,10 +101,10 @@ static void append_state(char cell[CELL], const struct row *row, const char *pro
     snprintf(path, sizeof path, "%s.time.turns", program);
     row_get_count(row, path, &turns);
     snprintf(path, sizeof path, "%s.time.state.ping", program);
-    append(cell, "; %s: %lld of %lld turns", program, (long long)turns, (long long)(turns + others));
+    append_cell(cell, "; %s: %lld of %lld turns", program, (long long)turns, (long long)(turns + others));
     if (row_get_real(row, path, &ping)) {
         units_format(text, ping, UNITS_SI, "s");
-        append(cell, " in state %s", text);
+        append_cell(cell, " in state %s", text);
     }
 }
 
@@ -115,11 +115,11 @@ static void format_status(char cell[CELL], const struct row *row, const char *pa
     row_get_text(row, "reason", &reason);
     snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
     if (unchecked)
-        append(cell, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
+        append_cell(cell, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
     const char *before = *reason || unchecked ? "; noisy: " : ", noisy: ";
     for (size_t p = 0; p < TIMED; p++)
         if (row_noisy(row, program_name(p))) {
-            append(cell, "%s%s", before, program_name(p));
+            append_cell(cell, "%s%s", before, program_name(p));
             before = ", ";
         }
     for (size_t p = 0; p < TIMED; p++)
