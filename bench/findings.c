@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
         .name = "findings",
-        .doc = "says in words what result files show",
+        .doc = "prints the main findings of result files in words",
         .operands = "FILE.json ...",
         .needs = "a result file",
         .fewest = 1,

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         .doc = "draws a result file's charts as PREFIX_*.png and .svg, by default beside it",
         .operands = "FILE.json [PREFIX]",
         .needs = "a result file",
-        .limit = "a file and a prefix are all",
+        .limit = "at most a file and a prefix",
         .fewest = 1,
         .most = 2,
         .flags = flags,

@@ -16,7 +16,7 @@ void grid_add(struct grid *g, const char *format, ...)
     va_end(values);
 }
 
-/* The width of a column; 0 for the last, -1 for one that says nothing. */
+/* The width of a column; 0 for the last, -1 for an empty one. */
 static int width_of(const struct grid *g, size_t column)
 {
     int width = 0;

@@ -1,4 +1,4 @@
-/* Tables that are printed as a whole: columns are as wide as their cells, and shown if they say something. */
+/* Tables that are printed as a whole: columns are as wide as their cells, and hidden if they are empty. */
 #ifndef GTMARK_ANALYSIS_GRID_H
 #define GTMARK_ANALYSIS_GRID_H
 

@@ -141,7 +141,7 @@ static bool say_unknown(const struct syntax *s, const char *text, size_t length,
     size_t dashes = strspn(text, "-");
     for (const struct gone *g = s->gone; g && g->name; g++)
         if (strlen(g->name) == length - dashes && strncmp(g->name, text + dashes, length - dashes) == 0)
-            return complain(error, "--%s: no such flag any more: %s", g->name, g->instead);
+            return complain(error, "--%s: no longer a flag: %s", g->name, g->instead);
     struct suggestion near = {text + dashes, length - dashes, NULL, 0};
     char nearest[SUGGESTION_TEXT];
     for (const struct flag *f = s->flags; f->name; f++)
