@@ -4,6 +4,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
 #include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
 #include "bench/show/trace.h"
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
@@ -137,13 +138,17 @@ struct rows *report_rows(const struct report *r)
 bool report_end(struct report *r, struct message *error)
 {
     struct value *fits = fits_of(record_rows(r->record));
-    value_set(record_head(r->record), "fits", fits);
+    bool complete = !interrupt_signal();
+    if (complete)
+        value_set(record_head(r->record), "fits", fits);
     if (r->options->output.format == FORMAT_TABLE)
         fits_print(fits, stdout);
     fits_warn(fits, stderr);
+    if (!complete)
+        value_free(fits);
     if (r->options->output.format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
-    return !r->store || store_head(r->store, "fits", error->text);
+    return !complete || !r->store || store_head(r->store, "fits", error->text);
 }
 
 bool report_close(struct report *r, struct message *error)

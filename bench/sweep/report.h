@@ -40,7 +40,7 @@ bool report_print(const struct report *r, int64_t index, bool kept, struct messa
 /* The rows of this command line, without others in the file: a new array. */
 struct rows *report_rows(const struct report *r);
 
-/* Computes, saves and prints fits, and prints JSON. */
+/* Computes and prints fits, saves them if the sweep was not interrupted, and prints JSON. */
 bool report_end(struct report *r, struct message *error);
 
 /* Completes the result file and the trace, and releases them. */
