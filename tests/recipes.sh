@@ -1,6 +1,6 @@
 #!/bin/sh
 # Follows the recipes of CONTRIBUTING.md: applies each patch of tests/recipes to a copy of the tree, builds it, writes the
-# generated files anew, and runs the tests that the patch names and those of the generated files. An hour or so.
+# generated files anew, and runs the tests that the patch names and those of the generated files. Twenty minutes or so.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

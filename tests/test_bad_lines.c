@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "bench/cli/flags.h"
+#include "bench/machine/device.h"
 #include "tests/refusals.h"
 
 enum { TEXT = 1200 };
@@ -63,7 +64,7 @@ static void set_axis(struct flag_case *t, const struct axis_info *a)
 static const char *allowed_by_reader(const char *name)
 {
     static const char *const allowed[][2] = {
-        {"device", "cpu, ref, cuda, cuda:N, cuda:all or meta"},
+        {"device", device_allowed},
         {"impl", "--list-ops"},
         {"op", "one or more of the ops of --list-ops"},
         {"phase", "forward, step, forward,step or none"},

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
+#include "bench/machine/device.h"
 #include "bench/sweep/harness.h"
 #include "tests/fake_device.h"
 #include "tests/nvml.h"
@@ -139,6 +140,15 @@ static void refuses(const struct house *h, const char *words, const char *says)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* A device that the parser does not know. */
+static void refuses_device(const struct house *h, const char *name)
+{
+    char words[64], says[256];
+    snprintf(words, sizeof words, "--device %s", name);
+    snprintf(says, sizeof says, "%s: %s", words, device_allowed);
+    refuses(h, words, says);
+}
+
 static struct record *result(const struct house *h, const char *words)
 {
     char said[4096];
@@ -155,9 +165,9 @@ static void test_bad_choices(void **state)
     gpus = 2;
     refuses(*state, "--device cuda:2", "--device cuda:2: there are 2 GPUs: cuda:0 to cuda:1");
     refuses(*state, "--device cuda:999", "--device cuda:999: there are 2 GPUs");
-    refuses(*state, "--device cuda:1000", "--device cuda:1000: cpu, ref, cuda, cuda:N, cuda:all or meta");
-    refuses(*state, "--device cuda:all2", "--device cuda:all2: cpu, ref, cuda, cuda:N, cuda:all or meta");
-    refuses(*state, "--device cuda:", "--device cuda:: cpu, ref, cuda, cuda:N, cuda:all or meta");
+    refuses_device(*state, "cuda:1000");
+    refuses_device(*state, "cuda:all2");
+    refuses_device(*state, "cuda:");
     refuses(*state, "--device cuda:all --dump x", "--dump x: needs one device, but --device is cuda:all");
     broken = 1;
     refuses(*state, "--device cuda:all", "--device cuda:all: cuda:1: it is broken");

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "bench/machine/device.h"
 #include "tests/refusals.h"
 
 enum { TEXT = 1200 };
@@ -61,8 +62,8 @@ static void test_values(void **state)
         {"--pe lap", "lap:K[:WIDTH]", NULL},
         {"--pe rwse:0", "lap:K[:WIDTH]", NULL},
         {"--pe lap:8:0", "lap:K[:WIDTH]", NULL},
-        {"--device cuda:x", "cpu, ref, cuda, cuda:N, cuda:all or meta", NULL},
-        {"--device cuda1", "cpu, ref, cuda, cuda:N, cuda:all or meta", NULL},
+        {"--device cuda:x", device_allowed, NULL},
+        {"--device cuda1", device_allowed, NULL},
         {"--phase forward,", "forward, step", NULL},
         {"--seed -1", "a whole number from 0 to", NULL},
         {"--seed 9007199254740993", "a whole number from 0 to", NULL}, /* 2^53 + 1, which is not a double */

@@ -7,7 +7,7 @@
 #include "analysis/tables/units.h"
 #include "bench/base/suggest.h"
 
-static const char allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
+const char device_allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
 static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
 
 /* A larger number is a mistake on the command line. */
@@ -31,7 +31,7 @@ static bool say_no_device(const char *value, struct message *error)
     char nearest[SUGGESTION_TEXT];
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         suggest_offer(&s, names[i]);
-    return complain(error, "--device %.200s: %s%s", value, allowed, suggest_text(&s, "", nearest));
+    return complain(error, "--device %.200s: %s%s", value, device_allowed, suggest_text(&s, "", nearest));
 }
 
 static bool parse_gpu(const char *value, struct device_choice *d, struct message *error)

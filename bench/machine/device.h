@@ -25,6 +25,9 @@ struct device_choice {
     const char *no_nvml;           /* why an open GPU has no NVML */
 };
 
+/* What device_parse reads, for messages. */
+extern const char device_allowed[];
+
 /* Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all. False with a message. */
 bool device_parse(const char *value, struct device_choice *d, struct message *error);
 
