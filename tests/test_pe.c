@@ -33,7 +33,7 @@ static void test_rows(void **state)
     assert_string_equal(text_at(lap, "solver"), "auto");
     assert_string_equal(text_at(pyg, "pe"), "lap-pyg:4:8");
     assert_null_because(rwse, "solver", "no eigenproblem");
-    assert_int_equal(count_at(lap, "encoding.time.n"), 2);
+    assert_int_equal(row_reals_count(lap, "encoding.time.samples"), 2);
     int64_t n = count_at(lap, "nodes");
     assert_int_equal(count_at(lap, "encoding.storage"), 4 * 4 * (n + 1));
     assert_int_equal(count_at(rwse, "encoding.storage"), 4 * 6 * n);
