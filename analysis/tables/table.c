@@ -93,15 +93,15 @@ __attribute__((format(printf, 2, 3))) static void append_cell(char cell[CELL], c
 static void append_state(char cell[CELL], const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH], text[UNITS_TEXT];
-    int64_t turns, others;
-    double ping;
+    double turns, others, ping; /* real: a file may have any counts */
     snprintf(path, sizeof path, "%s.time.other_turns", program);
-    if (!row_get_count(row, path, &others) || others == 0)
+    if (!row_get_real(row, path, &others) || others == 0)
         return;
     snprintf(path, sizeof path, "%s.time.turns", program);
-    row_get_count(row, path, &turns);
+    if (!row_get_real(row, path, &turns))
+        return;
+    append_cell(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
     snprintf(path, sizeof path, "%s.time.state.ping", program);
-    append_cell(cell, "; %s: %lld of %lld turns", program, (long long)turns, (long long)(turns + others));
     if (row_get_real(row, path, &ping)) {
         units_format(text, ping, UNITS_SI, "s");
         append_cell(cell, " in state %s", text);
