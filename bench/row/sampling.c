@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bench/base/interrupt.h"
+
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
 
@@ -55,7 +57,10 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
     sampling_reset(o, r->tape);
     struct samples turn = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
-    samples_join(samples, &turn);
+    if (interrupt_signal() && turn.n < rule.runs) /* --resume takes the whole turn again */
+        samples_free(&turn);
+    else
+        samples_join(samples, &turn);
 }
 
 void sampling_warn(const struct samples *s, const char *program, FILE *out)
