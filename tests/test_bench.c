@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "bench/base/paths.h"
+#include "bench/row/encode.h"
 #include "bench/time/sample.h"
 #include "tests/sweeps.h"
 
@@ -268,6 +269,25 @@ static void test_joined_empty_turns(void **state)
     samples_free(&all);
 }
 
+/* An encoding that a later turn has no time for is not lost, nor are its samples; the first one leaves none.
+ */
+static void test_encoding_without_time(void **state)
+{
+    const struct batch *b = &((struct program_fixture *)*state)->batch;
+    struct config c = {.parts.pe = {.kind = ENCODING_RWSE, .k = 4, .width = 4}, .threads = 1};
+    struct sampling two = {.runs = 2}, late = {.runs = 2, .deadline = 1e-9};
+    struct encoded e = {0};
+    assert_false(encode(&e, &c, b, &late));
+    assert_true(e.cancelled && !e.computed);
+    assert_true(encode(&e, &c, b, &two));
+    assert_true(e.computed && e.samples.turns == 1);
+    assert_false(encode(&e, &c, b, &late));
+    assert_true(e.computed && e.samples.n == 2 && e.samples.turns == 1);
+    assert_true(mat_present(e.encoding.values));
+    encoded_free(&e);
+    assert_false(e.computed);
+}
+
 static void test_place(void **state)
 {
     (void)state;
@@ -299,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_nodes_of_batches),
         cmocka_unit_test(test_block),
         cmocka_unit_test(test_probes_around_a_block),
+        cmocka_unit_test(test_encoding_without_time),
         cmocka_unit_test(test_warm_up_by_time),
         cmocka_unit_test(test_watched_value),
         cmocka_unit_test(test_phases_and_progress),

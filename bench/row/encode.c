@@ -5,6 +5,7 @@
 #include "bench/row/encode.h"
 
 #include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
 #include "models/encodings/compute.h"
 
 /* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
@@ -76,7 +77,10 @@ bool encode(struct encoded *e, const struct config *c, const struct batch *b, co
     bool done = compute_block(e, &turn, c, b, rule) && turn.n >= needed;
     if (!done && e->cancelled)
         complain(&e->error, "encoding: only %d of %d samples within --timeout", turn.n, needed);
-    samples_join(&e->samples, &turn);
+    if (interrupt_signal() && turn.n < rule->runs) /* --resume takes the whole turn again */
+        samples_free(&turn);
+    else
+        samples_join(&e->samples, &turn);
     if (done && first)
         compare_eigenvalues(e, c, b, rule);
     if (!done && first)
@@ -88,4 +92,5 @@ void encoded_free(struct encoded *e)
 {
     samples_free(&e->samples);
     encoding_free(&e->encoding);
+    e->computed = false;
 }

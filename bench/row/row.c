@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
@@ -33,7 +34,8 @@ static const char *why_not(const struct job *job, enum program_kind p)
 struct measurement {
     const struct job *job;
     bool is_open;
-    bool is_cut; /* --timeout ended sampling */
+    bool is_cut;  /* --timeout ended sampling */
+    bool is_over; /* a later turn failed: the row stands as it was before */
     struct workload work;
     struct encoded encoded;
     struct samples samples[PROGRAMS];
@@ -49,7 +51,7 @@ struct visit {
     int programs;    /* their number */
 };
 
-/* Stores the samples, warns of disturbances and runs the passes. */
+/* Runs the passes. */
 static void finish_program(struct measurement *m, enum program_kind kind, struct recording *r)
 {
     struct program_result *p = &m->result.program[kind];
@@ -157,21 +159,34 @@ static bool open_workload(struct measurement *m)
     return m->is_open;
 }
 
-void measurement_turn(struct measurement *m, const struct turn_plan *plan)
+static void visit(struct visit *v)
 {
-    double timeout = m->job->options->sampling.timeout;
-    struct visit v = {.row = m, .plan = plan};
-    v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        v.programs += plan->block[p].wanted;
+    struct measurement *m = v->row;
     if (!open_workload(m))
         return;
-    if (plan->first) {
+    if (v->plan->first) {
         note_clamped(m);
         if (!m->job->options->device.meta)
             look_at_machine(m);
     }
-    measure_work(&v);
+    measure_work(v);
+}
+
+void measurement_turn(struct measurement *m, const struct turn_plan *plan)
+{
+    double timeout = m->job->options->sampling.timeout;
+    struct outcome before = m->result.outcome;
+    struct visit v = {.row = m, .plan = plan};
+    v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        v.programs += plan->block[p].wanted;
+    visit(&v);
+    /* A later turn that had no time or memory takes nothing from the row; wrong results do. */
+    if (!plan->first && !outcome_is_ok(&m->result.outcome) &&
+        strcmp(m->result.outcome.status, "wrong") != 0) {
+        m->result.outcome = before;
+        m->is_over = true;
+    }
 }
 
 /* The row is skipped if --timeout ended sampling too early. */
@@ -221,7 +236,7 @@ const struct samples *measurement_samples(const struct measurement *m, size_t ti
 
 bool measurement_goes_on(const struct measurement *m)
 {
-    return outcome_is_ok(&m->result.outcome) && !m->is_cut;
+    return outcome_is_ok(&m->result.outcome) && !m->is_cut && !m->is_over;
 }
 
 double measurement_spent(const struct measurement *m)
