@@ -4,7 +4,7 @@
 # NAME=VALUE is added to the environment of the programs after it. Programs print TAP (testanything.org): lines "ok",
 # "not ok", and "# SKIP" for skipped tests; those of cmocka do so on request. A program that exits with an error though
 # no test failed, reports nothing, or less than planned ("1..9"), counts as one more failure. The output of a program
-# with failures is shown. The last line is "N passed, N failed, N skipped"; exit status 1 if any failed.
+# with failures is shown, and its failed tests once more at the end. The last line is "N passed, N failed, N skipped"; exit status 1 if any failed.
 #
 # As many programs run at a time as there are processors, in the order given; then, one at a time, those of `alone`.
 set -u
@@ -62,7 +62,10 @@ run()
     report "$1" $seconds $result
     case $result in
     *' 0 '*) grep -a ' # SKIP' "$output" | sed 's/^/    /' ;;
-    *) sed 's/^/    /' "$output" && echo "    exit status $status (124: stopped, it ran too long)" ;;
+    *)
+        sed 's/^/    /' "$output" && echo "    exit status $status (124: stopped, it ran too long)"
+        { echo "failed: $1" && grep -a -B 3 '^not ok' "$output" | grep -a -v ' # SKIP' | tail -n 20 | sed 's/^/    /'; } >>"$work/failures"
+        ;;
     esac
 }
 
@@ -81,7 +84,7 @@ fi
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-touch "$work/counts" "$work/together" "$work/alone"
+touch "$work/counts" "$work/together" "$work/alone" "$work/failures"
 position=0 programs=0 skip=
 for argument; do
     position=$((position + 1))
@@ -100,6 +103,7 @@ for group in together alone; do
     # shellcheck disable=SC2086 # two words
     env $waiting xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
 done
+cat "$work/failures" # again, since the end of a long output is what is seen first
 # A program that was not counted did not run.
 awk -v programs=$programs '
     { passed += $1; failed += $2; skipped += $3 }

@@ -25,6 +25,9 @@ check 'a failure that the exit status hides' "$(totals 'echo not ok 1')" '0 pass
 check 'an exit status without a failure' "$(totals 'echo ok 1; exit 3')" '1 passed, 1 failed, 0 skipped, exit 1'
 check 'a crash' "$(totals 'echo ok 1; kill -SEGV $$')" '1 passed, 1 failed, 0 skipped, exit 1'
 check 'an end before the last test' "$(totals 'echo 1..2; echo ok 1')" '1 passed, 1 failed, 0 skipped, exit 1'
+check 'the end names the failed tests' \
+    "$(totals 'echo ok 1 - a; echo not ok 2 - b' >"$work/last"; tail -n 4 "$work/output" | tr '\n' ' ')" \
+    "failed: $work/program     ok 1 - a     not ok 2 - b 1 passed, 1 failed, 0 skipped "
 check 'silence' "$(totals :)" '0 passed, 1 failed, 0 skipped, exit 1'
 check 'the environment reaches the program' "$(totals '[ "$GREETING" = hello ] && echo ok 1')" \
     '1 passed, 0 failed, 0 skipped, exit 0'
@@ -65,6 +68,6 @@ lines='for i in 1 2 3; do echo "$0 line $i"; sleep 0.1; done; echo not ok 1'
 make_program first "$lines"
 make_program second "$lines"
 check 'the lines of two programs do not mix' \
-    "$(tests/run.sh "$work/first" "$work/second" | grep -o '[a-z]* line .' | uniq -c -w 5 | awk '{print $1}')" '3
+    "$(tests/run.sh "$work/first" "$work/second" | sed "/^failed:/,\$d" | grep -o '[a-z]* line .' | uniq -c -w 5 | awk '{print $1}')" '3
 3'
 tap_end
