@@ -1,6 +1,7 @@
 /* States of the machine: probes with and without gaps, and the turns that are reported. */
 #include "analysis/statistics/states.h"
 
+#include "analysis/record/row.h"
 #include "tests/synthetic.h"
 
 #include <math.h>
@@ -168,6 +169,40 @@ static void test_blocks(void **state)
     reported_free(&r);
 }
 
+/* The share of runs whose intervals contain the true median, 1, when each run is off by `drift` of its own.
+ */
+static double cover(size_t turns, double noise, double drift)
+{
+    enum { RUNS = 2000 };
+    double offsets[RUNS], x[MOST], covered = 0;
+    scatter(offsets, RUNS, 1, drift, 99);
+    for (uint64_t run = 0; run < RUNS; run++) {
+        double low, high;
+        struct row *row = row_new();
+        scatter(x, turns, offsets[run], noise, run + 1);
+        row_set_samples(row, "step.time", x, turns);
+        covered += row_get_real(row, "step.time.ci95_low", &low) &&
+                   row_get_real(row, "step.time.ci95_high", &high) && low <= 1 && 1 <= high;
+        row_free(row);
+    }
+    return covered / RUNS;
+}
+
+/*
+ * Turns that differ by 2 % and runs by half as much: METRICS has the measured figures. Where runs differ as
+ * much as turns, no interval of one run can hold.
+ */
+static void test_interval_of_a_run(void **state)
+{
+    (void)state;
+    assert_true(cover(10, 0.02, 0) > 0.99);
+    assert_true(cover(7, 0.02, 0) > 0.97);
+    assert_true(cover(10, 0.02, 0.01) > 0.95);
+    assert_true(cover(20, 0.02, 0.01) < 0.93); /* more turns say nothing of other runs */
+    assert_true(cover(10, 0.02, 0.02) < 0.9);
+    assert_true(cover(5, 0.02, 0) == 0); /* no interval */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_disturbed),
         cmocka_unit_test(test_without_probes),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_interval_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * The observations are the medians of turns; in older records they are samples. The median of each side has a
+ * The observations are the medians of turns. The median of each side has a
  * 97.5 % interval by ranks, for the number of independent observations that correlated ones are worth
  * (robust.c). By Bonferroni's inequality both intervals hold with a probability of 95 %, and then
  * the ratio of the true medians is between low / base high and high / base low. This interval of at least 95
@@ -109,19 +109,19 @@ static double *reals_of(const struct row *row, const char *program, const char *
     return values;
 }
 
-/* The independent observations of a program: medians of turns, in older records samples. To be freed; null
- * with the reason if there are none. */
+/* The independent observations of a program: medians of turns. To be freed; null with the reason if there are
+ * none. The samples of older records are not independent, and do not show how much runs differ. */
 static double *observations_of(const struct row *row, const char *program, size_t *n, const char **reason)
 {
     char path[SCHEMA_PATH];
     double *values = reals_of(row, program, "turn_medians", n);
-    if (!values)
-        values = reals_of(row, program, "samples", n);
     if (values)
         return values;
     snprintf(path, sizeof path, "%s.time.samples", program);
     *reason = row_reason(row, path);
-    *reason = *reason ? *reason : "no samples";
+    if (!*reason)
+        *reason =
+            row_reals_count(row, path) > 0 ? "measured without turns, by an older version" : "no samples";
     return NULL;
 }
 

@@ -107,13 +107,24 @@ static void set_state(struct row *row, const char *group, const struct turns *t,
     free(probes);
 }
 
+/*
+ * The rank of the interval's lower end. The turns of one run are more alike than those of two, so the ranks
+ * are those that would hold with 99 % if turns were independent; below 8 turns, where none do, the whole
+ * range.
+ */
+static size_t interval_rank(size_t turns)
+{
+    size_t rank = median_interval_rank_at(turns, 0.99);
+    return rank ? rank : median_interval_rank(turns);
+}
+
 /* The interval by ranks and the range of the turns' medians. */
 static void set_intervals(struct row *row, const char *group, const struct reported *r)
 {
     double *sorted = new_array(r->turns);
     memcpy(sorted, r->medians, r->turns * sizeof *sorted);
     qsort(sorted, r->turns, sizeof *sorted, compare_doubles);
-    size_t rank = median_interval_rank(r->turns);
+    size_t rank = interval_rank(r->turns);
     set_statistic(row, group, "median", quantile(sorted, r->turns, 0.5), "not a finite number");
     set_statistic(row, group, "ci95_low", rank ? sorted[rank - 1] : NAN, "needs 6 turns");
     set_statistic(row, group, "ci95_high", rank ? sorted[r->turns - rank] : NAN, "needs 6 turns");

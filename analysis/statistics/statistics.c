@@ -93,7 +93,7 @@ static double mean_of(const double *x, size_t n)
 struct summary summarize(const double *samples, size_t n)
 {
     if (n == 0)
-        return (struct summary){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+        return (struct summary){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
     double *sorted = malloc(2 * n * sizeof *sorted);
     if (!sorted) {
         fprintf(stderr, "summarize: no memory for %zu samples\n", n);
@@ -102,7 +102,6 @@ struct summary summarize(const double *samples, size_t n)
     memcpy(sorted, samples, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_doubles);
 
-    size_t rank = median_interval_rank(n);
     struct summary s = {
         .n = n,
         .mean = mean_of(sorted, n),
@@ -111,8 +110,6 @@ struct summary summarize(const double *samples, size_t n)
         .median = quantile(sorted, n, 0.5),
         .p95 = n >= SUMMARY_P95_MIN ? quantile(sorted, n, 0.95) : NAN,
         .p99 = n >= SUMMARY_P99_MIN ? quantile(sorted, n, 0.99) : NAN,
-        .ci95_low = sorted[rank ? rank - 1 : 0],
-        .ci95_high = sorted[rank ? n - rank : n - 1],
     };
     s.std = sample_std(sorted, n, s.mean);
     s.cv = s.mean != 0 ? s.std / fabs(s.mean) : NAN;

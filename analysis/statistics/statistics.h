@@ -17,10 +17,9 @@ struct summary {
     size_t n;
     double mean, std; /* std divides by n - 1; NAN below SUMMARY_STD_MIN samples */
     double min, max, median;
-    double p95, p99;            /* NAN below SUMMARY_P95_MIN and SUMMARY_P99_MIN samples */
-    double ci95_low, ci95_high; /* 95 % interval of the median; min and max below 6 samples */
-    double cv;                  /* std / |mean|; NAN where either is missing or the mean is 0 */
-    size_t outliers;            /* samples far from the median; included in every figure above */
+    double p95, p99; /* NAN below SUMMARY_P95_MIN and SUMMARY_P99_MIN samples */
+    double cv;       /* std / |mean|; NAN where either is missing or the mean is 0 */
+    size_t outliers; /* samples far from the median; included in every figure above */
 };
 
 /* The summary of samples[n], in any order. Without samples everything except n and outliers is NAN. */
