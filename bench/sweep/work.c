@@ -8,20 +8,6 @@
 #include "bench/base/paths.h"
 #include "bench/sweep/estimate.h"
 
-/*
- * The share of a program or an encoding in the budget: half of the budget is divided equally, since short
- * programs are the noisy ones, and half in proportion to the predicted cost, which is 0 for encodings because
- * it cannot be predicted.
- */
-static double share_of(const struct options *o, double cost, double total, int64_t rows)
-{
-    int parts = 1; /* the encoding */
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        parts += o->programs[p];
-    return o->sampling.budget / o->device.count *
-           (0.5 / (double)(rows * parts) + (total > 0 ? 0.5 * cost / total : 0));
-}
-
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
  * and an equivalent of the bytes; 0 if the graph cannot be planned. */
 static void find_costs(struct work *w)
@@ -38,16 +24,36 @@ static void find_costs(struct work *w)
     }
 }
 
-/* Which programs run, and their seconds of the budget. */
-static void plan_slots(struct work *w, double total, int64_t rows)
+/* What a sweep measures. */
+struct whole {
+    int parts;   /* programs and encodings of all rows */
+    double cost; /* predicted, of all programs */
+};
+
+/* Which programs and encodings of a row run; adds them to the sweep's. */
+static void choose_slots(struct work *w, struct whole *all)
 {
     const struct options *o = w->job.options;
     for (size_t i = 0; i < TIMED; i++) {
-        bool encodes = i == PROGRAMS;
+        w->slot[i].is_wanted = i == PROGRAMS ? w->job.config.parts.pe.kind != ENCODING_NONE
+                                             : config_runs(o, &w->job.config, (enum program_kind)i);
+        all->parts += w->slot[i].is_wanted;
+        all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
+    }
+}
+
+/*
+ * Seconds of the budget: half of it is divided equally, since short programs are the noisy ones, and half in
+ * proportion to the predicted cost, which is 0 for encodings because it cannot be predicted.
+ */
+static void share_budget(struct work *w, const struct whole *all)
+{
+    const struct options *o = w->job.options;
+    double budget = o->sampling.budget / o->device.count;
+    for (size_t i = 0; i < TIMED; i++) {
         struct slot *s = &w->slot[i];
-        s->is_wanted = encodes ? w->job.config.parts.pe.kind != ENCODING_NONE
-                               : config_runs(o, &w->job.config, (enum program_kind)i);
-        s->share = !encodes && !o->programs[i] ? 0 : share_of(o, encodes ? 0 : w->cost[i], total, rows);
+        double cost = i < PROGRAMS && all->cost > 0 ? w->cost[i] / all->cost : 0;
+        s->share = s->is_wanted ? budget * (0.5 / all->parts + 0.5 * cost) : 0;
         w->job.share[i] = s->share;
     }
 }
@@ -56,24 +62,21 @@ struct work *work_plan(const struct job *common, const enum row_state *state, in
 {
     const struct options *o = common->options;
     struct work *work = calloc((size_t)rows, sizeof *work);
-    double total = 0;
-    int64_t missing = 0;
+    struct whole all = {0};
     for (int64_t i = 0; work && i < rows; i++) {
         work[i].state = state[i];
         if (state[i] == ROW_KEPT)
             continue;
-        missing++;
         work[i].job = *common;
         work[i].job.row = i;
         work[i].job.config = config_at(o, i);
         work[i].job.states = &work[i].states;
         find_costs(&work[i]);
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            total += work[i].cost[p];
+        choose_slots(&work[i], &all);
     }
     for (int64_t i = 0; work && i < rows; i++)
         if (state[i] != ROW_KEPT)
-            plan_slots(&work[i], total, missing);
+            share_budget(&work[i], &all);
     return work;
 }
 
