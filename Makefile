@@ -220,10 +220,10 @@ $(tests) $(dumpers) $(fuzzers) $(emulated) $(emulated_bench) $(slower): | $(vers
 all: $(programs) $(cuda)
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
 bench: all
-	@bench/quick.sh $(BUILD) '$(DEVICE)'
-##   bench-full   every benchmark over its whole default axis
+	@bench/sets.sh quick $(BUILD) '$(DEVICE)'
+##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all
-	@for name in $(notdir $(basename $(wildcard bench/bench_*.c))); do $(BUILD)/$$name || exit; done
+	@bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
 ##   compare-gpus the committed results of machines side by side: GPUs, where there are some
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
 mkdir "$house/bench" "$house/build"
-cp bench/quick.sh "$house/bench"
+cp bench/sets.sh "$house/bench"
 cat >"$house/build/bench" <<'END'
 #!/bin/sh
 case "$*" in
@@ -16,7 +16,10 @@ case "$*" in
 *--dry-run) exit 0 ;;
 esac
 read -r status <status
-[ "$status" -ge 2 ] || echo rows >"results/local/${0##*/}.json"
+while [ "$1" != --output ]; do shift; done
+[ "$status" -ge 2 ] || echo rows >"$2"
+echo table
+echo warning >&2
 exit "$status"
 END
 for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model; do
@@ -25,11 +28,11 @@ done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
 chmod +x "$house"/build/*
 
-# run STATUS [DEVICE]: its exit status and the last line of its output
+# run STATUS [DEVICE [SET [MACHINE]]]: its exit status and the last line of its output
 run()
 {
     echo "$1" >"$house/status"
-    "$house/bench/quick.sh" build "${2:-}" >"$house/out" 2>/dev/null
+    "$house/bench/sets.sh" "${3:-quick}" build "${2:-}" "${4:-}" >"$house/out" 2>/dev/null
     echo "$?: $(tail -n 1 "$house/out")"
 }
 
@@ -41,4 +44,8 @@ check 'a crash does not end the run' "$(run 139 | cut -c1-19)" '1: These failed 
 echo table >"$house/results/local/bench_model.txt"
 check 'a missing device ends the run before anything is written' \
     "$(run 0 gpu) $(cat "$house/results/local/bench_model.txt")" '2:  table'
+check 'the full set goes on after rows that are not ok' "$(run 1 '' full)" '1: 7 files'
+check 'published tables have the messages below them' \
+    "$(run 0 '' full mine) $(cat "$house/results/mine/bench_model.txt" | tr '\n' ' ')" '0: 7 files table warning '
+check 'there are two sets' "$(run 0 '' all)" '2: '
 tap_end

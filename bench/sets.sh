@@ -1,0 +1,87 @@
+#!/bin/sh
+# A set of benchmarks, one after the other: bench/sets.sh quick|full BUILD [DEVICE [MACHINE]]
+#
+# BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
+# has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
+# to results/MACHINE, where the tables have the warnings below them. A benchmark that fails does not stop the others;
+# the exit status is then 1.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
+# Check the device first: a missing one is reported once, and earlier results stay.
+"$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
+mkdir -p "$results" || exit 1
+
+# result|benchmark|about how many seconds it takes|flags
+quick_set()
+{
+    cat <<'END'
+bench_node_scaling|bench_node_scaling|105|--budget 40 --nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|bench_layer_scaling|45|--budget 25
+bench_batch_scaling|bench_batch_scaling|30|--budget 15
+bench_pe_scaling|bench_pe_scaling|30|--budget 15 --nodes 500,10000 --solver auto
+bench_kernels|bench_kernels|70|--budget 20
+bench_model|bench_model|20|--budget 10
+END
+}
+full_set()
+{
+    cat <<'END'
+bench_node_scaling|bench_node_scaling|180|--count auto
+gps_sparse|bench_node_scaling|120|--model gps_sparse --nodes 1k-1M*10 --hidden 64 --heads 4 --layers 2
+bench_layer_scaling|bench_layer_scaling|90|
+bench_batch_scaling|bench_batch_scaling|90|
+bench_pe_scaling|bench_pe_scaling|120|
+bench_kernels|bench_kernels|90|
+bench_model|bench_model|80|
+END
+}
+case $1 in
+quick | full) set_of=${1}_set ;;
+*) echo "bench/sets.sh: $1: quick or full" >&2 && exit 2 ;;
+esac
+
+# measure BENCHMARK RESULT FLAG...: the table in RESULT.txt, if it is to be published with the messages
+measure()
+{
+    program=$build/$1 base=$results/$2
+    shift 2
+    if [ "$machine" ]; then
+        : >"$base.txt"
+        "$program" --device "$device" --output "$base.json" "$@" </dev/null >>"$base.txt" 2>>"$base.txt"
+    else
+        "$program" --device "$device" --output "$base.json" "$@" </dev/null >"$base.txt"
+    fi
+}
+
+left=$($set_of | awk -F'|' '{s += $3} END {print s}')
+count=$($set_of | wc -l)
+number=0 failed=0 files=
+while IFS='|' read -r result name takes flags; do
+    number=$((number + 1))
+    printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$result" $((left / 60)) $((left % 60)) >&2
+    # shellcheck disable=SC2086 # flags are words
+    measure "$name" "$result" $flags
+    status=$?
+    case $status in
+    130 | 143) exit "$status" ;; # interrupted
+    esac
+    [ "$status" = 0 ] || failed="$failed $result"
+    cat "$results/$result.txt"
+    if [ "$status" -lt 2 ] && [ -s "$results/$result.json" ]; then # otherwise the file is from an earlier run
+        files="$files $results/$result.json"
+    fi
+    left=$((left - takes))
+done <<END
+$($set_of)
+END
+
+echo
+echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
+[ "$failed" = 0 ] || echo "These failed or have rows that are not ok:${failed#0}."
+if [ -n "$files" ]; then
+    echo 'Main findings:'
+    # shellcheck disable=SC2086 # our own file names, without blanks
+    "$build/findings" $files
+fi
+[ "$failed" = 0 ]
