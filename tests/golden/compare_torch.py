@@ -3,7 +3,8 @@
 
 A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
 ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
-peer that was fastest over all rounds; the smallest and the largest ratio of a round are printed beside it.
+peer that was fastest over all rounds; the smallest and the largest ratio of a round are printed beside it. Rounds
+in which gtmark found the machine in different states (METRICS.md, time) have ratios of their own.
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
 for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
@@ -82,18 +83,19 @@ class Gtmark:
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
         self.command = [*command(args, kind, {**workload, **vars(config)}), f"--device={args.device}",
                         "--format", "json", "--output", f"{scratch}/ours.json"]
-        self.document = {}
+        self.document, self.ping = {}, 0
 
     def median(self):
         self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
-        median = self.document["rows"][0][self.kind]["time"]["median"]
-        self.runs = min(max(math.ceil(self.seconds / median), FEWEST), MOST)
-        return median
+        found = self.document["rows"][0][self.kind]["time"]
+        self.ping = found["state"]["ping"] or 0
+        self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
+        return found["median"]
 
 
 def command(args, kind, axes):
     flags = [f"--{axis}={value}" for axis, value in axes.items()]
-    flags += [f"--threads={args.threads}", "--no-check", "--no-roofline"]
+    flags += [f"--threads={args.threads}", "--turns=1", "--no-check", "--no-roofline"]
     return [str(args.bench), "--phase", kind, *flags]
 
 
@@ -152,8 +154,23 @@ def await_idle(until):
             return
 
 
+def ratios_of(rounds, best):
+    """The ratio in each state of the machine, and the smallest and the largest of a round."""
+    states = []
+    for r in sorted(rounds, key=lambda r: r["ping"]):
+        if states and r["ping"] <= 1.5 * states[-1][-1]["ping"]:
+            states[-1].append(r)
+        else:
+            states.append([r])
+    medians = [statistics.median(r[best] / r["ours"] for r in state) for state in states]
+    named = [f"{m:.2f} in state {1e9 * s[0]['ping']:.0f} ns" for m, s in zip(medians, states)]
+    all_of_them = sorted(r[best] / r["ours"] for r in rounds)
+    return (", ".join(named) if len(states) > 1 else f"{medians[0]:.2f}",
+            f"{all_of_them[0]:.2f} to {all_of_them[-1]:.2f}")
+
+
 def measure(contestants, args):
-    """Medians of every contestant in every quiet round, and the number of rounds tried."""
+    """Medians of every contestant in every quiet round, with the ping of gtmark's block, and the rounds tried."""
     for contestant in contestants.values():
         contestant.median()
     rounds, tried, until = [], 0, time.perf_counter() + args.patience
@@ -165,7 +182,7 @@ def measure(contestants, args):
         medians = {name: contestant.median() for name, contestant in contestants.items()}
         tried += 1
         if not on_cores or others.share() <= BUSY:
-            rounds.append(medians)
+            rounds.append({**medians, "ping": getattr(contestants["ours"], "ping", 0)})
             until += time.perf_counter() - start
     return rounds, tried
 
@@ -182,11 +199,9 @@ def row(args, kind, config, workload, scratch):
         sys.exit(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
     cells = [workload["nodes"], config.hidden, kind]
     if rounds:
-        typical = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
+        typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers)}
         best = min(peers, key=typical.get)
-        ratios = sorted(r[best] / r["ours"] for r in rounds)
-        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, f"{statistics.median(ratios):.2f}",
-                  f"{ratios[0]:.2f} to {ratios[-1]:.2f}"]
+        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, *ratios_of(rounds, best)]
     else:
         cells += ["busy"] * (len(peers) + 4)
     cells.append(f"{len(rounds)} of {tried}")
@@ -262,12 +277,12 @@ def ops_row(args, name, kind, shape, scratch):
     rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
     if not rounds:
         return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
-    typical = {who: statistics.median(r[who] for r in rounds) for who in rounds[0]}
+    typical = {who: statistics.median(r[who] for r in rounds) for who in ("ours", *peers)}
     best = min(peers, key=typical.get)
-    ratios = sorted(r[best] / r["ours"] for r in rounds)
+    ratio, spread = ratios_of(rounds, best)
     others = ", ".join(f"{peer} {1e3 * typical[peer]:.2f}" for peer in peers)
-    return (f"| {name} | {kind} | {1e3 * typical['ours']:.2f} | {others} | {statistics.median(ratios):.2f} ({best}) | "
-            f"{ratios[0]:.2f} to {ratios[-1]:.2f} | {len(rounds)} of {tried} |")
+    return (f"| {name} | {kind} | {1e3 * typical['ours']:.2f} | {others} | {ratio} ({best}) | "
+            f"{spread} | {len(rounds)} of {tried} |")
 
 
 def ops_table(args, shape):

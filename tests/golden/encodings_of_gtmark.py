@@ -1,6 +1,7 @@
 """Runs gtmark's encodings for the scripts that check and compare them."""
 
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,7 +18,8 @@ def compute(encoding, graph="er", nodes=100, degree=5, graphs=1, seed=42, solver
     with tempfile.TemporaryDirectory() as directory:
         words = [graph, nodes, degree, graphs, seed, encoding, solver, threads, runs, directory]
         out = subprocess.run([ROOT / "build/tests/dump_encoding", *map(str, words)], check=True, text=True,
-                             stdout=subprocess.PIPE, timeout=timeout)
+                             stdout=subprocess.PIPE, timeout=timeout,
+                             env={k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"})
         found = json.loads(out.stdout)
         for path in Path(directory).glob("*.npy"):
             found[path.stem] = np.load(path)

@@ -1,9 +1,14 @@
 """The models by PyTorch Geometric: GPSConv and GINConv, and TransformerConv for attention over edges."""
 
+import torch
 import torch_geometric.nn as pyg
 from torch import nn
 
 from torch_model import FEATURES, MODELS
+
+# GPSConv passes a mask of padding, with which the fast path of MultiheadAttention, for inference only, takes three
+# times as long as the usual path on CPUs: without this, inference is slower than training.
+torch.backends.mha.set_fastpath_enabled(False)
 
 
 def gin_conv(d):
