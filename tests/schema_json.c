@@ -164,6 +164,7 @@ static struct value *definitions(void)
     value_set(defs, "line", of_fields(line, "record"));
     value_set(defs, "fields", fields_schema());
     value_set(defs, "fit", object_of(schema_fit, schema_fit_count));
+    value_remove(value_get(defs, "fit"), "additionalProperties"); /* older files have others */
     return defs;
 }
 

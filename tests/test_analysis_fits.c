@@ -1,5 +1,6 @@
-/* Fits of a sweep: output for synthetic laws, and warnings about contradictions only where there are any. */
+/* Fits of a sweep: laws, exponents and verdicts for planted times, and warnings only of contradictions. */
 #include "analysis/fits/fits.h"
+#include "analysis/tables/units.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
 
@@ -9,13 +10,35 @@
 
 #include <cmocka.h>
 
-/* The step of row i over nodes 100 2^i: time 1e-6 N^time, FLOPs N^1.4, bytes N, with this level and bound. */
-static struct row *planted_row(int i, double time, const char *level, const char *bound)
+/* The sizes, the work (a line and a parabola, whose shares change) and a time of 1e-11 s per FLOP. */
+enum { ROWS = 6 };
+static double size_of(int i)
 {
-    double nodes = 100 * pow(2, i), seconds = 1e-6 * pow(nodes, time) * (i % 2 ? 1.01 : .99);
+    return 100 * pow(2, i);
+}
+
+static double work_of(double nodes)
+{
+    return 1e8 + 1e6 * nodes + 1e3 * nodes * nodes;
+}
+
+/* Ten turns whose interval is +-noise around `seconds`. */
+static void set_noisy_turns(struct row *row, const char *path, double seconds, double noise)
+{
+    double samples[10];
+    for (int i = 0; i < 10; i++)
+        samples[i] = seconds * (1 + noise * (i < 5 ? -1 : 1));
+    samples[4] = samples[5] = seconds;
+    row_set_samples(row, path, samples, 10);
+}
+
+/* A row of a step that takes `factor` times as long as its work says, and forward of one size. */
+static struct row *planted_row(int i, double factor, double noise, const char *level, const char *bound)
+{
+    double nodes = size_of(i);
     struct row *row = good_row((int64_t)nodes);
-    set_equal_turns(row, "step.time", seconds);
-    row_set_count(row, "step.flops.analytic", (int64_t)(1e6 * pow(nodes, 1.4)));
+    set_noisy_turns(row, "step.time", factor * 1e-11 * work_of(nodes), noise);
+    row_set_count(row, "step.flops.analytic", (int64_t)work_of(nodes));
     row_set_count(row, "step.bytes", (int64_t)(1e6 * nodes));
     if (level)
         row_set_text(row, "step.roofline.level", level);
@@ -24,32 +47,64 @@ static struct row *planted_row(int i, double time, const char *level, const char
     return row;
 }
 
-/* n such rows; the second half may have another level. */
-static struct rows *planted(int n, double time, const char *level, const char *level_later, const char *bound)
+/* Rows of these factors, in one level. */
+static struct rows *planted(const double factor[ROWS], double noise)
 {
     struct rows *rows = rows_new();
-    for (int i = 0; i < n; i++)
-        rows_append(rows, planted_row(i, time, i < n / 2 ? level : level_later, bound));
+    for (int i = 0; i < ROWS; i++)
+        rows_append(rows, planted_row(i, factor[i], noise, "LLC", "compute"));
     return rows;
 }
 
-/* The step's fit over nodes; takes ownership of the rows. */
-static struct value *step_fit(struct rows *rows)
+static const double flat[ROWS] = {1, 1, 1, 1, 1, 1};
+
+/* The fits of the rows, and the step's over nodes. */
+static const struct fit *step_fit(const struct rows *rows, struct fits *fits)
 {
-    struct value *fits = fits_of(rows);
-    rows_free(rows);
-    assert_int_equal(value_size(fits), 2); /* forward and step */
-    struct value *fit = value_copy(value_at(fits, 1));
-    assert_string_equal(text_in(fit, "program"), "step");
-    value_free(fits);
-    return fit;
+    *fits = fits_find(rows);
+    return fits_get(fits, "step", "nodes", "");
 }
 
-static double coefficient(const struct value *fit, size_t i)
+static void free_both(struct fits *fits, struct rows *rows)
 {
-    double value = NAN;
-    value_read_real(value_at(value_get(fit, "law_coefficients"), i), &value);
-    return value;
+    fits_free(fits);
+    rows_free(rows);
+}
+
+/* The output of a function for these fits. */
+static char *written(void (*write)(const struct fits *fits, FILE *out), const struct fits *fits)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    write(fits, out);
+    fclose(out);
+    return text;
+}
+
+/* Joins the lines of a wrapped text. */
+static void unwrap(char *text)
+{
+    char *to = text;
+    for (const char *c = text; *c; c++) {
+        bool breaks = strncmp(c, "\n    ", 5) == 0;
+        *to++ = breaks ? ' ' : *c;
+        c += breaks ? 4 : 0;
+    }
+    *to = '\0';
+}
+
+/* What fits_warn writes about the step of these rows, which are freed; in one line. */
+static char *warning_of(struct rows *rows)
+{
+    struct fits fits = fits_find(rows), step = {0};
+    for (size_t i = 0; i < fits.count; i++)
+        if (strcmp(fits.list[i].program, "step") == 0)
+            step = (struct fits){1, &fits.list[i]};
+    char *text = written(fits_warn, &step);
+    unwrap(text);
+    free_both(&fits, rows);
+    return text;
 }
 
 static void assert_null_because(const struct value *fit, const char *name, const char *reason)
@@ -60,80 +115,163 @@ static void assert_null_because(const struct value *fit, const char *name, const
     assert_string_equal(given, reason);
 }
 
-/* The output of a function for these fits. */
-static char *written(void (*write)(const struct value *fits, FILE *out), const struct value *fits)
+static void assert_near(double value, double expected, double tolerance)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    write(fits, out);
-    fclose(out);
-    return text;
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.17g is not %.17g", value, expected);
 }
 
-/* The warning about a fit, which is freed. */
-static char *warning_of(struct value *fit)
+static double element(const struct value *fit, const char *list, size_t i)
 {
-    struct value *fits = value_new_array();
-    value_append(fits, fit);
-    char *text = written(fits_warn, fits);
-    value_free(fits);
-    return text;
+    double value = NAN;
+    value_read_real(value_at(value_get(fit, list), i), &value);
+    return value;
 }
 
-static void test_every_field_is_there(void **state)
+static void test_the_record_has_every_field(void **state)
 {
     (void)state;
-    struct value *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    struct fits fits;
+    struct rows *rows = planted(flat, 0.01);
+    assert_non_null(step_fit(rows, &fits));
+    struct value *all = fits_value(&fits), *fit = value_at(all, 1);
     for (size_t i = 0; i < schema_fit_count; i++)
         if (!value_get(fit, schema_fit[i].path))
             fail_msg("%s is missing", schema_fit[i].path);
     assert_int_equal(value_size(fit), schema_fit_count + 1); /* plus the reasons */
-    value_free(fit);
-}
-
-static void test_agreement(void **state)
-{
-    (void)state;
-    struct value *fit = step_fit(planted(6, 1.4, "LLC", "LLC", "compute"));
+    assert_string_equal(text_in(fit, "program"), "step");
     assert_string_equal(text_in(fit, "axis"), "nodes");
-    assert_string_equal(text_in(fit, "group"), "");
     assert_string_equal(text_in(fit, "work"), "flops");
+    assert_string_equal(text_in(fit, "work_terms"), "1 + N + N^2");
+    assert_string_equal(text_in(fit, "law"), "1 + N + N^2");
     assert_string_equal(text_in(fit, "verdict"), "agrees");
-    assert_true(real_in(fit, "points") == 6 && real_in(fit, "from") == 100 && real_in(fit, "to") == 3200);
-    assert_true(real_in(fit, "exponent_low") < 1.4 && real_in(fit, "exponent_high") > 1.4);
-    assert_true(fabs(real_in(fit, "work_exponent") - 1.4) < 1e-4);
-    assert_true(fabs(real_in(fit, "excess") - (real_in(fit, "exponent") - real_in(fit, "work_exponent"))) <
-                1e-9);
-    char *text = warning_of(fit);
-    assert_string_equal(text, "");
-    free(text);
+    assert_int_equal(count_in(fit, "points"), ROWS);
+    assert_true(real_in(fit, "from") == 100 && real_in(fit, "to") == 3200);
+    assert_true(value_size(value_get(fit, "values")) == ROWS);
+    assert_true(value_size(value_get(fit, "exponents")) == ROWS - 1);
+    assert_near(element(fit, "law_coefficients", 2), 1e-8, 1e-12);
+    value_free(all);
+    free_both(&fits, rows);
 }
 
-/*
- * The same contradiction: a warning within one level and bound, a note across several, or if they are
- * unknown.
- */
-static void test_contradiction(void **state)
+/* From 100 to 200: both time and work by log2(3.4e8 / 2.1e8); limits of 1 % each, 1.41 % together. */
+static void test_local_exponents(void **state)
 {
     (void)state;
-    char *loud = warning_of(step_fit(planted(6, 1.8, "LLC", "LLC", "compute")));
-    assert_true(strncmp(loud, "CONTRADICTION: step over nodes 100-3200: time grows as N^1.80 ± ", 62) == 0);
-    assert_non_null(strstr(loud, "FLOPs as N^1.40"));
-    assert_non_null(strstr(loud, "(LLC)"));
-    assert_non_null(strstr(loud, "costs more than the algorithm predicts"));
-    char *slow = warning_of(step_fit(planted(6, 1.0, "LLC", "LLC", "compute")));
-    assert_true(strncmp(slow, "CONTRADICTION: ", 15) == 0);
-    assert_non_null(strstr(slow, "small sizes have costs"));
-    char *across = warning_of(step_fit(planted(6, 1.8, "LLC", "DRAM", "compute")));
-    assert_true(strncmp(across, "note: step over nodes", 21) == 0);
-    assert_non_null(strstr(across, "the rows are in LLC, DRAM and bound by compute"));
-    char *unknown = warning_of(step_fit(planted(6, 1.8, NULL, NULL, NULL)));
-    assert_true(strncmp(unknown, "note: ", 6) == 0);
+    struct fits fits;
+    struct rows *rows = planted(flat, 0.01);
+    const struct fit *fit = step_fit(rows, &fits);
+    double expected = log2(work_of(200) / work_of(100));
+    struct exponent time = exponent_between(&fit->points[0].time, &fit->points[1].time);
+    assert_near(time.value, expected, 1e-9);
+    assert_near(time.high - time.value, sqrt(2) * 0.01 / log(2), 2e-4);
+    assert_near(fit_work_exponent(fit, 0, 1).value, expected, 1e-9);
+    assert_true(fit_work_exponent(fit, 0, 1).low == fit_work_exponent(fit, 0, 1).high);
+    char *text = written(fits_print, &fits);
+    assert_non_null(strstr(text, "\ngrowth of time\n  forward over nodes 100-3200:\n"));
+    assert_non_null(
+        strstr(text, "  step over nodes 100-3200:\n    1.00 ms + 10.0 µs N + 10.0 ns N^2, within"));
+    assert_non_null(
+        strstr(text, "    between 100 and 200 nodes: time N^0.70 ± 0.02, FLOPs N^0.70; 200 and 400: N^0."));
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+        assert_true(units_width(line) <= 100);
+    free(text);
+    free_both(&fits, rows);
+}
+
+/* Verdicts on planted changes of time per FLOP, with intervals of +-1 % or +-8 %. */
+static void test_verdicts(void **state)
+{
+    (void)state;
+    static const struct {
+        double factor[ROWS], noise;
+        enum fit_verdict verdict;
+        const char *change; /* null: not asserted */
+    } cases[] = {
+        {{1, 1, 1, 1, 1, 1}, 0.01, FIT_AGREES, NULL},
+        {{1, 1.02, 1.04, 1.06, 1.08, 1.1}, 0.01, FIT_AGREES, NULL},
+        {{1, 1, 1, 1, 1, 1}, 0.08, FIT_CANNOT_TELL, NULL}, /* no interval is within 10 % */
+        {{1, 1, 1, 1, 1.1, 1.1}, 0.01, FIT_CANNOT_TELL, NULL},
+        {{1, 1, 1, 1, 1.4, 1.4}, 0.01, FIT_CONTRADICTS, "time per FLOP rises by 40 % from 800 to 1600 nodes"},
+        {{1, 1, 1, 1, 1, 1.4}, 0.01, FIT_CONTRADICTS, "time per FLOP rises by 40 % from 1600 nodes on"},
+        {{2, 1, 1, 1, 1, 1}, 0.01, FIT_CONTRADICTS, "time per FLOP falls by 50 % up to 200 nodes"},
+        {{1, 1.2, 1.5, 1.8, 2.2, 2.7},
+         0.01,
+         FIT_CONTRADICTS,
+         "time per FLOP rises by 170 % from 100 to 3200 nodes"},
+        {{1, 1, 1.3, 1.1, 1.1, 1.1},
+         0.01,
+         FIT_CONTRADICTS,
+         "time per FLOP rises by 30 % from 200 to 400 nodes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[AXES_TEXT];
+        struct fits fits;
+        struct rows *rows = planted(cases[i].factor, cases[i].noise);
+        const struct fit *fit = step_fit(rows, &fits);
+        if (fit->verdict != cases[i].verdict)
+            fail_msg("case %zu: verdict %d, not %d", i, fit->verdict, cases[i].verdict);
+        fit_change_text(text, fit);
+        if (cases[i].change)
+            assert_string_equal(text, cases[i].change);
+        free_both(&fits, rows);
+    }
+}
+
+/* Steps of 2^0.1 at each size keep within the exponent of 0.1, though 41 % in all; they would not from one
+ * size to the next. */
+static void test_tolerance_grows_with_the_range(void **state)
+{
+    (void)state;
+    double slow[ROWS], sudden[ROWS] = {1, 1, 1, 1, 1, 1.35};
+    for (int i = 0; i < ROWS; i++)
+        slow[i] = exp2(0.09 * i);
+    struct fits fits;
+    struct rows *rows = planted(slow, 0.001);
+    assert_int_equal(step_fit(rows, &fits)->verdict, FIT_AGREES);
+    free_both(&fits, rows);
+    rows = planted(sudden, 0.001);
+    assert_int_equal(step_fit(rows, &fits)->verdict, FIT_CONTRADICTS);
+    free_both(&fits, rows);
+}
+
+/* A warning within one level and bound, a note across several or if they are unknown, nothing otherwise. */
+static void test_warnings(void **state)
+{
+    (void)state;
+    static const double rise[ROWS] = {1, 1, 1, 1, 1, 1.4}, fall[ROWS] = {2, 1, 1, 1, 1, 1};
+    char *none = warning_of(planted(flat, 0.01));
+    assert_string_equal(none, "");
+    char *loud = warning_of(planted(rise, 0.01));
+    assert_string_equal(
+        loud,
+        "CONTRADICTION: step over nodes 100-3200: time per FLOP rises by 40 % from 1600 nodes on, though "
+        "these rows are in one level of memory (LLC) and compute-bound: something costs more than the "
+        "work predicts\n");
+    char *slow = warning_of(planted(fall, 0.01));
+    assert_non_null(strstr(slow, "falls by 50 % up to 200 nodes"));
+    assert_non_null(strstr(slow, "part of the time does not grow with the work"));
+    struct rows *rows = planted(rise, 0.01);
+    row_set_text(rows_at(rows, 5), "step.roofline.level", "DRAM");
+    char *across = warning_of(rows);
+    assert_string_equal(across,
+                        "note: step over nodes 100-3200: time per FLOP rises by 40 % from 1600 nodes on, "
+                        "where the rows go from LLC, compute-bound, to DRAM, compute-bound\n");
+    rows = planted(rise, 0.01);
+    row_set_text(rows_at(rows, 0), "step.roofline.level", "L2"); /* elsewhere: no explanation */
+    char *elsewhere = warning_of(rows);
+    assert_int_equal(strncmp(elsewhere, "CONTRADICTION: ", 15), 0);
+    rows = planted(rise, 0.01);
+    for (int i = 0; i < ROWS; i++)
+        row_set_null(rows_at(rows, (size_t)i), "step.roofline", "not calibrated");
+    char *unknown = warning_of(rows);
+    assert_non_null(strstr(unknown, "note: "));
     assert_non_null(strstr(unknown, "not known without a roofline"));
+    free(none);
     free(loud);
     free(slow);
     free(across);
+    free(elsewhere);
     free(unknown);
 }
 
@@ -141,58 +279,84 @@ static void test_contradiction(void **state)
 static void test_memory_bound(void **state)
 {
     (void)state;
-    struct value *fit = step_fit(planted(6, 1.0, "DRAM", "DRAM", "memory"));
-    assert_string_equal(text_in(fit, "work"), "bytes");
-    assert_true(fabs(real_in(fit, "work_exponent") - 1) < 1e-6);
-    assert_string_equal(text_in(fit, "verdict"), "agrees");
-    value_free(fit);
-}
-
-/* A common bend in time and work does not widen the interval of their difference. */
-static void test_bent_alike(void **state)
-{
-    (void)state;
     struct rows *rows = rows_new();
-    for (int i = 0; i < 6; i++) {
-        struct row *row = planted_row(i, 1, "LLC", "compute");
-        double nodes = 100 * pow(2, i), flops = 1e6 * nodes + 1e3 * nodes * nodes, seconds = flops / 1e11;
-        row_set_count(row, "step.flops.analytic", (int64_t)flops);
-        set_equal_turns(row, "step.time", seconds);
+    for (int i = 0; i < ROWS; i++) {
+        struct row *row = planted_row(i, 1, 0.01, "DRAM", "memory");
+        set_noisy_turns(row, "step.time", 1e-5 * size_of(i), 0.01);
         rows_append(rows, row);
     }
-    struct value *fit = step_fit(rows);
-    assert_true(real_in(fit, "exponent_high") - real_in(fit, "exponent_low") > .1);
-    assert_true(real_in(fit, "excess_high") - real_in(fit, "excess_low") < 1e-6);
-    assert_string_equal(text_in(fit, "verdict"), "agrees");
-    assert_string_equal(text_in(fit, "law"), "N + N^2");
-    assert_true(fabs(coefficient(fit, 0) / 1e-5 - 1) < 1e-4);
-    assert_true(fabs(coefficient(fit, 1) / 1e-8 - 1) < 1e-4);
-    value_free(fit);
+    struct fits fits;
+    const struct fit *fit = step_fit(rows, &fits);
+    assert_true(fit->by_bytes);
+    assert_near(fit_work_exponent(fit, 0, 5).value, 1, 1e-9);
+    assert_int_equal(fit->verdict, FIT_AGREES);
+    free_both(&fits, rows);
+}
+
+/* Rows that are noisy, unchecked or wrong would change the verdict. */
+static void test_rows_that_take_no_part(void **state)
+{
+    (void)state;
+    static const char *const states[] = {"noisy", "unchecked", "wrong"};
+    for (size_t s = 0; s < 3; s++) {
+        struct rows *rows = planted((const double[ROWS]){1, 1, 1, 1, 1, 9}, 0.01);
+        struct row *last = rows_at(rows, 5);
+        const double few[] = {9, 9, 9};
+        if (s == 0)
+            row_set_samples(last, "step.time", few, 3);
+        else if (s == 1)
+            row_set_null(last, "checked", "--no-check");
+        else
+            row_set_text(last, "status", "wrong");
+        struct fits fits;
+        const struct fit *fit = step_fit(rows, &fits);
+        if (fit->count != 5 || fit->verdict != FIT_AGREES)
+            fail_msg("%s: %zu points, verdict %d", states[s], fit->count, fit->verdict);
+        free_both(&fits, rows);
+    }
 }
 
 static void test_too_few_points(void **state)
 {
     (void)state;
-    struct value *two = step_fit(planted(2, 1.8, "LLC", "LLC", "compute"));
-    assert_true(fabs(real_in(two, "exponent") - 1.8) < .1);
-    assert_null_because(two, "exponent_low", "needs 3 values of the axis");
-    assert_null_because(two, "verdict", "needs 3 values of the axis");
-    assert_null_because(two, "law", "needs 4 values of the axis");
-    struct value *three = step_fit(planted(3, 1.8, "LLC", "LLC", "compute"));
-    assert_true(real_in(three, "exponent_low") < 1.8);
-    assert_null_because(three, "law", "needs 4 values of the axis");
-    struct rows *one = planted(1, 1.8, "LLC", "LLC", "compute");
-    struct value *none = fits_of(one);
-    assert_int_equal(value_size(none), 0);
-    char *text = written(fits_print, none);
+    struct fits fits;
+    struct rows *rows = planted(flat, 0.01);
+    for (size_t n = ROWS; n > 3; n--)
+        row_free(rows_take(rows, n - 1));
+    assert_non_null(step_fit(rows, &fits));
+    struct value *all = fits_value(&fits), *fit = value_at(all, 1);
+    assert_null_because(fit, "law",
+                        "the work is no polynomial of the axis, or there are too few rows to tell");
+    assert_string_equal(text_in(fit, "verdict"), "agrees");
+    value_free(all);
+    fits_free(&fits);
+    row_free(rows_take(rows, 2));
+    assert_int_equal(step_fit(rows, &fits)->count, 2);
+    all = fits_value(&fits);
+    fit = value_at(all, 1);
+    assert_near(element(fit, "exponents", 0), log2(work_of(200) / work_of(100)), 1e-9);
+    assert_null_because(fit, "verdict", "needs 3 values of the axis");
+    char *text = written(fits_print, &fits);
     assert_string_equal(text, "");
     free(text);
-    text = warning_of(two);
-    assert_string_equal(text, "");
-    free(text);
-    value_free(three);
-    rows_free(one);
-    value_free(none);
+    value_free(all);
+    fits_free(&fits);
+    row_free(rows_take(rows, 1));
+    assert_null(step_fit(rows, &fits));
+    free_both(&fits, rows);
+}
+
+/* A time that no law with these terms reproduces has exponents and no law. */
+static void test_times_that_follow_no_law(void **state)
+{
+    (void)state;
+    struct fits fits;
+    struct rows *rows = planted((const double[ROWS]){1, 2, 1, 3, 1, 2}, 0.01);
+    const struct fit *fit = step_fit(rows, &fits);
+    assert_int_equal(fit->terms, 7);
+    assert_int_equal(fit->law.terms, 0);
+    assert_string_equal(fit->no_law, "no law with the terms of the work is within 20 % of every row");
+    free_both(&fits, rows);
 }
 
 /* If an axis (threads) does not change the work, times are not compared with it. */
@@ -201,17 +365,21 @@ static void test_work_that_does_not_change(void **state)
     (void)state;
     struct rows *rows = rows_new();
     for (int threads = 1; threads <= 8; threads *= 2) {
-        struct row *row = planted_row(3, 1, "LLC", "compute");
-        double seconds = .01 / threads;
+        struct row *row = planted_row(3, 1. / threads, 0.01, "LLC", "compute");
         row_set_count(row, "threads", threads);
-        set_equal_turns(row, "step.time", seconds);
         rows_append(rows, row);
     }
-    struct value *fit = step_fit(rows);
-    assert_true(fabs(real_in(fit, "exponent") + 1) < 1e-9);
-    assert_null_because(fit, "work_exponent", "the work does not change");
+    struct fits fits = fits_find(rows);
+    struct value *all = fits_value(&fits), *fit = value_at(all, 1);
+    assert_near(element(fit, "exponents", 0), -1, 1e-9);
+    assert_null_because(fit, "work_exponents", "the work does not change");
     assert_null_because(fit, "verdict", "the work does not change");
-    value_free(fit);
+    assert_null_because(fit, "law", "the work does not change");
+    char *text = written(fits_print, &fits);
+    assert_non_null(strstr(text, "between 1 and 2 threads: time T^-1.00 ± 0.02; 2 and 4: T^-1.00"));
+    free(text);
+    value_free(all);
+    free_both(&fits, rows);
 }
 
 /* Two axes and failed rows: one fit per axis and value of the other, from rows that are ok. */
@@ -221,34 +389,50 @@ static void test_combinations(void **state)
     struct rows *rows = rows_new();
     for (int layers = 1; layers <= 2; layers++) {
         for (int i = 0; i < 4; i++) {
-            struct row *row = planted_row(i, 1.4, "LLC", "compute");
+            struct row *row = planted_row(i, 1, 0.01, "LLC", "compute");
             row_set_count(row, "layers", layers);
             rows_append(rows, row);
         }
         rows_append(rows, failed_row(5000, "oom", "needs 17 GiB"));
     }
-    struct value *fits = fits_of(rows);
-    assert_int_equal(value_size(fits), 2 * (2 + 4)); /* programs; layers, nodes; layers at each size */
-    char *text = written(fits_print, fits);
-    assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800: N^1.4"));
-    assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800: N^"));
-    assert_null(strstr(text, "over layers")); /* two values: no interval */
+    struct fits fits = fits_find(rows);
+    assert_int_equal(fits.count, 2 * (2 + 4)); /* programs; layers, nodes; layers at each size */
+    assert_non_null(fits_get(&fits, "step", "layers", "200 nodes"));
+    assert_null(fits_get(&fits, "step", "layers", ""));
+    char *text = written(fits_print, &fits);
+    assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800:\n    1.00 ms + 10.0"));
+    assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800:\n"));
+    assert_null(strstr(text, "over layers")); /* two values */
     free(text);
-    value_free(fits);
-    rows_free(rows);
+    free_both(&fits, rows);
+}
+
+/* A row that repeats a size counts once. */
+static void test_repeated_sizes(void **state)
+{
+    (void)state;
+    struct rows *rows = planted(flat, 0.01);
+    rows_append(rows, planted_row(2, 1, 0.01, "LLC", "compute"));
+    struct fits fits;
+    assert_int_equal(step_fit(rows, &fits)->count, ROWS);
+    free_both(&fits, rows);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_field_is_there),
-        cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_the_record_has_every_field),
+        cmocka_unit_test(test_local_exponents),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_tolerance_grows_with_the_range),
+        cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_bent_alike),
+        cmocka_unit_test(test_rows_that_take_no_part),
         cmocka_unit_test(test_too_few_points),
+        cmocka_unit_test(test_times_that_follow_no_law),
         cmocka_unit_test(test_work_that_does_not_change),
         cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_repeated_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

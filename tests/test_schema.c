@@ -130,7 +130,7 @@ static void test_what_is_not_valid(void **state)
     value_set_text(row_in(bad, 0), "status", "good");
     assert_invalid(*state, bad);
     bad = value_copy(good);
-    value_set_text(value_at(value_get(bad, "fits"), 0), "exponent", "2");
+    value_set_text(value_at(value_get(bad, "fits"), 0), "change", "2");
     assert_invalid(*state, bad);
     bad = value_copy(good);
     value_remove(bad, "command");

@@ -1,35 +1,25 @@
 /*
- * Time against work. Both are fitted over the same rows, and so is their quotient. Its logarithm is a
- * difference, so the quotient's exponent is the difference of the exponents, and its interval excludes
- * curvature that both share (20 N d^2 + 4 N^2 d is no power law, but no contradiction either).
+ * Time and work are compared by time / work, which is free of the curvature that both share. Between two
+ * points i < j it may change by a tolerance, whose logarithm is
+ *
+ *     t(i, j) = max(log 1.1, 0.1 log(xj / xi)),
+ *
+ * that is, by 10 % or by an exponent of 0.1. Time agrees with the work if the whole interval of every pair is
+ * within its tolerance (an equivalence test, as in compare/verdict.c), and contradicts it if the whole
+ * interval of a pair is beyond. Intervals are those of law.c.
  */
 #include "analysis/fits/fits.h"
 
-#include "analysis/fits/fit.h"
-#include "analysis/fits/growth.h"
-#include "analysis/record/axes.h"
-#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const double least_factor = 1.1, least_exponent = 0.1;
+static const double error_max = 0.2; /* a law that misses a time by more is none */
+
 static const char *const programs[] = {"forward", "step"};
-
-/* A row of one program and combination of axes. */
-struct sample {
-    double x, time, flops, bytes;
-    const char *level, *bound; /* null: no roofline */
-};
-
-struct run {
-    const char *program;
-    const struct field *axis;
-    const char *group;
-    size_t n;
-    struct sample *samples;
-    double *x, *y; /* n each, for fitting */
-};
 
 /* The path of a program's field. */
 static const char *part(char path[SCHEMA_PATH], const char *program, const char *field)
@@ -38,290 +28,217 @@ static const char *part(char path[SCHEMA_PATH], const char *program, const char 
     return path;
 }
 
-static bool sample_of(const struct row *row, const struct field *axis, const char *program, struct sample *s)
+static bool read_point(const struct row *row, const struct field *axis, const char *program,
+                       struct fit_point *p)
 {
     char path[SCHEMA_PATH];
-    *s = (struct sample){0}; /* 0: work not known */
-    if (!row_is_ok(row) || row_noisy(row, program) ||
-        !row_get_real(row, part(path, program, "time.median"), &s->time) ||
-        !row_get_real(row, axis->path, &s->x) || !(s->x > 0))
+    *p = (struct fit_point){.row = row};
+    if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, program) ||
+        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0) ||
+        !row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
+        !row_get_real(row, part(path, program, "time.ci95_low"), &p->time.low) ||
+        !row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) || !(p->time.low > 0))
         return false;
-    row_get_real(row, part(path, program, "flops.analytic"), &s->flops);
-    row_get_real(row, part(path, program, "bytes"), &s->bytes);
-    row_get_text(row, part(path, program, "roofline.level"), &s->level);
-    row_get_text(row, part(path, program, "roofline.bound"), &s->bound);
+    row_get_real(row, part(path, program, "flops.analytic"), &p->flops);
+    row_get_real(row, part(path, program, "bytes"), &p->bytes);
+    row_get_text(row, part(path, program, "roofline.level"), &p->level);
+    row_get_text(row, part(path, program, "roofline.bound"), &p->bound);
     return true;
 }
 
-static int samples_by_x(const void *a, const void *b)
+double fit_work(const struct fit *fit, const struct fit_point *p)
 {
-    double x = ((const struct sample *)a)->x, y = ((const struct sample *)b)->x;
-    return (x > y) - (x < y);
+    return fit->by_bytes ? p->bytes : p->flops;
 }
 
-static double time_of(const struct sample *s)
+static struct law_point exact(double x, double y)
 {
-    return s->time;
+    return (struct law_point){x, y, y, y};
 }
 
-static double flops_of(const struct sample *s)
+struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to)
 {
-    return s->flops;
+    const struct fit_point *a = &fit->points[from], *b = &fit->points[to];
+    struct law_point low = exact(a->time.x, fit_work(fit, a)), high = exact(b->time.x, fit_work(fit, b));
+    return exponent_between(&low, &high);
 }
 
-static double bytes_of(const struct sample *s)
+/* The terms of FLOPs and of bytes together: an op takes time for both. 0 if FLOPs have none. */
+static unsigned terms_of(const struct fit *fit)
 {
-    return s->bytes;
-}
-
-typedef double (*quantity_function)(const struct sample *s);
-
-static struct power_law exponent_of(struct run *r, quantity_function over, quantity_function under)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        r->x[i] = r->samples[i].x;
-        r->y[i] = over(&r->samples[i]) / (under ? under(&r->samples[i]) : 1);
+    struct law_point *work = malloc(2 * fit->count * sizeof *work);
+    if (!work)
+        abort();
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct fit_point *p = &fit->points[i];
+        work[i] = exact(p->time.x, p->flops);
+        work[fit->count + i] = exact(p->time.x, p->bytes);
     }
-    return fit_power_law(r->x, r->y, r->n);
+    unsigned flops = law_terms(work, fit->count), bytes = law_terms(work + fit->count, fit->count);
+    free(work);
+    return flops ? flops | bytes : 0;
 }
 
-static void set_real(struct value *fit, const char *name, double value, const char *reason)
+static bool is_bound_by_memory(const struct fit_point *p)
 {
-    value_set_real(fit, name, value);
-    if (!isfinite(value))
-        value_set_text(value_get(fit, "reasons"), name, reason);
+    return p->bound && strcmp(p->bound, "memory") == 0;
 }
 
-static void set_null(struct value *fit, const char *name, const char *reason)
+const char *fit_work_missing(const struct fit *fit)
 {
-    set_real(fit, name, NAN, reason);
-}
-
-static void set_exponent(struct value *fit, const char *name, const struct power_law *law)
-{
-    char low[SCHEMA_PATH], high[SCHEMA_PATH];
-    snprintf(low, sizeof low, "%s_low", name);
-    snprintf(high, sizeof high, "%s_high", name);
-    set_real(fit, name, law->exponent, "needs 2 values of the axis");
-    set_real(fit, low, law->exponent - law->half_width, "needs 3 values of the axis");
-    set_real(fit, high, law->exponent + law->half_width, "needs 3 values of the axis");
-}
-
-/* "N + N^2" */
-static void law_text(char text[SCHEMA_PATH], const struct growth_law *law, const char *symbol)
-{
-    text[0] = '\0';
-    for (enum growth_term t = 0; t < GROWTH_TERMS; t++) {
-        char term[SCHEMA_PATH / 2];
-        size_t used = strlen(text);
-        growth_term_text(term, sizeof term, t, symbol);
-        if (law->terms >> t & 1)
-            snprintf(text + used, SCHEMA_PATH - used, "%s%s", used ? " + " : "", term);
+    bool changes = false;
+    for (size_t i = 0; i < fit->count; i++) {
+        double work = fit_work(fit, &fit->points[i]);
+        if (!(work > 0))
+            return "the work of a row is not known";
+        changes = changes || work != fit_work(fit, &fit->points[0]);
     }
+    return changes ? NULL : "the work does not change";
 }
 
-/* Sets the law of the times, which are in r->x and r->y. */
-static void set_law(struct value *fit, const struct run *r)
+static void find_law(struct fit *fit)
 {
-    static const char *const fields[] = {"law", "law_coefficients", "law_error", "law_as_good"};
-    struct growth g = growth_fit(r->x, r->y, r->n);
-    for (size_t i = 0; !g.found && i < sizeof fields / sizeof *fields; i++)
-        set_null(fit, fields[i], "needs 4 values of the axis");
-    if (!g.found)
+    fit->no_law = fit_work_missing(fit);
+    if (fit->no_law)
         return;
-    char text[SCHEMA_PATH], others[GROWTH_LAWS * SCHEMA_PATH] = "";
-    struct value *coefficients = value_new_array();
-    for (int t = 0; t < GROWTH_TERMS; t++)
-        if (g.laws[0].terms >> t & 1)
-            value_append(coefficients, value_new_real(g.laws[0].coefficient[t]));
-    for (int l = 1; l < GROWTH_LAWS && g.laws[l].criterion < g.laws[0].criterion + GROWTH_CLOSE; l++) {
-        size_t used = strlen(others);
-        law_text(text, &g.laws[l], axes_symbol(r->axis));
-        snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", text);
+    struct law_point *times = malloc(fit->count * sizeof *times);
+    if (!times)
+        abort();
+    for (size_t i = 0; i < fit->count; i++)
+        times[i] = fit->points[i].time;
+    fit->terms = terms_of(fit);
+    fit->law = law_fit(times, fit->count, fit->terms);
+    free(times);
+    if (!fit->terms)
+        fit->no_law = "the work is no polynomial of the axis, or there are too few rows to tell";
+    else if (!fit->law.terms)
+        fit->no_law = "needs more values of the axis than the law has terms";
+    else if (fit->law.error > error_max) {
+        fit->law.terms = 0;
+        fit->no_law = "no law with the terms of the work is within 20 % of every row";
     }
-    law_text(text, &g.laws[0], axes_symbol(r->axis));
-    value_set_text(fit, "law", text);
-    value_set(fit, "law_coefficients", coefficients);
-    set_real(fit, "law_error", g.laws[0].error, "");
-    value_set_text(fit, "law_as_good", others);
 }
 
-static const char *level_of(const struct sample *s)
+static struct fit_change change_between(const struct fit *fit, size_t from, size_t to)
 {
-    return s->level;
+    const struct law_point *a = &fit->points[from].time, *b = &fit->points[to].time;
+    struct exponent time = exponent_between(a, b), work = fit_work_exponent(fit, from, to);
+    double span = b->x / a->x;
+    return (struct fit_change){from, to, pow(span, time.value - work.value), pow(span, time.low - work.value),
+                               pow(span, time.high - work.value)};
 }
 
-static const char *bound_of(const struct sample *s)
+static bool same_name(const char *a, const char *b)
 {
-    return s->bound;
+    return a && b && strcmp(a, b) == 0;
 }
 
-/* The distinct names along the axis, in order; null if a row has none. */
-static void set_names(struct value *fit, const char *field, const struct run *r,
-                      const char *(*name_of)(const struct sample *s))
+/* Whether all points from one to another are in one level of memory and under one bound. */
+static bool one_level(const struct fit *fit, size_t from, size_t to)
 {
-    char text[256] = "";
-    const char *last = NULL;
-    for (size_t i = 0; i < r->n; i++) {
-        const char *name = name_of(&r->samples[i]);
-        if (!name) {
-            set_null(fit, field, "no roofline");
-            return;
-        }
-        size_t used = strlen(text);
-        if (!last || strcmp(name, last) != 0)
-            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", name);
-        last = name;
-    }
-    value_set_text(fit, field, text);
-}
-
-static bool is_one(const struct value *fit, const char *field)
-{
-    const char *names;
-    return value_get_text(fit, field, &names) && !strchr(names, ',');
-}
-
-static bool all_bound_by_memory(const struct run *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (!r->samples[i].bound || strcmp(r->samples[i].bound, "memory") != 0)
+    const struct fit_point *first = &fit->points[from];
+    for (size_t i = from; i <= to; i++)
+        if (!same_name(first->level, fit->points[i].level) || !same_name(first->bound, fit->points[i].bound))
             return false;
     return true;
 }
 
-static bool changes(const struct run *r, quantity_function quantity)
+/* Every pair of points has a verdict; the loudest counts, and of its pairs the one that is furthest beyond
+ * the tolerance, or closest to it. */
+static void judge_fit(struct fit *fit)
 {
-    for (size_t i = 1; i < r->n; i++)
-        if (quantity(&r->samples[i]) != quantity(&r->samples[0]))
-            return true;
-    return false;
+    double furthest[FIT_VERDICTS] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_work_missing(fit);
+    for (size_t i = 0; !fit->no_verdict && i < fit->count; i++)
+        for (size_t j = i + 1; j < fit->count; j++) {
+            struct fit_change c = change_between(fit, i, j);
+            double span = log(fit->points[j].time.x / fit->points[i].time.x);
+            double tolerance = fmax(log(least_factor), least_exponent * span);
+            double least = fmax(log(c.low), -log(c.high)), most = fmax(-log(c.low), log(c.high));
+            bool beyond = least > tolerance;
+            enum fit_verdict kind = beyond             ? one_level(fit, i, j) ? FIT_CONTRADICTS : FIT_CROSSES
+                                    : most > tolerance ? FIT_CANNOT_TELL
+                                                       : FIT_AGREES;
+            double distance = (beyond ? least : most) - tolerance;
+            if (kind < fit->verdict || distance <= furthest[kind])
+                continue;
+            furthest[kind] = distance;
+            fit->verdict = kind;
+            fit->change = c;
+        }
 }
 
-static const char *verdict_of(const struct value *fit, const struct power_law *excess)
+static int by_size(const void *a, const void *b)
 {
-    if (fabs(excess->exponent) <= FITS_TOLERANCE)
-        return "agrees";
-    if (fabs(excess->exponent) - excess->half_width <= FITS_TOLERANCE)
-        return "unclear";
-    return is_one(fit, "levels") && is_one(fit, "bounds") ? "contradicts" : "crosses";
+    const struct fit_point *p = a, *q = b;
+    return (p->time.x > q->time.x) - (p->time.x < q->time.x);
 }
 
-/* Sets the fields that compare time with work. */
-static void set_work(struct value *fit, struct run *r)
+/* Sorts the points, and keeps one of each x. */
+static void sort_points(struct fit *fit)
 {
-    static const char *const fields[] = {"work_exponent", "excess", "excess_low", "excess_high", "verdict"};
-    bool bytes = all_bound_by_memory(r);
-    quantity_function work = bytes ? bytes_of : flops_of;
-    set_names(fit, "levels", r, level_of);
-    set_names(fit, "bounds", r, bound_of);
-    value_set_text(fit, "work", bytes ? "bytes" : "flops");
-    struct power_law grows = exponent_of(r, work, NULL), excess = exponent_of(r, time_of, work);
-    const char *missing = grows.points < r->n ? "the work of a row is not known" : "the work does not change";
-    if (grows.points < r->n || !changes(r, work)) {
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            set_null(fit, fields[i], missing);
-        return;
-    }
-    set_real(fit, "work_exponent", grows.exponent, "");
-    set_exponent(fit, "excess", &excess);
-    if (excess.has_interval)
-        value_set_text(fit, "verdict", verdict_of(fit, &excess));
-    else
-        set_null(fit, "verdict", "needs 3 values of the axis");
+    size_t kept = 0;
+    qsort(fit->points, fit->count, sizeof *fit->points, by_size);
+    for (size_t i = 0; i < fit->count; i++)
+        if (kept == 0 || fit->points[i].time.x > fit->points[kept - 1].time.x)
+            fit->points[kept++] = fit->points[i];
+    fit->count = kept;
 }
 
-/* The fit of one run; null if the axis has one value. */
-static struct value *fit_of(struct run *r)
+/* The fit from `first` on that has this group; added if new. */
+static struct fit *fit_of_group(struct fits *fits, size_t first, const char *group, size_t points)
 {
-    qsort(r->samples, r->n, sizeof *r->samples, samples_by_x);
-    if (r->n < 2 || r->samples[0].x == r->samples[r->n - 1].x)
-        return NULL;
-    struct value *fit = value_new_object();
-    value_set_text(fit, "program", r->program);
-    value_set_text(fit, "axis", r->axis->path);
-    value_set_text(fit, "group", r->group);
-    value_set_count(fit, "points", (int64_t)r->n);
-    value_set_real(fit, "from", r->samples[0].x);
-    value_set_real(fit, "to", r->samples[r->n - 1].x);
-    value_set(fit, "reasons", value_new_object());
-    struct power_law time = exponent_of(r, time_of, NULL);
-    set_exponent(fit, "exponent", &time);
-    set_law(fit, r);
-    set_work(fit, r);
+    for (size_t i = first; i < fits->count; i++)
+        if (strcmp(fits->list[i].group, group) == 0)
+            return &fits->list[i];
+    fits->list = realloc(fits->list, (fits->count + 1) * sizeof *fits->list);
+    if (!fits->list)
+        abort();
+    struct fit *fit = &fits->list[fits->count++];
+    *fit = (struct fit){.points = calloc(points, sizeof *fit->points)};
+    if (!fit->points)
+        abort();
+    snprintf(fit->group, sizeof fit->group, "%s", group);
     return fit;
 }
 
-/* A row that has a sample, and the values of its other axes. */
-struct point {
-    char group[AXES_TEXT];
-    size_t row, first; /* of this group */
-    struct sample sample;
-};
-
-static int points_by_group(const void *a, const void *b)
-{
-    const struct point *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-static int points_by_first(const void *a, const void *b)
-{
-    const struct point *x = a, *y = b;
-    int order = (x->first > y->first) - (x->first < y->first);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-/* Brings the points of each group together, in the order of the rows. */
-static void sort_points(struct point *points, size_t n)
-{
-    qsort(points, n, sizeof *points, points_by_group);
-    for (size_t i = 0; i < n; i++)
-        points[i].first =
-            i && strcmp(points[i - 1].group, points[i].group) == 0 ? points[i - 1].first : points[i].row;
-    qsort(points, n, sizeof *points, points_by_first);
-}
-
-/* Adds the fits of a program over an axis, one for each combination of the other axes. */
-static void add_fits(struct value *fits, const struct rows *rows, const struct field *axis,
+/* Adds the fits of a program over an axis, those of 2 points or more. */
+static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis,
                      const char *program)
 {
-    size_t count = rows_count(rows), n = 0;
     const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(rows, axis, beside);
-    struct point *points = malloc(count * sizeof *points);
-    struct sample *samples = malloc(count * sizeof *samples);
-    double *xy = malloc(2 * count * sizeof *xy);
-    if (!points || !samples || !xy)
-        abort();
-    for (size_t i = 0; i < count; i++)
-        if (sample_of(rows_at(rows, i), axis, program, &points[n].sample)) {
-            axes_describe_all(rows_at(rows, i), beside, others, points[n].group);
-            points[n++].row = i;
-        }
-    sort_points(points, n);
-    for (size_t i = 0; i < n;) {
-        struct run r = {.program = program,
-                        .axis = axis,
-                        .group = points[i].group,
-                        .samples = samples,
-                        .x = xy,
-                        .y = xy + count};
-        for (size_t first = points[i].first; i < n && points[i].first == first; i++)
-            samples[r.n++] = points[i].sample;
-        struct value *fit = fit_of(&r);
-        if (fit)
-            value_append(fits, fit);
+    size_t others = axes_beside(rows, axis, beside), first = fits->count, kept = first;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        struct fit_point p;
+        char group[AXES_TEXT];
+        if (!read_point(rows_at(rows, i), axis, program, &p))
+            continue;
+        axes_describe_all(p.row, beside, others, group);
+        struct fit *fit = fit_of_group(fits, first, group, rows_count(rows));
+        fit->program = program;
+        fit->axis = axis;
+        fit->points[fit->count++] = p;
     }
-    free(points);
-    free(samples);
-    free(xy);
+    for (size_t i = first; i < fits->count; i++) {
+        struct fit fit = fits->list[i];
+        sort_points(&fit);
+        if (fit.count < 2) {
+            free(fit.points);
+            continue;
+        }
+        fit.by_bytes = true;
+        for (size_t k = 0; k < fit.count; k++)
+            fit.by_bytes = fit.by_bytes && is_bound_by_memory(&fit.points[k]);
+        find_law(&fit);
+        judge_fit(&fit);
+        fits->list[kept++] = fit;
+    }
+    fits->count = kept;
 }
 
-struct value *fits_of(const struct rows *rows)
+struct fits fits_find(const struct rows *rows)
 {
-    struct value *fits = value_new_array();
+    struct fits fits = {0};
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying);
     for (size_t i = 0; i < n; i++) {
@@ -329,7 +246,26 @@ struct value *fits_of(const struct rows *rows)
         for (size_t k = 0; own && k < i; k++)
             own = varying[k]->type == FIELD_TEXT || !axes_follows(rows, varying[k], varying[i]);
         for (size_t p = 0; own && p < sizeof programs / sizeof *programs; p++)
-            add_fits(fits, rows, varying[i], programs[p]);
+            add_fits(&fits, rows, varying[i], programs[p]);
     }
     return fits;
+}
+
+void fits_free(struct fits *fits)
+{
+    for (size_t i = 0; i < fits->count; i++)
+        free(fits->list[i].points);
+    free(fits->list);
+    *fits = (struct fits){0};
+}
+
+const struct fit *fits_get(const struct fits *fits, const char *program, const char *axis, const char *group)
+{
+    for (size_t i = 0; i < fits->count; i++) {
+        const struct fit *fit = &fits->list[i];
+        if (strcmp(fit->program, program) == 0 && strcmp(fit->axis->path, axis) == 0 &&
+            strcmp(fit->group, group) == 0)
+            return fit;
+    }
+    return NULL;
 }

@@ -1,27 +1,78 @@
 /*
- * How the time of the programs grows over the axes of a sweep, and whether it grows as their work does.
- *
- * For each program, each numeric axis that varies and each combination of the other varying axes: the power
- * law's exponent, the best simple law (growth.h), and a comparison with the exponent of the work over the
- * same rows. Fields are the FIT lines of schema.def.
+ * How the time of programs grows over the axes of a sweep, and whether it grows as their work does: a fit for
+ * each program, each numeric axis that varies and each combination of the other varying axes. In the record
+ * fits have the FIT fields of schema.def.
  */
 #ifndef GTMARK_ANALYSIS_FITS_H
 #define GTMARK_ANALYSIS_FITS_H
 
+#include "analysis/fits/law.h"
+#include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 
 #include <stdio.h>
 
-/* Exponents of time and work that differ by more than this contradict each other. */
-#define FITS_TOLERANCE 0.1
+/* A row that is ok and checked, and whose time is not noisy. */
+struct fit_point {
+    const struct row *row;
+    struct law_point time;
+    double flops, bytes;       /* 0: not known */
+    const char *level, *bound; /* null: no roofline */
+};
 
-/* The fits of the rows that are ok: an array, empty if nothing was timed or no axis has two values. */
-struct value *fits_of(const struct rows *rows);
+/* CROSSES is a contradiction between rows in several levels of memory or under several bounds, or without a
+ * roofline. */
+enum fit_verdict { FIT_AGREES, FIT_CANNOT_TELL, FIT_CROSSES, FIT_CONTRADICTS, FIT_VERDICTS };
 
-/* Prints a line for each fit that has an interval, for below the table. */
-void fits_print(const struct value *fits, FILE *out);
+/* How time / work changes between two points: a ratio, and its 95 % interval. */
+struct fit_change {
+    size_t from, to;
+    double ratio, low, high;
+};
+
+struct fit {
+    const char *program;
+    const struct field *axis;
+    char group[AXES_TEXT];    /* values of the other axes; empty without any */
+    size_t count;             /* at least 2 */
+    struct fit_point *points; /* by ascending x, which are distinct */
+    bool by_bytes;            /* the work is minimum bytes, since memory bounds all points, not FLOPs */
+    unsigned terms;           /* of the work, FLOPs and bytes together; 0: not known */
+    struct law law;
+    const char *no_law; /* why there is none; otherwise null */
+    enum fit_verdict verdict;
+    const char *no_verdict;   /* why time and work are not compared; otherwise null */
+    struct fit_change change; /* that decides the verdict */
+};
+
+struct fits {
+    size_t count;
+    struct fit *list;
+};
+
+/* The fits of the rows, to which they refer. */
+struct fits fits_find(const struct rows *rows);
+void fits_free(struct fits *fits);
+
+/* The fit of a program over an axis in this group; null if there is none. */
+const struct fit *fits_get(const struct fits *fits, const char *program, const char *axis, const char *group);
+
+/* The work of a point; the exponent of the work between two points; why work and time are not compared, null
+ * if they are. */
+double fit_work(const struct fit *fit, const struct fit_point *p);
+const char *fit_work_missing(const struct fit *fit);
+struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to);
+
+/* The array for the record. */
+struct value *fits_value(const struct fits *fits);
+
+/* Prints the fits of at least 3 points, for below the table. */
+void fits_print(const struct fits *fits, FILE *out);
 
 /* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
-void fits_warn(const struct value *fits, FILE *out);
+void fits_warn(const struct fits *fits, FILE *out);
+
+/* "time per FLOP rises by 40 % from 2000 nodes on" */
+void fit_change_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

@@ -1,83 +1,79 @@
 /* Fits as text. */
 #include "analysis/fits/fits.h"
 
-#include "analysis/record/axes.h"
-#include "analysis/record/row.h"
-#include "analysis/record/schema.h"
-#include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const struct value *fit, const char *name)
+static const char *work_name(const struct fit *fit)
 {
-    const char *text = "";
-    value_get_text(fit, name, &text);
-    return text;
+    return fit->by_bytes ? "byte" : "FLOP";
 }
 
-static double real_of(const struct value *fit, const char *name)
+/* "step, gelu over nodes 100-5000" */
+static void print_subject(const struct fit *fit, FILE *out)
 {
-    double value = NAN;
-    value_get_real(fit, name, &value);
-    return value;
+    fprintf(out, "%s%s%s over %s %.10g-%.10g", fit->program, *fit->group ? ", " : "", fit->group,
+            fit->axis->path, fit->points[0].time.x, fit->points[fit->count - 1].time.x);
 }
 
-static const char *symbol_text(const struct value *fit)
+static void print_law(const struct fit *fit, FILE *out)
 {
-    return axes_symbol(schema_find(text_of(fit, "axis")));
+    char text[LAW_TEXT];
+    law_text(text, &fit->law, axes_symbol(fit->axis));
+    if (fit->no_law)
+        fputs(fit->no_law, out);
+    else
+        fprintf(out, "%s, within %.2g %% of every row", text, 100 * fit->law.error);
 }
 
-/* "step, gelu over nodes" */
-static void print_subject(const struct value *fit, FILE *out)
+/* "between 100 and 500 nodes: time N^0.91 ± 0.01, FLOPs N^1.17; 500 and 1000: N^1.30 ± 0.01, N^1.39"; of many
+ * points some. */
+static void print_exponents(const struct fit *fit, FILE *out)
 {
-    const char *group = text_of(fit, "group");
-    fprintf(out, "%s%s%s over %s %g-%g", text_of(fit, "program"), *group ? ", " : "", group,
-            text_of(fit, "axis"), real_of(fit, "from"), real_of(fit, "to"));
-}
-
-/* "N^1.38 ± 0.04" */
-static void print_exponent(const struct value *fit, FILE *out)
-{
-    double half = (real_of(fit, "exponent_high") - real_of(fit, "exponent_low")) / 2;
-    fprintf(out, "%s^%.2f ± %.2f", symbol_text(fit), real_of(fit, "exponent"), half);
-}
-
-/* "12.1 µs N + 1.30 ns N^2": coefficients and the terms of the law. */
-static void print_law(const struct value *fit, FILE *out)
-{
-    char terms[SCHEMA_PATH], *rest = terms;
-    const char *separator = "";
-    snprintf(terms, sizeof terms, "%s", text_of(fit, "law"));
-    for (struct walk w = value_walk(value_get(fit, "law_coefficients")); rest && walk_next(&w);) {
-        double coefficient = 0;
-        char value[UNITS_TEXT], *end = strstr(rest, " + ");
-        int length = end ? (int)(end - rest) : (int)strlen(rest);
-        value_read_real(w.value, &coefficient);
-        units_format(value, coefficient, UNITS_SI, "s");
-        fprintf(out, "%s%s", separator, value);
-        separator = " + ";
-        if (length != 1 || *rest != '1')
-            fprintf(out, " %.*s", length, rest);
-        rest = end ? end + strlen(" + ") : NULL;
+    enum { SHOWN = 8 };
+    size_t last = fit->count - 1, stride = (last + SHOWN - 1) / SHOWN;
+    bool work = !fit_work_missing(fit);
+    for (size_t i = 0; i < last; i += stride) {
+        size_t k = i + stride < last ? i + stride : last;
+        char time_text[LAW_TEXT], work_text[LAW_TEXT];
+        struct exponent time = exponent_between(&fit->points[i].time, &fit->points[k].time);
+        exponent_text(time_text, &time, axes_symbol(fit->axis));
+        fprintf(out, i ? "; %.10g and %.10g: %s" : "between %.10g and %.10g %s: time %s",
+                fit->points[i].time.x, fit->points[k].time.x, i ? time_text : fit->axis->unit, time_text);
+        if (!work)
+            continue;
+        struct exponent exact = fit_work_exponent(fit, i, k);
+        exponent_text(work_text, &exact, axes_symbol(fit->axis));
+        fprintf(out, ", %s%s%s", i ? "" : work_name(fit), i ? "" : "s ", work_text);
     }
-    fprintf(out, " within %.2g %%", 100 * real_of(fit, "law_error"));
-    if (*text_of(fit, "law_as_good"))
-        fprintf(out, " (or %s)", text_of(fit, "law_as_good"));
 }
 
-static const char *work_name(const struct value *fit)
+/* Prints what `print` prints, in lines of the screen's width. */
+static void print_wrapped(const struct fit *fit, void (*print)(const struct fit *fit, FILE *out), int at,
+                          FILE *out)
 {
-    return strcmp(text_of(fit, "work"), "bytes") == 0 ? "bytes" : "FLOPs";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        abort();
+    print(fit, memory);
+    fclose(memory);
+    fprintf(out, "%*s", at, "");
+    wrap_text(out, text, at, 4);
+    free(text);
 }
 
-void fits_print(const struct value *fits, FILE *out)
+void fits_print(const struct fits *fits, FILE *out)
 {
     enum { SHOWN = 12 };
     size_t shown = 0, more = 0;
-    for (struct walk w = value_walk(fits); walk_next(&w);) {
-        const struct value *fit = w.value;
-        if (isnan(real_of(fit, "exponent_low")))
+    for (size_t i = 0; i < fits->count; i++) {
+        const struct fit *fit = &fits->list[i];
+        if (fit->count < 3)
             continue;
         if (shown == SHOWN) {
             more++;
@@ -85,54 +81,52 @@ void fits_print(const struct value *fits, FILE *out)
         }
         fputs(shown++ ? "  " : "\ngrowth of time\n  ", out);
         print_subject(fit, out);
-        fputs(": ", out);
-        print_exponent(fit, out);
-        if (!isnan(real_of(fit, "work_exponent")))
-            fprintf(out, ", its %s %s^%.2f", work_name(fit), symbol_text(fit), real_of(fit, "work_exponent"));
-        if (*text_of(fit, "law")) {
-            fputs("; ", out);
-            print_law(fit, out);
-        }
-        putc('\n', out);
+        fputs(":\n", out);
+        print_wrapped(fit, print_law, 4, out);
+        print_wrapped(fit, print_exponents, 4, out);
     }
     if (more)
         fprintf(out, "  and %zu more in the result file\n", more);
 }
 
-static void warn_contradiction(const struct value *fit, FILE *out)
+void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
 {
-    bool faster = real_of(fit, "excess") > 0;
-    fputs("CONTRADICTION: ", out);
-    print_subject(fit, out);
-    fputs(": time grows as ", out);
-    print_exponent(fit, out);
-    fprintf(out,
-            ", but the %s as %s^%.2f, though all rows are in one level of memory (%s) and %s-bound: %s\n",
-            work_name(fit), symbol_text(fit), real_of(fit, "work_exponent"), text_of(fit, "levels"),
-            text_of(fit, "bounds"),
-            faster ? "something costs more than the algorithm predicts"
-                   : "small sizes have costs that do not grow with the work");
-}
-
-static void warn_crossing(const struct value *fit, FILE *out)
-{
-    fputs("note: ", out);
-    print_subject(fit, out);
-    fprintf(out, ": time grows by an exponent of %.2f %s than the %s; ", fabs(real_of(fit, "excess")),
-            real_of(fit, "excess") > 0 ? "more" : "less", work_name(fit));
-    if (*text_of(fit, "levels"))
-        fprintf(out, "the rows are in %s and bound by %s\n", text_of(fit, "levels"), text_of(fit, "bounds"));
+    const struct fit_change *c = &fit->change;
+    double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
+    bool first = c->from == 0, last = c->to + 1 == fit->count;
+    int used = snprintf(text, AXES_TEXT, "time per %s %s by %.0f %% ", work_name(fit),
+                        c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1));
+    if (first == last)
+        snprintf(text + used, AXES_TEXT - (size_t)used, "from %.10g to %.10g %s", from, to, fit->axis->unit);
+    else if (last)
+        snprintf(text + used, AXES_TEXT - (size_t)used, "from %.10g %s on", from, fit->axis->unit);
     else
-        fputs("the levels of memory are not known without a roofline\n", out);
+        snprintf(text + used, AXES_TEXT - (size_t)used, "up to %.10g %s", to, fit->axis->unit);
 }
 
-void fits_warn(const struct value *fits, FILE *out)
+static void print_warning(const struct fit *fit, FILE *out)
 {
-    for (struct walk w = value_walk(fits); walk_next(&w);) {
-        const struct value *fit = w.value;
-        if (strcmp(text_of(fit, "verdict"), "contradicts") == 0)
-            warn_contradiction(fit, out);
-        else if (strcmp(text_of(fit, "verdict"), "crosses") == 0)
-            warn_crossing(fit, out);
-    }
+    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
+    char change[AXES_TEXT];
+    fit_change_text(change, fit);
+    fputs(fit->verdict == FIT_CONTRADICTS ? "CONTRADICTION: " : "note: ", out);
+    print_subject(fit, out);
+    fprintf(out, ": %s, ", change);
+    if (fit->verdict == FIT_CONTRADICTS)
+        fprintf(out, "though these rows are in one level of memory (%s) and %s-bound: %s", from->level,
+                from->bound,
+                fit->change.ratio > 1 ? "something costs more than the work predicts"
+                                      : "part of the time does not grow with the work");
+    else if (from->level && from->bound && to->level && to->bound)
+        fprintf(out, "where the rows go from %s, %s-bound, to %s, %s-bound", from->level, from->bound,
+                to->level, to->bound);
+    else
+        fputs("but the levels of memory are not known without a roofline", out);
+}
+
+void fits_warn(const struct fits *fits, FILE *out)
+{
+    for (size_t i = 0; i < fits->count; i++)
+        if (fits->list[i].verdict >= FIT_CROSSES)
+            print_wrapped(&fits->list[i], print_warning, 0, out);
 }

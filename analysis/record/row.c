@@ -363,8 +363,12 @@ const char *row_noisy(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     const char *reason = "";
+    int64_t samples;
     snprintf(path, sizeof path, "%s.time.noisy", program);
-    return row_get_text(row, path, &reason) && *reason ? reason : NULL;
+    if (row_has(row, path))
+        return row_get_text(row, path, &reason) && *reason ? reason : NULL;
+    snprintf(path, sizeof path, "%s.time.n", program); /* older files have no turns */
+    return row_get_count(row, path, &samples) && samples < REPORTED_MIN ? "too few samples" : NULL;
 }
 
 const char *row_unchecked(const struct row *row)

@@ -137,15 +137,14 @@ struct rows *report_rows(const struct report *r)
 
 bool report_end(struct report *r, struct message *error)
 {
-    struct value *fits = fits_of(record_rows(r->record));
+    struct fits fits = fits_find(record_rows(r->record));
     bool complete = !interrupt_signal();
     if (complete)
-        value_set(record_head(r->record), "fits", fits);
+        value_set(record_head(r->record), "fits", fits_value(&fits));
     if (r->options->output.format == FORMAT_TABLE)
-        fits_print(fits, stdout);
-    fits_warn(fits, stderr);
-    if (!complete)
-        value_free(fits);
+        fits_print(&fits, stdout);
+    fits_warn(&fits, stderr);
+    fits_free(&fits);
     if (r->options->output.format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
     return !complete || !r->store || store_head(r->store, "fits", error->text);

@@ -1,0 +1,130 @@
+/* Fits as the record has them. */
+#include "analysis/fits/fits.h"
+
+#include <string.h>
+
+static void set_null(struct value *v, const char *name, const char *reason)
+{
+    value_set_null(v, name);
+    value_set_text(value_get(v, "reasons"), name, reason);
+}
+
+/* A list of numbers, one more for each append. */
+static struct value *list_of(struct value *v, const char *name)
+{
+    value_set(v, name, value_new_array());
+    return value_get(v, name);
+}
+
+static void set_exponent_fields(struct value *v, const struct fit *fit)
+{
+    const char *missing = fit_work_missing(fit);
+    struct value *values = list_of(v, "values"), *exponents = list_of(v, "exponents");
+    struct value *lows = list_of(v, "exponents_low"), *highs = list_of(v, "exponents_high");
+    struct value *work = list_of(v, "work_exponents");
+    for (size_t i = 0; i < fit->count; i++) {
+        value_append(values, value_new_real(fit->points[i].time.x));
+        if (i == 0)
+            continue;
+        struct exponent e = exponent_between(&fit->points[i - 1].time, &fit->points[i].time);
+        value_append(exponents, value_new_real(e.value));
+        value_append(lows, value_new_real(e.low));
+        value_append(highs, value_new_real(e.high));
+        if (!missing)
+            value_append(work, value_new_real(fit_work_exponent(fit, i - 1, i).value));
+    }
+    if (missing)
+        set_null(v, "work_exponents", missing);
+}
+
+static void set_law_fields(struct value *v, const struct fit *fit)
+{
+    static const char *const fields[] = {"law", "law_coefficients", "law_error"};
+    char text[LAW_TEXT];
+    law_terms_text(text, fit->terms, axes_symbol(fit->axis));
+    value_set_text(v, "work_terms", text);
+    for (size_t i = 0; fit->no_law && i < sizeof fields / sizeof *fields; i++)
+        set_null(v, fields[i], fit->no_law);
+    if (!fit->terms)
+        set_null(v, "work_terms", fit->no_law);
+    if (fit->no_law)
+        return;
+    law_terms_text(text, fit->law.terms, axes_symbol(fit->axis));
+    value_set_text(v, "law", text);
+    struct value *coefficients = list_of(v, "law_coefficients");
+    for (int t = 0; t < LAW_TERMS; t++)
+        if (fit->law.terms >> t & 1)
+            value_append(coefficients, value_new_real(fit->law.coefficient[t]));
+    value_set_real(v, "law_error", fit->law.error);
+}
+
+static const char *level_of(const struct fit_point *p)
+{
+    return p->level;
+}
+
+static const char *bound_of(const struct fit_point *p)
+{
+    return p->bound;
+}
+
+/* The names along the axis, each once as long as it lasts; null if a row has none. */
+static void set_names(struct value *v, const char *field, const struct fit *fit,
+                      const char *(*name_of)(const struct fit_point *p))
+{
+    char text[256] = "";
+    const char *last = "";
+    for (size_t i = 0; i < fit->count; i++) {
+        const char *name = name_of(&fit->points[i]);
+        if (!name) {
+            set_null(v, field, "no roofline");
+            return;
+        }
+        size_t used = strlen(text);
+        if (strcmp(name, last) != 0)
+            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", name);
+        last = name;
+    }
+    value_set_text(v, field, text);
+}
+
+static void set_verdict_fields(struct value *v, const struct fit *fit)
+{
+    static const char *const fields[] = {"change",      "change_low", "change_high",
+                                         "change_from", "change_to",  "verdict"};
+    static const char *const names[] = {"agrees", "cannot tell", "crosses", "contradicts"};
+    for (size_t i = 0; fit->no_verdict && i < sizeof fields / sizeof *fields; i++)
+        set_null(v, fields[i], fit->no_verdict);
+    if (fit->no_verdict)
+        return;
+    value_set_real(v, "change", fit->change.ratio);
+    value_set_real(v, "change_low", fit->change.low);
+    value_set_real(v, "change_high", fit->change.high);
+    value_set_real(v, "change_from", fit->points[fit->change.from].time.x);
+    value_set_real(v, "change_to", fit->points[fit->change.to].time.x);
+    value_set_text(v, "verdict", names[fit->verdict]);
+}
+
+struct value *fits_value(const struct fits *fits)
+{
+    struct value *array = value_new_array();
+    for (size_t i = 0; i < fits->count; i++) {
+        const struct fit *fit = &fits->list[i];
+        struct value *v = value_new_object();
+        value_set(v, "reasons", value_new_object());
+        value_set_text(v, "program", fit->program);
+        value_set_text(v, "axis", fit->axis->path);
+        value_set_text(v, "group", fit->group);
+        value_set_count(v, "points", (int64_t)fit->count);
+        value_set_real(v, "from", fit->points[0].time.x);
+        value_set_real(v, "to", fit->points[fit->count - 1].time.x);
+        value_set_text(v, "work", fit->by_bytes ? "bytes" : "flops");
+        set_exponent_fields(v, fit);
+        set_law_fields(v, fit);
+        set_names(v, "levels", fit, level_of);
+        set_names(v, "bounds", fit, bound_of);
+        set_verdict_fields(v, fit);
+        value_append(array, v);
+    }
+    return array;
+}

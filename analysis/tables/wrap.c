@@ -1,0 +1,36 @@
+#include "analysis/tables/wrap.h"
+
+#include "analysis/tables/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int columns_of(const char *word, size_t length)
+{
+    char *copy = strndup(word, length);
+    if (!copy)
+        abort();
+    int columns = (int)units_width(copy);
+    free(copy);
+    return columns;
+}
+
+void wrap_text(FILE *out, const char *text, int at, int indent)
+{
+    int column = at;
+    const char *separator = "";
+    for (size_t length; *text; text += length) {
+        text += strspn(text, " \r\n");
+        length = strcspn(text, " \r\n");
+        int width = columns_of(text, length), blank = *separator != '\0';
+        if (length > 0 && column + blank + width > SCREEN && column > indent) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            blank = 0;
+        }
+        fprintf(out, "%s%.*s", blank ? separator : "", (int)length, text);
+        column += blank + width;
+        separator = " ";
+    }
+    putc('\n', out);
+}

@@ -1,0 +1,15 @@
+/* Text broken into lines of at most SCREEN columns, at blanks. */
+#ifndef GTMARK_ANALYSIS_WRAP_H
+#define GTMARK_ANALYSIS_WRAP_H
+
+#include <stdio.h>
+
+enum { SCREEN = 100 };
+
+/*
+ * Writes the words of a text and a newline. The first line begins in column `at`, counted from 0, where the
+ * caller's output stands; the others are indented. A word longer than a line keeps a line of its own.
+ */
+void wrap_text(FILE *out, const char *text, int at, int indent);
+
+#endif
