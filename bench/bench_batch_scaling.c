@@ -3,16 +3,9 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {"forward",
-                                          "forward.throughput",
-                                          "forward.nodes_per_second",
-                                          "forward.edges_per_second",
-                                          "step",
-                                          "step.throughput",
-                                          "step.memory.planned",
-                                          "graph.padding_waste",
-                                          "status",
-                                          NULL};
+    static const char *const columns[] = {
+        "forward",         "forward.throughput",  "forward.nodes_per_second", "step",
+        "step.throughput", "step.memory.planned", "graph.padding_waste",      NULL};
     static const struct bench bench = {
         .name = "bench_batch_scaling",
         .doc = "latency and throughput over the number of graphs in a batch",

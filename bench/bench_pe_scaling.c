@@ -7,16 +7,8 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {"encoding",
-                                          "encoding.method",
-                                          "encoding.peak",
-                                          "encoding.storage",
-                                          "encoding.iterated",
-                                          "encoding.residual",
-                                          "step",
-                                          "encoding.break_even_step",
-                                          "status",
-                                          NULL};
+    static const char *const columns[] = {
+        "encoding", "encoding.peak", "encoding.residual", "step", "encoding.break_even_step", NULL};
     const struct bench bench = {
         .name = "bench_pe_scaling",
         .doc = "time, memory and storage of encodings, and the model with and without them",

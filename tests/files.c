@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,4 +43,18 @@ void write_gzip(const char *path, const char *bytes, size_t size)
     assert_non_null(file);
     assert_int_equal(gzwrite(file, bytes, (unsigned)size), size);
     assert_int_equal(gzclose(file), Z_OK);
+}
+
+char *unwrapped(const char *text)
+{
+    char *joined = malloc(strlen(text) + 1), *to = joined;
+    assert_non_null(joined);
+    while (*text) {
+        size_t blanks = *text == '\n' ? strspn(text + 1, " ") : 0;
+        bool wrapped = blanks == 4 || blanks == 8;
+        *to++ = wrapped ? ' ' : *text;
+        text += wrapped ? 1 + blanks : 1;
+    }
+    *to = '\0';
+    return joined;
 }

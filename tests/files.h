@@ -20,4 +20,7 @@ void write_gzip(const char *path, const char *bytes, size_t size);
 /* The bytes of a literal, which may contain NUL, and their number. */
 #define TEXT(text) text, sizeof text - 1
 
+/* The text with wrapped lines joined: line breaks before an indentation are blanks. Free it. */
+char *unwrapped(const char *text);
+
 #endif

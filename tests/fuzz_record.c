@@ -184,16 +184,17 @@ static void show(const struct record *record, FILE *out)
     struct table t = {.out = out};
     t.axes_count = axes_varying(rows, t.axes);
     table_header(&t);
-    csv_header(out);
+    csv_header(out, NULL, 0);
     for (size_t i = 0; i < rows_count(rows); i++) {
-        table_row(&t, rows_at(rows, i));
-        csv_row(out, rows_at(rows, i));
+        table_row(&t, &(struct table_line){.row = rows_at(rows, i)});
+        csv_row(out, rows_at(rows, i), NULL, 0);
         require(record_write_line(record, rows_at(rows, i), out), "a line is written");
     }
     struct value *fits = fits_of(rows);
     fits_print(fits, out);
     fits_warn(fits, out);
     value_free(fits);
+    table_notes(&t);
     struct gates gates = {0};
     struct message error;
     require(gates_parse("latency:1s,error:1,throughput:1/s", &gates, &error), "gates");

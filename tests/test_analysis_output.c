@@ -3,6 +3,7 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 #include "tests/test_analysis_rows.h"
 
 #include <setjmp.h>
@@ -34,15 +35,42 @@ static void test_units(void **state)
         units_format(text, known[i].value, known[i].base, known[i].unit);
         assert_string_equal(text, known[i].expected);
     }
-    units_format_interval(text, 0.0123, 0.00004, "s");
-    assert_string_equal(text, "12.30 ± 0.04 ms");
-    units_format_interval(text, 0.0123, 0.0012, "s");
-    assert_string_equal(text, "12.3 ± 1.2 ms");
-    units_format_interval(text, 0.123, 0.050, "s");
-    assert_string_equal(text, "123 ± 50 ms");
-    units_format_interval(text, 2, NAN, "s");
-    assert_string_equal(text, "2.00 s");
     assert_int_equal(units_width("1 ± 2 µs"), 8);
+}
+
+/* Three digits of the median always; "±" only if the interval is narrow and symmetric. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    const struct {
+        double value, low, high;
+        const char *expected;
+    } known[] = {
+        {24.17e-3, 24.1e-3, 24.24e-3, "24.2 ± 0.1 ms"},
+        {12.3e-3, 12.3e-3, 12.3e-3, "12.3 ± 0.0 ms"},
+        {5.15e-3, 5.148e-3, 5.151e-3, "5.15 ± 0.01 ms"}, /* rounded up to the last digit */
+        {5.15e-3, 5.12e-3, 5.18e-3, "5.15 ± 0.03 ms"},   /* and no further */
+        {198e-3, 190e-3, 206e-3, "198 ± 8 ms"},
+        {100e-3, 95e-3, 105e-3, "100 ± 5 ms"}, /* 10 % wide */
+        {100e-3, 94.9e-3, 105e-3, "100 [95, 105] ms"},
+        {10e-3, 9.9e-3, 10.15e-3, "10.0 ± 0.2 ms"}, /* 1.5 times */
+        {10e-3, 9.9e-3, 10.25e-3, "10.0 [9.9, 10.2] ms"},
+        {10e-3, 9.99e-3, 10.08e-3, "10.0 ± 0.1 ms"},  /* skewed, but by less than the last digit */
+        {1e-3, 0.2e-3, 9e-3, "1.00 [0.20, 9.00] ms"}, /* never 1 ± 8 */
+        {198e-3, 150e-3, 1.224, "198 [150, 1224] ms"},
+        {999.6e-6, 990e-6, 1.01e-3, "1.00 ± 0.02 ms"}, /* the next unit */
+        {999.4e-6, 990e-6, 1.01e-3, "999 ± 11 µs"},
+        {9.996e-3, 9.99e-3, 10.01e-3, "10.0 ± 0.1 ms"}, /* and the next digit */
+        {999.9e-6, 0.5e-3, 0.1, "1.00 [0.50, 100] ms"},
+        {2, NAN, NAN, "2.00 s"},
+        {2, 1, INFINITY, "2.00 s"},
+        {0, 0, 0, "0.00 ± 0.00 s"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[UNITS_TEXT];
+        units_format_interval(text, known[i].value, known[i].low, known[i].high, "s");
+        assert_string_equal(text, known[i].expected);
+    }
 }
 
 static void test_ticks(void **state)
@@ -85,12 +113,12 @@ static char *printed(void (*print)(FILE *out, const void *what), const void *wha
 static void print_header(FILE *out, const void *nothing)
 {
     (void)nothing;
-    csv_header(out);
+    csv_header(out, NULL, 0);
 }
 
 static void print_csv(FILE *out, const void *row)
 {
-    csv_row(out, row);
+    csv_row(out, row, NULL, 0);
 }
 
 /* A column of a CSV line, with its quotes; "" beyond the last one. */
@@ -168,13 +196,31 @@ static void test_schema_as_markdown(void **state)
     free(text);
 }
 
-static void print_table(FILE *out, enum table_style style, const struct rows *rows)
+/* A table with these columns, null-terminated. */
+static struct table table_of(FILE *out, enum table_style style, const struct rows *rows,
+                             const char *const *columns)
 {
     struct table t = {.out = out, .style = style};
     t.axes_count = axes_varying(rows, t.axes);
-    table_header(&t);
+    while (columns[t.count]) {
+        t.columns[t.count] = columns[t.count];
+        t.count++;
+    }
+    return t;
+}
+
+static void print_lines(struct table *t, const struct rows *rows)
+{
+    struct table_line lines[8] = {{.row = NULL}};
     for (size_t i = 0; i < rows_count(rows); i++)
-        table_row(&t, rows_at(rows, i));
+        lines[i].row = rows_at(rows, i);
+    table_print(t, lines, rows_count(rows));
+}
+
+static void print_table(FILE *out, enum table_style style, const struct rows *rows)
+{
+    struct table t = table_of(out, style, rows, table_usual);
+    print_lines(&t, rows);
 }
 
 static void print_terminal(FILE *out, const void *rows)
@@ -193,7 +239,7 @@ static void test_terminal_table(void **state)
     struct rows *rows = rows_of(good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17 GiB"));
     char *text = printed(print_terminal, rows), *rest = text, *line;
     size_t status_at = 0, lines = 0;
-    while ((line = strsep(&rest, "\n")) && *line) {
+    while (lines < 4 && (line = strsep(&rest, "\n")) != NULL) {
         static const char *const expected[] = {"status", "ok", "ok", "oom: needs 17 GiB"};
         char *status = strstr(line, expected[lines]);
         assert_non_null(status);
@@ -201,7 +247,7 @@ static void test_terminal_table(void **state)
         if (lines == 0)
             status_at = units_width(line);
         assert_int_equal(units_width(line), status_at); /* columns are aligned */
-        assert_true(units_width(line) <= 112);
+        assert_true(units_width(line) <= SCREEN);
         lines++;
     }
     assert_int_equal(lines, 4);
@@ -220,8 +266,8 @@ static void test_table_of_single_samples(void **state)
     row_set_samples(row, "forward.time", &seconds, 1);
     row_set_samples(row, "step.time", &seconds, 1);
     char *one = printed(print_terminal, rows);
-    assert_non_null(strstr(many, "±"));
-    assert_null(strstr(one, "±"));
+    assert_non_null(strstr(many, "["));
+    assert_null(strstr(one, "["));
     assert_non_null(strstr(one, " 398 ms "));
     free(many);
     free(one);
@@ -238,11 +284,111 @@ static void test_markdown_table(void **state)
         size_t bars = 0;
         for (const char *c = line; *c; c++)
             bars += *c == '|' && (c == line || c[-1] != '\\');
-        assert_int_equal(bars, 11); /* ten columns */
+        assert_int_equal(bars, 9); /* eight columns: nothing was executed */
         assert_int_equal(line[strlen(line) - 1], '|');
         lines++;
     }
     assert_int_equal(lines, 4);
+    free(text);
+    rows_free(rows);
+}
+
+/* The lines of a text are no wider than the screen. */
+static void assert_fits(char *text)
+{
+    for (char *line, *rest = text; (line = strsep(&rest, "\n")) != NULL;)
+        if (units_width(line) > SCREEN)
+            fail_msg("%zu columns: %s", units_width(line), line);
+}
+
+/* What a table of two rows prints, the second of which is printed as `line`. */
+static char *printed_table(const struct rows *rows, const char *const *columns, bool all)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct table t = table_of(out, TABLE_TERMINAL, rows, columns);
+    t.all = all;
+    print_lines(&t, rows);
+    fclose(out);
+    return text;
+}
+
+/* Columns that fit, without empty ones; long reasons are wrapped, and what was left out is named. */
+static void test_table_on_a_screen(void **state)
+{
+    (void)state;
+    struct row *even = good_row(100);
+    set_equal_turns(even, "forward.time", 0.0126);
+    set_equal_turns(even, "step.time", 0.0448);
+    struct rows *rows = rows_of(even, NULL, NULL);
+    char *text = printed_table(rows, table_usual, false);
+    assert_string_equal(text, "      forward  GFLOP/s           step  GFLOP/s  step mem   step work  status\n"
+                              "12.6 ± 0.0 ms     55.0  44.8 ± 0.0 ms     46.5  55.5 MiB  2.08 GFLOP  ok\n");
+    free(text);
+    rows_append(rows, good_row(2000));
+    rows_append(rows, failed_row(5000, "oom",
+                                 "needs 17.2 GiB for the step and its gradients, and 12 GiB are "
+                                 "free: --mem-limit, or a smaller graph"));
+    text = printed_table(rows, table_usual, false);
+    assert_string_equal(
+        text,
+        "nodes            forward  GFLOP/s                 step  GFLOP/s  step mem  status\n"
+        "  100      12.6 ± 0.0 ms     55.0        44.8 ± 0.0 ms     46.5  55.5 MiB  ok\n"
+        " 2000  693 [631, 755] ms     55.0  2.46 [2.24, 2.68] s     46.5   167 MiB  ok\n"
+        " 5000                  -        -                    -        -         -  oom: needs 17.2 GiB for\n"
+        "        the step and its gradients, and 12 GiB are free: --mem-limit, or a smaller graph\n"
+        "not shown: step.flops.analytic (--columns)\n");
+    assert_fits(text);
+    free(text);
+    rows_free(rows);
+}
+
+/* A cell that needs an explanation has a mark, and the note is below the table, once. */
+static void test_notes(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"step", "step.flops", "forward.flops", NULL};
+    struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
+    for (size_t i = 0; i < 2; i++) {
+        struct row *row = rows_at(rows, i);
+        row_set_count(row, "step.flops.executed", 1000000000);
+        row_set_text(row, "step.flops.source", "callgrind: avx2, 1 thread (timed: avx512, 2)");
+        row_set_count(row, "forward.flops.executed", 500000000);
+        row_set_text(row, "forward.flops.source", "hardware counters: avx512, 2 threads as timed");
+    }
+    char *text = printed_table(rows, columns, false);
+    assert_string_equal(text, "nodes                  step  executed  executed  status\n"
+                              "  100  44.8 [40.7, 48.8] ms   0.481x¹    0.722x  ok\n"
+                              " 2000   2.46 [2.24, 2.68] s   0.009x¹    0.013x  ok\n"
+                              "¹ executed FLOPs: callgrind: avx2, 1 thread (timed: avx512, 2)\n");
+    free(text);
+    rows_free(rows);
+}
+
+/* Any field of the schema can be a column, with its unit; those asked for are shown even if empty. */
+static void test_any_column(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const char *columns[] = {schema_fields[i].path, NULL};
+        char *text = printed_table(rows, columns, true);
+        assert_non_null(strstr(text, i == schema_fields_count ? "" : "status\n"));
+        free(text);
+    }
+    static const char *const some[] = {"step.time.p95",
+                                       "step.memory.resident",
+                                       "step.time.samples",
+                                       "encoding.method",
+                                       "loss",
+                                       "graph.edges",
+                                       NULL};
+    char *text = printed_table(rows, some, true);
+    assert_string_equal(
+        text, "nodes  step.time.p95  step.memory.resident  step.time.samples  method  loss  edges  status\n"
+              "  100              -              97.3 MiB          10 values       -  0.25    500  ok\n"
+              " 2000              -               224 MiB          10 values       -  0.25  10000  ok\n");
     free(text);
     rows_free(rows);
 }
@@ -278,7 +424,7 @@ static char *line_of(const struct row *row)
     char *text;
     size_t size;
     struct table t = {.out = open_memstream(&text, &size), .style = TABLE_TERMINAL};
-    table_row(&t, row);
+    table_row(&t, &(struct table_line){.row = row});
     fclose(t.out);
     return text;
 }
@@ -315,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_of_turns),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_schema_as_markdown),
@@ -322,6 +469,9 @@ int main(void)
         cmocka_unit_test(test_terminal_table),
         cmocka_unit_test(test_table_of_single_samples),
         cmocka_unit_test(test_markdown_table),
+        cmocka_unit_test(test_table_on_a_screen),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_any_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "analysis/statistics/robust.h"
 #include "bench/sweep/baseline.h"
 #include "kernels/rng.h"
+#include "tests/files.h"
 #include "tests/records.h"
 #include "tests/test_analysis_rows.h"
 
@@ -160,7 +161,9 @@ static void test_unjudged(void **state)
         assert_int_equal(baseline_judge(old, now, forward, allow ? allowed : (struct lenience){0}, out),
                          allow ? 0 : 2);
         fclose(out);
-        assert_non_null(strstr(text, "1 turn, fewer than 7"));
+        char *joined = unwrapped(text);
+        assert_non_null(strstr(joined, "1 turn, fewer than 7"));
+        free(joined);
         assert_non_null(strstr(text, "not in A"));
         assert_non_null(strstr(text, allow
                                          ? "note: 2 could not be judged (--allow-unjudged)\n"

@@ -45,8 +45,8 @@ static void sink_expect(struct sink *s, int told, int lines, const char *first, 
 {
     fclose(s->out);
     int counted = 0;
-    for (const char *c = s->text; *c; c++)
-        counted += *c == '\n';
+    for (const char *c = s->text; (c = strstr(c, "warning: ")) != NULL; c++)
+        counted++;
     assert_int_equal(told, lines);
     assert_int_equal(counted, lines);
     if (first && !strstr(s->text, first))
@@ -54,6 +54,24 @@ static void sink_expect(struct sink *s, int told, int lines, const char *first, 
     if (second && !strstr(s->text, second))
         fail_msg("no \"%s\" in: %s", second, s->text);
     free(s->text);
+}
+
+static void name_row(const void *nothing, int64_t row, char text[AXES_TEXT])
+{
+    (void)nothing;
+    snprintf(text, AXES_TEXT, "row %lld", (long long)row);
+}
+
+/* Asserts the number of warnings about row 7, and what they say. */
+static void warned(struct warnings *w, int told, int lines, const char *first, const char *second)
+{
+    struct sink s;
+    sink_open(&s);
+    warnings_print(w, name_row, NULL, s.out);
+    sink_expect(&s, told, lines, first, second);
+    assert_int_equal(warnings_about(w, 7), lines > 0);
+    assert_false(warnings_about(w, 6));
+    warnings_free(w);
 }
 
 static void expect_warnings(const struct noise *n, int lines, const char *first, const char *second)
@@ -181,48 +199,64 @@ static void test_warnings(void **state)
 static void test_usage_warnings(void **state)
 {
     (void)state;
-    struct sink s;
+    struct warnings w = {0};
+    struct subject step = {&w, 7, "step"};
     const struct usage calm = {.minor_faults = 500, .voluntary = 1000, .involuntary = 40, .cpu = 1};
-    sink_open(&s);
-    sink_expect(&s, noise_warn_usage(&calm, 10, 1, "step", s.out), 0, NULL, NULL);
+    warned(&w, noise_warn_usage(&step, &calm, 10, 1), 0, NULL, NULL);
     const struct usage wild = {.minor_faults = 50000, .major_faults = 3, .involuntary = 400};
-    sink_open(&s);
-    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "step: 5000 page faults per run",
-                "(--warmup)");
-    sink_open(&s);
-    sink_expect(&s, noise_warn_usage(&wild, 10, 2, "step", s.out), 3, "preempted 200 times per second",
-                "3 pages were read from");
+    warned(&w, noise_warn_usage(&step, &wild, 10, 2), 3, "warning: [row 7, step] 5000 page faults per run",
+           "(--warmup)");
+    warned(&w, noise_warn_usage(&step, &wild, 10, 2), 3, "preempted 200 times per second",
+           "3 pages were read from");
 }
 
 static void test_sample_warnings(void **state)
 {
     (void)state;
-    struct sink s;
+    struct warnings w = {0};
+    struct subject forward = {&w, 7, "forward"};
     struct drift none = {NAN, NAN, false}, up = {0.062, 1e-4, true}, down = {-0.05, 1e-4, true};
     struct slow_start fast = {0, NAN}, slow = {2, 1.8};
-    sink_open(&s);
-    sink_expect(&s, noise_warn_samples(&none, &fast, "forward", s.out), 0, NULL, NULL);
-    sink_open(&s);
-    sink_expect(&s, noise_warn_samples(&up, &slow, "forward", s.out), 2,
-                "forward: the samples drift by +6.2 %", "slow start: 2 samples, the first 1.80 times");
-    sink_open(&s);
-    sink_expect(&s, noise_warn_samples(&down, &fast, "forward", s.out), 1, "-5.0 %",
-                "warm up longer (--warmup)");
+    warned(&w, noise_warn_samples(&forward, &none, &fast), 0, NULL, NULL);
+    warned(&w, noise_warn_samples(&forward, &up, &slow), 2, "[row 7, forward] the samples drift by +6.2 %",
+           "slow start: the first sample takes 1.80 times");
+    warned(&w, noise_warn_samples(&forward, &down, &fast), 1, "-5.0 %", "warm up longer (--warmup)");
 }
 
 static void test_throttle_warnings(void **state)
 {
     (void)state;
-    struct sink s;
+    struct warnings w = {0};
+    struct subject step = {&w, 7, "step"};
     const struct seen capped = {.told = true, .reasons = 0x04}, hot = {.discarded = 12, .reasons = 0x24},
                       always = {.discarded = 10, .throttled = 3, .reasons = 0x80};
+    warned(&w, noise_warn_throttle(&step, &capped), 0, NULL, NULL);
+    warned(&w, noise_warn_throttle(&step, &hot), 1,
+           "the GPU throttled (power cap, thermal:", "12 samples discarded, 0 kept");
+    warned(&w, noise_warn_throttle(&step, &always), 1, "power brake", "3 kept");
+}
+
+/* The same warning about several rows is one line, with the rows and the range of the amounts. */
+static void test_warnings_of_many_rows(void **state)
+{
+    (void)state;
+    struct warnings w = {0};
+    struct slow_start slow = {1, 1.5}, slower = {1, 2.25};
+    struct drift none = {NAN, NAN, false}, down = {-0.05, 1e-4, true};
+    struct subject subjects[] = {{&w, 0, "forward"}, {&w, 0, "step"}, {&w, 3, "step"}};
+    for (int i = 0; i < 3; i++)
+        noise_warn_samples(&subjects[i], i == 1 ? &down : &none, i == 2 ? &slower : &slow);
+    struct sink s;
     sink_open(&s);
-    sink_expect(&s, noise_warn_throttle(&capped, "step", s.out), 0, NULL, NULL);
-    sink_open(&s);
-    sink_expect(&s, noise_warn_throttle(&hot, "step", s.out), 1, "the GPU throttled (power cap, thermal)",
-                "12 samples were discarded, 0 were kept");
-    sink_open(&s);
-    sink_expect(&s, noise_warn_throttle(&always, "step", s.out), 1, "power brake", "3 were kept");
+    warnings_print(&w, name_row, NULL, s.out);
+    fclose(s.out);
+    assert_string_equal(
+        s.text,
+        "warning: [row 0, forward, step; row 3, step] slow start: the first sample takes 1.50 to 2.25 times\n"
+        "    the median of the later ones: warm up longer (--warmup)\n"
+        "warning: [row 0, step] the samples drift by -5.0 % from first to last: warm up longer (--warmup)\n");
+    free(s.text);
+    warnings_free(&w);
 }
 
 int main(void)
@@ -232,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_unknown_is_no_warning),
         cmocka_unit_test(test_reads_files),
         cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_warnings_of_many_rows),
         cmocka_unit_test(test_quiet_machine),
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_usage_warnings),

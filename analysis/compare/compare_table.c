@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { OTHERS = 9, BOTH_TEXT = 2 * AXES_TEXT }; /* columns beside the axes; bytes of two values */
+/* Columns beside the axes, and which of them are shares of the roofline; bytes of two values. */
+enum { OTHERS = 9, ROOF_A = 3, ROOF_B = 5, BOTH_TEXT = 2 * AXES_TEXT };
 
 /* The axes in which the rows shown differ, between lines or between files. A row of another version may lack
  * an axis, and then does not differ in it. */
@@ -117,20 +118,24 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     const struct field *axes[AXES_MAX];
     const char *other = c->count > 2 ? "time" : "B";
     struct grid g = {.columns = axes_shown(c, axes) + OTHERS};
+    size_t roofs[] = {g.columns - OTHERS + ROOF_A, g.columns - OTHERS + ROOF_B};
+    g.spare = roofs;
+    g.spares = 2;
     for (size_t i = 0; i + OTHERS < g.columns; i++)
         grid_add(&g, "%s", axes[i]->path);
     grid_add(&g, "program");
     grid_add(&g, "file");
     grid_add(&g, "A");
-    grid_add(&g, "roofline");
+    grid_add(&g, "roof");
     grid_add(&g, "%s", other);
-    grid_add(&g, "roofline");
+    grid_add(&g, "roof");
     grid_add(&g, "%s / A [95 %%]", other);
     grid_add(&g, "margin");
     grid_add(&g, "verdict");
     for (struct pair p = {0}; comparison_next(c, &p);)
         add_pair(&g, c, &p, axes);
-    grid_print(&g, style, out);
+    if (grid_print(&g, style, out) > 0)
+        fputs("not shown: roof (--format md)\n", out);
     grid_free(&g);
 }
 

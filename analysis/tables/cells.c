@@ -4,6 +4,7 @@
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 #include <math.h>
 
@@ -30,6 +31,18 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
     put_text(out, style, text);
 }
 
+void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first)
+{
+    enum { INDENT = 8 };
+    if (style == TABLE_MARKDOWN) {
+        cell_put(out, style, text, 0, first);
+        putc('\n', out);
+        return;
+    }
+    fputs(first ? "" : "  ", out);
+    wrap_text(out, text, at, INDENT);
+}
+
 static bool get_time(const struct row *row, const char *program, const char *name, double *value)
 {
     char path[SCHEMA_PATH];
@@ -37,17 +50,15 @@ static bool get_time(const struct row *row, const char *program, const char *nam
     return row_get_real(row, path, value);
 }
 
-/* One sample has no interval. */
 bool cell_time(char *cell, size_t size, const struct row *row, const char *program)
 {
     char text[UNITS_TEXT];
-    double median, samples, low, high, half = NAN;
+    double median, low, high;
     if (!get_time(row, program, "median", &median))
         return false;
-    if (get_time(row, program, "n", &samples) && samples > 1 && get_time(row, program, "ci95_low", &low) &&
-        get_time(row, program, "ci95_high", &high))
-        half = (high - low) / 2;
-    units_format_interval(text, median, half, "s");
+    if (!get_time(row, program, "ci95_low", &low) || !get_time(row, program, "ci95_high", &high))
+        low = high = NAN;
+    units_format_interval(text, median, low, high, "s");
     snprintf(cell, size, "%s", text);
     return true;
 }

@@ -13,9 +13,13 @@ enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
 /* Writes a cell; on a terminal right-aligned in `width` columns, or wider if the text is. */
 void cell_put(FILE *out, enum table_style style, const char *text, int width, bool first);
 
+/* Writes the last cell of a line and ends it; on a terminal left-aligned, wrapped, and `at` columns from the
+ * left. */
+void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first);
+
 /*
- * A program's time, "12.30 ± 0.04 ms": median and half-width of its 95 % interval; with one sample, the
- * median alone. Returns false and leaves `cell` unchanged if it was not measured.
+ * A program's time, its median and 95 % interval (units_format_interval); the median alone if it has none.
+ * Returns false and leaves `cell` unchanged if it was not measured.
  */
 bool cell_time(char *cell, size_t size, const struct row *row, const char *program);
 

@@ -60,19 +60,25 @@ static void write_field(FILE *out, const struct row *row, const char *path)
         write_reals(out, row, path);
 }
 
-void csv_header(FILE *out)
+/* Of the field at an index; fields null: all of the schema. */
+static const char *path_at(const char *const *fields, size_t i)
 {
-    for (size_t i = 0; i < schema_fields_count; i++)
-        fprintf(out, "%s%s", i > 0 ? "," : "", schema_fields[i].path);
+    return fields ? fields[i] : schema_fields[i].path;
+}
+
+void csv_header(FILE *out, const char *const *fields, size_t count)
+{
+    for (size_t i = 0; i < (fields ? count : schema_fields_count); i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", path_at(fields, i));
     putc('\n', out);
 }
 
-void csv_row(FILE *out, const struct row *row)
+void csv_row(FILE *out, const struct row *row, const char *const *fields, size_t count)
 {
-    for (size_t i = 0; i < schema_fields_count; i++) {
+    for (size_t i = 0; i < (fields ? count : schema_fields_count); i++) {
         if (i > 0)
             putc(',', out);
-        write_field(out, row, schema_fields[i].path);
+        write_field(out, row, path_at(fields, i));
     }
     putc('\n', out);
 }

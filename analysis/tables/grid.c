@@ -1,10 +1,13 @@
 #include "analysis/tables/grid.h"
 
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { HIDDEN = -1 };
 
 void grid_add(struct grid *g, const char *format, ...)
 {
@@ -16,47 +19,68 @@ void grid_add(struct grid *g, const char *format, ...)
     va_end(values);
 }
 
-/* The width of a column; 0 for the last, -1 for an empty one. */
+/* The width of a column, or HIDDEN if it is empty. */
 static int width_of(const struct grid *g, size_t column)
 {
     int width = 0;
-    bool says = false;
+    bool says = g->all;
     for (size_t i = column; i < g->count; i += g->columns) {
         int cell = (int)units_width(g->cells[i]);
         width = cell > width ? cell : width;
         says = says || (i >= g->columns && strcmp(g->cells[i], "-") != 0);
     }
-    return !says ? -1 : column + 1 < g->columns ? width : 0;
+    return says ? width : HIDDEN;
+}
+
+/* The width of a line; a long text in the last column may wrap. */
+static int line_width(const struct grid *g, const int *widths)
+{
+    enum { UNWRAPPED = 20 };
+    int last = widths[g->columns - 1], sum = last < UNWRAPPED ? last : UNWRAPPED;
+    for (size_t i = 0; i + 1 < g->columns; i++)
+        sum += widths[i] == HIDDEN ? 0 : widths[i] + 2;
+    return sum;
 }
 
 static void print_line(char *const *cells, const int *widths, size_t columns, enum table_style style,
                        FILE *out)
 {
     bool first = true;
-    for (size_t i = 0; i < columns; i++)
-        if (widths[i] >= 0) {
+    int at = 0;
+    for (size_t i = 0; i + 1 < columns; i++)
+        if (widths[i] != HIDDEN) {
             cell_put(out, style, cells[i], widths[i], first);
+            at += widths[i] + 2;
             first = false;
         }
-    putc('\n', out);
+    if (widths[columns - 1] == HIDDEN)
+        putc('\n', out);
+    else
+        cell_put_last(out, style, cells[columns - 1], at, first);
 }
 
-void grid_print(const struct grid *g, enum table_style style, FILE *out)
+size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
 {
-    size_t n = g->columns;
+    size_t n = g->columns, spared = 0;
     int widths[GRID_COLUMNS];
     char *rule[GRID_COLUMNS];
     if (g->count <= n)
-        return;
+        return 0;
     for (size_t i = 0; i < n; i++) {
         widths[i] = width_of(g, i);
         rule[i] = (char *)(i + 1 < n ? "--:" : ":--");
     }
+    for (size_t s = 0; s < g->spares && style == TABLE_TERMINAL && line_width(g, widths) > SCREEN; s++)
+        if (widths[g->spare[s]] != HIDDEN) {
+            widths[g->spare[s]] = HIDDEN;
+            g->spare[spared++] = g->spare[s];
+        }
     for (size_t i = 0; i < g->count; i += n) {
         print_line(g->cells + i, widths, n, style, out);
         if (i == 0 && style == TABLE_MARKDOWN)
             print_line(rule, widths, n, style, out);
     }
+    return spared;
 }
 
 void grid_free(struct grid *g)

@@ -1,4 +1,7 @@
-/* Tables that are printed as a whole: columns are as wide as their cells, and hidden if they are empty. */
+/*
+ * Tables that are printed as a whole: columns are as wide as their cells, and left out if they are empty. On
+ * a terminal lines have at most SCREEN columns.
+ */
 #ifndef GTMARK_ANALYSIS_GRID_H
 #define GTMARK_ANALYSIS_GRID_H
 
@@ -9,14 +12,19 @@ enum { GRID_COLUMNS = 64 }; /* at most */
 struct grid {
     size_t columns, count; /* columns, and cells of all lines */
     char **cells;          /* line by line; the first line is the titles */
+    size_t *spare, spares; /* columns to leave out, in this order, until the lines fit: see grid_print */
+    bool all;              /* show empty columns too */
 };
 
 /* The next cell. The first line has to be complete, `columns` cells, before the others. */
 void grid_add(struct grid *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the lines, the last column left-aligned, without columns whose cells below the title are all "-".
- * Nothing if there are only titles. */
-void grid_print(const struct grid *g, enum table_style style, FILE *out);
+/*
+ * Prints the lines, the last column left-aligned and on a terminal wrapped, without columns whose cells below
+ * the title are all "-". Nothing if there are only titles. Moves the spare columns that it left out for want
+ * of room to the front of `spare`, and returns how many.
+ */
+size_t grid_print(const struct grid *g, enum table_style style, FILE *out);
 
 void grid_free(struct grid *g);
 

@@ -1,96 +1,58 @@
 /*
- * Column widths are fixed, not fitted to the content, so that a line can be printed before the next one is
- * known; a text that is too wide shifts its own line only.
+ * A table that is printed line by line has columns of fixed width, since a line is printed before the next
+ * one is known; a text that is too wide shifts its own line only.
  */
 #include "analysis/tables/table.h"
 
-#include "analysis/record/row.h"
-#include "analysis/tables/cells.h"
+#include "analysis/tables/columns.h"
+#include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 2 * MESSAGE_SIZE };
+const char *const table_usual[] = {"forward",
+                                   "forward.gflops",
+                                   "step",
+                                   "step.gflops",
+                                   "step.memory.planned",
+                                   "step.flops.analytic",
+                                   "step.flops",
+                                   NULL};
 
-struct column {
-    const char *title;
-    int width; /* on a terminal, right-aligned; 0 for the last cell of a line */
-    void (*format)(char cell[CELL], const struct row *row, const char *path);
-    const char *path;
-};
+/* What a table leaves out first if there is no room for everything. */
+static const char *const spare[] = {"step.flops.analytic", "graph.padding_waste", "forward.nodes_per_second",
+                                    "encoding.peak",       "encoding.residual",   "kernel.cold.median",
+                                    "forward.gflops",      "step.memory.planned"};
+enum { SPARE = sizeof spare / sizeof *spare };
 
-static void format_count(char cell[CELL], const struct row *row, const char *path)
+static const char *axis_title(const struct field *axis)
 {
-    int64_t count;
-    if (row_get_count(row, path, &count))
-        snprintf(cell, CELL, "%lld", (long long)count);
+    return strcmp(axis->path, "graph.family") == 0 ? "graph" : axis->path;
 }
 
-static void format_time(char cell[CELL], const struct row *row, const char *program)
+static int axis_width(const struct field *axis)
 {
-    cell_time(cell, CELL, row, program);
-}
-
-static void format_small(char cell[CELL], const struct row *row, const char *path)
-{
-    double value;
-    if (row_get_real(row, path, &value))
-        snprintf(cell, CELL, "%.1e", value);
-}
-
-static void format_rate(char cell[CELL], const struct row *row, const char *path)
-{
-    double rate;
-    if (row_get_real(row, path, &rate))
-        snprintf(cell, CELL, "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
-}
-
-static void format_unit(char cell[CELL], const struct row *row, const char *path, enum unit_base base,
-                        const char *unit)
-{
-    char text[UNITS_TEXT];
-    double value;
-    if (row_get_real(row, path, &value)) {
-        units_format(text, value, base, unit);
-        snprintf(cell, CELL, "%s", text);
-    }
-}
-
-static void format_bytes(char cell[CELL], const struct row *row, const char *path)
-{
-    format_unit(cell, row, path, UNITS_BINARY, "B");
-}
-
-static void format_flops(char cell[CELL], const struct row *row, const char *path)
-{
-    format_unit(cell, row, path, UNITS_SI, "FLOP");
-}
-
-/* Executed FLOPs as a multiple of the analytic ones. */
-static void format_executed(char cell[CELL], const struct row *row, const char *path)
-{
-    char executed_path[SCHEMA_PATH], analytic_path[SCHEMA_PATH];
-    double executed, analytic;
-    snprintf(executed_path, sizeof executed_path, "%s.executed", path);
-    snprintf(analytic_path, sizeof analytic_path, "%s.analytic", path);
-    if (row_get_real(row, executed_path, &executed) && row_get_real(row, analytic_path, &analytic))
-        snprintf(cell, CELL, "%.3fx", executed / analytic);
+    enum { OP = 26 }; /* the longest names */
+    int title = (int)strlen(axis_title(axis));
+    int value = strcmp(axis->path, "op") == 0 ? OP : axis->type == FIELD_TEXT ? 10 : 6;
+    return title > value ? title : value;
 }
 
 /* Appends to a cell. */
-__attribute__((format(printf, 2, 3))) static void append_cell(char cell[CELL], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct table_cell *cell, const char *format, ...)
 {
-    size_t used = strlen(cell);
+    size_t used = strlen(cell->text);
     va_list values;
     va_start(values, format);
-    vsnprintf(cell + used, CELL - used, format, values);
+    vsnprintf(cell->text + used, CELL_TEXT - used, format, values);
     va_end(values);
 }
 
 /* The state in which a program is reported, if some of its turns were in others. */
-static void append_state(char cell[CELL], const struct row *row, const char *program)
+static void append_state(struct table_cell *cell, const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH], text[UNITS_TEXT];
     double turns, others, ping; /* real: a file may have any counts */
@@ -100,147 +62,131 @@ static void append_state(char cell[CELL], const struct row *row, const char *pro
     snprintf(path, sizeof path, "%s.time.turns", program);
     if (!row_get_real(row, path, &turns))
         return;
-    append_cell(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
+    append(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
     snprintf(path, sizeof path, "%s.time.state.ping", program);
     if (row_get_real(row, path, &ping)) {
         units_format(text, ping, UNITS_SI, "s");
-        append_cell(cell, " in state %s", text);
+        append(cell, " in state %s", text);
     }
 }
 
-static void format_status(char cell[CELL], const struct row *row, const char *path)
+static void status_cell(struct table_cell *cell, const struct table_line *line)
 {
+    const struct row *row = line->row;
     const char *status = "?", *reason = "", *unchecked = row_unchecked(row);
-    row_get_text(row, path, &status);
+    row_get_text(row, "status", &status);
     row_get_text(row, "reason", &reason);
-    snprintf(cell, CELL, "%s%s%s", status, *reason ? ": " : "", reason);
+    snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", status, line->warned ? " *" : "",
+             line->kept ? ": kept" : "", *reason ? ": " : "", reason);
+    bool said = *reason || line->kept;
     if (unchecked)
-        append_cell(cell, "%sunchecked: %s", *reason ? "; " : ", ", unchecked);
-    const char *before = *reason || unchecked ? "; noisy: " : ", noisy: ";
+        append(cell, "%sunchecked: %s", said ? "; " : ", ", unchecked);
+    const char *before = said || unchecked ? "; noisy: " : ", noisy: ";
     for (size_t p = 0; p < TIMED; p++)
         if (row_noisy(row, program_name(p))) {
-            append_cell(cell, "%s%s", before, program_name(p));
+            append(cell, "%s%s", before, program_name(p));
             before = ", ";
         }
     for (size_t p = 0; p < TIMED; p++)
         append_state(cell, row, program_name(p));
 }
 
-/* A fraction as a percentage. */
-static void format_share(char cell[CELL], const struct row *row, const char *path)
+/* The cells of a line, in the order of the columns; line null: the titles. */
+typedef void put_cell(void *to, const char *text, int width);
+
+static void put_line(struct table *t, const struct table_line *line, put_cell *put, void *to)
 {
-    double share;
-    if (row_get_real(row, path, &share))
-        snprintf(cell, CELL, "%.1f %%", 100 * share);
+    struct table_cell cell = {.notes = &t->notes};
+    for (size_t i = 0; i < t->axes_count; i++) {
+        char axis[AXES_TEXT];
+        if (line)
+            axes_text(line->row, t->axes[i], axis);
+        put(to, !line ? axis_title(t->axes[i]) : *axis ? axis : "-", axis_width(t->axes[i]));
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        struct column c = column_named(t->columns[i]);
+        if (line)
+            column_cell(&c, line->row, &t->notes, &cell);
+        put(to, line ? cell.text : c.title, c.width);
+    }
+    if (line)
+        status_cell(&cell, line);
+    put(to, line ? cell.text : "status", 0);
 }
 
-static void format_percent(char cell[CELL], const struct row *row, const char *path)
+static void put_in_grid(void *grid, const char *text, int width)
 {
-    double percent;
-    if (row_get_real(row, path, &percent))
-        snprintf(cell, CELL, "%.1f %%", percent);
+    (void)width;
+    grid_add(grid, "%s", text);
 }
 
-static void format_seconds(char cell[CELL], const struct row *row, const char *path)
+/* Names the columns that were left out. */
+static void print_spared(const struct table *t, const size_t *spared, size_t n)
 {
-    format_unit(cell, row, path, UNITS_SI, "s");
+    if (n == 0)
+        return;
+    fputs("not shown:", t->out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(t->out, "%s %s", i ? "," : "", t->columns[spared[i] - t->axes_count]);
+    fputs(" (--columns)\n", t->out);
 }
 
-static void format_text(char cell[CELL], const struct row *row, const char *path)
+void table_print(struct table *t, const struct table_line *lines, size_t n)
 {
-    const char *text;
-    if (row_get_text(row, path, &text))
-        snprintf(cell, CELL, "%s", text);
+    size_t left_out[SPARE];
+    struct grid g = {.columns = t->axes_count + t->count + 1, .spare = left_out, .all = t->all};
+    for (size_t s = 0; s < SPARE && !t->all; s++)
+        for (size_t i = 0; i < t->count; i++)
+            if (strcmp(t->columns[i], spare[s]) == 0)
+                left_out[g.spares++] = t->axes_count + i;
+    put_line(t, NULL, put_in_grid, &g);
+    for (size_t i = 0; i < n; i++)
+        put_line(t, &lines[i], put_in_grid, &g);
+    print_spared(t, left_out, grid_print(&g, t->style, t->out));
+    grid_free(&g);
+    table_notes(t);
 }
 
-/* All columns a table can have. */
-static const struct column columns[] = {
-    {"edges", 8, format_count, "graph.edges"},
-    {"forward", 17, format_time, "forward"},
-    {"GFLOP/s", 7, format_rate, "forward.gflops"},
-    {"graphs/s", 8, format_rate, "forward.throughput"},
-    {"nodes/s", 8, format_rate, "forward.nodes_per_second"},
-    {"edges/s", 8, format_rate, "forward.edges_per_second"},
-    {"step", 17, format_time, "step"},
-    {"GFLOP/s", 7, format_rate, "step.gflops"},
-    {"graphs/s", 8, format_rate, "step.throughput"},
-    {"step mem", 9, format_bytes, "step.memory.planned"},
-    {"step work", 10, format_flops, "step.flops.analytic"},
-    {"executed", 8, format_executed, "step.flops"},
-    {"encoding", 17, format_time, "encoding"},
-    {"method", 11, format_text, "encoding.method"},
-    {"peak", 9, format_bytes, "encoding.peak"},
-    {"storage", 9, format_bytes, "encoding.storage"},
-    {"solved", 6, format_count, "encoding.iterated"},
-    {"residual", 8, format_small, "encoding.residual"},
-    {"pays after", 10, format_count, "encoding.break_even_step"},
-    {"padding", 7, format_share, "graph.padding_waste"},
-    {"warm", 17, format_time, "kernel"},
-    {"cold", 8, format_seconds, "kernel.cold.median"},
-    {"GFLOP/s", 7, format_rate, "kernel.gflops"},
-    {"GB/s", 5, format_rate, "kernel.bandwidth"},
-    {"FLOP/B", 6, format_rate, "kernel.intensity"},
-    {"bound", 7, format_text, "kernel.roofline.bound"},
-    {"roof", 6, format_percent, "kernel.roofline.percent"},
-    {"cold roof", 9, format_percent, "kernel.cold.percent"},
-    {"error", 7, format_small, "error.norm"},
-    {"status", 0, format_status, "status"},
+/* A line on its way out. */
+struct stream {
+    const struct table *table;
+    size_t next;
+    int at;
 };
 
-static const char *const usual[] = {
-    "graph.edges",         "forward",    "forward.gflops", "step", "step.gflops", "step.memory.planned",
-    "step.flops.analytic", "step.flops", "status",         NULL};
-
-/* The i-th column of a table; null past the last. */
-static const struct column *column_at(const struct table *t, size_t i)
+static void put_in_stream(void *stream, const char *text, int width)
 {
-    const char *path = (t->columns ? t->columns : usual)[i];
-    for (size_t c = 0; path && c < sizeof columns / sizeof *columns; c++)
-        if (strcmp(columns[c].path, path) == 0)
-            return &columns[c];
-    if (path) {
-        fprintf(stderr, "table: there is no column %s\n", path);
-        abort();
-    }
-    return NULL;
+    struct stream *s = stream;
+    const struct table *t = s->table;
+    bool first = s->next == 0, last = s->next++ == t->axes_count + t->count;
+    int wide = (int)units_width(text);
+    if (last)
+        cell_put_last(t->out, t->style, text, s->at, first);
+    else
+        cell_put(t->out, t->style, text, width, first);
+    s->at += 2 + (wide > width ? wide : width);
 }
 
-static int axis_width(const struct field *axis)
+void table_header(struct table *t)
 {
-    enum { OP = 26 }; /* the longest names */
-    int title = (int)strlen(axis->path);
-    int value = strcmp(axis->path, "op") == 0 ? OP : axis->type == FIELD_TEXT ? 10 : 6;
-    return title > value ? title : value;
-}
-
-void table_header(const struct table *t)
-{
-    const struct column *c;
-    size_t count = t->axes_count;
-    for (size_t i = 0; i < t->axes_count; i++)
-        cell_put(t->out, t->style, t->axes[i]->path, axis_width(t->axes[i]), i == 0);
-    for (size_t i = 0; (c = column_at(t, i)) != NULL; i++, count++)
-        cell_put(t->out, t->style, c->title, c->width, count == 0);
-    putc('\n', t->out);
+    struct stream s = {t, 0, 0};
+    put_line(t, NULL, put_in_stream, &s);
     if (t->style == TABLE_MARKDOWN) {
-        for (size_t i = 0; i + 1 < count; i++)
-            fputs(i == 0 ? "|--:|" : "--:|", t->out);
-        fputs(":--|\n", t->out);
+        s = (struct stream){t, 0, 0};
+        for (size_t i = 0; i < t->axes_count + t->count; i++)
+            put_in_stream(&s, "--:", 0);
+        put_in_stream(&s, ":--", 0);
     }
 }
 
-void table_row(const struct table *t, const struct row *row)
+void table_row(struct table *t, const struct table_line *line)
 {
-    const struct column *c;
-    char axis[AXES_TEXT];
-    for (size_t i = 0; i < t->axes_count; i++) {
-        axes_text(row, t->axes[i], axis);
-        cell_put(t->out, t->style, axis, axis_width(t->axes[i]), i == 0);
-    }
-    for (size_t i = 0; (c = column_at(t, i)) != NULL; i++) {
-        char cell[CELL] = "-"; /* if not measured */
-        c->format(cell, row, c->path);
-        cell_put(t->out, t->style, cell, c->width, t->axes_count + i == 0);
-    }
-    putc('\n', t->out);
+    struct stream s = {t, 0, 0};
+    put_line(t, line, put_in_stream, &s);
+}
+
+void table_notes(struct table *t)
+{
+    notes_print(&t->notes, t->out);
+    notes_free(&t->notes);
 }

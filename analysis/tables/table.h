@@ -1,9 +1,6 @@
 /*
- * The table of a sweep, for a terminal or as Markdown: one line per row, printable as rows finish.
- *
- * Columns: the axes, then those the caller chooses from the list in table.c; by default edges, forward time
- * and rate, step time and rate, the step's planned memory and FLOPs, executed FLOPs as a multiple of those,
- * status. Times are the median and the half-width of its 95 % interval; with one sample, the median alone.
+ * The table of a sweep, for a terminal or as Markdown: the axes, then the columns that the caller chooses,
+ * then the status. What a cell has no room for is in the notes below the table.
  */
 #ifndef GTMARK_ANALYSIS_TABLE_H
 #define GTMARK_ANALYSIS_TABLE_H
@@ -11,20 +8,40 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 #include "analysis/tables/cells.h"
+#include "analysis/tables/notes.h"
 
 #include <stddef.h>
 #include <stdio.h>
+
+enum { TABLE_COLUMNS = 40 }; /* at most, beside the axes and the status */
 
 struct table {
     FILE *out;
     enum table_style style;
     size_t axes_count;
     const struct field *axes[AXES_MAX]; /* the first columns, in order, as swept */
-    const char *const
-        *columns; /* the others, by field path, status last, null-terminated; null: the default */
+    size_t count;
+    const char *columns[TABLE_COLUMNS]; /* the others, by name (analysis/tables/columns.h) */
+    bool all;                           /* show all of them, even empty ones and beyond the screen */
+    struct notes notes;
 };
 
-void table_header(const struct table *t);
-void table_row(const struct table *t, const struct row *row);
+/* A row of the table. */
+struct table_line {
+    const struct row *row;
+    bool kept;   /* of an earlier run */
+    bool warned; /* a warning is about it */
+};
+
+/* Columns of programs and encodings, null-terminated: times, rates, memory, FLOPs. */
+extern const char *const table_usual[];
+
+/* Prints the lines without empty columns, and without those for which there is no room; then the notes. */
+void table_print(struct table *t, const struct table_line *lines, size_t n);
+
+/* The same line by line, in columns of fixed width. */
+void table_header(struct table *t);
+void table_row(struct table *t, const struct table_line *line);
+void table_notes(struct table *t);
 
 #endif

@@ -2,6 +2,7 @@
 #include "analysis/tables/units.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct scale {
@@ -29,14 +30,16 @@ static struct scale scale_of(double value, enum unit_base base)
     return table[i];
 }
 
+int units_decimals(double value)
+{
+    return fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
+}
+
 void units_format(char text[UNITS_TEXT], double value, enum unit_base base, const char *unit)
 {
     struct scale s = scale_of(value, base);
     double scaled = value / s.factor;
-    int decimals = s.factor == 1 && base == UNITS_BINARY ? 0 /* bytes are whole */
-                   : fabs(scaled) < 9.995                ? 2
-                   : fabs(scaled) < 99.95                ? 1
-                                                         : 0;
+    int decimals = s.factor == 1 && base == UNITS_BINARY ? 0 /* bytes are whole */ : units_decimals(scaled);
     snprintf(text, UNITS_TEXT, "%.*f %s%s", decimals, scaled, s.prefix, unit);
 }
 
@@ -46,25 +49,32 @@ void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base
     snprintf(text, UNITS_TEXT, "%g%s%s%s", value / s.factor, *unit ? " " : "", s.prefix, unit);
 }
 
-/* Decimals that show two digits of a half-width starting with 1, else one. */
-static int decimals_worth(double half_width)
+/* Whether "± half" describes an interval: it is narrow, and symmetric as far as the digits show. */
+static bool is_plain(double value, double below, double above, double digit)
 {
-    int exponent = (int)floor(log10(half_width));
-    return half_width / pow(10, exponent) < 1.95 ? 1 - exponent : -exponent;
+    static const double widest = 0.1, most_skewed = 1.5;
+    double longer = fmax(below, above), shorter = fmin(below, above);
+    return below + above <= widest * value && (longer <= most_skewed * shorter || longer - shorter <= digit);
 }
 
-void units_format_interval(char text[UNITS_TEXT], double value, double half_width, const char *unit)
+void units_format_interval(char text[UNITS_TEXT], double value, double low, double high, const char *unit)
 {
-    if (!isfinite(half_width) || half_width < 0) {
+    if (!isfinite(low) || !isfinite(high)) {
         units_format(text, value, UNITS_SI, unit);
         return;
     }
     struct scale s = scale_of(value, UNITS_SI);
-    double scaled = value / s.factor, half = half_width / s.factor;
-    int most = fabs(scaled) < 10 ? 4 : fabs(scaled) < 100 ? 3 : 2;
-    int decimals = half > 0 ? decimals_worth(half) : most;
-    decimals = decimals < 0 ? 0 : decimals > most ? most : decimals;
-    snprintf(text, UNITS_TEXT, "%.*f ± %.*f %s%s", decimals, scaled, decimals, half, s.prefix, unit);
+    double scaled = value / s.factor, below = scaled - low / s.factor, above = high / s.factor - scaled;
+    int decimals = units_decimals(scaled), low_decimals = units_decimals(low / s.factor),
+        high_decimals = units_decimals(high / s.factor);
+    double digit = pow(10, -decimals), half = fmax(below, above);
+    if (is_plain(scaled, below, above, digit)) /* rounded up; 1e-6: 0.3 / 0.1 is above 3 */
+        snprintf(text, UNITS_TEXT, "%.*f ± %.*f %s%s", decimals, scaled, decimals,
+                 fmax(0, ceil(half / digit - 1e-6)) * digit, s.prefix, unit);
+    else
+        snprintf(text, UNITS_TEXT, "%.*f [%.*f, %.*f] %s%s", decimals, scaled,
+                 low_decimals < decimals ? low_decimals : decimals, low / s.factor,
+                 high_decimals < decimals ? high_decimals : decimals, high / s.factor, s.prefix, unit);
 }
 
 size_t units_width(const char *text)

@@ -16,10 +16,14 @@ void units_format(char text[UNITS_TEXT], double value, enum unit_base base, cons
 void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base, const char *unit);
 
 /*
- * "12.30 ± 0.04 ms": as many decimals as the half-width of the interval justifies, at most five digits in
- * all; the value alone if the half-width is not finite.
+ * The median with three digits, and its interval: "24.2 ± 0.1 ms", with the longer side, if it is at most 10
+ * % of the median wide and symmetric (one side at most 1.5 times the other, or longer by the last digit
+ * only); otherwise "24.2 [23.9, 26.1] ms". The median alone if an end is not finite.
  */
-void units_format_interval(char text[UNITS_TEXT], double value, double half_width, const char *unit);
+void units_format_interval(char text[UNITS_TEXT], double value, double low, double high, const char *unit);
+
+/* Decimals that show three digits of a number. */
+int units_decimals(double value);
 
 /* Columns of a UTF-8 text on a terminal, one per code point. */
 size_t units_width(const char *text);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/record.h"
+#include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/kernels.h"
@@ -89,6 +90,31 @@ static bool read_largest(const struct argument *a, struct message *error)
     return largest_parse(a->value, &o->largest, error);
 }
 
+static void offer_columns(struct suggestion *s)
+{
+    const char *summary;
+    for (size_t i = 0; (summary = column_summary(i)) != NULL; i++)
+        suggest_offer(s, summary);
+    for (size_t i = 0; i < schema_fields_count; i++)
+        suggest_offer(s, schema_fields[i].path);
+}
+
+static bool read_column(const struct argument *a, struct message *error)
+{
+    struct output_options *o = &((struct options *)a->options)->output;
+    struct suggestion s = {a->value, strlen(a->value), NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    const char *path = column_named(a->value).path;
+    offer_columns(&s);
+    if (!path)
+        return complain(error, "--columns %.200s: no such column; FIELDS.md lists them%s", a->value,
+                        suggest_text(&s, "", nearest));
+    if (o->columns_count == TABLE_COLUMNS)
+        return complain(error, "--columns: at most %d columns", TABLE_COLUMNS);
+    o->columns[o->columns_count++] = path;
+    return true;
+}
+
 static bool read_seed(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
@@ -100,7 +126,8 @@ static bool read_seed(const struct argument *a, struct message *error)
 }
 
 static const char *const count_modes[] = {"auto", "counters", "valgrind", "off", NULL}; /* enum count_mode */
-static const char *const formats[] = {"table", "md", "csv", "json", "jsonl", NULL};     /* enum format */
+static const char *const formats[] = {"table", "md",    "csv", "csv-full",
+                                      "json",  "jsonl", NULL}; /* enum format */
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define ON(name)    .kind = FLAG_ON, FIELD(name)
@@ -155,8 +182,11 @@ static const struct flag flags[] = {
      "runs before the samples of a turn (default: by time, none if a run takes over 0.1 s)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
-    {OUTPUT, "format", "NAME", "format of stdout: table, md, csv, json, jsonl (default table)",
+    {OUTPUT, "format", "NAME",
+     "format of stdout: table (default), md, csv, csv-full (every field), json, jsonl",
      CHOICE(output.format, formats)},
+    {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
+     .kind = FLAG_LIST, .read = read_column},
     {OUTPUT, "output", "FILE",
      "result file, JSON (default results/local/BINARY.json); charts are put beside it",
      PATH(output.file, "a file")},

@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_OPTIONS_H
 
 #include "analysis/record/record.h"
+#include "analysis/tables/table.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/gates_parse.h"
 #include "bench/cli/largest_parse.h"
@@ -21,12 +22,12 @@ struct bench {
     /* Without --phase, larger graphs, and solvers after the first, only encode; 0: no limit. */
     int64_t model_nodes;
     bool steps;                 /* without --phase: only training steps are timed */
-    const char *const *columns; /* of the table (analysis/tables/table.h); null: the default */
+    const char *const *columns; /* of the table (analysis/tables/columns.h); null: the default */
     bool whole;                 /* reports everything: profile, memory, cold start */
     bool kernels;               /* times single ops (bench/cli/kernels.h) */
 };
 
-enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL };
+enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_CSV_FULL, FORMAT_JSON, FORMAT_JSONL };
 
 enum action {
     ACTION_RUN,
@@ -62,11 +63,13 @@ struct lenience {
 
 struct output_options {
     enum format format;
-    const char *file;  /* result file; null: the default */
-    const char *trace; /* replay of every program; null: none */
-    const char *dump;  /* directory for the arrays of a step; null: none */
-    bool resume;       /* continue the result file */
-    bool charts;       /* beside the result file */
+    int columns_count;
+    const char *columns[TABLE_COLUMNS]; /* of tables and CSV, by name; none: the default */
+    const char *file;                   /* result file; null: the default */
+    const char *trace;                  /* replay of every program; null: none */
+    const char *dump;                   /* directory for the arrays of a step; null: none */
+    bool resume;                        /* continue the result file */
+    bool charts;                        /* beside the result file */
 };
 
 struct options {

@@ -5,6 +5,7 @@
 #include "analysis/record/row.h"
 #include "analysis/record/value.h"
 #include "bench/base/progress.h"
+#include "bench/base/warnings.h"
 #include "bench/cli/config.h"
 #include "bench/machine/ceilings.h"
 #include "bench/row/encode.h"
@@ -22,7 +23,7 @@ struct job {
     const struct peak *peak;     /* to probe the machine; null: it is not probed */
     const struct states *states; /* of the machine, in the turns so far */
     struct flush *flush;         /* for --cold; shared by all rows on a device */
-    FILE *notes;                 /* warnings and remarks, printed after the row */
+    struct warnings *warnings;   /* printed below the table */
     struct progress *progress;
     struct value *trace;  /* --trace; null without it */
     const char *timeline; /* file name prefix of memory timelines; null: none */

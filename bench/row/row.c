@@ -106,17 +106,27 @@ static void look_at_machine(struct measurement *m)
         seconds += job->share[i];
     m->result.noise = noise_probe(job->config.threads, fmin(0.05, seconds / 10));
     m->result.probed = true;
-    if (job->row == 0)
-        noise_warn(&m->result.noise, job->notes);
+    if (job->row == 0) {
+        progress_clear(job->progress);
+        noise_warn(&m->result.noise, stderr);
+    }
+}
+
+/* What the warnings about a program are about; null: about the row. */
+static struct subject subject_of(const struct measurement *m, const char *program)
+{
+    const struct job *job = m->job;
+    return (struct subject){job->warnings, job->progress->before + job->row, program};
 }
 
 static void note_clamped(const struct measurement *m)
 {
-    const struct graph_config *g = &m->job->config.graph;
+    static const struct warning_kind clamped = {"note", "the graph cannot have a mean degree of %s",
+                                                "it has all possible edges"};
+    double degree = m->job->config.graph.degree;
+    struct subject row = subject_of(m, NULL);
     if (m->work.batch.clamped)
-        fprintf(m->job->notes,
-                "note: %lld nodes cannot have a mean degree of %g: the graph has all possible edges\n",
-                (long long)g->nodes, g->degree);
+        warnings_add(&row, &clamped, degree, "%g", degree);
 }
 
 /* Only in bench_model. */
@@ -247,11 +257,13 @@ double measurement_spent(const struct measurement *m)
     return seconds;
 }
 
-void measurement_warn(const struct measurement *m, FILE *out)
+void measurement_warn(const struct measurement *m)
 {
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        struct subject program = subject_of(m, program_name(p));
         if (m->samples[p].n > 0)
-            sampling_warn(&m->samples[p], program_name(p), out);
+            sampling_warn(&m->samples[p], &program);
+    }
 }
 
 int64_t measurement_bytes(const struct measurement *m)

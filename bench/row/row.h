@@ -31,7 +31,7 @@ bool measurement_goes_on(const struct measurement *m);
 double measurement_spent(const struct measurement *m);
 
 /* Warns of disturbances of the samples. */
-void measurement_warn(const struct measurement *m, FILE *out);
+void measurement_warn(const struct measurement *m);
 
 /* Frees the graphs, which a later turn makes again. Returns the bytes that it otherwise holds. */
 int64_t measurement_bytes(const struct measurement *m);

@@ -63,11 +63,11 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
         samples_join(samples, &turn);
 }
 
-void sampling_warn(const struct samples *s, const char *program, FILE *out)
+void sampling_warn(const struct samples *s, const struct subject *subject)
 {
     struct drift drift = drift_find(s->seconds, (size_t)s->n);
     struct slow_start slow = slow_start_find(s->seconds, (size_t)s->n);
-    noise_warn_usage(&s->used, s->n, s->elapsed, program, out);
-    noise_warn_samples(&drift, &slow, program, out);
-    noise_warn_throttle(&s->seen, program, out);
+    noise_warn_usage(subject, &s->used, s->n, s->elapsed);
+    noise_warn_samples(subject, &drift, &slow);
+    noise_warn_throttle(subject, &s->seen);
 }

@@ -35,6 +35,6 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
                    const struct recording *r, double deadline, struct samples *samples);
 
 /* Warns of disturbances of the samples. */
-void sampling_warn(const struct samples *s, const char *program, FILE *out);
+void sampling_warn(const struct samples *s, const struct subject *subject);
 
 #endif

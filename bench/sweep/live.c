@@ -27,15 +27,18 @@ static int lines_of(const char *text, int columns)
 static char *render(const struct report *r, int64_t first, int64_t count)
 {
     char *text = NULL;
-    size_t size;
+    size_t size, n = 0;
     struct table table = r->table;
+    struct table_line *lines = calloc((size_t)count + 1, sizeof *lines);
     table.out = open_memstream(&text, &size);
-    if (!table.out)
+    if (!table.out || !lines)
         abort();
     for (int64_t i = first; i < first + count; i++)
         if (report_has(r, i))
-            table_row(&table, report_at(r, i));
+            lines[n++] = (struct table_line){.row = report_at(r, i)};
+    table_print(&table, lines, n);
     fclose(table.out);
+    free(lines);
     return text;
 }
 

@@ -1,5 +1,8 @@
 #include "bench/sweep/report.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
@@ -8,25 +11,6 @@
 #include "bench/show/trace.h"
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
-
-/* The table's axis columns: axes with several values on the command line, and the device if several. */
-static void choose_axes(struct report *r)
-{
-    bool several = r->options->device.count > 1;
-    enum axis order[AXES];
-    if (several)
-        r->table.axes[r->table.axes_count++] = schema_find("device");
-    if (r->options->kernels) {
-        r->table.axes[r->table.axes_count++] = schema_find("op");
-        r->table.axes[r->table.axes_count++] = schema_find("variant");
-    }
-    axes_swept(order);
-    for (int i = 0; i < AXES; i++)
-        if (r->options->axes[order[i]].count > 1 || (order[i] == AXIS_NODES && r->options->largest.nodes))
-            r->table.axes[r->table.axes_count++] = schema_find(axis_info(order[i])->field);
-    if (r->table.axes_count == several && !r->options->kernels)
-        r->table.axes[r->table.axes_count++] = schema_find("nodes");
-}
 
 static bool save_trace(struct report *r, struct message *error)
 {
@@ -45,29 +29,52 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
                          .path = path,
                          .store = store,
                          .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
-    r->table.columns = o->bench->columns;
+    bool table = o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN;
     r->table.out = stdout;
     r->table.style = o->output.format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
-    choose_axes(r);
+    r->whole = table && o->sampling.turns > 1 && !o->device.meta; /* else rows are printed as they finish */
+    columns_of_table(o, &r->table);
+    r->csv_count = columns_of_csv(o, &r->table, r->csv);
+    if (r->whole && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
+        abort();
     if (store && !store_begin(store, record, !o->output.resume, error->text))
         return false;
     if (o->output.format == FORMAT_CSV)
-        csv_header(stdout);
-    else if (o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN)
+        csv_header(stdout, r->csv, r->csv_count);
+    else if (o->output.format == FORMAT_CSV_FULL)
+        csv_header(stdout, NULL, 0);
+    else if (table && !r->whole)
         table_header(&r->table);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
-/* Write errors are detected when stdout is flushed. */
-static void print_row(const struct report *r, const struct row *row)
+/* Prints a line of the table, or keeps it for the end. */
+static void print_line(struct report *r, const struct table_line *line)
 {
+    if (!r->whole) {
+        table_row(&r->table, line);
+        return;
+    }
+    r->lines = realloc(r->lines, (r->count + 1) * sizeof *r->lines);
+    if (!r->lines)
+        abort();
+    r->lines[r->count++] = *line;
+}
+
+/* Write errors are detected when stdout is flushed. */
+static void print_row(struct report *r, const struct table_line *line)
+{
+    const struct row *row = line->row;
     switch (r->options->output.format) {
     case FORMAT_TABLE:
     case FORMAT_MARKDOWN:
-        table_row(&r->table, row);
+        print_line(r, line);
         break;
     case FORMAT_CSV:
-        csv_row(stdout, row);
+        csv_row(stdout, row, r->csv, r->csv_count);
+        break;
+    case FORMAT_CSV_FULL:
+        csv_row(stdout, row, NULL, 0);
         break;
     case FORMAT_JSONL:
         record_write_line(r->record, row, stdout);
@@ -101,29 +108,16 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
     return saved;
 }
 
-/* Says in the table that the row is of an earlier run. */
-static void print_kept(const struct report *r, const struct row *row)
+bool report_print(struct report *r, int64_t index, bool kept, struct message *error)
 {
-    struct row *shown = row_copy(row);
-    const char *reason = "";
-    char text[MESSAGE_SIZE];
-    row_get_text(row, "reason", &reason);
-    snprintf(text, sizeof text, "kept%s%.400s", *reason ? ": " : "", reason);
-    row_set_text(shown, "reason", text);
-    print_row(r, shown);
-    row_free(shown);
-}
-
-bool report_print(const struct report *r, int64_t index, bool kept, struct message *error)
-{
-    const struct row *row = report_at(r, index);
-    bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
-    if (table && kept)
-        print_kept(r, row);
-    else
-        print_row(r, row);
+    print_row(r, &(struct table_line){report_at(r, index), kept, warnings_about(&r->warnings, index)});
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
     return printed || complain(error, "stdout: cannot be written");
+}
+
+FILE *report_profiles(const struct report *r)
+{
+    return r->profiles ? r->profiles : r->options->output.format == FORMAT_TABLE ? stdout : stderr;
 }
 
 struct rows *report_rows(const struct report *r)
@@ -135,8 +129,34 @@ struct rows *report_rows(const struct report *r)
     return rows;
 }
 
+/* "500 nodes": the axes of the table. */
+static void describe(const void *report, int64_t index, char text[AXES_TEXT])
+{
+    const struct report *r = report;
+    axes_describe_all(report_at(r, index), r->table.axes, r->table.axes_count, text);
+}
+
+/* Prints what belongs below the rows, and before that the rows if they were kept for the end. */
+static bool print_end(struct report *r)
+{
+    bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
+    if (r->whole)
+        table_print(&r->table, r->lines, r->count);
+    else if (table)
+        table_notes(&r->table);
+    bool printed = fflush(stdout) == 0 && !ferror(stdout);
+    warnings_print(&r->warnings, describe, r, stderr);
+    if (r->profiles)
+        fflush(r->profiles);
+    if (r->profile)
+        fputs(r->profile, r->options->output.format == FORMAT_TABLE ? stdout : stderr);
+    return printed;
+}
+
 bool report_end(struct report *r, struct message *error)
 {
+    if (!print_end(r))
+        return complain(error, "stdout: cannot be written");
     struct fits fits = fits_find(record_rows(r->record));
     bool complete = !interrupt_signal();
     if (complete)
@@ -156,5 +176,11 @@ bool report_close(struct report *r, struct message *error)
     if (r->trace_changed)
         saved = save_trace(r, error) && saved;
     value_free(r->trace);
+    warnings_free(&r->warnings);
+    notes_free(&r->table.notes);
+    if (r->profiles)
+        fclose(r->profiles);
+    free(r->profile);
+    free(r->lines);
     return saved;
 }

@@ -5,6 +5,8 @@
 #include "analysis/record/record.h"
 #include "analysis/record/store.h"
 #include "analysis/tables/table.h"
+#include "bench/base/warnings.h"
+#include "bench/sweep/report_columns.h"
 #include "bench/sweep/resume.h"
 
 struct report {
@@ -14,6 +16,15 @@ struct report {
     const char *path;      /* result file; null: none */
     struct store *store;   /* that writes it */
     struct table table;
+    const char *csv[CSV_COLUMNS]; /* fields of --format csv */
+    size_t csv_count;
+    bool whole;               /* the table is printed at the end, not row by row */
+    struct table_line *lines; /* of a table that is printed at the end */
+    size_t count;
+    struct warnings warnings;
+    FILE *profiles; /* printed below the table; null: after each row */
+    char *profile;  /* their text */
+    size_t profile_size;
     struct value *trace; /* --trace; null without it */
     bool trace_changed;  /* since it was saved */
     double trace_saved;  /* when */
@@ -34,13 +45,17 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
 bool report_has(const struct report *r, int64_t index);
 struct row *report_at(const struct report *r, int64_t index);
 
-/* Prints a finished row; kept: from an earlier run. */
-bool report_print(const struct report *r, int64_t index, bool kept, struct message *error);
+/* Prints a finished row, now or in a table at the end; kept: from an earlier run. */
+bool report_print(struct report *r, int64_t index, bool kept, struct message *error);
+
+/* Where the profile of a row is written, after the row. */
+FILE *report_profiles(const struct report *r);
 
 /* The rows of this command line, without others in the file: a new array. */
 struct rows *report_rows(const struct report *r);
 
-/* Computes and prints fits, saves them if the sweep was not interrupted, and prints JSON. */
+/* Prints what is left: the table, warnings, profiles, fits, JSON. Saves the fits if the sweep was not
+ * interrupted. */
 bool report_end(struct report *r, struct message *error);
 
 /* Completes the result file and the trace, and releases them. */

@@ -103,7 +103,7 @@ static bool begin_row(struct run *s, struct work *w, struct message *error)
     bool partial = w->state == ROW_PARTIAL;
     if (!partial && work_is_skipped(w, &s->pace, reason))
         return save_row(s, w, row_skip(&w->job, reason), error);
-    work_open_texts(w, s->report);
+    work_open_profile(w, s->report);
     w->m =
         measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
     for (size_t i = 0; i < TIMED; i++)
@@ -124,10 +124,10 @@ static bool finish_row(struct run *s, struct work *w, bool *all_good, struct mes
 {
     int64_t index = s->progress->before + (w - s->work);
     *all_good &= row_is_ok(report_at(s->report, index));
+    if (w->m)
+        measurement_warn(w->m);
     bool printed = report_print(s->report, index, w->state == ROW_KEPT, error);
-    if (w->m && w->job.notes)
-        measurement_warn(w->m, w->job.notes);
-    work_print_texts(w);
+    work_print_profile(w, report_profiles(s->report));
     return printed;
 }
 
@@ -302,6 +302,7 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
                          .counters = counting ? &counters : NULL,
                          .no_counters = none.text,
                          .ceilings = ceilings,
+                         .warnings = &r->warnings,
                          .trace = r->trace};
     bool done = true;
     *all_good = true;

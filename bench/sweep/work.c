@@ -128,14 +128,11 @@ static bool nothing_fits(const struct work *w, char reason[256])
     return none;
 }
 
-void work_open_texts(struct work *w, const struct report *r)
+void work_open_profile(struct work *w, const struct report *r)
 {
     struct job *job = &w->job;
     char prefix[PATH_MAX];
-    job->notes = open_memstream(&w->notes, &w->notes_size);
-    if (job->options->profile)
-        job->profile = open_memstream(&w->profile, &w->profile_size);
-    if (!job->notes || (job->options->profile && !job->profile))
+    if (job->options->profile && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
         abort();
     if (r->path && job->options->bench->whole && job->options->output.charts) {
         paths_prefix(r->path, prefix);
@@ -143,18 +140,13 @@ void work_open_texts(struct work *w, const struct report *r)
     }
 }
 
-void work_print_texts(struct work *w)
+void work_print_profile(struct work *w, FILE *out)
 {
-    struct job *job = &w->job;
-    if (job->profile)
-        fclose(job->profile);
-    if (job->notes)
-        fclose(job->notes);
+    if (w->job.profile)
+        fclose(w->job.profile);
     if (w->profile)
-        fputs(w->profile, job->options->output.format == FORMAT_TABLE ? stdout : stderr);
-    if (w->notes)
-        fputs(w->notes, stderr);
-    job->profile = job->notes = NULL;
+        fputs(w->profile, out);
+    w->job.profile = NULL;
 }
 
 void work_free(struct work *work, int64_t rows)
@@ -162,11 +154,8 @@ void work_free(struct work *work, int64_t rows)
     for (int64_t i = 0; work && i < rows; i++) {
         struct work *w = &work[i];
         measurement_end(w->m);
-        if (w->job.notes)
-            fclose(w->job.notes);
         if (w->job.profile)
             fclose(w->job.profile);
-        free(w->notes);
         free(w->profile);
         free((char *)w->job.timeline);
     }

@@ -14,8 +14,8 @@ struct work {
     struct states states;
     struct measurement *m; /* null: not begun, kept or skipped */
     double held;           /* bytes of its graphs */
-    char *profile, *notes; /* printed after the row */
-    size_t profile_size, notes_size;
+    char *profile;         /* text */
+    size_t profile_size;
 };
 
 /*
@@ -34,9 +34,9 @@ struct pace {
 struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows);
 void work_free(struct work *work, int64_t rows);
 
-/* Opens what is printed after the row, and prints it. */
-void work_open_texts(struct work *w, const struct report *r);
-void work_print_texts(struct work *w);
+/* Opens the profile of a row and the place of its charts; prints the profile. */
+void work_open_profile(struct work *w, const struct report *r);
+void work_print_profile(struct work *w, FILE *out);
 
 struct pace pace_start(const struct ceilings *c);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/statistics/robust.h"
+#include "bench/base/warnings.h"
 
 /* The state of the machine. What cannot be read is NAN, -1 or an empty text. */
 struct noise {
@@ -45,14 +46,13 @@ struct usage usage_now(void);
 struct usage usage_since(const struct usage *start);
 struct usage usage_sum(const struct usage *a, const struct usage *b);
 
-/*
- * Write warnings, one line each with a remedy, and return how many. All but the first are about the samples
- * of a program; `runs` runs in `seconds` used `u`.
- */
+/* Writes warnings about the machine, one line each with a remedy, and returns how many. */
 int noise_warn(const struct noise *n, FILE *out);
-int noise_warn_usage(const struct usage *u, int64_t runs, double seconds, const char *program, FILE *out);
-int noise_warn_samples(const struct drift *d, const struct slow_start *s, const char *program, FILE *out);
+
+/* Add warnings about the samples of a program, and return how many; `runs` runs in `seconds` used `u`. */
+int noise_warn_usage(const struct subject *s, const struct usage *u, int64_t runs, double seconds);
+int noise_warn_samples(const struct subject *s, const struct drift *d, const struct slow_start *slow);
 struct seen; /* of a GPU: bench/time/watch.h */
-int noise_warn_throttle(const struct seen *s, const char *program, FILE *out);
+int noise_warn_throttle(const struct subject *s, const struct seen *seen);
 
 #endif

@@ -85,47 +85,51 @@ int noise_warn(const struct noise *n, FILE *out)
     return warn_load(n, out) + warn_lost(n, out) + warn_governor(n, out) + warn_frequency(n, out);
 }
 
-int noise_warn_usage(const struct usage *u, int64_t runs, double seconds, const char *program, FILE *out)
+int noise_warn_usage(const struct subject *s, const struct usage *u, int64_t runs, double seconds)
 {
+    static const struct warning_kind read = {"warning", "%s pages were read from disk while it was timed",
+                                             "free memory, or use a smaller size"},
+                                     mapped = {"warning",
+                                               "%s page faults per run, so memory is still being mapped",
+                                               "warm up longer (--warmup)"},
+                                     preempted = {"warning", "preempted %s times per second",
+                                                  "stop other programs, or use fewer threads (--threads)"};
+    double faults = (double)u->minor_faults / (double)runs, switches = (double)u->involuntary / seconds;
     int warnings = 0;
     if (u->major_faults > 0)
-        warnings += warn(
-            out, "%s: %lld pages were read from disk while it was timed: free memory, or use a smaller size",
-            program, (long long)u->major_faults);
+        warnings += warnings_add(s, &read, (double)u->major_faults, "%lld", (long long)u->major_faults);
     if ((double)u->minor_faults > faults_a_run * (double)runs)
-        warnings += warn(
-            out, "%s: %.0f page faults per run, so memory is still being mapped: warm up longer (--warmup)",
-            program, (double)u->minor_faults / (double)runs);
+        warnings += warnings_add(s, &mapped, faults, "%.0f", faults);
     if (u->involuntary > 10 && (double)u->involuntary > switches_a_second * seconds)
-        warnings += warn(
-            out, "%s: preempted %.0f times per second: stop other programs, or use fewer threads (--threads)",
-            program, (double)u->involuntary / seconds);
+        warnings += warnings_add(s, &preempted, switches, "%.0f", switches);
     return warnings;
 }
 
-int noise_warn_samples(const struct drift *d, const struct slow_start *s, const char *program, FILE *out)
+int noise_warn_samples(const struct subject *s, const struct drift *d, const struct slow_start *slow)
 {
+    static const char what[] = "the samples drift by %s from first to last";
+    static const struct warning_kind start = {
+        "warning", "slow start: the first sample takes %s times the median of the later ones",
+        "warm up longer (--warmup)"};
+    static const struct warning_kind up = {"warning", what, "let the machine cool down"},
+                                     down = {"warning", what, "warm up longer (--warmup)"};
     int warnings = 0;
-    if (s->runs > 0)
-        warnings += warn(out,
-                         "%s: slow start: %zu sample%s, the first %.2f times the median of the later ones: "
-                         "warm up longer (--warmup)",
-                         program, s->runs, s->runs == 1 ? "" : "s", s->ratio);
+    if (slow->runs > 0)
+        warnings += warnings_add(s, &start, slow->ratio, "%.2f", slow->ratio);
     if (d->found)
-        warnings +=
-            warn(out, "%s: the samples drift by %+.1f %% from first to last: %s", program, 100 * d->change,
-                 d->change > 0 ? "let the machine cool down" : "warm up longer (--warmup)");
+        warnings += warnings_add(s, d->change > 0 ? &up : &down, d->change, "%+.1f %%", 100 * d->change);
     return warnings;
 }
 
-int noise_warn_throttle(const struct seen *s, const char *program, FILE *out)
+int noise_warn_throttle(const struct subject *s, const struct seen *seen)
 {
-    if (!s->discarded && !s->throttled)
+    static const struct warning_kind throttled = {"warning", "the GPU throttled (%s)",
+                                                  "let it cool down, and check its power supply and airflow"};
+    if (!seen->discarded && !seen->throttled)
         return 0;
     char reasons[THROTTLE_TEXT];
-    throttle_text(s->reasons, reasons);
-    return warn(out,
-                "%s: the GPU throttled (%s): %lld samples were discarded, %lld were kept: let it cool "
-                "down, and check its power supply and airflow",
-                program, reasons, (long long)s->discarded, (long long)s->throttled);
+    throttle_text(seen->reasons, reasons);
+    return warnings_add(s, &throttled, (double)(seen->discarded + seen->throttled),
+                        "%s: %lld samples discarded, %lld kept", reasons, (long long)seen->discarded,
+                        (long long)seen->throttled);
 }

@@ -1,0 +1,37 @@
+/* What the columns of a table can show of a row: every field of the schema, and summaries of its groups. */
+#ifndef GTMARK_ANALYSIS_COLUMNS_H
+#define GTMARK_ANALYSIS_COLUMNS_H
+
+#include "analysis/record/row.h"
+#include "analysis/tables/notes.h"
+
+enum { CELL_TEXT = 2 * MESSAGE_SIZE };
+
+/* A cell, and the notes of its table. */
+struct table_cell {
+    char text[CELL_TEXT];
+    struct notes *notes;
+};
+
+struct column {
+    const char *title;
+    int width; /* on a terminal, if lines are printed one by one */
+    void (*format)(struct table_cell *cell, const struct row *row, const char *path);
+    const char *path;
+};
+
+/*
+ * The column of this name; path null if there is none. A name is the path of a field, or a summary:
+ * "forward", "step", "kernel" and "encoding" are times with their intervals, "step.flops" and the like are
+ * executed FLOPs as a multiple of the analytic ones, "kernel.rate" is GFLOP/s, or GB/s if memory bounds the
+ * kernel.
+ */
+struct column column_named(const char *name);
+
+/* The i-th summary; null past the last. */
+const char *column_summary(size_t i);
+
+/* The cell of a row; "-" if it was not measured. */
+void column_cell(const struct column *c, const struct row *row, struct notes *notes, struct table_cell *cell);
+
+#endif

@@ -1,0 +1,129 @@
+#include "bench/sweep/report_columns.h"
+
+#include <string.h>
+
+/* The table's axis columns: axes with several values on the command line, and the device if several. */
+static void choose_axes(const struct options *o, struct table *t)
+{
+    bool several = o->device.count > 1;
+    enum axis order[AXES];
+    if (several)
+        t->axes[t->axes_count++] = schema_find("device");
+    if (o->kernels) {
+        t->axes[t->axes_count++] = schema_find("op");
+        t->axes[t->axes_count++] = schema_find("variant");
+    }
+    axes_swept(order);
+    for (int i = 0; i < AXES; i++)
+        if (o->axes[order[i]].count > 1 || (order[i] == AXIS_NODES && o->largest.nodes))
+            t->axes[t->axes_count++] = schema_find(axis_info(order[i])->field);
+    if (t->axes_count == several && !o->kernels)
+        t->axes[t->axes_count++] = schema_find("nodes");
+}
+
+static bool encodes(const struct options *o)
+{
+    const struct axis_values *pe = &o->axes[AXIS_PE];
+    return pe->count > 1 || strcmp(axis_text(pe, pe->values[0]), "none") != 0;
+}
+
+/* Whether rows can have something in this column. */
+static bool is_possible(const struct options *o, const char *column)
+{
+    bool planned = strstr(column, ".memory") || strstr(column, ".analytic") || strstr(column, "graph.");
+    bool executed = strstr(column, ".flops") && !strstr(column, ".analytic");
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        if (schema_is_under(column, program_name(p)) && !o->programs[p])
+            return false;
+    return (planned || !o->device.meta) && (encodes(o) || !schema_is_under(column, "encoding")) &&
+           (o->count != COUNT_OFF || !executed);
+}
+
+void columns_of_table(const struct options *o, struct table *t)
+{
+    const char *const *columns = o->bench->columns ? o->bench->columns : table_usual;
+    choose_axes(o, t);
+    t->all = o->output.columns_count > 0;
+    for (int i = 0; i < o->output.columns_count; i++)
+        t->columns[t->count++] = o->output.columns[i];
+    for (; *columns && !t->all; columns++)
+        if (is_possible(o, *columns))
+            t->columns[t->count++] = *columns;
+}
+
+struct paths {
+    const char **list;
+    size_t count;
+};
+
+static void add_field(struct paths *p, const char *group, const char *name)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s%s", group, name);
+    const struct field *f = schema_find(path);
+    for (size_t i = 0; f && i < p->count; i++)
+        if (strcmp(p->list[i], path) == 0)
+            return;
+    if (f)
+        p->list[p->count++] = f->path;
+}
+
+static void add_time(struct paths *p, const char *group)
+{
+    add_field(p, group, ".time.median");
+    add_field(p, group, ".time.ci95_low");
+    add_field(p, group, ".time.ci95_high");
+}
+
+/* The fields that a column summarises. */
+static void add_column(struct paths *p, const char *column)
+{
+    add_field(p, column, "");
+    add_time(p, column);
+    add_field(p, column, ".executed");
+    if (strcmp(column, "kernel.rate") == 0) {
+        add_field(p, "kernel", ".gflops");
+        add_field(p, "kernel", ".bandwidth");
+    }
+}
+
+static void add_program(struct paths *p, const char *program, bool kernel)
+{
+    static const char *const of_all[] = {".gflops",         ".bandwidth",      ".memory.planned",
+                                         ".flops.analytic", ".flops.executed", ".roofline.percent"};
+    add_time(p, program);
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
+        add_field(p, program, of_all[i]);
+    add_field(p, program, kernel ? ".cold.median" : ".throughput");
+}
+
+static void add_main(const struct options *o, struct paths *p)
+{
+    add_field(p, "nodes", "");
+    add_field(p, "device", "");
+    add_field(p, "threads", "");
+    add_field(p, "graph.edges", "");
+    if (encodes(o)) {
+        add_time(p, "encoding");
+        add_field(p, "encoding", ".peak");
+        add_field(p, "encoding", ".residual");
+    }
+    for (enum program_kind k = 0; k < PROGRAMS; k++)
+        if (o->programs[k])
+            add_program(p, program_name(k), k == PROGRAM_KERNEL);
+    add_field(p, "error.norm", "");
+}
+
+size_t columns_of_csv(const struct options *o, const struct table *t, const char *paths[CSV_COLUMNS])
+{
+    struct paths p = {paths, 0};
+    add_field(&p, "status", "");
+    add_field(&p, "reason", "");
+    for (size_t i = 0; i < t->axes_count; i++)
+        add_field(&p, t->axes[i]->path, "");
+    for (int i = 0; i < o->output.columns_count; i++)
+        add_column(&p, o->output.columns[i]);
+    if (o->output.columns_count == 0)
+        add_main(o, &p);
+    return p.count;
+}
