@@ -186,8 +186,14 @@ int syntax_read(const struct syntax *s, void *options, int argc, char **argv, st
 {
     struct reading r = {.syntax = s, .options = options, .next = argv + (argc > 0), .end = argv + argc};
     int operands = 0;
+    bool flags = true; /* until "--" */
     while (r.next < r.end) {
-        if (**r.next == '-') {
+        if (flags && strcmp(*r.next, "--") == 0) {
+            flags = false;
+            r.next++;
+            continue;
+        }
+        if (flags && **r.next == '-') {
             if (!read_flag(&r, error))
                 return -1;
             continue;

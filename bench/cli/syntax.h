@@ -68,8 +68,8 @@ struct syntax {
 };
 
 /*
- * Reads the arguments after the first into the options. Returns the number of operands, which are moved to
- * argv[1] and on; -1 with a message that names the flag, the value and what is allowed.
+ * Reads the arguments after the first into the options; "--" ends the flags. Returns the number of operands,
+ * which are moved to argv[1] and on; -1 with a message that names the flag, the value and what is allowed.
  */
 int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
 
