@@ -433,10 +433,12 @@ static void test_charts(void **state)
         assert_non_null(in);
         script[fread(script, 1, sizeof script - 1, in)] = '\0';
         fclose(in);
-        assert_says(script, p ? "title = 'Training step, time over that of A: B 2.00 (geometric mean)'"
-                              : "title = 'Forward pass, time over that of A: B 1.00 (geometric mean)'");
-        assert_says(script, "label[1] = 'A: a, N^{1.0"); /* one name: told apart by file */
-        assert_says(script, "label[2] = 'B: b, N^{1.0");
+        assert_says(
+            script,
+            p ? "title[1] = \"A training step takes, compared with A, 2.00 times as long in B (3 slower)\""
+              : "title[1] = \"A forward pass takes, compared with A, 1.00 times as long in B (3 same)\"");
+        assert_says(script, "label[1] = \"A: a"); /* one name: told apart by file */
+        assert_says(script, "label[2] = \"B: b");
         assert_says(script, "series = 2\n");
     }
     free(compare(h, "a.json b.json --chart /nonexistent/x", 1));

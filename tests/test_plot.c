@@ -64,6 +64,20 @@ static void assert_ends(const struct house *h, const char *words, int status, co
     ended_free(&e);
 }
 
+/* Names of files are no commands and no flags. */
+static void test_strange_names(const struct house *h, bool draws)
+{
+    char line[3 * PATH_MAX];
+    snprintf(
+        line, sizeof line,
+        "cd %s && P=%s && for n in '|touch STRANGE;' '<touch STRANGE;' '-x' \"it's\"; do "
+        "cp kernels.json \"./$n.json\" && \"$P\" -- \"$n.json\" 2>strange.log && \"$P\" -- kernels.json "
+        "\"$n\" "
+        "2>strange.log && { ! %s || test -s \"./${n}_percent.png\"; } || exit 1; done; ! test -e STRANGE",
+        h->work, h->program, draws ? "true" : "false");
+    assert_int_equal(system(line), 0);
+}
+
 static void test_plot(void **state)
 {
     (void)state;
@@ -75,13 +89,14 @@ static void test_plot(void **state)
     snprintf(link, sizeof link, "%s/analysis", ((struct house *)h)->root);
     assert_int_equal(symlink(scripts, link), 0);
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
-    assert_ends(h, "kernels.json", 0, "", draws ? "kernels_roofline.png" : "charts skipped: ");
+    assert_ends(h, "kernels.json", 0, "", draws ? "kernels_percent.png" : "charts skipped: ");
     save_older(h, "kernels.json", "older.json");
-    assert_ends(h, "older.json", 0, "", draws ? "older_roofline.png" : "charts skipped: ");
+    assert_ends(h, "older.json", 0, "", draws ? "older_percent.png" : "charts skipped: ");
     char unheard[2 * PATH_MAX]; /* no stderr: gnuplot's messages are lost, not its images */
-    snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_roofline.png",
+    snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_percent.png",
              ((struct house *)h)->work, ((struct house *)h)->program);
     assert_true(!draws || system(unheard) == 0);
+    test_strange_names(h, draws);
     assert_ends(h, "--help", 0, "usage: plot ", "");
     assert_ends(h, "", 2, "", "usage: plot ");
     assert_ends(h, "nothing.json", 2, "", "nothing.json: ");

@@ -1,6 +1,6 @@
 /*
- * Charts of a record: time, memory, work, throughput, and time and memory of encodings, over one axis,
- * log-log, with fitted power laws.
+ * Charts of a record: time, memory, work, throughput, and time and memory of encodings, over one axis with
+ * logarithmic scales, or as bars if the axis has one value.
  */
 #ifndef GTMARK_ANALYSIS_CHART_H
 #define GTMARK_ANALYSIS_CHART_H
@@ -12,13 +12,9 @@
 #include "analysis/record/schema.h"
 
 /*
- * Draws the rows that are ok over `axis` (null: the first numeric axis that varies). Writes PREFIX_time.gp,
- * PREFIX_memory.gp and so on, self-contained scripts to redraw with `gnuplot FILE`, and .png and .svg of the
- * same names. A chart for which no row has a value is left out.
- *
- * plots_dir contains scaling.gp; null: analysis/plots above the program or in the current directory.
- * message[MESSAGE_SIZE] gets one line for the user: the files written, or why there are none (no gnuplot:
- * skipped).
+ * Draws the rows that are ok over `axis`, numeric (null: the first numeric axis that varies; nodes, if none
+ * does). Draws PREFIX_time, PREFIX_memory and so on: see figures_draw. A chart for which no row has a value
+ * is left out.
  */
 enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
                              const char *prefix, char *message);

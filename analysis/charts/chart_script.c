@@ -2,8 +2,11 @@
 #include "analysis/charts/chart_script.h"
 
 #include "analysis/charts/chart_text.h"
+#include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/ticks.h"
+#include "analysis/charts/title.h"
+#include "analysis/charts/wrap.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,15 +27,15 @@ static void widen(struct scale *s, double share, double least)
 }
 
 /* Ticks are at the measured sizes. */
-static struct scale scale_of_x(const struct series_set *set)
+static struct scale scale_of_x(const struct series *series, size_t count)
 {
     enum { AT_MOST = 256 };
-    double values[AT_MOST];
+    double values[AT_MOST] = {0};
     size_t n = 0;
     struct scale s = {.low = INFINITY, .high = 0};
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t k = 0; k < set->series[i].count; k++) {
-            double x = set->series[i].points[k].x;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < series[i].count; k++) {
+            double x = series[i].points[k].at.x;
             s.low = fmin(s.low, x);
             s.high = fmax(s.high, x);
             if (n < AT_MOST)
@@ -43,13 +46,13 @@ static struct scale scale_of_x(const struct series_set *set)
     return s;
 }
 
-/* The range includes error bars. */
-static struct scale scale_of_y(const struct series_set *set, enum unit_base base)
+/* The range includes intervals. */
+static struct scale scale_of_y(const struct series *series, size_t count, enum unit_base base)
 {
     struct scale s = {.low = INFINITY, .high = 0};
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t k = 0; k < set->series[i].count; k++) {
-            struct point p = set->series[i].points[k];
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < series[i].count; k++) {
+            struct law_point p = series[i].points[k].at;
             s.low = fmin(s.low, p.low > 0 ? p.low : p.y);
             s.high = fmax(s.high, p.high);
         }
@@ -58,105 +61,209 @@ static struct scale scale_of_y(const struct series_set *set, enum unit_base base
     return s;
 }
 
-static void write_scale(FILE *out, char axis, const struct scale *s, const struct chart *c)
+/* Ticks of the value have its unit, unless it is the name of the axis already. */
+static void write_scale(FILE *out, char axis, const struct scale *s, const struct chart *values)
 {
     fprintf(out, "set %crange [%.15g:%.15g]\nset %ctics (", axis, s->low, s->high, axis);
     for (size_t i = 0; i < s->count; i++) {
         char label[UNITS_TEXT];
-        if (axis == 'x')
-            ticks_label(label, s->ticks[i]);
+        if (values && values->quantities[0].kind != SERIES_RATE)
+            units_format_short(label, s->ticks[i], values->base, values->unit);
         else
-            units_format_short(label, s->ticks[i], c->base, c->unit);
-        fputs(i > 0 ? ", " : "", out);
-        gnuplot_put_string(out, label);
-        fprintf(out, " %.15g", s->ticks[i]);
+            ticks_label(label, s->ticks[i]);
+        gnuplot_put_tick(out, i == 0, label, s->ticks[i]);
     }
     fputs(")\n", out);
 }
 
-static void write_texts(FILE *out, const struct chart *c, const struct series_set *set,
-                        const struct drawing *d)
+/* "not drawn: step, grid graph; step, ba graph" */
+static void list_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
 {
-    const struct rows *rows = d->rows;
-    const struct field *axis = d->axis;
-    char text[CHART_TEXT];
-    chart_title(text, &set->series[0], axis, c->what, c->base, c->unit);
-    gnuplot_put_text(out, "title", c->title ? c->title : text);
-    chart_machine(text, d->record, rows);
-    gnuplot_put_text(out, "subtitle", text);
-    chart_work(text, rows);
-    gnuplot_put_text(out, "work", text);
-    chart_left_out(text, rows, axis);
-    if (set->points_dropped > 0) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%zu points of further combinations",
-                 used ? ", " : "left out: ", set->points_dropped);
+    enum { NAMED = 6 };
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = drawn; i < set->count && i < drawn + NAMED; i++) {
+        char label[CHART_TEXT];
+        chart_label(label, &set->series[i]);
+        used +=
+            (size_t)snprintf(text + used, CHART_TEXT - used, "%s%.150s", used ? "; " : "not drawn: ", label);
     }
-    gnuplot_put_text(out, "left_out", text);
-    gnuplot_put_text(out, "note", c->note);
-    gnuplot_put_text(out, "ytitle", c->axis);
-    gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
+    if (set->count > drawn + NAMED)
+        snprintf(text + used, CHART_TEXT - used, "; and %zu more", set->count - drawn - NAMED);
 }
 
-static void write_data(FILE *out, const struct series_set *set)
+/* What the marks mean, and which rows are missing. */
+static void list_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
+{
+    char left_out[CHART_TEXT];
+    bool law = false, noisy = false;
+    for (size_t i = 0; i < drawn; i++) {
+        law = law || (d->set.series[i].law.terms && !bars);
+        for (size_t k = 0; k < d->set.series[i].count; k++)
+            noisy = noisy || d->set.series[i].points[k].noisy;
+    }
+    chart_left_out(left_out, d->drawing->rows, d->drawing->axis);
+    snprintf(text, CHART_TEXT, "%s%s%s%s%.500s", d->chart->note,
+             law ? "; curves: polynomials with the terms of the work" : "",
+             noisy && !bars ? "; crosses: noisy times, in no curve and no finding" : "",
+             *left_out ? "; " : "", left_out);
+}
+
+static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t legend_rows,
+                        size_t height)
+{
+    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[CHART_TEXT];
+    struct frame f = {.title = d->chart->title ? d->chart->title : title,
+                      .subtitle = machine,
+                      .axis = d->chart->axis,
+                      .notes = {notes, others, work},
+                      .legend_rows = legend_rows,
+                      .height = height};
+    if (bars)
+        title_of_bars(title, d->chart, &d->set, d->drawing->axis);
+    else
+        title_of_lines(title, d->chart, &d->set, d->drawing->axis);
+    chart_machine(machine, d->drawing->record, d->drawing->rows);
+    chart_work(work, d->drawing->rows);
+    list_notes(notes, d, drawn, bars);
+    list_not_drawn(others, &d->set, drawn);
+    frame_write(out, &f);
+}
+
+static void write_series(FILE *out, const struct series *series, size_t n)
 {
     fputs("$points << END\n", out);
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < n; i++) {
         fputs(i > 0 ? "\n\n" : "", out);
-        for (size_t k = 0; k < set->series[i].count; k++) {
-            struct point p = set->series[i].points[k];
-            fprintf(out, "%.15g %.15g %.15g %.15g\n", p.x, p.y, p.low, p.high);
-        }
-    }
-    size_t fits = 0;
-    for (size_t i = 0; i < set->count; i++)
-        fits += set->series[i].fit.has_exponent;
-    fprintf(out, "END\nfits = %zu\n$fits << END\n", fits);
-    for (size_t i = 0; i < set->count; i++) {
-        const struct series *s = &set->series[i];
-        fputs(i > 0 ? "\n\n" : "", out);
-        for (int end = 0; end < 2; end++) {
-            const struct point *p = &s->points[end == 0 ? 0 : s->count - 1];
-            double y = s->fit.has_exponent ? s->fit.factor * pow(p->x, s->fit.exponent) : p->y;
-            fprintf(out, "%.15g %.15g\n", p->x, y);
+        for (size_t k = 0; k < series[i].count; k++) {
+            struct law_point p = series[i].points[k].at;
+            fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low, p.high, series[i].points[k].noisy);
         }
     }
     fputs("END\n", out);
 }
 
-static void write_legend(FILE *out, const struct chart *c, const struct series_set *set,
-                         const struct field *axis)
+/* The laws as curves over the range of their points. */
+static void write_laws(FILE *out, const struct series *series, size_t n)
 {
-    bool grouped = false;
-    for (size_t i = 0; i < set->count; i++)
-        grouped = grouped || *set->series[i].group;
-    fprintf(out, "series = %zu\narray label[%zu]\narray look[%zu]\narray line[%zu]\n", set->count, set->count,
-            set->count, set->count);
-    for (size_t i = 0; i < set->count; i++) {
-        char text[CHART_TEXT];
-        chart_legend(text, &set->series[i], axis);
-        fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, text);
-        /* A quantity has the same colour in all charts, unless combinations need the colours. */
-        fprintf(out, "\nlook[%zu] = %zu\n", i + 1,
-                grouped ? i + 1 : (size_t)(set->series[i].quantity - c->quantities) + 1);
-        fprintf(out, "line[%zu] = %d\n", i + 1, !set->series[i].quantity->measured);
+    enum { STEPS = 100 };
+    int laws = 0;
+    fputs("$laws << END\n", out);
+    for (size_t i = 0; i < n; i++) {
+        const struct series *s = &series[i];
+        double first = s->points[0].at.x, last = s->points[s->count - 1].at.x;
+        laws += s->law.terms != 0;
+        fputs(i > 0 ? "\n\n" : "", out);
+        for (int k = 0; s->law.terms && k <= STEPS; k++) {
+            double x = first * pow(last / first, (double)k / STEPS);
+            fprintf(out, "%.6g %.6g\n", x, law_at(&s->law, x));
+        }
+        if (!s->law.terms) /* a block of its own all the same */
+            fprintf(out, "%.6g NaN\n", first);
+    }
+    fprintf(out, "END\nlaws = %d\n", laws);
+}
+
+static bool same_look(const struct series *a, const struct series *b, bool by_group)
+{
+    return strcmp(a->quantity->subject, b->quantity->subject) == 0 &&
+           (!by_group || strcmp(a->group, b->group) == 0);
+}
+
+/* The colour, from 1: one for each program, or for each program and combination, in order of appearance. */
+static size_t look_of(const struct series *series, size_t i, bool by_group)
+{
+    size_t look = 0;
+    for (size_t k = 0;; k++) {
+        size_t first = 0;
+        while (!same_look(&series[first], &series[k], by_group))
+            first++;
+        look += first == k;
+        if (same_look(&series[k], &series[i], by_group))
+            return look;
     }
 }
 
-bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set,
-                        const struct drawing *d, const char *pictures, const char *look)
+/* Returns the widest entry, in em. */
+static double write_legend(FILE *out, const struct series *series, size_t n, const struct field *axis)
 {
-    struct scale x = scale_of_x(set), y = scale_of_y(set, c->base);
-    fputs("reset\nset encoding utf8\n", out);
-    gnuplot_put_text(out, "prefix", pictures);
-    write_texts(out, c, set, d);
-    write_scale(out, 'x', &x, c);
-    write_scale(out, 'y', &y, c);
-    write_legend(out, c, set, d->axis);
-    write_data(out, set);
-    fputs("load ", out);
-    gnuplot_put_string(out, look);
-    putc('\n', out);
-    return !ferror(out);
+    double widest = 0;
+    fprintf(out, "series = %zu\narray label[%zu]\narray look[%zu]\narray open[%zu]\narray joined[%zu]\n", n,
+            n, n, n, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct series *s = &series[i];
+        bool open = s->quantity->kind == SERIES_MEASURED;
+        char name[CHART_TEXT + 4], text[2 * CHART_TEXT], law[LAW_TEXT + 2] = "";
+        if (s->law.terms) {
+            memcpy(law, ": ", 2);
+            law_text(law + 2, &s->law, axes_symbol(axis));
+        }
+        chart_label(name, s);
+        text_wrap(name, sizeof name, frame_legend_width() - text_width(law), 1);
+        gnuplot_escape(text, CHART_TEXT, name);
+        strcat(text, law);
+        widest = fmax(widest, text_width(text));
+        fprintf(out, "label[%zu] = ", i + 1);
+        gnuplot_put_string(out, text);
+        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1, look_of(series, i, true),
+                i + 1, open, i + 1, !open && !s->law.terms);
+    }
+    return widest;
+}
+
+void chart_write_lines(FILE *out, const void *what)
+{
+    const struct chart_data *d = what;
+    const struct series *series = d->set.series;
+    const struct field *axis = d->drawing->axis;
+    size_t n = d->set.count < LINES_MAX ? d->set.count : LINES_MAX;
+    struct scale x = scale_of_x(series, n), y = scale_of_y(series, n, d->chart->base);
+    double widest = write_legend(out, series, n, axis);
+    write_frame(out, d, n, false, frame_legend_rows(n, widest), 400);
+    write_scale(out, 'x', &x, NULL);
+    write_scale(out, 'y', &y, d->chart);
+    gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
+    write_series(out, series, n);
+    write_laws(out, series, n);
+}
+
+/* A linear scale from 0, with room for the value beside the longest bar. */
+static struct scale scale_of_bars(const struct series_set *set, size_t n, enum unit_base base)
+{
+    struct scale s = {.low = 0, .high = 0};
+    for (size_t i = 0; i < n; i++)
+        s.high = fmax(s.high, set->series[i].points[0].at.high);
+    s.high *= 1.25;
+    s.count = ticks_even(0, s.high, base, s.ticks);
+    return s;
+}
+
+void chart_write_bars(FILE *out, const void *what)
+{
+    enum { NAME_LINES = 2, PIXELS = 30 };
+    const double em = 14, widest_name = 0.4 * CHART_WIDTH;
+    const struct chart_data *d = what;
+    size_t n = d->set.count < BARS_MAX ? d->set.count : BARS_MAX;
+    struct scale x = scale_of_bars(&d->set, n, d->chart->base);
+    double left = 0;
+    write_frame(out, d, n, true, 0, n * PIXELS + 50);
+    write_scale(out, 'x', &x, d->chart);
+    fprintf(out, "bars = %zu\nset ytics (", n);
+    for (size_t i = 0; i < n; i++) {
+        char name[CHART_TEXT + 4];
+        chart_label(name, &d->set.series[i]);
+        left = fmax(left, fmin(text_width(name) * em, widest_name));
+        text_wrap(name, sizeof name, widest_name / em, NAME_LINES);
+        gnuplot_put_tick(out, i == 0, name, (double)i);
+    }
+    fprintf(out, ")\nleft = %.0f\n$bars << END\n", left + 30);
+    for (size_t i = 0; i < n; i++) {
+        const struct point *p = &d->set.series[i].points[0];
+        char value[UNITS_TEXT];
+        units_format(value, p->at.y, d->chart->base, d->chart->unit);
+        fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s%s\"\n", i, p->at.y, p->at.low, p->at.high,
+                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED, value,
+                p->noisy ? " (noisy)" : "");
+    }
+    fputs("END\n", out);
 }

@@ -1,28 +1,15 @@
-/* The script of one chart: texts, ranges, ticks and data, then the load of plots/scaling.gp. */
+/*
+ * The scripts of charts over an axis: points joined by lines or with the curve of their law, or bars if there
+ * is one x.
+ */
 #ifndef GTMARK_ANALYSIS_CHART_SCRIPT_H
 #define GTMARK_ANALYSIS_CHART_SCRIPT_H
 
 #include "analysis/charts/series.h"
 #include "analysis/record/record.h"
-#include "analysis/tables/units.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-
-enum { CHART_QUANTITIES = 4 };
-
-/* A kind of chart. */
-struct chart {
-    const char *name; /* file name suffix */
-    const char *axis; /* what the y axis shows */
-    const char *what; /* the same, for the title */
-    enum unit_base base;
-    const char *unit;
-    const char *note;  /* what points and bars mean */
-    const char *title; /* null: made from the first series */
-    size_t count;
-    struct quantity quantities[CHART_QUANTITIES];
-};
 
 /* The data of charts. */
 struct drawing {
@@ -33,11 +20,20 @@ struct drawing {
     const struct field *axis;    /* numeric */
 };
 
-/*
- * Writes the script that draws `set`, not empty, to `pictures`.png and .svg in the style of the file `look`.
- * False if writing failed.
- */
-bool chart_script_write(FILE *out, const struct chart *c, const struct series_set *set,
-                        const struct drawing *d, const char *pictures, const char *look);
+/* A chart and its series, of which there is at least one. */
+struct chart_data {
+    const struct chart *chart;
+    const struct drawing *drawing;
+    struct series_set set;
+};
+
+enum {
+    LINES_MAX = 6, /* most series over an axis that one can follow; the others are named */
+    BARS_MAX = 24
+};
+
+/* Write a script for plots/scaling.gp and for plots/bars.gp; `what` is a struct chart_data. */
+void chart_write_lines(FILE *out, const void *what);
+void chart_write_bars(FILE *out, const void *what);
 
 #endif

@@ -1,25 +1,16 @@
 /*
- * The texts of a chart: title, legend and notes on the series. Titles and legends use gnuplot's enhanced
- * markup for exponents.
+ * Texts of charts other than titles: the machine, the work, what is left out, the names of series. All are
+ * without markup.
  */
 #ifndef GTMARK_ANALYSIS_CHART_TEXT_H
 #define GTMARK_ANALYSIS_CHART_TEXT_H
 
+#include "analysis/charts/frame.h"
 #include "analysis/charts/series.h"
 #include "analysis/record/record.h"
-#include "analysis/tables/units.h"
 
-enum { CHART_TEXT = 1024 };
-
-/*
- * "Training step time grows as N^{1.4}: 12.3 ms at 100 nodes, 850 ms at 2000 nodes", of the first series;
- * "Training step: 12.3 ms at 100 nodes, 850 ms at 2000 nodes" if the exponent has no interval or a wide one.
- */
-void chart_title(char text[CHART_TEXT], const struct series *first, const struct field *axis,
-                 const char *what, enum unit_base base, const char *unit);
-
-/* "forward, N^{1.32 ± 0.05}"; "forward" if the exponent has no interval. */
-void chart_legend(char text[CHART_TEXT], const struct series *s, const struct field *axis);
+/* "step, grid graph"; the subject of the title if the quantity has no label and the series no group. */
+void chart_label(char text[CHART_TEXT], const struct series *s);
 
 /*
  * The machine: "AMD EPYC 7B13, cpu, 2 threads", from the record (null: left out) and the first row that is
@@ -30,7 +21,7 @@ void chart_machine(char text[CHART_TEXT], const struct record *record, const str
 /* The work: the axes that do not vary, from the first row that is ok. */
 void chart_work(char text[CHART_TEXT], const struct rows *rows);
 
-/* "left out: 5000 nodes (oom)"; "" if all rows are ok. */
+/* "left out: 5000 nodes (oom)"; "" if all rows are drawn. */
 void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis);
 
 #endif

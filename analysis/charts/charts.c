@@ -15,7 +15,7 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
             return false;
         fprintf(log, "%s\n", message);
     }
-    if (!kernels || axes_vary(rows, axis ? axis : axes_default(rows))) {
+    if (!kernels || rows_count(rows) <= BARS_MAX || axes_vary(rows, axis ? axis : axes_default(rows))) {
         if (chart_draw(record, axis, NULL, prefix, message) == CHART_FAILED)
             return false;
         fprintf(log, "%s\n", message);

@@ -6,9 +6,10 @@
 #include "analysis/record/record.h"
 
 /*
- * Draws PREFIX_roofline for a benchmark of ops, and the charts of chart_draw over `axis` (null: the first
- * numeric axis that varies); for ops only if such an axis varies. Prints one line for each on `log`. Returns
- * false if one failed, with its line in message[MESSAGE_SIZE] instead.
+ * Draws the charts of kernel_chart_draw for a benchmark of ops, and those of chart_draw over `axis` (null:
+ * the first numeric axis that varies); for ops the latter only if such an axis varies, or if there are few.
+ * Prints a line for each kind on `log`. Returns false if one failed, with its line in message[MESSAGE_SIZE]
+ * instead.
  */
 bool charts_draw(const struct record *record, const struct field *axis, const char *prefix, FILE *log,
                  char *message);

@@ -4,68 +4,129 @@
 #include "analysis/record/message.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-bool figure_look(const char *plots_dir, const char *name, char look[PATH_MAX])
+static enum chart_result skip(char *message, const char *why)
 {
-    char program[PATH_MAX];
-    if (plots_dir)
-        return snprintf(look, PATH_MAX, "%s/%s", plots_dir, name) < PATH_MAX && access(look, R_OK) == 0;
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    for (char *slash; (slash = strrchr(program, '/'));) {
-        *slash = '\0';
-        if (snprintf(look, PATH_MAX, "%s/analysis/plots/%s", program, name) < PATH_MAX &&
-            access(look, R_OK) == 0)
-            return true;
-    }
-    snprintf(look, PATH_MAX, "analysis/plots/%s", name);
-    return access(look, R_OK) == 0;
+    snprintf(message, MESSAGE_SIZE, "charts skipped: %s", why);
+    return CHART_SKIPPED;
 }
 
-static bool write_figure(const struct figure *f, const void *what, const char *path, const char *pictures,
-                         const char *look)
+/* Finds the directory of the styles. */
+static bool find_plots(const char *plots_dir, const char *look, char found[PATH_MAX])
 {
-    FILE *out = fopen(path, "w");
+    char program[PATH_MAX], path[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    for (char *slash; !plots_dir && (slash = strrchr(program, '/'));) {
+        *slash = '\0';
+        snprintf(path, sizeof path, "%s/analysis/plots/%s", program, look);
+        if (access(path, R_OK) == 0)
+            return snprintf(found, PATH_MAX, "%s/analysis/plots", program) < PATH_MAX;
+    }
+    snprintf(path, sizeof path, "%s/%s", plots_dir ? plots_dir : "analysis/plots", look);
+    return access(path, R_OK) == 0 &&
+           snprintf(found, PATH_MAX, "%s", plots_dir ? plots_dir : "analysis/plots") < PATH_MAX;
+}
+
+/* "PREFIX_name.gp"; false if it is too long. */
+static bool path_of(char path[PATH_MAX], const char *prefix, const struct figure *f, const char *ending)
+{
+    errno = ENAMETOOLONG;
+    return snprintf(path, PATH_MAX, "%s_%s%s", prefix, f->name, ending) < PATH_MAX;
+}
+
+static bool write_script(const struct figure *f, const char *path, const char *prefix, const char *plots)
+{
+    char pictures[PATH_MAX];
+    FILE *out = path_of(pictures, prefix, f, "") ? fopen(path, "w") : NULL;
     if (!out)
         return false;
     fputs("reset\nset encoding utf8\n", out);
-    gnuplot_put_text(out, "prefix", pictures);
-    f->write(out, what);
-    fputs("load ", out);
-    gnuplot_put_string(out, look);
-    putc('\n', out);
+    gnuplot_put_path(out, "prefix", pictures);
+    gnuplot_put_path(out, "plots", plots);
+    f->write(out, f->what);
+    fprintf(out, "load plots.\"/%s\"\n", f->look);
     bool good = !ferror(out);
     return fclose(out) == 0 && good;
 }
 
-enum chart_result figure_draw(const struct figure *f, const void *what, const char *plots_dir,
-                              const char *prefix, char *message)
+static bool is_older(const struct stat *a, const struct stat *b)
 {
-    char look[PATH_MAX], pictures[PATH_MAX], path[PATH_MAX];
-    if (!figure_look(plots_dir, f->look, look)) {
-        snprintf(message, MESSAGE_SIZE, "charts skipped: analysis/plots/%s was not found", f->look);
-        return CHART_SKIPPED;
-    }
-    errno = ENAMETOOLONG;
-    if (snprintf(path, sizeof path, "%s_%s.gp", prefix, f->name) >= PATH_MAX ||
-        snprintf(pictures, sizeof pictures, "%s_%s", prefix, f->name) >= PATH_MAX ||
-        !write_figure(f, what, path, pictures, look)) {
-        snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", path, strerror(errno));
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+/* Whether a picture was written after its script, and to its end. */
+static bool is_whole(const char *path, const char *script, const char *end)
+{
+    char tail[32] = "";
+    struct stat picture, source;
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return false;
+    size_t length = fseek(in, -16, SEEK_END) == 0 ? fread(tail, 1, sizeof tail, in) : 0;
+    bool whole = memmem(tail, length, end, strlen(end)) && fstat(fileno(in), &picture) == 0 &&
+                 stat(script, &source) == 0 && !is_older(&picture, &source);
+    fclose(in);
+    return whole;
+}
+
+/* False, with the path of the first picture that is not whole. */
+static bool are_whole(const struct figure *figures, size_t n, const char *prefix, char path[PATH_MAX])
+{
+    static const char *const endings[][2] = {{".png", "IEND"}, {".svg", "</svg>"}};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char script[PATH_MAX];
+            if (!path_of(script, prefix, &figures[i], ".gp") ||
+                !path_of(path, prefix, &figures[i], endings[k][0]) || !is_whole(path, script, endings[k][1]))
+                return false;
+        }
+    return true;
+}
+
+static enum chart_result run(const struct figure *figures, size_t n, const char *const *scripts,
+                             const char *prefix, char *message)
+{
+    char picture[PATH_MAX];
+    enum gnuplot_result result = gnuplot_run(scripts, n);
+    if (result == GNUPLOT_MISSING)
+        return skip(message, "gnuplot is not installed");
+    if (!are_whole(figures, n, prefix, picture) || result == GNUPLOT_FAILED) {
+        snprintf(message, MESSAGE_SIZE, "charts: gnuplot failed on %.400s", picture);
         return CHART_FAILED;
     }
-    const char *script = path;
-    switch (gnuplot_run(&script, 1)) {
-    case GNUPLOT_MISSING:
-        snprintf(message, MESSAGE_SIZE, "charts skipped: gnuplot is not installed");
-        return CHART_SKIPPED;
-    case GNUPLOT_FAILED:
-        snprintf(message, MESSAGE_SIZE, "charts: gnuplot failed on %.400s", path);
-        return CHART_FAILED;
-    case GNUPLOT_DONE:
-        break;
-    }
-    snprintf(message, MESSAGE_SIZE, "chart: %.400s.png (and .svg)", pictures);
+    size_t used = (size_t)snprintf(message, MESSAGE_SIZE, "chart%s:", n > 1 ? "s" : "");
+    for (size_t i = 0; i < n && used < MESSAGE_SIZE; i++)
+        used += (size_t)snprintf(message + used, MESSAGE_SIZE - used, " %s_%s.png", prefix, figures[i].name);
+    if (used < MESSAGE_SIZE)
+        snprintf(message + used, MESSAGE_SIZE - used, " (and .svg)");
     return CHART_DRAWN;
+}
+
+enum chart_result figures_draw(const struct figure *figures, size_t n, const char *plots_dir,
+                               const char *prefix, char *message)
+{
+    char paths[FIGURES_MAX][PATH_MAX], plots[PATH_MAX];
+    const char *scripts[FIGURES_MAX];
+    for (size_t i = 0; i < n; i++) {
+        scripts[i] = paths[i];
+        if (!find_plots(plots_dir, figures[i].look, plots)) {
+            snprintf(message, MESSAGE_SIZE, "charts skipped: analysis/plots/%s was not found",
+                     figures[i].look);
+            return CHART_SKIPPED;
+        }
+        if (!path_of(paths[i], prefix, &figures[i], ".gp") ||
+            !write_script(&figures[i], paths[i], prefix, plots)) {
+            snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", paths[i],
+                     strerror(errno));
+            return CHART_FAILED;
+        }
+    }
+    return n ? run(figures, n, scripts, prefix, message) : skip(message, "no row has a value to draw");
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -49,32 +50,45 @@ static char **utf8_environment(void)
     return copy;
 }
 
+/* A path that gnuplot takes for a file: "|name" and "<name" would be commands, "-name" an option. */
+static const char *current_directory(const char *path)
+{
+    return *path == '/' ? "" : "./";
+}
+
 enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
 {
     char **arguments = calloc(n + 2, sizeof *arguments), **environment = utf8_environment();
-    if (!arguments || !environment) {
-        free(arguments);
-        free(environment);
-        return GNUPLOT_FAILED;
-    }
-    arguments[0] = "gnuplot";
-    for (size_t i = 0; i < n; i++)
-        arguments[i + 1] = (char *)scripts[i]; /* argv is not const for historical reasons */
-    enum gnuplot_result result = spawn_and_wait(arguments, environment);
+    bool good = arguments && environment;
+    for (size_t i = 0; good && i < n; i++)
+        good = asprintf(&arguments[i + 1], "%s%s", current_directory(scripts[i]), scripts[i]) >= 0;
+    if (arguments)
+        arguments[0] = "gnuplot";
+    enum gnuplot_result result = good ? spawn_and_wait(arguments, environment) : GNUPLOT_FAILED;
+    for (size_t i = 0; arguments && i < n; i++)
+        free(arguments[i + 1]);
     free(arguments);
     free(environment);
     return result;
 }
 
+/* Inside double quotes, where only the quote, the backslash and the backquote mean anything. */
+static void put_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (strchr("\"\\`", *text))
+            fprintf(out, "\\%c", *text);
+        else if (*text == '\n')
+            fputs("\\n", out);
+        else
+            putc((unsigned char)*text < ' ' ? ' ' : *text, out);
+}
+
 void gnuplot_put_string(FILE *out, const char *text)
 {
-    putc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'') /* the only special character in single quotes */
-            putc('\'', out);
-        putc(*text == '\n' ? ' ' : *text, out);
-    }
-    putc('\'', out);
+    putc('"', out);
+    put_escaped(out, text);
+    putc('"', out);
 }
 
 void gnuplot_put_text(FILE *out, const char *variable, const char *text)
@@ -84,13 +98,30 @@ void gnuplot_put_text(FILE *out, const char *variable, const char *text)
     putc('\n', out);
 }
 
+void gnuplot_put_tick(FILE *out, bool first, const char *label, double at)
+{
+    fputs(first ? "\"" : ", \"", out);
+    for (; *label; label++) {
+        put_escaped(out, (char[]){*label, '\0'});
+        fputs(*label == '%' ? "%" : "", out);
+    }
+    fprintf(out, "\" %.15g", at);
+}
+
+void gnuplot_put_path(FILE *out, const char *variable, const char *path)
+{
+    fprintf(out, "%s = \"%s", variable, current_directory(path));
+    put_escaped(out, path);
+    fputs("\"\n", out);
+}
+
 void gnuplot_escape(char *escaped, size_t size, const char *text)
 {
     size_t used = 0;
     for (; *text && used + 2 < size; text++) {
         if (strchr("_^{}@&~\\", *text))
             escaped[used++] = '\\';
-        escaped[used++] = *text;
+        escaped[used++] = (unsigned char)*text < ' ' ? ' ' : *text;
     }
     escaped[used] = '\0';
 }

@@ -5,7 +5,6 @@
 #include "analysis/charts/kernel_chart.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/record.h"
 #include "analysis/statistics/statistics.h"
@@ -14,117 +13,123 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 128, VARIANTS_MAX = 8 };
+static const double lowest = 0.1, roof = 100;
 
-/* Names in order of first appearance. */
-struct names {
-    size_t count, most;
-    const char *list[NAMES_MAX];
-};
-
-struct kernel_chart {
-    const struct record *record;
-    const struct rows *rows;
-    struct names ops, variants;
-};
-
-/* The index of a name, added if new; `most` if full. */
-static size_t index_of(struct names *n, const char *name)
+/* A finding on the first variant of each op, the default, without noisy times. */
+static void percent_title(char text[CHART_TEXT], const struct kernel_dots *d)
 {
-    size_t i = 0;
-    while (i < n->count && strcmp(n->list[i], name) != 0)
-        i++;
-    if (i == n->count && n->count < n->most)
-        n->list[n->count++] = name;
-    return i;
-}
-
-static bool roofline_percent(const struct row *row, const char *path, double *percent)
-{
-    return row_is_ok(row) && row_get_real(row, path, percent) && *percent > 0;
-}
-
-/* The median over ops of the percentage of the first variant, the default. */
-static double median_of_defaults(const struct kernel_chart *c)
-{
-    double reached[NAMES_MAX], percent;
-    size_t n = 0;
-    for (size_t o = 0; o < c->ops.count; o++)
-        for (size_t i = 0; i < rows_count(c->rows); i++) {
-            const struct row *row = rows_at(c->rows, i);
-            const char *op;
-            if (row_get_text(row, "op", &op) && strcmp(op, c->ops.list[o]) == 0 &&
-                roofline_percent(row, "kernel.roofline.percent", &percent)) {
-                reached[n++] = percent;
+    double *reached = malloc((d->ops + 1) * sizeof *reached);
+    const char *name = "";
+    size_t n = 0, above = 0;
+    if (!reached)
+        abort();
+    for (size_t o = 0; o < d->ops; o++)
+        for (size_t i = 0; i < d->count; i++)
+            if (d->dots[i].line == o) {
+                if (!d->dots[i].noisy) {
+                    above += d->dots[i].percent > roof;
+                    name = d->op_names[o];
+                    reached[n++] = d->dots[i].percent;
+                }
                 break;
             }
-        }
     qsort(reached, n, sizeof *reached, compare_doubles);
-    return n ? (reached[n / 2] + reached[(n - 1) / 2]) / 2 : NAN;
-}
-
-static void write_points(FILE *out, struct kernel_chart *c, const char *block, const char *path)
-{
-    int count = 0;
-    fprintf(out, "$%s << END\n", block);
-    for (size_t i = 0; i < rows_count(c->rows); i++) {
-        const struct row *row = rows_at(c->rows, i);
-        const char *op, *variant;
-        double percent;
-        if (!row_get_text(row, "op", &op) || !row_get_text(row, "variant", &variant) ||
-            !roofline_percent(row, path, &percent))
-            continue;
-        size_t line = index_of(&c->ops, op), look = index_of(&c->variants, variant);
-        if (line < NAMES_MAX && look < VARIANTS_MAX)
-            count += fprintf(out, "%.6g %zu %zu\n", percent, line, look + 1) > 0;
-    }
-    fprintf(out, "END\n%s = %d\n", block, count);
-}
-
-static void write_names(FILE *out, const struct kernel_chart *c)
-{
-    fprintf(out, "ops = %zu\nset ytics (", c->ops.count);
-    for (size_t i = 0; i < c->ops.count; i++) {
-        fputs(i ? ", " : "", out);
-        gnuplot_put_string(out, c->ops.list[i]);
-        fprintf(out, " %zu", i);
-    }
-    fprintf(out, ")\nvariants = %zu\narray label[%zu]\n", c->variants.count, c->variants.count);
-    for (size_t i = 0; i < c->variants.count; i++) {
-        fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, c->variants.list[i]);
-        putc('\n', out);
+    double median = n ? floor((reached[n / 2] + reached[(n - 1) / 2]) / 2) : 0;
+    free(reached);
+    int used = 0;
+    if (n == 0)
+        snprintf(text, CHART_TEXT, "All times of default kernels are noisy, so there is no finding");
+    else if (n == 1) {
+        char escaped[2 * AXES_TEXT];
+        gnuplot_escape(escaped, sizeof escaped, name);
+        snprintf(text, CHART_TEXT, "The default kernel of %s reaches %.0f %% of its roofline", escaped,
+                 median);
+    } else {
+        used = snprintf(text, CHART_TEXT,
+                        "Half of the %zu default kernels reach %.0f %% of their roofline or more", n, median);
+        if (above > 0)
+            snprintf(text + used, CHART_TEXT - (size_t)used, "; %zu exceed%s 100 %%", above,
+                     above == 1 ? "s" : "");
     }
 }
 
-static void write_chart(FILE *out, const void *what)
+/* Writes the points inside the scale, and returns how many there are. */
+static size_t write_percentages(FILE *out, const struct kernel_dots *d, bool cold)
 {
-    struct kernel_chart c = *(const struct kernel_chart *)what;
-    char text[CHART_TEXT];
-    write_points(out, &c, "warm", "kernel.roofline.percent");
-    write_points(out, &c, "cold", "kernel.cold.percent");
-    write_names(out, &c);
-    snprintf(text, sizeof text, "Half of the default kernels reach %.0f %% of the roofline or more",
-             median_of_defaults(&c));
-    gnuplot_put_text(out, "title", text);
-    chart_machine(text, c.record, c.rows);
-    gnuplot_put_text(out, "subtitle", text);
-    chart_work(text, c.rows);
-    gnuplot_put_text(out, "work", text);
+    size_t count = 0;
+    fprintf(out, "$%s << END\n", cold ? "cold" : "warm");
+    for (size_t i = 0; i < d->count; i++) {
+        const struct kernel_dot *dot = &d->dots[i];
+        double percent = cold ? dot->cold : dot->percent;
+        if (percent > 0 && ++count)
+            fprintf(out, "%.6g %zu %zu %d\n", fmax(percent, lowest), dot->line, dot->look + 1, dot->noisy);
+    }
+    fprintf(out, "END\n%s = %zu\n", cold ? "cold" : "warm", count);
+    return count;
+}
+
+/* The numbers of points that are not within the scale up to the roof, beside them. */
+static double write_outside(FILE *out, const struct kernel_dots *d)
+{
+    double most = roof;
+    size_t count = 0;
+    fputs("$outside << END\n", out);
+    for (size_t i = 0; i < d->count; i++)
+        for (int cold = 0; cold < 2; cold++) {
+            const struct kernel_dot *dot = &d->dots[i];
+            double percent = cold ? dot->cold : dot->percent;
+            bool below = percent > 0 && percent < lowest;
+            if (!below && !(percent > roof))
+                continue;
+            most = fmax(most, percent);
+            count++;
+            fprintf(out, "%.6g %zu \"%s%.*g %%\"\n", fmax(percent, lowest), dot->line, below ? "← " : "",
+                    below ? 1 : 3, percent);
+        }
+    fprintf(out, "END\noutside = %zu\n", count);
+    return most;
+}
+
+static void write_percent(FILE *out, const void *what)
+{
+    enum { PIXELS = 26 };
+    const struct kernel_chart *c = what;
+    const struct kernel_dots *d = &c->dots;
+    const struct rows *rows = record_rows(c->record);
+    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], left_out[CHART_TEXT];
+    write_percentages(out, d, false);
+    bool cold = write_percentages(out, d, true) > 0;
+    double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d);
+    fprintf(out, "most = %.6g\nops = %zu\nset ytics (", most, d->ops);
+    for (size_t i = 0; i < d->ops; i++)
+        gnuplot_put_tick(out, i == 0, d->op_names[i], (double)i);
+    fputs(")\n", out);
+    percent_title(title, d);
+    chart_machine(machine, c->record, rows);
+    chart_work(work, rows);
+    chart_left_out(left_out, rows, schema_find("op"));
+    snprintf(notes, sizeof notes, "medians%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
+             most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
+             *left_out ? "; " : "", left_out);
+    frame_write(out, &(struct frame){.title = title,
+                                     .subtitle = machine,
+                                     .axis = "percentage of the calibrated roofline",
+                                     .notes = {notes, work},
+                                     .legend_rows = frame_legend_rows(d->variants, widest),
+                                     .height = d->ops * PIXELS + 60});
 }
 
 enum chart_result kernel_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
                                     char *message)
 {
-    static const struct figure figure = {"roofline", "roofline.gp", write_chart};
-    struct kernel_chart c = {
-        .record = record, .rows = record_rows(record), .ops.most = NAMES_MAX, .variants.most = VARIANTS_MAX};
-    double percent;
-    bool any = false;
-    for (size_t i = 0; i < rows_count(c.rows); i++)
-        any = any || roofline_percent(rows_at(c.rows, i), "kernel.roofline.percent", &percent);
-    if (any)
-        return figure_draw(&figure, &c, plots_dir, prefix, message);
-    snprintf(message, MESSAGE_SIZE, "charts skipped: no row has a roofline percentage");
-    return CHART_SKIPPED;
+    struct kernel_chart c = {.record = record, .dots = kernel_dots_of(record_rows(record))};
+    const struct figure figures[] = {{"percent", "percent.gp", write_percent, &c},
+                                     {"roofline", "roofline.gp", roofline_chart_write, &c}};
+    enum chart_result result = CHART_SKIPPED;
+    if (c.dots.count > 0)
+        result = figures_draw(figures, roofline_chart_possible(&c) ? 2 : 1, plots_dir, prefix, message);
+    else
+        snprintf(message, MESSAGE_SIZE, "charts skipped: no row has a roofline percentage");
+    kernel_dots_free(&c.dots);
+    return result;
 }

@@ -1,8 +1,8 @@
 /* Points by quantity and group. */
 #include "analysis/charts/series.h"
 
-#include "analysis/record/row.h"
-
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,79 +17,117 @@ static void group_of(const struct source *source, const struct row *row, const s
              AXES_TEXT / 2 - 4, values);
 }
 
+static double real_of(const struct row *row, const char *program, const char *field)
+{
+    char path[SCHEMA_PATH];
+    double value = NAN;
+    snprintf(path, sizeof path, "%s.%s", program, field);
+    row_get_real(row, path, &value);
+    return value;
+}
+
+/* The interval and work of a time, or of a rate, which has the interval of the time it divides by. */
+static void set_interval(const struct row *row, const struct quantity *q, struct point *p)
+{
+    double median = real_of(row, q->program, "time.median");
+    double low = real_of(row, q->program, "time.ci95_low") / median;
+    double high = real_of(row, q->program, "time.ci95_high") / median;
+    p->noisy = row_noisy(row, q->program) != NULL;
+    p->certain = low > 0 && high > 0;
+    if (p->certain) {
+        p->at.low *= q->kind == SERIES_RATE ? 1 / high : low;
+        p->at.high *= q->kind == SERIES_RATE ? 1 / low : high;
+    }
+    p->work = real_of(row, q->program, "flops.analytic");
+}
+
+bool series_has_place(const struct row *row, const struct field *axis)
+{
+    double x;
+    return !row_get_real(row, axis->path, &x) || x > 0;
+}
+
 static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,
                      struct point *p)
 {
-    if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->x) || !row_get_real(row, q->path, &p->y) ||
-        p->x <= 0 || p->y <= 0)
+    *p = (struct point){.work = NAN, .certain = true};
+    if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->at.x) ||
+        !row_get_real(row, q->path, &p->at.y) || p->at.x <= 0 || p->at.y <= 0)
         return false;
-    p->low = p->high = p->y;
-    if (q->low)
-        row_get_real(row, q->low, &p->low);
-    if (q->high)
-        row_get_real(row, q->high, &p->high);
+    p->at.low = p->at.high = p->at.y;
+    if (q->program)
+        set_interval(row, q, p);
     return true;
 }
 
-/* The series of this quantity and group, added if new; null if full. */
-static struct series *find_or_add(struct series_set *set, const struct quantity *q, const char *group,
-                                  size_t rows)
+/* An array of `size` with room for one more after `n` elements; aborts without memory. */
+static void *with_room(void *array, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return array;
+    *room = *room ? 2 * *room : 8;
+    array = realloc(array, *room * size);
+    if (!array) {
+        fprintf(stderr, "series: no memory for %zu elements\n", *room);
+        abort();
+    }
+    return array;
+}
+
+/* The series of this quantity and group, added if new. */
+static struct series *find_or_add(struct series_set *set, size_t *room, const struct quantity *q,
+                                  const char *group)
 {
     for (size_t i = 0; i < set->count; i++)
         if (set->series[i].quantity == q && strcmp(set->series[i].group, group) == 0)
             return &set->series[i];
-    if (set->count == SERIES_MAX)
-        return NULL;
+    set->series = with_room(set->series, set->count, room, sizeof *set->series);
     struct series *s = &set->series[set->count++];
-    s->quantity = q;
+    *s = (struct series){.quantity = q};
     snprintf(s->group, sizeof s->group, "%s", group);
-    s->points = malloc(rows * sizeof *s->points);
-    if (!s->points) {
-        fprintf(stderr, "series: no memory for %zu points\n", rows);
-        abort();
-    }
     return s;
 }
 
 static int points_by_x(const void *a, const void *b)
 {
-    double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
+    double x = ((const struct point *)a)->at.x, y = ((const struct point *)b)->at.x;
     return (x > y) - (x < y);
 }
 
+/* Sorts the points, and fits the law of a time. */
 static void finish(struct series *s)
 {
-    double *xy = malloc(2 * s->count * sizeof *xy);
-    if (!xy) {
-        fprintf(stderr, "series: no memory for %zu points\n", s->count);
+    struct law_point *times = malloc(2 * s->count * sizeof *times), *work = times + s->count;
+    size_t n = 0;
+    if (!times)
         abort();
-    }
     qsort(s->points, s->count, sizeof *s->points, points_by_x);
     for (size_t i = 0; i < s->count; i++) {
-        xy[i] = s->points[i].x;
-        xy[s->count + i] = s->points[i].y;
+        const struct point *p = &s->points[i];
+        if (s->quantity->kind != SERIES_TIME || p->noisy || !(p->work > 0))
+            continue;
+        times[n] = p->at;
+        work[n++] = (struct law_point){p->at.x, p->work, p->work, p->work};
     }
-    s->fit = fit_power_law(xy, xy + s->count, s->count);
-    free(xy);
+    s->law = law_fit(times, n, law_terms(work, n));
+    free(times);
 }
 
-static void collect(struct series_set *set, const struct source *source, const struct field *axis,
-                    const struct quantity *q)
+static void collect(struct series_set *set, size_t *room, const struct source *source,
+                    const struct field *axis, const struct quantity *q)
 {
     const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(source->rows, axis, beside), rows = rows_count(source->rows);
-    for (size_t i = 0; i < rows; i++) {
+    size_t others = axes_beside(source->rows, axis, beside);
+    for (size_t i = 0; i < rows_count(source->rows); i++) {
         const struct row *row = rows_at(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
         if (!point_of(row, axis, q, &p))
             continue;
         group_of(source, row, beside, others, group);
-        struct series *s = find_or_add(set, q, group, rows);
-        if (s)
-            s->points[s->count++] = p;
-        else
-            set->points_dropped++;
+        struct series *s = find_or_add(set, room, q, group);
+        s->points = with_room(s->points, s->count, &s->room, sizeof *s->points);
+        s->points[s->count++] = p;
     }
 }
 
@@ -97,16 +135,27 @@ struct series_set series_collect(const struct source *sources, size_t count, con
                                  const struct quantity *quantities, size_t n)
 {
     struct series_set set = {0};
+    size_t room = 0;
     for (size_t q = 0; q < n; q++)
         for (size_t i = 0; i < count; i++)
-            collect(&set, &sources[i], axis, &quantities[q]);
+            collect(&set, &room, &sources[i], axis, &quantities[q]);
     for (size_t i = 0; i < set.count; i++)
         finish(&set.series[i]);
     return set;
+}
+
+bool series_has_one_x(const struct series_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        for (size_t k = 0; k < set->series[i].count; k++)
+            if (set->series[i].points[k].at.x != set->series[0].points[0].at.x)
+                return false;
+    return true;
 }
 
 void series_free(struct series_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
         free(set->series[i].points);
+    free(set->series);
 }

@@ -1,43 +1,65 @@
 /*
- * The points of a chart: for every quantity and every combination of the other varying axes, a series of
- * points and the power law fitted to them.
+ * The points of a chart: a series for every quantity and every combination of the other varying axes, with
+ * the law of its times.
  */
 #ifndef GTMARK_ANALYSIS_SERIES_H
 #define GTMARK_ANALYSIS_SERIES_H
 
-#include "analysis/fits/fit.h"
+#include "analysis/fits/law.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
+#include "analysis/tables/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A quantity of a row; low and high, its interval, may be null. */
+enum series_kind {
+    SERIES_EXACT,
+    SERIES_MEASURED, /* of a quantity that is exact: drawn open, without a line */
+    SERIES_TIME,
+    SERIES_RATE, /* a count over the time */
+};
+
 struct quantity {
     const char *label;   /* in the legend: "step, resident"; may be empty */
-    const char *subject; /* in the title: "Training step" */
-    const char *path, *low, *high;
-    bool measured; /* measured, where another quantity is the prediction: points without a line */
+    const char *subject; /* in the title: "A training step" */
+    const char *path;    /* of a field of the rows */
+    enum series_kind kind;
+    const char *program; /* whose time it is or divides by: "step"; null for other kinds */
+};
+
+enum { CHART_QUANTITIES = 4 };
+
+/* A kind of chart. */
+struct chart {
+    const char *name; /* file name suffix */
+    const char *axis; /* what the y axis shows */
+    const char *verb; /* in the title, between a quantity's subject and its value */
+    enum unit_base base;
+    const char *unit;
+    const char *note;  /* what points mean */
+    const char *title; /* null: made from the series */
+    size_t count;
+    struct quantity quantities[CHART_QUANTITIES];
 };
 
 struct point {
-    double x, y, low, high; /* low = high = y if there is no interval */
+    struct law_point at; /* low = high = y if there is no interval */
+    double work;         /* analytic FLOPs; NAN: not known */
+    bool noisy, certain; /* the time is no basis for a finding; the interval is known, or y is exact */
 };
-
-enum { SERIES_MAX = 8 };
 
 struct series {
     const struct quantity *quantity;
     char group[AXES_TEXT]; /* source and the other axes' values; "" for one source if none varies */
-    size_t count;
+    size_t count, room;
     struct point *points; /* ascending x, all positive */
-    struct power_law fit;
+    struct law law;       /* of the times that are not noisy, with the terms of their work */
 };
 
 struct series_set {
     size_t count;
-    size_t points_dropped; /* of series beyond SERIES_MAX */
-    struct series series[SERIES_MAX];
+    struct series *series;
 };
 
 /* Rows drawn together, and a name that distinguishes them from other sources; null if there is only one. */
@@ -52,7 +74,12 @@ struct source {
  */
 struct series_set series_collect(const struct source *sources, size_t count, const struct field *axis,
                                  const struct quantity *quantities, size_t n);
-
 void series_free(struct series_set *set);
+
+/* Whether all points have the same x. */
+bool series_has_one_x(const struct series_set *set);
+
+/* Whether the row has a place on a logarithmic scale of the axis. */
+bool series_has_place(const struct row *row, const struct field *axis);
 
 #endif

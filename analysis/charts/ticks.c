@@ -37,8 +37,7 @@ static size_t climb(const struct ladder *ladder, double low, double high, double
     return n;
 }
 
-/* Multiples of a round step, for ranges too narrow for any ladder. */
-static size_t even_steps(double low, double high, enum unit_base base, double ticks[TICKS_MAX])
+size_t ticks_even(double low, double high, enum unit_base base, double ticks[TICKS_MAX])
 {
     double rough = (high - low) / TICKS_ENOUGH, step;
     if (base == UNITS_BINARY) {
@@ -63,7 +62,7 @@ size_t ticks_round(double low, double high, enum unit_base base, double ticks[TI
         if (found >= TICKS_ENOUGH)
             return found;
     }
-    return even_steps(low, high, base, ticks);
+    return ticks_even(low, high, base, ticks);
 }
 
 size_t ticks_at(const double *values, size_t n, double low, double high, double ticks[TICKS_MAX])

@@ -1,4 +1,4 @@
-/* Tick marks on logarithmic axes: round values far enough apart, and their labels. */
+/* Tick marks on axes: round values far enough apart, and their labels. */
 #ifndef GTMARK_ANALYSIS_TICKS_H
 #define GTMARK_ANALYSIS_TICKS_H
 
@@ -13,6 +13,9 @@ enum { TICKS_MAX = 16 };
  * Powers of the base if they suffice, finer steps if the range is narrow.
  */
 size_t ticks_round(double low, double high, enum unit_base base, double ticks[TICKS_MAX]);
+
+/* The same of multiples of a round step, for ranges too narrow for powers and for linear axes; 0 <= low. */
+size_t ticks_even(double low, double high, enum unit_base base, double ticks[TICKS_MAX]);
 
 /*
  * Selects those of the positive values[n], in any order, that are far enough apart on an axis from low to

@@ -5,41 +5,41 @@
 
 enum { CHARTS = 2 }; /* one for each of the first programs */
 
+#define OVER_AXIS                                                                                            \
+    .axis = "time of one run", .verb = "takes", .base = UNITS_SI, .unit = "s",                               \
+    .note = "points: medians; bars: their 95 % intervals", .count = 1
+
 static const struct chart charts[CHARTS] = {
     {.name = "forward",
-     .axis = "time of one run",
-     .what = "time",
-     .base = UNITS_SI,
-     .unit = "s",
-     .note = "points: medians; bars: their 95 % intervals",
-     .count = 1,
-     .quantities = {{"", "Forward pass", "forward.time.median", "forward.time.ci95_low",
-                     "forward.time.ci95_high", false}}},
+     OVER_AXIS,
+     .quantities = {{"", "A forward pass", "forward.time.median", SERIES_TIME, "forward"}}},
     {.name = "step",
-     .axis = "time of one run",
-     .what = "time",
-     .base = UNITS_SI,
-     .unit = "s",
-     .note = "points: medians; bars: their 95 % intervals",
-     .count = 1,
-     .quantities = {{"", "Training step", "step.time.median", "step.time.ci95_low", "step.time.ci95_high",
-                     false}}},
+     OVER_AXIS,
+     .quantities = {{"", "A training step", "step.time.median", SERIES_TIME, "step"}}},
 };
 
-/* "Training step, time over that of A: B 0.891, C 1.23 (geometric means)" */
+/* "A training step takes 0.554 times as long in B as in A (2 faster, 1 unclear; geometric mean of 3 rows)" */
 static const char *title(char text[CHART_TEXT], const struct comparison *c, size_t program)
 {
-    int used = snprintf(text, CHART_TEXT, "%s, time over that of A:", charts[program].quantities[0].subject);
+    int used =
+        snprintf(text, CHART_TEXT, "%s takes, compared with A,", charts[program].quantities[0].subject);
     const char *separator = "";
     for (size_t f = 1; f < c->count; f++) {
         struct tally t = comparison_tally(c, f, program);
         if (t.ratios == 0)
             continue;
-        used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s %c %#.3g", separator, c->files[f].letter,
-                         t.mean);
+        used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s %#.3g times as long in %c (", separator,
+                         t.mean, c->files[f].letter);
+        const char *comma = "";
+        for (enum verdict_kind k = 0; k < VERDICTS; k++)
+            if (t.verdicts[k] > 0) {
+                used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s%zu %s", comma, t.verdicts[k],
+                                 verdict_name(k));
+                comma = ", ";
+            }
+        used += snprintf(text + used, CHART_TEXT - (size_t)used, ")");
         separator = ",";
     }
-    snprintf(text + used, CHART_TEXT - (size_t)used, " (geometric mean%s)", c->count > 2 ? "s" : "");
     return text;
 }
 

@@ -1,7 +1,10 @@
 #include "bench/show/profile.h"
 
-#include "analysis/charts/figure.h"
+#include <math.h>
+
+#include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/wrap.h"
 #include "analysis/tables/units.h"
 
 void model_report(const struct tape *t, enum program_kind kind, FILE *out)
@@ -56,27 +59,35 @@ static void write_timeline(FILE *out, const void *what)
     const struct timeline *line = what;
     const struct plan *plan = tape_planned(line->tape);
     const struct entry *peak = tape_entry(line->tape, plan->peak_entry);
-    char place[160], escaped[320], text[512], bytes[UNITS_TEXT];
+    int entries = tape_entry_count(line->tape), used = 0;
+    char span[256], op[256], title[CHART_TEXT], bytes[UNITS_TEXT];
+    double widest = 0;
     units_format(bytes, (double)plan->peak, UNITS_BINARY, "B");
-    snprintf(place, sizeof place, "%.60s %s", peak->span, op_info(peak->op)->name);
-    gnuplot_escape(escaped, sizeof escaped, place);
-    snprintf(text, sizeof text, "Memory of %s: at most %s, at entry %d, %s", program_name(line->kind), bytes,
-             plan->peak_entry, escaped);
-    gnuplot_put_text(out, "title", text);
-    fprintf(out, "peak = %d\narray label[%d]\n", plan->peak_entry, MEMORY_CATEGORIES);
-    int used = 0;
+    gnuplot_escape(span, sizeof span, peak->span);
+    gnuplot_escape(op, sizeof op, op_info(peak->op)->name);
+    snprintf(title, sizeof title, "The most memory alive in %s is %s, at entry %d of %d: %s of %s",
+             program_name(line->kind), bytes, plan->peak_entry, entries, op, span);
+    fprintf(out, "peak = %d\nentries = %d\narray label[%d]\n", plan->peak_entry, entries, MEMORY_CATEGORIES);
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-        if (is_used(line->tape, c))
+        if (is_used(line->tape, c)) {
             fprintf(out, "label[%d] = \"%s\"\n", ++used, category_name(c));
+            widest = fmax(widest, text_width(category_name(c)));
+        }
     fprintf(out, "categories = %d\n", used);
     write_points(out, line->tape);
+    frame_write(out, &(struct frame){.title = title,
+                                     .subtitle = "",
+                                     .axis = "memory alive, by the plan",
+                                     .notes = {"dashed: the peak"},
+                                     .legend_rows = frame_legend_rows((size_t)used, widest),
+                                     .height = 400});
 }
 
-void model_timeline(const struct tape *t, enum program_kind kind, const char *prefix, char *message)
+enum chart_result model_timeline(const struct tape *t, enum program_kind kind, const char *prefix,
+                                 char *message)
 {
-    char name[64];
-    snprintf(name, sizeof name, "timeline_%s", program_name(kind));
-    struct figure figure = {name, "timeline.gp", write_timeline};
     struct timeline line = {t, kind};
-    figure_draw(&figure, &line, NULL, prefix, message);
+    struct figure figure = {.look = "timeline.gp", .write = write_timeline, .what = &line};
+    snprintf(figure.name, sizeof figure.name, "timeline_%s", program_name(kind));
+    return figures_draw(&figure, 1, NULL, prefix, message);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analysis/charts/figure.h"
 #include "bench/machine/calibration.h"
 #include "models/layers/model.h"
 
@@ -20,8 +21,9 @@ void model_report(const struct tape *t, enum program_kind kind, FILE *out);
 
 /*
  * Draws PREFIX_timeline_PROGRAM.png and .svg: live bytes over the entries of the tape, stacked by category.
- * message[MESSAGE_SIZE] receives a line for the user, as in chart_draw.
+ * message[MESSAGE_SIZE] receives a line for the user, as in figures_draw.
  */
-void model_timeline(const struct tape *t, enum program_kind kind, const char *prefix, char *message);
+enum chart_result model_timeline(const struct tape *t, enum program_kind kind, const char *prefix,
+                                 char *message);
 
 #endif

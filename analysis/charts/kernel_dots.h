@@ -1,0 +1,36 @@
+/* The points of charts of ops: a row each. */
+#ifndef GTMARK_ANALYSIS_KERNEL_DOTS_H
+#define GTMARK_ANALYSIS_KERNEL_DOTS_H
+
+#include "analysis/record/row.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { KERNEL_VARIANTS_MAX = 8 };
+
+struct kernel_dot {
+    const struct row *row;
+    const char *op, *variant;
+    size_t line, look;        /* of the op and of the variant, from 0, in order of appearance */
+    double percent, cold;     /* of the roofline; cold: NAN if not measured */
+    double intensity, gflops; /* NAN or 0 without FLOPs */
+    bool noisy;
+};
+
+struct kernel_dots {
+    size_t count, ops, variants;
+    const char **op_names;
+    const char *variant_names[KERNEL_VARIANTS_MAX];
+    struct kernel_dot *dots;
+};
+
+/* The rows that are ok and have a percentage of the roofline; beyond KERNEL_VARIANTS_MAX variants none. */
+struct kernel_dots kernel_dots_of(const struct rows *rows);
+void kernel_dots_free(struct kernel_dots *d);
+
+/* Writes the variants as label[i], i = 1 .. variants; returns the width of the widest in em. */
+double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d);
+
+#endif

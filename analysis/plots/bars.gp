@@ -1,0 +1,21 @@
+# The style of bar charts. Beside the variables of frame.gp the script sets the range and ticks of x, and:
+#
+#   bars, ytics       their number, and their names, numbered from 0
+#   left              width of the names
+#   $bars             number, value, low, high, colour, hollow or not, the value as text
+load plots."/frame.gp"
+set border 1
+set grid noytics
+set yrange [bars - 0.4 : -0.6]
+set ytics scale 0 noenhanced font ",10.5"
+set lmargin at screen 1.0 * left / wide
+set bmargin at screen (below + 36.0) / height
+
+draw = "plot \
+    for [i=1:8] $bars using (0):1:(0):($5 == i && $6 == 0 ? $2 : NaN):($1 - 0.36):($1 + 0.36) with boxxyerror fillstyle solid 0.8 noborder \
+        linecolor rgb colour[i] notitle, \
+    for [i=1:8] $bars using (0):1:(0):($5 == i && $6 == 1 ? $2 : NaN):($1 - 0.33):($1 + 0.33) with boxxyerror fillstyle empty \
+        linewidth 1.6 linecolor rgb colour[i] notitle, \
+    $bars using 2:1:3:4 with xerrorbars pointtype 0 linewidth 1.4 linecolor rgb ink notitle, \
+    $bars using ($4 > $2 ? $4 : $2):1:7 with labels left offset 0.7,0 font ',10.5' noenhanced textcolor rgb ink notitle"
+load plots."/draw.gp"

@@ -1,0 +1,31 @@
+/* For tests of charts: a directory for them, their scripts and titles, and times. */
+#ifndef GTMARK_TESTS_CHART_DIRECTORY_H
+#define GTMARK_TESTS_CHART_DIRECTORY_H
+
+#include "analysis/record/row.h"
+
+#include <stdbool.h>
+
+struct chart_directory {
+    char directory[64], prefix[96]; /* the prefix contains a quote, to be escaped in scripts */
+};
+
+/* For cmocka: a struct chart_directory. */
+int make_directory(void **state);
+int remove_directory(void **state);
+
+bool on_path(const char *program);
+
+/* Sets the time of a program: seven turns, spread evenly over +- the share. */
+void set_time(struct row *row, const char *path, double seconds, double spread);
+
+/* The content of the file PREFIX and `end`, to be freed, or null. */
+char *content(const struct chart_directory *p, const char *end);
+
+/* The title of a script, its lines joined by a blank; to be freed. */
+char *title_of(const char *script);
+
+void assert_title(const struct chart_directory *p, const char *end, const char *wanted);
+void assert_in(const char *text, const char *wanted);
+
+#endif

@@ -1,0 +1,153 @@
+/* Charts of ops: percentages and the roofline. */
+#include "analysis/charts/kernel_chart.h"
+#include "tests/chart_directory.h"
+#include "tests/test_analysis_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* A row of an op with these rates. */
+static struct row *op_row(const char *op, const char *variant, double percent, double intensity,
+                          double gflops)
+{
+    struct row *row = good_row(500);
+    row_set_text(row, "op", op);
+    row_set_text(row, "variant", variant);
+    row_set_real(row, "kernel.roofline.percent", percent);
+    row_set_text(row, "kernel.roofline.bound", intensity < 10 ? "memory" : "compute");
+    row_set_real(row, "kernel.intensity", intensity);
+    row_set_real(row, "kernel.gflops", gflops);
+    set_time(row, "kernel.time", 1e-3, 0);
+    return row;
+}
+
+/* A record with a calibration for two threads, and one for another number. */
+static struct record *record_of(struct row *const *rows, size_t n)
+{
+    struct record *record = empty_record();
+    char message[MESSAGE_SIZE];
+    struct value *calibrations = value_parse(
+        "[{\"threads\": 1, \"peak\": 50.0, \"bandwidth\": {\"L2\": {\"read\": 90.0}}},"
+        " {\"threads\": 2, \"peak\": 100.0, \"bandwidth\": {\"L2\": {\"read\": 80.0, \"triad\": 90.0},"
+        " \"LLC\": {\"read\": null}, \"DRAM\": {\"read\": 10.0, \"write\": 20.0}}}]",
+        message);
+    assert_non_null(calibrations);
+    value_set(record_head(record), "calibrations", calibrations);
+    for (size_t i = 0; i < n; i++)
+        assert_true(record_add(record, rows[i], message));
+    return record;
+}
+
+/* Percentages above 100 and below the scale are drawn at or beyond its end, with their numbers. */
+static void test_percentages(void **state)
+{
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct row *const rows[] = {op_row("linear", "simd", 60, 40, 60), op_row("linear", "ref", 0.02, 40, 0.02),
+                                op_row("adamw", "simd", 198, 0.5, 20), op_row("copy", "simd", 40, 0, 0),
+                                op_row("spmm", "simd", 1, 0.5, 0.1)};
+    row_set_text(rows[4], "kernel.time.noisy", "made up");
+    row_set_real(rows[3], "kernel.cold.percent", 5);
+    struct record *record = record_of(rows, 5);
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    assert_title(p, "_percent.gp",
+                 "Half of the 3 default kernels reach 60 % of their roofline or more; 1 exceeds 100 %");
+    char *script = content(p, "_percent.gp");
+    assert_in(script, "198 1 \"198 %\"\n");
+    assert_in(script, "0.1 0 \"← 0.02 %\"\n");
+    assert_in(script, "most = 198\n");
+    assert_in(script, "outside = 2\n");
+    assert_in(script, "$cold << END\n5 2 1 0\nEND\ncold = 1\n");
+    assert_in(script, "\n1 3 1 1\n"); /* noisy */
+    assert_in(script, "above 100 %: ");
+    free(script);
+    record_free(record);
+}
+
+/* A roof for each measured level, by the threads of the rows; an op without FLOPs is named. */
+static void test_roofline(void **state)
+{
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct row *const rows[] = {op_row("linear", "simd", 60, 40, 60), op_row("linear", "ref", 0.02, 40, 0.02),
+                                op_row("spmm", "simd", 90, 0.5, 90), op_row("copy", "simd", 40, 0, 0)};
+    row_set_text(rows[2], "kernel.time.noisy", "made up");
+    struct record *record = record_of(rows, 4);
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    assert_title(
+        p, "_roofline.gp",
+        "The fastest kernel reaches 60 of 100 GFLOP/s (linear, simd); memory bounds 1 of the 2 ops with "
+        "FLOPs");
+    char *script = content(p, "_roofline.gp");
+    assert_in(script, "roofs = 2\n");
+    assert_in(script, "roof[1] = \"L2, 90 GB/s\"\n");
+    assert_in(script, "roof[2] = \"DRAM, 20 GB/s\"\n");
+    assert_in(script, "\n5 100\n"); /* where DRAM's roof meets the peak */
+    assert_in(script, "\n40 60 1 0\n");
+    assert_in(script, "\n40 0.02 2 0\n");
+    assert_in(script, "\n40 0.02 0 59.98\n"); /* the line between them */
+    assert_in(script, "\n0.5 90 1 1\n");
+    assert_in(script, "1\u00a0spmm, 2\u00a0linear\\nnot drawn, because they have no FLOPs: copy");
+    free(script);
+    record_free(record);
+}
+
+/* Without a calibration for the threads of the rows there is no roofline. */
+static void test_no_roofs(void **state)
+{
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct row *const rows[] = {op_row("linear", "simd", 60, 40, 60)};
+    row_set_count(rows[0], "threads", 4);
+    struct record *record = record_of(rows, 1);
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    assert_null(content(p, "_roofline.gp"));
+    assert_title(p, "_percent.gp", "The default kernel of linear reaches 60 % of its roofline");
+    row_set_text(rows[0], "kernel.time.noisy", "made up");
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    assert_title(p, "_percent.gp", "All times of default kernels are noisy, so there is no finding");
+    record_free(record);
+}
+
+/* Labels of many ops at the same place do not lie upon one another. */
+static void test_labels_apart(void **state)
+{
+    enum { OPS = 12 };
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE], name[32];
+    struct row *rows[OPS];
+    double x[OPS], y[OPS];
+    int n = 0, used;
+    for (int i = 0; i < OPS; i++) {
+        snprintf(name, sizeof name, "op_%d", i);
+        rows[i] = op_row(name, "simd", 50, 1 + 0.01 * i, 10);
+    }
+    struct record *record = record_of(rows, OPS);
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    char *script = content(p, "_roofline.gp"), *labels = script ? strstr(script, "$labels << END\n") : NULL;
+    assert_non_null(labels);
+    labels += strlen("$labels << END\n");
+    while (n < OPS && sscanf(labels, "%lf %lf \"%*d\"\n%n", &x[n], &y[n], &used) == 2) {
+        for (int i = 0; i < n; i++) /* apart by 1 % of a decade at least */
+            assert_true(fabs(log10(x[i] / x[n])) > 0.01 || fabs(log10(y[i] / y[n])) > 0.01);
+        labels += used;
+        n++;
+    }
+    assert_int_equal(n, OPS);
+    free(script);
+    record_free(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_percentages, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_roofline, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_no_roofs, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_labels_apart, make_directory, remove_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
