@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
     static const struct bench bench = {
         .name = "bench_model",
-        .doc = "one configuration: time by op, layer and entry, memory by category, time to the first output",
+        .doc = "one configuration: time by op, layer and entry, memory, time to the first output",
         .axis = AXIS_NODES,
         .values = "500",
         .whole = true,

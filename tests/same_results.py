@@ -173,22 +173,22 @@ def run_sweeps(build, directory, calibration=None):
     return failed
 
 
-# A value of each flag that is good, for pairs; those that are not here take the default in --help, or none.
+# A value of each flag that is good, for pairs; those that are not here take the default in --help-all, or none.
 GOOD = {
     "nodes": "8", "hidden": "16", "heads": "2", "layers": "1", "device": "cpu", "impl": "linear=ref", "op": "linear",
     "phase": "forward", "trace": "t.json", "count": "off", "seed": "1", "check-budget": "1", "budget": "1",
-    "max-noise": "0.1", "min-samples": "2", "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "output": "x.json",
+    "max-noise": "0.1", "min-samples": "2", "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "columns": "step", "output": "x.json",
     "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find-max-nodes": "memory:8MiB", "threshold": "latency:100s",
     "baseline": "b.json", "against": "/bin/true", "pe": "lap:4", "solver": "lapack", "graph": "grid", "threads": "1",
 }
 BAD = ("", "nonsense", "-1", "0", "1.5", "1e999", "99999999999999999999", "nan", "1 ", ",", "1,1", "1m", "1s", "2-1*2", "a\tb")
 # Alone they print and exit; in a pair they would hide the other's error.
-ABOUT = ("help", "version", "list-models", "list-graphs", "list-ops", "list-devices", "list-tape", "dry-run")
+ABOUT = ("help", "help-all", "version", "list-models", "list-graphs", "list-ops", "list-devices", "list-tape", "dry-run")
 
 
 def flags_of(program):
-    """Of --help: the flags by name, each with a good value, or None if it takes none."""
-    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    """Of --help-all: the flags by name, each with a good value, or None if it takes none."""
+    text = subprocess.run([program, "--help-all"], capture_output=True, text=True, check=True).stdout
     found = {}
     for name, argument, meaning in re.findall(r"^  --([\w-]+) ([A-Z=]*)(.*)$", text, re.M):
         default = re.search(r"\(default ([^ ),]+)", meaning)

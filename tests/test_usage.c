@@ -57,6 +57,17 @@ static void test_values(void **state)
 {
     static const struct line lines[] = {
         {"--nodes --runs", "a whole number", NULL},
+        {"--nodes 500-100+50", "the range 500-100 runs backwards; write 100-500+50", NULL},
+        {"--nodes 8,1k-500", "the range 1k-500 runs backwards; write 500-1k*2", NULL},
+        {"--nodes 100-500", "the range 100-500 has no step; write 100-500*2 or 100-500+STEP", NULL},
+        {"--nodes 100-500+", "the range 100-500 has no step", NULL},
+        {"--nodes 100-500+0", "the step of a range is above 0", NULL},
+        {"--nodes 100-500*1", "the factor of a range is above 1", NULL},
+        {"--nodes 100-500+50x", "a list or range of up to", NULL},
+        {"--budget 0", "seconds, from 0.001 to 1000000", NULL},
+        {"--budget 100us", "seconds, from 0.001 to 1000000", NULL},
+        {"--columns step,step.tiem.median", "did you mean step.time.median?", "--columns step.tiem.median: "},
+        {"--columns step,", "no such column", "--columns : "},
         {"--act none", "gelu, gelu_tanh, relu", NULL},
         {"--graph file:", "er, grid, ba, rmat, NAME:giant, file:PATH, undirected:PATH", NULL},
         {"--pe lap", "lap:K[:WIDTH]", NULL},
@@ -89,6 +100,8 @@ static void test_files(void **state)
         {"--output /proc/x", "cannot be written", NULL},
         {"--output x.json/y.json", "Not a directory", NULL},
         {"--trace /nonexistent/t.json", "No such file or directory", NULL},
+        {"-o .", "not a regular file", "--output .: "},
+        {"--output rows.csv", "--format csv >rows.csv", NULL},
         {"--graph file:no-such-file", "No such file or directory", NULL},
         {"--graph file:.", "is a directory", NULL},
         {"--graph file:x.json", "x.json:1: ", NULL},
@@ -113,6 +126,8 @@ static void test_combinations(void **state)
         {"--cuda-graph", "not with --device cpu", NULL},
         {"--device meta --trace t.json", "not with --device meta", "--trace: "},
         {"--op linear", "bench_kernels times ops", "--op: "},
+        {"--output - --format csv", "JSON on stdout", "--output -: "},
+        {"--output - --resume", "--output - writes no result file", "--resume: "},
         {"--strict", "only with --baseline or --against", "--strict: "},
         {"--allow-unjudged", "only with --baseline or --against", "--allow-unjudged: "},
         {"--find-max-nodes memory --nodes 8", "--nodes", "--find-max-nodes: "},
@@ -161,10 +176,13 @@ static void test_solvers_of_the_build(void **state)
 
 static void test_not_flags(void **state)
 {
-    static const struct line lines[] = {
-        {"--nope", "--help", NULL}, {"--nope=3", "--help", "--nope: "}, {"--node 8", "--help", "--node: "},
-        {"--", "--help", NULL},     {"-n 8", "--help", "-n: "},         {"stray words", "--help", "stray: "},
-        {NULL, NULL, NULL}};
+    static const struct line lines[] = {{"--nope", "--help", NULL},
+                                        {"--nope=3", "--help", "--nope: "},
+                                        {"--node 8", "--help", "--node: "},
+                                        {"-- stray", "--help", "stray: "},
+                                        {"-n 8", "--help", "-n: "},
+                                        {"stray words", "--help", "stray: "},
+                                        {NULL, NULL, NULL}};
     refuses_lines(*state, TINY, lines);
     refuses(*state, TINY, MORE(""), ": ", "--help");
 }
@@ -215,6 +233,8 @@ static void test_did_you_mean(void **state)
         {"--format SCV", "did you mean csv?", NULL},
         {"--act GE", "did you mean gelu?", NULL},
         {"--device cdua", "did you mean cuda?", NULL},
+        {"--device gpu", "did you mean cuda?", NULL},
+        {"--columns nodse", "did you mean nodes?", NULL},
         {"--format jsno", "did you mean json?", NULL},
         {"--count valgrnd", "did you mean valgrind?", NULL},
         {"--impl lienar=blas", "did you mean linear?", NULL},

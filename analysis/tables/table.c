@@ -42,7 +42,7 @@ static int axis_width(const struct field *axis)
 }
 
 /* Appends to a cell. */
-__attribute__((format(printf, 2, 3))) static void append(struct table_cell *cell, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell *cell, const char *format, ...)
 {
     size_t used = strlen(cell->text);
     va_list values;
@@ -62,11 +62,11 @@ static void append_state(struct table_cell *cell, const struct row *row, const c
     snprintf(path, sizeof path, "%s.time.turns", program);
     if (!row_get_real(row, path, &turns))
         return;
-    append(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
+    append_cell(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
     snprintf(path, sizeof path, "%s.time.state.ping", program);
     if (row_get_real(row, path, &ping)) {
         units_format(text, ping, UNITS_SI, "s");
-        append(cell, " in state %s", text);
+        append_cell(cell, " in state %s", text);
     }
 }
 
@@ -80,11 +80,11 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
              line->kept ? ": kept" : "", *reason ? ": " : "", reason);
     bool said = *reason || line->kept;
     if (unchecked)
-        append(cell, "%sunchecked: %s", said ? "; " : ", ", unchecked);
+        append_cell(cell, "%sunchecked: %s", said ? "; " : ", ", unchecked);
     const char *before = said || unchecked ? "; noisy: " : ", noisy: ";
     for (size_t p = 0; p < TIMED; p++)
         if (row_noisy(row, program_name(p))) {
-            append(cell, "%s%s", before, program_name(p));
+            append_cell(cell, "%s%s", before, program_name(p));
             before = ", ";
         }
     for (size_t p = 0; p < TIMED; p++)

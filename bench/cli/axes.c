@@ -149,10 +149,36 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
 }
 
+/* Reports what is wrong with a range by itself; false if `item` is none, or its values are what is wrong. */
+static bool say_range(const struct axis_info *axis, const char *text, const char *item, struct message *error)
+{
+    double first, last, by = 0;
+    const char *minus = scan_number(item, &first);
+    const char *sign = minus && *minus == '-' ? scan_number(minus + 1, &last) : NULL;
+    if (!sign || (*sign && *sign != '+' && *sign != '*'))
+        return false;
+    const char *end = *sign ? scan_number(sign + 1, &by) : sign;
+    int span = (int)(sign - item), one = (int)(minus - item);
+    if (last < first)
+        complain(error, "--%s %.140s: the range %.*s runs backwards; write %.*s-%.*s%s", axis->name, text,
+                 span, item, span - one - 1, minus + 1, one, item, *sign ? sign : "*2");
+    else if (!end || end == sign)
+        complain(error, "--%s %.140s: the range %.*s has no step; write %.*s*2 or %.*s+STEP", axis->name,
+                 text, span, item, span, item, span, item);
+    else if (!*end && by <= (*sign == '*'))
+        complain(error, "--%s %.140s: the %s of a range is above %d", axis->name, text,
+                 *sign == '*' ? "factor" : "step", *sign == '*');
+    else
+        return false;
+    return true;
+}
+
 /* Reports what is allowed, with the nearest choice to `item`. */
 static bool say_allowed(const struct axis_info *axis, const char *text, const char *item,
                         struct message *error)
 {
+    if (!axis->choice && say_range(axis, text, item, error))
+        return false;
     if (!axis->choice)
         return complain(error,
                         "--%s %.200s: %s from %.10g to %.10g, or a list or range of up to %d: 100,500 or "

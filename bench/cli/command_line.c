@@ -1,6 +1,7 @@
 #include "bench/cli/command_line.h"
 
 #include <errno.h> /* program_invocation_name */
+#include <string.h>
 
 #include "bench/cli/conflicts.h"
 #include "bench/cli/flags.h"
@@ -49,18 +50,48 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
            (o->action != ACTION_RUN || device_open(&o->device, error));
 }
 
-void options_help(const struct bench *b, FILE *out)
+/* The flags of --help: the benchmark's own axes first, then those that most people need. */
+static void main_flags(const struct bench *b, const char *names[FLAGS_MAX])
 {
-    struct flag all[FLAGS_MAX];
-    struct syntax s = syntax_of(b, all);
-    syntax_help(&s, out);
-    fprintf(
-        out,
-        "Examples: the default sweep; some sizes in detail; FLOPs and memory of any size, without running\n"
-        "  %1$s\n"
-        "  %1$s --nodes '1k-4k*2' %2$s\n"
-        "  %1$s --device meta --nodes '100-1M*10'\n"
-        "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
-        "130 or 143 after SIGINT or SIGTERM.\n",
-        program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
+    static const char *const programs[] = {"nodes",  "model",   "layers",   "hidden",  "batch",   "threads",
+                                           "device", "phase",   "budget",   "profile", "columns", "format",
+                                           "output", "dry-run", "help-all", NULL};
+    static const char *const kernels[] = {"op",     "impl",   "nodes",   "hidden",      "threads",
+                                          "device", "budget", "cold",    "no-roofline", "columns",
+                                          "format", "output", "dry-run", "help-all",    NULL};
+    const char *const *usual = b->kernels ? kernels : programs;
+    int n = 0;
+    if (!b->kernels)
+        names[n++] = axis_info(b->axis)->name;
+    for (enum axis a = 0; a < AXES; a++)
+        if (b->also[a])
+            names[n++] = axis_info(a)->name;
+    for (int own = n; *usual; usual++) {
+        int i = 0;
+        while (i < own && strcmp(names[i], *usual) != 0)
+            i++;
+        if (i == own)
+            names[n++] = *usual;
+    }
+    names[n] = NULL;
+}
+
+void options_help(const struct bench *b, bool all, FILE *out)
+{
+    struct flag flags[FLAGS_MAX];
+    const char *names[FLAGS_MAX];
+    struct syntax s = syntax_of(b, flags);
+    main_flags(b, names);
+    s.main = names;
+    syntax_help(&s, all, out);
+    fprintf(out,
+            "%3$sExamples: the default sweep; some sizes in detail; FLOPs and memory of any size, without "
+            "running\n"
+            "  %1$s\n"
+            "  %1$s --nodes '1k-4k*2' %2$s\n"
+            "  %1$s --device meta --nodes '100-1M*10'\n"
+            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+            "130 or 143 after SIGINT or SIGTERM.\n",
+            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile",
+            all ? "" : "LIST: values and ranges, 100,500  1k-16k*2  2-16+2; every combination is a row.\n");
 }

@@ -88,6 +88,22 @@ static bool check_solvers(const struct options *o, struct message *error)
     return true;
 }
 
+/* The result file is JSON, and only one thing can be on stdout. */
+static bool check_output(struct options *o, struct message *error)
+{
+    const char *file = o->output.file, *end = file ? strrchr(file, '.') : NULL;
+    if (end && strcasecmp(end, ".csv") == 0)
+        return complain(error,
+                        "--output %.300s: result files are JSON, NAME.json; for CSV: --format csv >%.100s",
+                        file, file);
+    if (!file || strcmp(file, "-") != 0)
+        return true;
+    if (o->output.format == FORMAT_TABLE)
+        o->output.format = FORMAT_JSON;
+    return o->output.format == FORMAT_JSON ||
+           complain(error, "--output -: is JSON on stdout: not with another --format");
+}
+
 static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
 {
     for (; b; b = b->base)
@@ -166,5 +182,5 @@ bool conflicts_check(struct options *o, struct message *error)
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
            check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           check_lenience(o, error) && check_dump(o, error);
+           check_lenience(o, error) && check_output(o, error) && check_dump(o, error);
 }

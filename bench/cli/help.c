@@ -1,22 +1,30 @@
-/* Prints --help: the table of flags, by group. */
+/* Prints --help: the main flags, or all by group. */
+#include <string.h>
+
+#include "analysis/tables/wrap.h"
 #include "bench/cli/syntax.h"
 
 static void help_line(const struct flag *f, FILE *out)
 {
-    char left[40];
+    enum { INDENT = 25 };
+    char left[40], text[512];
     snprintf(left, sizeof left, "--%s %s", f->name, f->argument ? f->argument : "");
-    fprintf(out, "  %-22s %s", left, f->help);
-    if (f->standard)
-        fprintf(out, " (default %s)", f->standard);
-    putc('\n', out);
+    snprintf(text, sizeof text, "%s%s%s%s", f->help, f->standard ? " (default " : "",
+             f->standard ? f->standard : "", f->standard ? ")" : "");
+    int at = fprintf(out, "  %-22s ", left);
+    wrap_text(out, text, at, INDENT);
 }
 
-void syntax_help(const struct syntax *s, FILE *out)
+static void help_main(const struct syntax *s, FILE *out)
 {
-    fprintf(out, "%s: %s\n", s->name, s->doc);
-    if (s->operands)
-        fprintf(out, "usage: %s [FLAGS] %s\n", s->name, s->operands);
-    putc('\n', out);
+    for (const char *const *name = s->main; *name; name++)
+        for (const struct flag *f = s->flags; f->name; f++)
+            if (strcmp(f->name, *name) == 0)
+                help_line(f, out);
+}
+
+static void help_all(const struct syntax *s, FILE *out)
+{
     for (int group = 0; group == 0 || (s->headings && s->headings[group]); group++) {
         if (s->headings)
             fprintf(out, "%s\n", s->headings[group]);
@@ -24,5 +32,16 @@ void syntax_help(const struct syntax *s, FILE *out)
             if (f->group == group)
                 help_line(f, out);
     }
+}
+
+void syntax_help(const struct syntax *s, bool all, FILE *out)
+{
+    fprintf(out, "%s: %s\n", s->name, s->doc);
+    fprintf(out, "usage: %s [FLAGS]%s%s\n\n", s->name, s->operands ? " " : "",
+            s->operands ? s->operands : "");
+    if (all || !s->main)
+        help_all(s, out);
+    else
+        help_main(s, out);
     fputs(s->notes ? s->notes : "", out);
 }

@@ -34,6 +34,7 @@ enum action {
     ACTION_DRY_RUN,
     ACTION_LIST_TAPE,
     ACTION_HELP,
+    ACTION_HELP_ALL,
     ACTION_VERSION,
     ACTION_LIST_MODELS,
     ACTION_LIST_GRAPHS,
@@ -65,7 +66,7 @@ struct output_options {
     enum format format;
     int columns_count;
     const char *columns[TABLE_COLUMNS]; /* of tables and CSV, by name; none: the default */
-    const char *file;                   /* result file; null: the default */
+    const char *file;                   /* result file; null: the default; "-": stdout */
     const char *trace;                  /* replay of every program; null: none */
     const char *dump;                   /* directory for the arrays of a step; null: none */
     bool resume;                        /* continue the result file */

@@ -48,8 +48,9 @@ static bool read_seconds(const struct argument *a, struct message *error)
     double seconds;
     bool bare = !a->value[strspn(a->value, "0123456789.eE+-")] &&
                 parse_number(a->value, false, f->min, f->max, &seconds);
-    if (!bare && !(quantity_parse(a->value, QUANTITY_SECONDS, &seconds) && seconds <= f->max))
-        return complain(error, "--%s %.200s: seconds, from %.0f to %.0f, or %s", f->name, a->value, f->min,
+    if (!bare &&
+        !(quantity_parse(a->value, QUANTITY_SECONDS, &seconds) && seconds >= f->min && seconds <= f->max))
+        return complain(error, "--%s %.200s: seconds, from %.10g to %.10g, or %s", f->name, a->value, f->min,
                         f->max, quantity_allowed(QUANTITY_SECONDS));
     set(a, &seconds, sizeof seconds);
     return true;
@@ -163,6 +164,8 @@ static bool read_flag(struct reading *r, struct message *error)
     const char *text = *r->next++;
     if (strcmp(text, "-h") == 0)
         text = "--help";
+    else if (strcmp(text, "-o") == 0 && flag_named(r->syntax, "output", strlen("output")))
+        text = "--output";
     size_t length = strcspn(text, "=");
     const struct flag *f = strncmp(text, "--", 2) == 0 ? flag_named(r->syntax, text + 2, length - 2) : NULL;
     if (!f)

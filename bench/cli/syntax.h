@@ -63,6 +63,7 @@ struct syntax {
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
+    const char *const *main;     /* flags of --help, in this order, null past the last; null: all */
     const struct gone *gone;     /* name null past the last; null: none */
     const char *notes;           /* end of the help; null: none */
 };
@@ -73,7 +74,7 @@ struct syntax {
  */
 int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
 
-/* What --help prints. */
-void syntax_help(const struct syntax *s, FILE *out);
+/* What --help prints, and --help-all. */
+void syntax_help(const struct syntax *s, bool all, FILE *out);
 
 #endif

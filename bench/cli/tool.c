@@ -9,7 +9,7 @@ int tool_main(const struct syntax *s, struct tool_options *o, tool_run *run, int
     if (count < 0) {
         status = EXIT_USAGE;
     } else if (o->help) {
-        syntax_help(s, stdout);
+        syntax_help(s, true, stdout);
     } else if (o->version) {
         build_version(s->name, stdout);
     } else if (count >= s->fewest) {

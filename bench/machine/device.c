@@ -31,6 +31,8 @@ static bool say_no_device(const char *value, struct message *error)
     char nearest[SUGGESTION_TEXT];
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         suggest_offer(&s, names[i]);
+    if (strcasecmp(value, "gpu") == 0)
+        s.nearest = "cuda";
     return complain(error, "--device %.200s: %s%s", value, device_allowed, suggest_text(&s, "", nearest));
 }
 

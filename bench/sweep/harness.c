@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/charts/charts.h"
 #include "analysis/record/file.h"
@@ -79,14 +80,16 @@ static void draw_sweep(const struct report *r)
 static bool choose_path(const struct bench *b, const struct options *o, char place[PATH_MAX],
                         const char **path, struct message *error)
 {
-    *path = o->output.file;
-    if (!*path && !o->device.meta) {
+    bool to_stdout = o->output.file && strcmp(o->output.file, "-") == 0;
+    *path = to_stdout ? NULL : o->output.file;
+    if (!*path && !o->device.meta && !to_stdout) {
         if (!paths_default(b->name, place, error))
             return false;
         *path = place;
     }
     if (o->output.resume && !*path)
-        return complain(error, "--resume: --device meta writes no result file without --output");
+        return complain(error, "--resume: %s writes no result file",
+                        to_stdout ? "--output -" : "--device meta without --output");
     return true;
 }
 
@@ -233,7 +236,8 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
     switch (o->action) {
     case ACTION_HELP:
-        options_help(b, stdout);
+    case ACTION_HELP_ALL:
+        options_help(b, o->action == ACTION_HELP_ALL, stdout);
         return EXIT_GOOD;
     case ACTION_VERSION:
         machine_version(b->name, stdout);
