@@ -72,14 +72,16 @@ static void join_by_preference(struct growth *g, int64_t i, int64_t edges)
     }
 }
 
-bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel)
 {
     struct growth g = {.edge = edge, .first = first, .key = key};
     g.chosen_by = calloc((size_t)nodes, sizeof *g.chosen_by);
     if (!g.chosen_by)
         return false;
-    for (int64_t i = 1; i < nodes; i++) {
+    bool going = true;
+    for (int64_t i = 1; i < nodes && going; i++) {
         int64_t edges = edges_of(i, degree / 2);
+        going = !is_cancelled(cancel);
         if (edges < i)
             join_by_preference(&g, i, edges);
         else
@@ -87,5 +89,5 @@ bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64
                 join(&g, i, target);
     }
     free(g.chosen_by);
-    return true;
+    return going;
 }

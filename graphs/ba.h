@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /* Bytes per node that ba_draw needs beside the edges. */
 enum { BA_NODE_BYTES = 4 };
 
@@ -20,6 +22,6 @@ enum { BA_NODE_BYTES = 4 };
 int64_t ba_edges(int64_t nodes, double degree);
 
 /* As er_draw; single-threaded, since each choice depends on those before. */
-bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel);
 
 #endif

@@ -6,6 +6,13 @@
 #include <stdint.h>
 
 #include "graphs/csr.h"
+#include "kernels/cancel.h"
+
+/* What building a batch may take. */
+struct graph_limits {
+    int64_t memory; /* bytes; 0: any */
+    struct cancel cancel;
+};
 
 struct graph_config {
     const char *family; /* see graph_family_known; a file ignores nodes and degree, and has its own number of
@@ -14,6 +21,7 @@ struct graph_config {
     double degree;      /* requested mean degree */
     int64_t graphs;     /* B */
     uint64_t seed;
+    struct graph_limits limits;
 };
 
 struct batch {

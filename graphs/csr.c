@@ -63,10 +63,10 @@ static bool validate_sizes(int64_t nodes, int64_t edges, char *error, size_t siz
 
 /* Sorts the edges by the bits of `mask`, which puts them in order, and makes them the rows of g. */
 static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, uint64_t mask,
-                       char *error, size_t size)
+                       struct cancel cancel, char *error, size_t size)
 {
     *g = (struct csr){0};
-    bool room = radix_sort(edge, edges, mask);
+    bool room = radix_sort(edge, edges, mask, cancel);
     if (room) {
         g->row_ptr = reallocarray(NULL, (size_t)nodes + 1, sizeof *g->row_ptr);
         g->col = reallocarray(NULL, (size_t)edges, sizeof *g->col);
@@ -74,8 +74,8 @@ static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edg
     }
     if (!room) {
         csr_free(g);
-        snprintf(error, size, "no memory to build a graph of %" PRId64 " nodes and %" PRId64 " edges", nodes,
-                 edges);
+        snprintf(error, size, "%s a graph of %" PRId64 " nodes and %" PRId64 " edges",
+                 is_cancelled(cancel) ? "stopped while building" : "no memory to build", nodes, edges);
         return false;
     }
     g->nodes = nodes;
@@ -84,7 +84,8 @@ static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edg
     return true;
 }
 
-bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char *error, size_t error_size)
+bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, struct cancel cancel, char *error,
+               size_t error_size)
 {
     *g = (struct csr){0};
     if (!validate_sizes(nodes, edges, error, error_size))
@@ -97,10 +98,10 @@ bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char
         return false;
     }
     uint64_t bits = node_bits(nodes);
-    return build_rows(g, nodes, edge, edges, bits << 32 | bits, error, error_size);
+    return build_rows(g, nodes, edge, edges, bits << 32 | bits, cancel, error, error_size);
 }
 
-bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error_size)
+bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, char *error, size_t error_size)
 {
     *t = (struct csr){0};
     uint64_t *edge = reallocarray(NULL, (size_t)g->edges, sizeof *edge);
@@ -112,7 +113,8 @@ bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error
     for (int64_t i = 0; i < g->nodes; i++)
         for (int64_t e = g->row_ptr[i]; e < g->row_ptr[i + 1]; e++)
             edge[e] = csr_edge(i, g->col[e]);
-    bool built = build_rows(t, g->nodes, edge, g->edges, node_bits(g->nodes) << 32, error, error_size);
+    bool built =
+        build_rows(t, g->nodes, edge, g->edges, node_bits(g->nodes) << 32, cancel, error, error_size);
     free(edge);
     return built;
 }

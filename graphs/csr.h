@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 struct csr {
     int64_t nodes, edges; /* edges are directed */
     int64_t *row_ptr;     /* nodes + 1: row i is col[row_ptr[i]] .. col[row_ptr[i + 1] - 1] */
     int32_t *col;         /* edges: the senders */
 };
+
+/* Edges or nodes between two looks at whether building is cancelled. */
+enum { GRAPH_BLOCK = 1 << 22 };
 
 /* Node numbers have 32 bits. Edges are limited too, so that kernels may index them with 32 bits. */
 #define CSR_MAX_NODES INT64_C(0x7fffffff)
@@ -38,19 +43,20 @@ static inline int64_t csr_edge_to(uint64_t edge)
 /*
  * Builds g from `edges` packed edges in any order, which it leaves sorted; the result is the same for any
  * number of threads. Needs 8 bytes per edge beside the list while it sorts. If a node is out of range or
- * without memory: false, a line in error, and nothing to free.
+ * without memory, or cancelled: false, a line in error, and nothing to free.
  */
-bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, char *error, size_t error_size);
+bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, struct cancel cancel, char *error,
+               size_t error_size);
 
 /* Whether g is a valid CSR; if not, error names the first fault. Never reads out of bounds. */
 bool csr_validate(const struct csr *g, char *error, size_t error_size);
 
 /*
  * The transpose: row j of t lists in ascending order the nodes that receive from node j of g, as often as g
- * has the edge. Needs 16 bytes per edge meanwhile. Without memory: false, a line in error, and nothing to
- * free.
+ * has the edge. Needs 16 bytes per edge meanwhile. Without memory, or cancelled: false, a line in error, and
+ * nothing to free.
  */
-bool csr_transpose(struct csr *t, const struct csr *g, char *error, size_t error_size);
+bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, char *error, size_t error_size);
 
 /* Whether two graphs are equal: the same nodes with the same rows. */
 bool csr_equal(const struct csr *a, const struct csr *b);

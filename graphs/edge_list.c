@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -33,6 +34,7 @@ struct reader {
     struct edge_list *list;
     int64_t room;         /* capacity of the list in edges */
     int64_t offsets_room; /* capacity of the offsets */
+    struct graph_limits limits;
     char *error;
     size_t error_size;
 };
@@ -54,6 +56,23 @@ static bool fail_line(struct reader *r, const char *reason)
     return false;
 }
 
+static int64_t bytes_of(const struct reader *r)
+{
+    return r->room * (int64_t)sizeof *r->list->edge + r->offsets_room * (int64_t)sizeof *r->list->offset +
+           numbering_bytes(&r->numbers) + BLOCK;
+}
+
+/* Whether `more` bytes may be taken beside those of this reader and of the rows of the nodes so far. */
+static bool may_take(struct reader *r, int64_t more)
+{
+    int64_t needs = bytes_of(r) + (r->list->nodes + 1) * (int64_t)sizeof(int64_t) + more;
+    if (r->limits.memory <= 0 || needs <= r->limits.memory)
+        return true;
+    r->list->peak = needs;
+    return fail(r, "reading the graph needs at least %" PRId64 " MiB, more than the %" PRId64 " MiB allowed",
+                needs >> 20, r->limits.memory >> 20);
+}
+
 static bool push(struct reader *r, int64_t from, int64_t to)
 {
     struct edge_list *l = r->list;
@@ -61,6 +80,8 @@ static bool push(struct reader *r, int64_t from, int64_t to)
         return fail(r, "the file has more than %" PRId64 " edges", CSR_MAX_EDGES);
     if (l->edges == r->room) {
         int64_t room = r->room ? 2 * r->room : FIRST_EDGES;
+        if (!may_take(r, (room - r->room) * (int64_t)sizeof *l->edge))
+            return false;
         uint64_t *edge = reallocarray(l->edge, (size_t)room, sizeof *edge);
         if (!edge)
             return fail(r, "no memory for %" PRId64 " edges", room);
@@ -82,6 +103,8 @@ static bool add_graph(struct reader *r, int64_t nodes)
     struct edge_list *l = r->list;
     if (l->graphs + 2 > r->offsets_room) {
         int64_t room = r->offsets_room ? 2 * r->offsets_room : FIRST_OFFSETS;
+        if (!may_take(r, (room - r->offsets_room) * (int64_t)sizeof *l->offset))
+            return false;
         int64_t *offset = reallocarray(l->offset, (size_t)room, sizeof *offset);
         if (!offset)
             return fail(r, "no memory for %" PRId64 " graphs", room);
@@ -104,7 +127,7 @@ static bool flush(struct reader *r)
         if (!add_edge(r, number[i], number[i + 1]))
             return false;
     r->pending_ids = 0;
-    return true;
+    return may_take(r, 0);
 }
 
 static bool take_graph(struct reader *r, int64_t nodes)
@@ -114,7 +137,7 @@ static bool take_graph(struct reader *r, int64_t nodes)
         return fail_line(r, "an edge comes before the first graph line");
     if (nodes > CSR_MAX_NODES - l->nodes)
         return fail_line(r, "this graph makes more than 2147483647 nodes");
-    return add_graph(r, nodes);
+    return may_take(r, nodes * (int64_t)sizeof(int64_t)) && add_graph(r, nodes);
 }
 
 /* An edge between nodes with arbitrary ids, which must be numbered. */
@@ -142,9 +165,19 @@ static bool take_own(struct reader *r, const uint64_t id[2])
     return add_edge(r, first + (int64_t)id[0], first + (int64_t)id[1]);
 }
 
+static bool is_matrix_market(const char *line, const char *end)
+{
+    static const char word[] = "%%MatrixMarket";
+    size_t length = sizeof word - 1;
+    return (size_t)(end - line) >= length && strncasecmp(line, word, length) == 0;
+}
+
 static bool take_line(struct reader *r, const char *line, const char *end)
 {
     r->line++;
+    if (r->line == 1 && is_matrix_market(line, end))
+        return fail_line(
+            r, "a Matrix Market file, which cannot be read: write its entries as lines of two nodes");
     char reason[EDGE_LINE_REASON];
     uint64_t *id = r->pending + r->pending_ids;
     switch (edge_line_scan(line, end, id, reason)) {
@@ -190,6 +223,8 @@ static bool read_lines(struct reader *r)
             return fail_line(r, "the line is longer than 1 MiB");
         }
         memmove(r->block, line, (size_t)kept);
+        if (is_cancelled(r->limits.cancel))
+            return fail(r, "stopped while reading");
     } while (got > 0);
     return (kept == 0 || take_line(r, r->block, r->block + kept)) && flush(r);
 }
@@ -216,14 +251,16 @@ static bool renumber(struct reader *r)
     struct edge_list *l = r->list;
     int64_t nodes = r->numbers.count;
     int32_t *rank = reallocarray(NULL, (size_t)nodes, sizeof *rank);
-    bool done = rank && numbering_ranks(&r->numbers, rank);
+    bool done = rank && numbering_ranks(&r->numbers, rank, r->limits.cancel);
     if (done) {
 #pragma omp parallel for
         for (int64_t e = 0; e < l->edges; e++)
             l->edge[e] = csr_edge(rank[csr_edge_from(l->edge[e])], rank[csr_edge_to(l->edge[e])]);
     }
     free(rank);
-    return done || fail(r, "no memory to number %" PRId64 " nodes", nodes);
+    return done ||
+           fail(r, "%s %" PRId64 " nodes",
+                is_cancelled(r->limits.cancel) ? "stopped while numbering" : "no memory to number", nodes);
 }
 
 /* The single graph of a file without graph lines. */
@@ -236,20 +273,27 @@ static bool complete(struct reader *r)
     return renumber(r) && add_graph(r, r->numbers.count);
 }
 
-bool edge_list_read(struct edge_list *list, const char *path, bool undirected, char *error, size_t error_size)
+bool edge_list_read(struct edge_list *list, const char *path, bool undirected, struct graph_limits limits,
+                    char *error, size_t error_size)
 {
     *list = (struct edge_list){0};
-    struct reader r = {
-        .path = path, .undirected = undirected, .list = list, .error = error, .error_size = error_size};
+    struct reader r = {.path = path,
+                       .undirected = undirected,
+                       .limits = limits,
+                       .list = list,
+                       .error = error,
+                       .error_size = error_size};
     bool done = open_file(&r) && read_lines(&r) && complete(&r);
-    list->peak = r.room * (int64_t)sizeof *list->edge + r.offsets_room * (int64_t)sizeof *list->offset +
-                 numbering_bytes(&r.numbers) + BLOCK;
+    int64_t needs = list->peak; /* beyond the limit */
+    list->peak = bytes_of(&r);
     numbering_free(&r.numbers);
     free(r.block);
     if (r.file)
         gzclose_r(r.file);
-    if (!done)
+    if (!done) {
         edge_list_free(list);
+        list->peak = needs;
+    }
     return done;
 }
 

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graphs/batch.h"
+
 struct edge_list {
     int64_t nodes, edges;
     uint64_t *edge;  /* packed (csr_edge), in the order of the file */
@@ -27,10 +29,12 @@ struct edge_list {
  * Reads the file at path, in which a line "a b" is the edge from a to b, and with `undirected` also the one
  * from b to a, unless a is b. Repeated lines are repeated edges. False, a line in error that begins with the
  * path, and nothing to free if the file cannot be read, has a line that is none of the above, has an edge
- * before the first graph line, has neither edges nor graphs, or has more than CSR_MAX_EDGES or CSR_MAX_NODES.
+ * before the first graph line, has neither edges nor graphs, or has more than CSR_MAX_EDGES or CSR_MAX_NODES;
+ * also if reading is cancelled, or would take more than the limit with the rows of its nodes: then list->peak
+ * is what it needs, above the limit.
  */
-bool edge_list_read(struct edge_list *list, const char *path, bool undirected, char *error,
-                    size_t error_size);
+bool edge_list_read(struct edge_list *list, const char *path, bool undirected, struct graph_limits limits,
+                    char *error, size_t error_size);
 
 /* Frees the arrays and leaves an empty list; freeing it again does nothing. */
 void edge_list_free(struct edge_list *list);

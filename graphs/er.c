@@ -11,6 +11,7 @@
 
 #include "graphs/csr.h"
 #include "graphs/permutation.h"
+#include "kernels/arithmetic.h"
 
 enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
 
@@ -38,15 +39,20 @@ struct node_pair node_pair_at(uint64_t index)
     return (struct node_pair){rank - pairs_below(high), high};
 }
 
-bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel)
 {
     int64_t pairs = er_edges(nodes, degree) / 2;
     struct permutation order = permutation_make(key, (uint64_t)pairs_below(nodes));
-#pragma omp parallel for if (pairs >= PARALLEL_FROM)
-    for (int64_t k = 0; k < pairs; k++) {
-        struct node_pair p = node_pair_at(permutation_at(&order, (uint64_t)k));
-        edge[2 * k] = csr_edge(first + p.low, first + p.high);
-        edge[2 * k + 1] = csr_edge(first + p.high, first + p.low);
+    for (int64_t from = 0, end; from < pairs; from = end) {
+        if (is_cancelled(cancel))
+            return false;
+        end = min_of(pairs, from + GRAPH_BLOCK);
+#pragma omp parallel for if (end - from >= PARALLEL_FROM)
+        for (int64_t k = from; k < end; k++) {
+            struct node_pair p = node_pair_at(permutation_at(&order, (uint64_t)k));
+            edge[2 * k] = csr_edge(first + p.low, first + p.high);
+            edge[2 * k + 1] = csr_edge(first + p.high, first + p.low);
+        }
     }
     return true;
 }

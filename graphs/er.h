@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /*
  * The number of directed edges of a graph with this mean degree: 2m, m = floor(nodes degree / 2 + 1/2), at
  * most that of the complete graph. nodes is 1 to 2^31 - 1, degree at least 0.
@@ -19,7 +21,7 @@ int64_t er_edges(int64_t nodes, double degree);
  * er_edges(nodes, degree)) with packed edges (csr_edge), the same for any number of threads. False without
  * memory, which only some families need.
  */
-bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel);
 
 /* A pair of nodes, low < high. */
 struct node_pair {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /*
  * Generates one undirected graph, each edge in both directions. The functions are specified as er_edges and
  * er_draw (graphs/er.h).
@@ -14,7 +16,8 @@
 struct graph_family {
     const char *name;
     int64_t (*edges)(int64_t nodes, double degree);
-    bool (*draw)(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+    bool (*draw)(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
+                 struct cancel cancel);
     bool uses_degree; /* otherwise the graph depends on the number of nodes alone */
     bool simple;      /* without repeated edges, so that nodes - 1 bounds the degree */
     int node_bytes;   /* that draw needs for each node, beside the edges */

@@ -59,11 +59,12 @@ static int64_t building_peak(const struct csr *g, int64_t list_peak)
 }
 
 /* Sets `out`; `symmetric` if the family guarantees it. An asymmetric batch has arrays for both directions. */
-static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t size)
+static bool reverse_edges(struct batch *b, const struct graph_config *c, bool symmetric, char *error,
+                          size_t size)
 {
     struct csr out = b->adj;
     if (!symmetric) {
-        if (!csr_transpose(&out, &b->adj, error, size))
+        if (!csr_transpose(&out, &b->adj, c->limits.cancel, error, size))
             return false;
         symmetric = csr_equal(&out, &b->adj);
         /* Transposing needs a list of the edges, as building does, beside the graph. */
@@ -76,6 +77,17 @@ static bool reverse_edges(struct batch *b, bool symmetric, char *error, size_t s
     b->out = out;
     b->symmetric = symmetric;
     return true;
+}
+
+/* Whether building may take this much; if not, b->peak says what it needs. */
+static bool may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
+{
+    if (c->limits.memory <= 0 || bytes <= c->limits.memory)
+        return true;
+    b->peak = bytes;
+    snprintf(error, size, "building the graph needs %" PRId64 " MiB, more than the %" PRId64 " MiB allowed",
+             bytes >> 20, c->limits.memory >> 20);
+    return false;
 }
 
 static int64_t size_of_graph(const struct graph_config *c, int64_t g)
@@ -146,24 +158,27 @@ static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph
             place = taken;
             taken += edges;
         }
-        drawn = f->draw(edge + place, first, size, c->degree, rng_bits(stream, (uint64_t)g)) && drawn;
+        drawn =
+            f->draw(edge + place, first, size, c->degree, rng_bits(stream, (uint64_t)g), c->limits.cancel) &&
+            drawn;
     }
     return drawn;
 }
 
 static bool draw_family(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
-    if (!shape_family(b, c, error, error_size))
+    if (!shape_family(b, c, error, error_size) || !may_take(b, c, b->peak, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes, edges = b->adj.edges;
     uint64_t *edge = reallocarray(NULL, (size_t)edges, sizeof *edge);
     bool done = false;
     if (edge && draw_edges(edge, b, c))
-        done = csr_build(&b->adj, nodes, edge, edges, error, error_size) &&
-               reverse_edges(b, true, error, error_size);
+        done = csr_build(&b->adj, nodes, edge, edges, c->limits.cancel, error, error_size) &&
+               reverse_edges(b, c, true, error, error_size);
     else
-        snprintf(error, error_size, "no memory to draw a graph of %" PRId64 " nodes and %" PRId64 " edges",
-                 nodes, edges);
+        snprintf(error, error_size, "%s a graph of %" PRId64 " nodes and %" PRId64 " edges",
+                 is_cancelled(c->limits.cancel) ? "stopped while drawing" : "no memory to draw", nodes,
+                 edges);
     free(edge);
     return done && (!graph_is_giant(c->family) || batch_keep_giants(b, error, error_size));
 }
@@ -180,17 +195,35 @@ static void take_offset(struct batch *b, struct edge_list *list)
     }
 }
 
+/* Bytes of reading the list, without the offsets, which the batch keeps. */
+static int64_t list_bytes(const struct batch *b, const struct edge_list *list)
+{
+    return list->peak - (b->graphs + 1) * (int64_t)sizeof *b->offset;
+}
+
+/* What building takes in the end. */
+static int64_t file_peak(const struct batch *b, const struct edge_list *list, bool undirected)
+{
+    struct csr g = {.nodes = list->nodes, .edges = list->edges};
+    int64_t peak = building_peak(&g, list_bytes(b, list));
+    return undirected ? peak : max_of(peak, csr_bytes(&g) + building_peak(&g, 0));
+}
+
 static bool read_file(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
     bool undirected = *c->family == 'u';
     struct edge_list list;
-    if (!edge_list_read(&list, strchr(c->family, ':') + 1, undirected, error, size))
+    if (!edge_list_read(&list, strchr(c->family, ':') + 1, undirected, c->limits, error, size)) {
+        b->peak = list.peak;
         return false;
+    }
     take_offset(b, &list);
-    bool done = csr_build(&b->adj, list.nodes, list.edge, list.edges, error, size);
-    b->peak = building_peak(&b->adj, list.peak - (b->graphs + 1) * (int64_t)sizeof *b->offset);
+    bool done = may_take(b, c, file_peak(b, &list, undirected), error, size) &&
+                csr_build(&b->adj, list.nodes, list.edge, list.edges, c->limits.cancel, error, size);
+    if (done)
+        b->peak = building_peak(&b->adj, list_bytes(b, &list));
     edge_list_free(&list);
-    return done && reverse_edges(b, undirected, error, size);
+    return done && reverse_edges(b, c, undirected, error, size);
 }
 
 static void free_arrays(struct batch *b)
@@ -203,13 +236,21 @@ static void free_arrays(struct batch *b)
     b->adj.col = b->out.col = NULL;
 }
 
+/* Frees the batch, but keeps what building it needs. */
+static void drop(struct batch *b)
+{
+    int64_t peak = b->peak;
+    batch_free(b);
+    b->peak = peak;
+}
+
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
     *b = (struct batch){0};
     bool done = config_valid(c, error, error_size) &&
                 (graph_is_file(c->family) ? read_file : draw_family)(b, c, error, error_size);
     if (!done)
-        batch_free(b);
+        drop(b);
     return done;
 }
 

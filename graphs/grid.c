@@ -40,18 +40,24 @@ static uint64_t *join(uint64_t *edge, int64_t a, int64_t b)
     return edge + 2;
 }
 
-bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
+               struct cancel cancel)
 {
     (void)degree;
     (void)key;
     int64_t columns = columns_of(nodes);
-#pragma omp parallel for if (nodes >= PARALLEL_FROM)
-    for (int64_t v = 0; v < nodes; v++) {
-        uint64_t *place = edge + 2 * pairs_before(v, columns);
-        if (v % columns)
-            place = join(place, first + v - 1, first + v);
-        if (v >= columns)
-            join(place, first + v - columns, first + v);
+    for (int64_t from = 0, end; from < nodes; from = end) {
+        if (is_cancelled(cancel))
+            return false;
+        end = min_of(nodes, from + GRAPH_BLOCK);
+#pragma omp parallel for if (end - from >= PARALLEL_FROM)
+        for (int64_t v = from; v < end; v++) {
+            uint64_t *place = edge + 2 * pairs_before(v, columns);
+            if (v % columns)
+                place = join(place, first + v - 1, first + v);
+            if (v >= columns)
+                join(place, first + v - columns, first + v);
+        }
     }
     return true;
 }

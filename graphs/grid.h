@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /* The number of directed edges; the degree is ignored. */
 int64_t grid_edges(int64_t nodes, double degree);
 
 /* As er_draw; the key is ignored. */
-bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
+               struct cancel cancel);
 
 #endif

@@ -81,7 +81,7 @@ bool numbering_of(struct numbering *n, const uint64_t *id, int64_t *number, int 
     return true;
 }
 
-bool numbering_ranks(struct numbering *n, int32_t *rank)
+bool numbering_ranks(struct numbering *n, int32_t *rank, struct cancel cancel)
 {
     uint64_t *sorted = reallocarray(NULL, (size_t)n->count, sizeof *sorted), bits = 0;
     if (!sorted)
@@ -90,7 +90,7 @@ bool numbering_ranks(struct numbering *n, int32_t *rank)
         sorted[i] = n->id[i];
         bits |= n->id[i];
     }
-    bool done = radix_sort(sorted, n->count, bits);
+    bool done = radix_sort(sorted, n->count, bits, cancel);
     if (done) {
 #pragma omp parallel for
         for (int64_t r = 0; r < n->count; r++) {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /* Initialise with {0}. */
 struct numbering {
     int64_t count;  /* ids so far: they have the numbers 0 .. count - 1 */
@@ -21,8 +23,8 @@ struct numbering {
  */
 bool numbering_of(struct numbering *n, const uint64_t *id, int64_t *number, int count);
 
-/* Sets rank[i] to how many ids are smaller than that of number i. False without memory. */
-bool numbering_ranks(struct numbering *n, int32_t *rank);
+/* Sets rank[i] to how many ids are smaller than that of number i. False without memory, or cancelled. */
+bool numbering_ranks(struct numbering *n, int32_t *rank, struct cancel cancel);
 
 /* Peak bytes of the table, including the ranks, which the caller holds. */
 int64_t numbering_bytes(const struct numbering *n);

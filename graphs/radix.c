@@ -59,13 +59,14 @@ static void copy_words(uint64_t *to, const uint64_t *from, int64_t count)
         to[i] = from[i];
 }
 
-bool radix_sort(uint64_t *word, int64_t count, uint64_t mask)
+bool radix_sort(uint64_t *word, int64_t count, uint64_t mask, struct cancel cancel)
 {
     int threads = count < PARALLEL_FROM ? 1 : omp_get_max_threads();
     int64_t *counts = reallocarray(NULL, (size_t)threads * DIGITS, sizeof *counts);
     uint64_t *spare = reallocarray(NULL, (size_t)count, sizeof *spare), *from = word, *to = spare;
     bool room = counts && spare;
-    while (room && mask) {
+    bool going = true;
+    while (room && mask && going) {
         int shift = __builtin_ctzll(mask);
         uint64_t digits = mask >> shift & (DIGITS - 1);
         radix_pass(from, to, count, shift, digits, counts, threads);
@@ -73,10 +74,11 @@ bool radix_sort(uint64_t *word, int64_t count, uint64_t mask)
         to = from;
         from = sorted;
         mask &= ~(digits << shift);
+        going = !is_cancelled(cancel);
     }
     if (room && from != word)
         copy_words(word, from, count);
     free(counts);
     free(spare);
-    return room;
+    return room && going;
 }

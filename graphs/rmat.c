@@ -10,6 +10,7 @@
 
 #include "graphs/csr.h"
 #include "graphs/permutation.h"
+#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
 enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
@@ -43,7 +44,8 @@ static struct cell draw_cell(uint64_t key, uint64_t *draws, int levels)
     return (struct cell){from, to};
 }
 
-bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key)
+bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
+               struct cancel cancel)
 {
     int64_t pairs = rmat_edges(nodes, degree) / 2;
     uint64_t stream = rng_bits(key, 0);
@@ -51,17 +53,22 @@ bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint
     int levels = 0;
     while (nodes > INT64_C(1) << levels)
         levels++;
-#pragma omp parallel for if (pairs >= PARALLEL_FROM)
-    for (int64_t k = 0; k < pairs; k++) {
-        uint64_t edge_key = rng_bits(stream, (uint64_t)k), draws = 0;
-        struct cell c;
-        do
-            c = draw_cell(edge_key, &draws, levels);
-        while (c.from >= nodes || c.to >= nodes || c.from == c.to);
-        int64_t a = first + (int64_t)permutation_at(&label, (uint64_t)c.from);
-        int64_t b = first + (int64_t)permutation_at(&label, (uint64_t)c.to);
-        edge[2 * k] = csr_edge(a, b);
-        edge[2 * k + 1] = csr_edge(b, a);
+    for (int64_t from = 0, end; from < pairs; from = end) {
+        if (is_cancelled(cancel))
+            return false;
+        end = min_of(pairs, from + GRAPH_BLOCK);
+#pragma omp parallel for if (end - from >= PARALLEL_FROM)
+        for (int64_t k = from; k < end; k++) {
+            uint64_t edge_key = rng_bits(stream, (uint64_t)k), draws = 0;
+            struct cell c;
+            do
+                c = draw_cell(edge_key, &draws, levels);
+            while (c.from >= nodes || c.to >= nodes || c.from == c.to);
+            int64_t a = first + (int64_t)permutation_at(&label, (uint64_t)c.from);
+            int64_t b = first + (int64_t)permutation_at(&label, (uint64_t)c.to);
+            edge[2 * k] = csr_edge(a, b);
+            edge[2 * k + 1] = csr_edge(b, a);
+        }
     }
     return true;
 }

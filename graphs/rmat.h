@@ -10,10 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cancel.h"
+
 /* The number of directed edges: 2 floor(nodes degree / 2 + 1/2) for any degree; 0 for a single node. */
 int64_t rmat_edges(int64_t nodes, double degree);
 
 /* As er_draw. */
-bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key);
+bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
+               struct cancel cancel);
 
 #endif

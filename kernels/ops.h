@@ -8,6 +8,7 @@
 #ifndef GTMARK_KERNELS_OPS_H
 #define GTMARK_KERNELS_OPS_H
 
+#include "kernels/cancel.h"
 #include "kernels/mat.h"
 
 enum op {
@@ -20,20 +21,6 @@ enum op {
 enum activation { ACT_NONE, ACT_GELU, ACT_GELU_TANH, ACT_RELU, ACT_KINDS };
 
 const char *activation_name(int act);
-
-/*
- * A callback that long computations poll for cancellation; a cancelled computation leaves no usable result.
- * Once it returns true it must keep doing so, and it must be thread-safe. Null: never cancelled.
- */
-struct cancel {
-    bool (*asked)(const void *context);
-    const void *context;
-};
-
-static inline bool is_cancelled(struct cancel h)
-{
-    return h.asked && h.asked(h.context);
-}
 
 /*
  * Arguments of every call: scratch memory (of the size declared by the kernel's row), the number of threads,

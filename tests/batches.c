@@ -30,8 +30,8 @@ static struct batch batch_of_edges(const int64_t *offset, int64_t graphs, uint64
         b.offset[g] = offset[g];
         b.pairs += g ? (offset[g] - offset[g - 1]) * (offset[g] - offset[g - 1]) : 0;
     }
-    if (!b.offset || !csr_build(&b.adj, offset[graphs], edge, edges, error, sizeof error) ||
-        !csr_transpose(&b.out, &b.adj, error, sizeof error))
+    if (!b.offset || !csr_build(&b.adj, offset[graphs], edge, edges, NEVER_CANCELLED, error, sizeof error) ||
+        !csr_transpose(&b.out, &b.adj, NEVER_CANCELLED, error, sizeof error))
         fail(error);
     return b;
 }

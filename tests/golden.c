@@ -50,7 +50,7 @@ static int64_t choose(int64_t word, int64_t limit)
 static void build(struct csr *g, uint64_t *edge)
 {
     char error[128];
-    if (!csr_build(g, GOLDEN_NODES, edge, EDGES, error, sizeof error))
+    if (!csr_build(g, GOLDEN_NODES, edge, EDGES, NEVER_CANCELLED, error, sizeof error))
         fail_msg("%s", error);
 }
 

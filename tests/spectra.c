@@ -44,7 +44,8 @@ struct batch builder_done(struct builder *d)
     b.offset = malloc((size_t)(d->graphs + 1) * sizeof *b.offset);
     for (int64_t g = 0; b.offset && g <= d->graphs; g++)
         b.offset[g] = d->offset[g];
-    if (!b.offset || !csr_build(&b.adj, d->offset[d->graphs], d->edge, d->edges, error, sizeof error))
+    if (!b.offset ||
+        !csr_build(&b.adj, d->offset[d->graphs], d->edge, d->edges, NEVER_CANCELLED, error, sizeof error))
         fail(error);
     b.out = b.adj;
     free(d->edge);

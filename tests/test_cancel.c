@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -115,10 +117,50 @@ static void test_solvers(void **state)
     check(ENCODING_LAP, SOLVER_ITERATIVE, "er:giant", 1, 50);
 }
 
+/* Builds a batch that may ask this often; returns how often it asked. */
+static int build(struct graph_config c, int asks, bool *done)
+{
+    int left = asks;
+    struct countdown count = {&left};
+    struct batch b;
+    char error[256] = "";
+    c.limits.cancel = halting_by(&count);
+    *done = batch_generate(&b, &c, error, sizeof error);
+    if (!*done && !strstr(error, "stopped while "))
+        fail_msg("%s: %s", c.family, error);
+    if (*done)
+        batch_free(&b);
+    assert_null(b.adj.row_ptr);
+    return asks - left;
+}
+
+/* Drawing, reading, numbering and sorting end at the first sign. */
+static void test_graphs(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gtmark-cancel-XXXXXX", file[64];
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0 && write(descriptor, "7 9\n9 30\n", 9) == 9 && close(descriptor) == 0);
+    snprintf(file, sizeof file, "file:%s", path);
+    const char *const families[] = {"er", "ba", "grid", "rmat", "er:giant", file};
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+        struct graph_config c = {families[f], 300, 5, 1, 42, {0}};
+        bool done;
+        int all = build(c, 1000000, &done);
+        assert_true(done && all >= 3);
+        for (int asks = 0; asks < all; asks++) {
+            build(c, asks, &done);
+            assert_false(done);
+        }
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_walks),
         cmocka_unit_test(test_solvers),
     };

@@ -24,7 +24,7 @@ static void build_keeps_duplicates_and_loops(void **state)
     int32_t col[] = {1, 0, 0, 2, 3};
     char error[ERROR_SIZE];
     struct csr g;
-    assert_true(csr_build(&g, 4, edge, 5, error, sizeof error));
+    assert_true(csr_build(&g, 4, edge, 5, NEVER_CANCELLED, error, sizeof error));
     assert_int_equal(g.nodes, 4);
     assert_int_equal(g.edges, 5);
     assert_memory_equal(g.row_ptr, row_ptr, sizeof row_ptr);
@@ -58,7 +58,7 @@ static void build_sorts_for_any_number_of_threads(void **state)
             struct csr g;
             char error[ERROR_SIZE];
             omp_set_num_threads(threads);
-            assert_true(csr_build(&g, nodes[n], edge, EDGES, error, sizeof error));
+            assert_true(csr_build(&g, nodes[n], edge, EDGES, NEVER_CANCELLED, error, sizeof error));
             assert_memory_equal(edge, sorted, sizeof edge);
             assert_true(csr_validate(&g, error, sizeof error));
             for (int64_t i = 0; i < g.nodes; i++)
@@ -74,15 +74,15 @@ static void build_refuses_what_is_no_graph(void **state)
     char error[ERROR_SIZE];
     struct csr g;
     uint64_t edge[] = {csr_edge(0, 1), csr_edge(1, 3), csr_edge(9, 0)};
-    assert_false(csr_build(&g, 3, edge, 3, error, sizeof error));
+    assert_false(csr_build(&g, 3, edge, 3, NEVER_CANCELLED, error, sizeof error));
     assert_string_equal(error, "edge 1 goes from 1 to 3, but there are 3 nodes");
     assert_null(g.row_ptr);
-    assert_false(csr_build(&g, INT64_C(1) << 31, edge, 3, error, sizeof error));
+    assert_false(csr_build(&g, INT64_C(1) << 31, edge, 3, NEVER_CANCELLED, error, sizeof error));
     assert_string_equal(error, "a graph cannot have 2147483648 nodes and 3 edges");
-    assert_false(csr_build(&g, 3, edge, INT64_C(1) << 31, error, sizeof error));
+    assert_false(csr_build(&g, 3, edge, INT64_C(1) << 31, NEVER_CANCELLED, error, sizeof error));
     assert_string_equal(error, "a graph cannot have 3 nodes and 2147483648 edges");
-    assert_false(csr_build(&g, 0, edge, 1, error, sizeof error));
-    assert_true(csr_build(&g, 0, edge, 0, error, sizeof error));
+    assert_false(csr_build(&g, 0, edge, 1, NEVER_CANCELLED, error, sizeof error));
+    assert_true(csr_build(&g, 0, edge, 0, NEVER_CANCELLED, error, sizeof error));
     assert_true(csr_validate(&g, error, sizeof error));
     csr_free(&g);
 }
@@ -91,7 +91,7 @@ static struct csr build(int64_t nodes, uint64_t *edge, int64_t edges)
 {
     struct csr g;
     char error[ERROR_SIZE] = "";
-    if (!csr_build(&g, nodes, edge, edges, error, sizeof error))
+    if (!csr_build(&g, nodes, edge, edges, NEVER_CANCELLED, error, sizeof error))
         fail_msg("%s", error);
     return g;
 }
@@ -100,7 +100,7 @@ static struct csr transpose(const struct csr *g)
 {
     struct csr t;
     char error[ERROR_SIZE] = "";
-    if (!csr_transpose(&t, g, error, sizeof error) || !csr_validate(&t, error, sizeof error))
+    if (!csr_transpose(&t, g, NEVER_CANCELLED, error, sizeof error) || !csr_validate(&t, error, sizeof error))
         fail_msg("%s", error);
     return t;
 }

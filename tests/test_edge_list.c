@@ -29,7 +29,7 @@ static const char *edges_of(const struct test_file *temp, const char *text, size
     struct edge_list list;
     char error[ERROR_SIZE] = "";
     write_bytes(temp->path, text, size);
-    if (!edge_list_read(&list, temp->path, undirected, error, sizeof error)) {
+    if (!edge_list_read(&list, temp->path, undirected, (struct graph_limits){0}, error, sizeof error)) {
         assert_null(list.edge);
         assert_null(list.offset);
         assert_memory_equal(error, temp->path, strlen(temp->path));
@@ -200,7 +200,7 @@ static void lines_may_be_long(void **state)
         struct test_file *temp = *state;
         struct edge_list list;
         write_bytes(temp->path, text, at);
-        assert_true(edge_list_read(&list, temp->path, false, shown, sizeof shown));
+        assert_true(edge_list_read(&list, temp->path, false, (struct graph_limits){0}, shown, sizeof shown));
         assert_int_equal(list.edges, lines);
         assert_int_equal(list.nodes, 2);
         edge_list_free(&list);
@@ -234,7 +234,7 @@ static void graphs_may_be_many(void **state)
     struct edge_list list;
     char error[ERROR_SIZE];
     write_bytes(temp->path, text, repeat(text, 0, "graph 3\n", GRAPHS));
-    assert_true(edge_list_read(&list, temp->path, false, error, sizeof error));
+    assert_true(edge_list_read(&list, temp->path, false, (struct graph_limits){0}, error, sizeof error));
     assert_int_equal(list.graphs, GRAPHS);
     assert_int_equal(list.nodes, 3 * GRAPHS);
     for (int64_t g = 0; g <= GRAPHS; g++)
@@ -248,11 +248,11 @@ static void assert_refused(const char *path, const char *reason)
     struct edge_list list;
     char error[PATH_MAX + ERROR_SIZE], want[PATH_MAX + ERROR_SIZE];
     snprintf(want, sizeof want, "%s: %s", path, reason);
-    assert_false(edge_list_read(&list, path, false, error, sizeof error));
+    assert_false(edge_list_read(&list, path, false, (struct graph_limits){0}, error, sizeof error));
     assert_string_equal(error, want);
     assert_null(list.edge);
     char cut[8];
-    assert_false(edge_list_read(&list, path, false, cut, sizeof cut));
+    assert_false(edge_list_read(&list, path, false, (struct graph_limits){0}, cut, sizeof cut));
     assert_memory_equal(cut, want, sizeof cut - 1);
 }
 
@@ -290,9 +290,9 @@ static void gzip_is_read_and_its_damage_found(void **state)
     struct edge_list plain, gzip;
     char error[ERROR_SIZE] = "";
     write_bytes(temp->path, text, length);
-    assert_true(edge_list_read(&plain, temp->path, true, error, sizeof error));
+    assert_true(edge_list_read(&plain, temp->path, true, (struct graph_limits){0}, error, sizeof error));
     write_gzip(temp->path, text, length);
-    assert_true(edge_list_read(&gzip, temp->path, true, error, sizeof error));
+    assert_true(edge_list_read(&gzip, temp->path, true, (struct graph_limits){0}, error, sizeof error));
     assert_int_equal(plain.nodes, gzip.nodes);
     assert_int_equal(plain.edges, gzip.edges);
     assert_memory_equal(plain.edge, gzip.edge, (size_t)plain.edges * sizeof *plain.edge);
@@ -311,7 +311,7 @@ static void gzip_is_read_and_its_damage_found(void **state)
     for (size_t at = 20; at < size; at += 997) {
         packed[at] ^= 0x10;
         write_bytes(temp->path, packed, size);
-        assert_false(edge_list_read(&gzip, temp->path, false, error, sizeof error));
+        assert_false(edge_list_read(&gzip, temp->path, false, (struct graph_limits){0}, error, sizeof error));
         assert_memory_equal(error, temp->path, strlen(temp->path));
         packed[at] ^= 0x10;
     }

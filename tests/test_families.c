@@ -57,7 +57,7 @@ static void assert_graph(const struct graph_family *f, int64_t nodes, double deg
 
     struct csr transpose;
     char error[ERROR_SIZE];
-    assert_true(csr_transpose(&transpose, &b.adj, error, sizeof error));
+    assert_true(csr_transpose(&transpose, &b.adj, NEVER_CANCELLED, error, sizeof error));
     assert_true(csr_equal(&transpose, &b.adj));
     assert_true(b.symmetric);
     assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);

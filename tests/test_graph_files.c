@@ -136,7 +136,7 @@ static void a_written_batch_comes_back(void **state)
     struct edge_list list;
     char error[ERROR_SIZE] = "";
     int64_t offsets = (b.graphs + 1) * (int64_t)sizeof *list.offset;
-    assert_true(edge_list_read(&list, temp->path, true, error, sizeof error));
+    assert_true(edge_list_read(&list, temp->path, true, (struct graph_limits){0}, error, sizeof error));
     assert_true(list.peak >= list.edges * (int64_t)sizeof *list.edge + offsets);
     assert_int_equal(batch_scratch(&read), list.peak - offsets - csr_bytes(&b.adj));
     edge_list_free(&list);
@@ -149,7 +149,7 @@ static void shapes_of_files_have_no_arrays(void **state)
     struct test_file *temp = *state;
     char family[96], error[ERROR_SIZE] = "";
     snprintf(family, sizeof family, "file:%s", temp->path);
-    struct graph_config c = {family, 500, 5, 1, 42};
+    struct graph_config c = {family, 500, 5, 1, 42, {0}};
     const char *text[] = {"9 7\n7 5\n", "9 7\n7 9\n", "graph 3\n2 0\ngraph 2\n"};
     for (int i = 0; i < 3; i++) {
         write_bytes(temp->path, text[i], strlen(text[i]));

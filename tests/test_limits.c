@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -20,6 +21,7 @@
 #include "kernels/backend.h"
 #include "kernels/peak.h"
 #include "tests/encodings.h"
+#include "tests/files.h"
 #include "tests/records.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
@@ -247,6 +249,33 @@ static void test_timeout_within_an_encoding(void **state)
     ended_free(&e);
 }
 
+/* What a graph file announces is compared with the limit before any of it is taken. */
+static void test_announced_sizes(void **state)
+{
+    static const char *const announced[] = {"graph 2147483647\n", "graph 100000000\n"};
+    const struct house *h = *state;
+    struct rusage before, after;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/work/graph.txt", h->root);
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &before), 0);
+    for (size_t i = 0; i < 2; i++) {
+        write_bytes(path, announced[i], strlen(announced[i]));
+        struct ended e = run_words(h, SMALL "--graph file:graph.txt --mem-limit 100MiB --output x.json", 1);
+        assert_non_null(strstr(e.out, "oom: building the graph needs "));
+        ended_free(&e);
+        e = run_words(h, SMALL "--graph file:graph.txt --mem-limit 100MiB --dry-run", 0);
+        assert_non_null(strstr(e.out, "; oom"));
+        ended_free(&e);
+    }
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &after), 0);
+    assert_true(after.ru_maxrss == before.ru_maxrss || after.ru_maxrss < 400 << 10);
+    static const char market[] = "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n";
+    write_bytes(path, market, strlen(market));
+    struct ended e = run_words(h, SMALL "--graph file:graph.txt", 2);
+    assert_non_null(strstr(e.err, "graph.txt:1: a Matrix Market file"));
+    ended_free(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_timeout_by_rows_before),
         cmocka_unit_test(test_timeout_within_a_run),
         cmocka_unit_test(test_timeout_within_an_encoding),
+        cmocka_unit_test(test_announced_sizes),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

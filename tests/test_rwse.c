@@ -43,8 +43,8 @@ static struct batch batch_of(struct edge_buffer *l, int64_t nodes)
     char error[128];
     assert_non_null(b.offset);
     b.offset[1] = nodes;
-    assert_true(csr_build(&b.adj, nodes, l->edge, l->count, error, sizeof error));
-    assert_true(csr_transpose(&b.out, &b.adj, error, sizeof error));
+    assert_true(csr_build(&b.adj, nodes, l->edge, l->count, NEVER_CANCELLED, error, sizeof error));
+    assert_true(csr_transpose(&b.out, &b.adj, NEVER_CANCELLED, error, sizeof error));
     b.symmetric = csr_equal(&b.adj, &b.out);
     return b;
 }

@@ -110,7 +110,8 @@ static bool check_heads(const struct options *o, const struct config *c, struct 
         o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
 }
 
-/* A graph file that cannot be read is a usage error. */
+/* A graph file that cannot be read is a usage error; one that is too large for the memory makes rows of its
+ * own. */
 static bool check_readable(const struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
@@ -118,9 +119,10 @@ static bool check_readable(const struct options *o, struct message *error)
         struct graph_config c = {.family = axis_text(graphs, graphs->values[i]), .nodes = 1, .graphs = 1};
         char reason[MESSAGE_SIZE];
         struct batch b;
+        c.limits.memory = (int64_t)options_host_memory(o);
         if (!graph_is_file(c.family))
             continue;
-        if (!batch_shape(&b, &c, reason, sizeof reason))
+        if (!batch_shape(&b, &c, reason, sizeof reason) && b.peak <= c.limits.memory)
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
         batch_free(&b);
     }

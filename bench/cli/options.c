@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "bench/machine/machine.h"
 #include "kernels/peak.h"
 
 const char *bench_values(const struct bench *b, enum axis a)
@@ -19,6 +20,11 @@ struct ceilings_request options_ceilings(const struct options *o)
                                      .threads = threads->values,
                                      .count = threads->count,
                                      .calibrate = o->calibrate};
+}
+
+double options_host_memory(const struct options *o)
+{
+    return o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
 }
 
 void options_free(struct options *o)

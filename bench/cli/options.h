@@ -108,6 +108,9 @@ const char *bench_values(const struct bench *b, enum axis a);
 /* The ceilings to compare rows with. */
 struct ceilings_request options_ceilings(const struct options *o);
 
+/* Bytes that the host may use: --mem-limit, or what is free. */
+double options_host_memory(const struct options *o);
+
 void options_free(struct options *o);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
-#include "bench/machine/machine.h"
 #include "models/layers/op_program.h"
 
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
@@ -27,9 +26,8 @@ bool outcome_is_ok(const struct outcome *o)
 double workload_limit(const struct options *o)
 {
     const struct device_choice *d = &o->device;
-    return o->mem_limit > 0 ? o->mem_limit
-           : d->context     ? (double)d->backend->device->available(d->context)
-                            : (double)machine_memory_free();
+    bool on_device = d->context && o->mem_limit <= 0;
+    return on_device ? (double)d->backend->device->available(d->context) : options_host_memory(o);
 }
 
 /* Whether this much memory may be used; if not, sets the outcome. */
@@ -45,48 +43,40 @@ static bool fits(const struct options *o, const char *what, int64_t bytes, doubl
                        o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
+static bool is_interrupted(const void *context)
+{
+    (void)context;
+    return interrupt_signal() != 0;
+}
+
+/* Graphs are built on the host. */
+static struct workload workload_of(const struct options *o, const struct config *c)
+{
+    struct workload w = {.options = o, .config = *c};
+    w.config.graph.limits = (struct graph_limits){(int64_t)options_host_memory(o), {is_interrupted, NULL}};
+    return w;
+}
+
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
 {
-    *w = (struct workload){.options = o, .config = *c};
-    return batch_shape(&w->batch, &c->graph, error->text, sizeof error->text);
+    *w = workload_of(o, c);
+    return batch_shape(&w->batch, &w->config.graph, error->text, sizeof error->text);
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
                        struct message *error)
 {
-    *w = (struct workload){.options = o, .config = *c};
-    return batch_generate(&w->batch, &c->graph, error->text, sizeof error->text);
-}
-
-int64_t workload_batch_bytes(const struct workload *w)
-{
-    return csr_bytes(&w->batch.adj) + batch_scratch(&w->batch);
-}
-
-/* The size of a graph from a file is unknown until it is read. */
-static bool batch_fits(const struct options *o, const struct config *c, struct outcome *outcome)
-{
-    struct workload planned;
-    struct message error;
-    if (graph_is_file(c->graph.family))
-        return true;
-    if (!workload_plan(&planned, o, c, &error))
-        return outcome_set(outcome, "failed", "%s", error.text);
-    double limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
-    bool room = fits(o, "generating the graph", workload_batch_bytes(&planned), limit, outcome);
-    workload_close(&planned);
-    return room;
+    *w = workload_of(o, c);
+    return batch_generate(&w->batch, &w->config.graph, error->text, sizeof error->text);
 }
 
 bool workload_open(struct workload *w, const struct options *o, const struct config *c,
                    struct outcome *outcome)
 {
     struct message error;
-    bool meta = o->device.meta;
-    if (!meta && !batch_fits(o, c, outcome))
-        return false;
-    return (meta ? workload_plan(w, o, c, &error) : workload_generate(w, o, c, &error)) ||
-           outcome_set(outcome, "failed", "%s", error.text);
+    return (o->device.meta ? workload_plan : workload_generate)(w, o, c, &error) ||
+           (fits(o, "building the graph", w->batch.peak, (double)w->config.graph.limits.memory, outcome) &&
+            outcome_set(outcome, "failed", "%s", error.text));
 }
 
 /* Whether the encoding is correct. */
@@ -112,12 +102,6 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
         return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
     w->config.encoding = &e->encoding;
     return is_right(e, outcome);
-}
-
-static bool is_interrupted(const void *context)
-{
-    (void)context;
-    return interrupt_signal() != 0;
 }
 
 static struct recording record_tape(const struct workload *w, enum program_kind kind, struct tape_config tape)

@@ -26,7 +26,8 @@ struct workload {
     struct batch batch;
 };
 
-/* Only computes the shape of the batch. False with a message if there is no such graph. */
+/* Only computes the shape of the batch. False with a message if there is no such graph, or, with batch.peak
+ * above config.graph.limits.memory, no memory to build it. */
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,
                    struct message *error);
 
@@ -59,9 +60,6 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
 /* Allocates the memory of a recorded program. False with the outcome, "oom". */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
-
-/* Bytes of host memory to generate the batch; the workload may be only planned. */
-int64_t workload_batch_bytes(const struct workload *w);
 
 /* Bytes that programs may use on their device: --mem-limit, or what is free. */
 double workload_limit(const struct options *o);

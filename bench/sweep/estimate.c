@@ -9,7 +9,6 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/tables/units.h"
-#include "bench/machine/machine.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/sampling.h"
@@ -31,6 +30,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     struct workload w;
     struct message error;
     e.known = workload_plan(&w, o, config, &error);
+    e.batch = w.batch.peak;
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
         if (!config_runs(o, config, p))
@@ -45,8 +45,6 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
             e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->peak).percent / 100;
         tape_free(r.tape);
     }
-    if (e.known)
-        e.batch = workload_batch_bytes(&w);
     workload_close(&w);
     return e;
 }
@@ -118,7 +116,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     struct config c = config_at(o, index);
     struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
     char work[17], axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
-    double seconds = 0, limit = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
+    double seconds = 0, limit = options_host_memory(o);
     int64_t arena = 0;
     bool any = false;
     config_work(&c, o->seed, work);
@@ -143,7 +141,8 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     fprintf(out, "  %-10s  %-10s  %s%s%s\n", any ? text : "-", any ? memory : "-", axes,
-            timed && (double)arena > limit ? "; oom" : "", timed && slow ? "; skipped by --timeout" : "");
+            timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
+            timed && slow ? "; skipped by --timeout" : "");
 }
 
 /* The lines below the table. */
