@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-enum { ARGUMENTS_MAX = 64, TIME_LIMIT = 60 };
+enum { ARGUMENTS_MAX = 64, TIME_LIMIT = 240 };
 
 /*
  * The path of the program with this name, relative to the directory of the test program: build/tests/test_x

@@ -232,13 +232,13 @@ static void test_timeout_within_a_run(void **state)
     ended_free(&e);
 }
 
-/* Encodings that take a minute are stopped between two steps, and so is the row. */
+/* Encodings that take seconds are stopped between two steps, and so is the row. */
 static void test_timeout_within_an_encoding(void **state)
 {
     needs_lapack();
     struct ended e = run_words(*state,
-                               "--pe rwse:16,lap:64 --solver iterative --graph er:giant --nodes 600k "
-                               "--phase none --timeout 3 --output x.json",
+                               "--pe rwse:16,lap:64 --solver iterative --graph er:giant --nodes 60k "
+                               "--phase none --timeout 0.3 --output x.json",
                                1);
     struct record *record = record_in(*state, "work/x.json");
     for (size_t i = 0; i < 2; i++) {
