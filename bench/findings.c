@@ -2,9 +2,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "analysis/compare/repeats.h"
+#include "analysis/findings/findings.h"
 #include "analysis/record/record.h"
-#include "analysis/tables/findings.h"
 #include "bench/cli/tool.h"
 
 static int print_all(void *options, int count, char **files, struct message *error)
@@ -17,13 +16,14 @@ static int print_all(void *options, int count, char **files, struct message *err
         abort();
     while (read < count && (records[read] = record_load_any(files[read], error->text)) != NULL) {
         const struct rows *rows = record_rows(records[read]);
+        if (count > 1)
+            printf("%s%s:\n", read > 0 ? "\n" : "", files[read]);
         findings_print(stdout, records[read++]);
         for (size_t i = 0; i < rows_count(rows); i++)
             rows_append(all, rows_at(rows, i));
     }
-    struct repeats repeats = repeats_find(all);
     if (read == count)
-        repeats_print(stdout, &repeats);
+        findings_print_repeats(stdout, all);
     rows_free(all);
     for (int i = 0; i < read; i++)
         record_free(records[i]);

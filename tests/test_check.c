@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/tables/findings.h"
 #include "bench/row/verify.h"
 #include "bench/sweep/gates.h"
 #include "models/layers/check.h"
@@ -206,40 +205,6 @@ static void test_gates_on_unchecked_rows(void **state)
     rows_free(rows);
 }
 
-/* Adds a row of a kernel, checked or not. */
-static void add_kernel(struct record *record, const char *variant, bool is_checked)
-{
-    char error[MESSAGE_SIZE];
-    struct row *row = is_checked ? good_row(100) : unchecked_row(100, "kernel: no memory for the check");
-    row_set_text(row, "op", "linear");
-    row_set_text(row, "variant", variant);
-    row_set_real(row, "kernel.gflops", 5);
-    assert_true(record_add(record, row, error));
-}
-
-static void test_findings_on_unchecked_rows(void **state)
-{
-    (void)state;
-    for (int unchecked = 0; unchecked < 2; unchecked++) {
-        struct record *record = empty_record();
-        char *out = NULL;
-        size_t size;
-        FILE *stream = open_memstream(&out, &size);
-        value_set_text(record_head(record), "benchmark", "bench_kernels");
-        add_kernel(record, "simd", true);
-        add_kernel(record, "blas", !unchecked);
-        findings_print(stream, record);
-        assert_int_equal(fclose(stream), 0);
-        assert_non_null(strstr(out, unchecked ? "; 1 of 2 kernels were measured and passed the check."
-                                              : "; 2 of 2 kernels were measured and passed the check."));
-        assert_int_equal(strstr(out, "- 1 of 2 rows were not checked (kernel: no memory for the check)") !=
-                             NULL,
-                         unchecked);
-        free(out);
-        record_free(record);
-    }
-}
-
 /* The table, the result file and the gates of a run. */
 static void test_unchecked_run(void **state)
 {
@@ -287,7 +252,6 @@ int main(void)
         cmocka_unit_test(test_finite_op),
         cmocka_unit_test(test_unchecked_rows),
         cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_findings_on_unchecked_rows),
         cmocka_unit_test(test_unchecked_run),
         cmocka_unit_test(test_checked_runs),
     };

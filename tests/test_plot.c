@@ -109,9 +109,7 @@ static void test_findings(void **state)
     void *h;
     house_of(&h, "findings");
     save_kernels(h);
-    assert_ends(h, "kernels.json", 0,
-                "The fastest kernel is linear (simd) at 90 GFLOP/s, 60 % of its roofline; 1 of 2 kernels",
-                "");
+    assert_ends(h, "kernels.json", 0, "- 1 of 2 rows passed the numerical check; 1 is not ok.\n", "");
     int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
     assert_int_equal(program_wait(program_start(h, "kernels.json", NULL, full, null)), 1);
     close(full);

@@ -48,7 +48,8 @@ void repeats_print(FILE *out, const struct repeats *r)
     const char *work = "";
     if (r->pairs == 0)
         return;
-    fprintf(out, "- The same work was measured more than once: of %zu pairs of times ", r->pairs);
+    fprintf(out, "The same work was measured more than once: of %zu pair%s of times ", r->pairs,
+            r->pairs == 1 ? "" : "s");
     if (!r->row) {
         fputs("none could be compared (noisy, or in different states of the machine).\n", out);
         return;

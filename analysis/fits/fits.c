@@ -121,11 +121,10 @@ static void find_law(struct fit *fit)
 
 static struct fit_change change_between(const struct fit *fit, size_t from, size_t to)
 {
-    const struct law_point *a = &fit->points[from].time, *b = &fit->points[to].time;
-    struct exponent time = exponent_between(a, b), work = fit_work_exponent(fit, from, to);
-    double span = b->x / a->x;
-    return (struct fit_change){from, to, pow(span, time.value - work.value), pow(span, time.low - work.value),
-                               pow(span, time.high - work.value)};
+    const struct fit_point *a = &fit->points[from], *b = &fit->points[to];
+    struct law_point time = law_ratio(&a->time, &b->time);
+    double work = fit_work(fit, b) / fit_work(fit, a);
+    return (struct fit_change){from, to, time.y / work, time.low / work, time.high / work};
 }
 
 static bool same_name(const char *a, const char *b)

@@ -72,7 +72,7 @@ void fits_print(const struct fits *fits, FILE *out);
 /* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
 void fits_warn(const struct fits *fits, FILE *out);
 
-/* "time per FLOP rises by 40 % from 2000 nodes on" */
+/* "time per FLOP rises by 40 % from 2000 nodes on"; of a verdict that is no contradiction, the interval. */
 void fit_change_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

@@ -94,8 +94,11 @@ void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
     const struct fit_change *c = &fit->change;
     double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
     bool first = c->from == 0, last = c->to + 1 == fit->count;
-    int used = snprintf(text, AXES_TEXT, "time per %s %s by %.0f %% ", work_name(fit),
-                        c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1));
+    int used = fit->verdict >= FIT_CROSSES
+                   ? snprintf(text, AXES_TEXT, "time per %s %s by %.0f %% ", work_name(fit),
+                              c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1))
+                   : snprintf(text, AXES_TEXT, "time per %s changes by %+.0f to %+.0f %% ", work_name(fit),
+                              100 * (c->low - 1), 100 * (c->high - 1));
     if (first == last)
         snprintf(text + used, AXES_TEXT - (size_t)used, "from %.10g to %.10g %s", from, to, fit->axis->unit);
     else if (last)

@@ -189,12 +189,19 @@ void law_text(char text[LAW_TEXT], const struct law *law, const char *symbol)
     }
 }
 
+struct law_point law_ratio(const struct law_point *a, const struct law_point *b)
+{
+    double ratio = b->y / a->y;
+    double below = hypot(log(b->y / b->low), log(a->high / a->y));
+    double above = hypot(log(b->high / b->y), log(a->y / a->low));
+    return (struct law_point){b->x / a->x, ratio, ratio * exp(-below), ratio * exp(above)};
+}
+
 struct exponent exponent_between(const struct law_point *a, const struct law_point *b)
 {
-    double span = log(b->x / a->x), value = log(b->y / a->y) / span;
-    double below = hypot(log(b->y / b->low), log(a->high / a->y)) / span;
-    double above = hypot(log(b->high / b->y), log(a->y / a->low)) / span;
-    return (struct exponent){value, value - below, value + above};
+    struct law_point ratio = law_ratio(a, b);
+    double span = log(ratio.x);
+    return (struct exponent){log(ratio.y) / span, log(ratio.low) / span, log(ratio.high) / span};
 }
 
 void exponent_text(char text[LAW_TEXT], const struct exponent *e, const char *symbol)

@@ -48,7 +48,10 @@ struct law law_fit(const struct law_point *points, size_t n, unsigned terms);
 
 double law_at(const struct law *law, double x);
 
-/* The exponent from a to b, whose x differ. */
+/* b over a, with the interval of the ratio of their y. */
+struct law_point law_ratio(const struct law_point *a, const struct law_point *b);
+
+/* The exponent from a to b, whose x is larger. */
 struct exponent exponent_between(const struct law_point *a, const struct law_point *b);
 
 /* "N^1.72 ± 0.05"; without ± if both points were exact. */

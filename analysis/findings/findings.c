@@ -1,0 +1,78 @@
+#include "analysis/findings/findings.h"
+
+#include "analysis/compare/repeats.h"
+#include "analysis/findings/sentences.h"
+#include "analysis/tables/wrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool is_settled(const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    double time;
+    snprintf(path, sizeof path, "%s.time.median", program);
+    return row_is_ok(row) && !row_unchecked(row) && !row_noisy(row, program) &&
+           row_get_real(row, path, &time) && time > 0;
+}
+
+void describe_axes(const struct facts *facts, const struct row *row, char text[AXES_TEXT])
+{
+    const struct field *axes[AXES_MAX];
+    size_t n = axes_varying(facts->rows, axes), kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(axes[i]->path, "op") != 0 && strcmp(axes[i]->path, "variant") != 0)
+            axes[kept++] = axes[i];
+    axes_describe_all(row, axes, kept, text);
+}
+
+void describe_row(const struct facts *facts, const struct row *row, char text[AXES_TEXT])
+{
+    describe_axes(facts, row, text);
+    if (!*text)
+        axes_describe(row, schema_find("nodes"), text);
+}
+
+/* Each line as an item of a list. */
+static void print_items(FILE *out, char *lines)
+{
+    for (char *line; (line = strsep(&lines, "\n"));)
+        if (*line) {
+            fputs("- ", out);
+            wrap_text(out, line, 2, 2);
+        }
+}
+
+void findings_print(FILE *out, const struct record *record)
+{
+    static sentences *const all[] = {sentences_growth,    sentences_layers, sentences_batch,
+                                     sentences_largest,   sentences_parts,  sentences_kernels,
+                                     sentences_encodings, sentences_checks};
+    char *text = NULL;
+    size_t size = 0;
+    struct fits fits = fits_find(record_rows(record));
+    const struct facts facts = {record_rows(record), &fits};
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        abort();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        all[i](memory, &facts);
+    fclose(memory);
+    print_items(out, text);
+    free(text);
+    fits_free(&fits);
+}
+
+void findings_print_repeats(FILE *out, const struct rows *rows)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct repeats repeats = repeats_find(rows);
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        abort();
+    repeats_print(memory, &repeats);
+    fclose(memory);
+    print_items(out, text);
+    free(text);
+}

@@ -1,0 +1,18 @@
+/*
+ * The main findings of result files in words. Each is true of its data: where the rows leave open whether it
+ * is, the sentence says so or is not there. Rows that are not ok, not checked or noisy support none.
+ */
+#ifndef GTMARK_ANALYSIS_FINDINGS_H
+#define GTMARK_ANALYSIS_FINDINGS_H
+
+#include "analysis/record/record.h"
+
+#include <stdio.h>
+
+/* Prints the findings of a record, each as an item of a list, in lines of the screen's width. */
+void findings_print(FILE *out, const struct record *record);
+
+/* Whether work that the rows have more than once took the same time, as one more item. */
+void findings_print_repeats(FILE *out, const struct rows *rows);
+
+#endif

@@ -1,0 +1,51 @@
+/* The sentences that findings consist of. */
+#ifndef GTMARK_ANALYSIS_SENTENCES_H
+#define GTMARK_ANALYSIS_SENTENCES_H
+
+#include "analysis/fits/fits.h"
+#include "analysis/record/row.h"
+
+#include <stdio.h>
+
+/* A record, and the fits of its rows. */
+struct facts {
+    const struct rows *rows;
+    const struct fits *fits;
+};
+
+/* Writes sentences, one a line, or nothing if the record has none of this kind. */
+typedef void sentences(FILE *out, const struct facts *facts);
+
+/* Whether time follows work along an axis, and the last local exponent. */
+sentences sentences_growth;
+
+/* Whether time is linear in the number of layers. */
+sentences sentences_layers;
+
+/* From which batch on larger ones bring no more graphs per second. */
+sentences sentences_batch;
+
+/* The row with the most work: time, memory and share of the roofline. */
+sentences sentences_largest;
+
+/* The parts of the step of a single configuration, and of its first answer. */
+sentences sentences_parts;
+
+/* The fastest kernel, and the one furthest from its roofline. */
+sentences sentences_kernels;
+
+/* The dearest encoding by time, and when encodings pay off. */
+sentences sentences_encodings;
+
+/* How many rows passed the check, and how many are noisy. */
+sentences sentences_checks;
+
+/* Whether a program of a row has a time that supports findings. */
+bool is_settled(const struct row *row, const char *program);
+
+/* The row's values of the varying axes without op and variant, which may be none; and the same, or its nodes
+ * if there are none. */
+void describe_axes(const struct facts *facts, const struct row *row, char text[AXES_TEXT]);
+void describe_row(const struct facts *facts, const struct row *row, char text[AXES_TEXT]);
+
+#endif

@@ -1,0 +1,212 @@
+/* Findings about sweeps: growth, layers, batches. */
+#include "analysis/findings/sentences.h"
+
+#include "analysis/record/schema.h"
+#include "analysis/tables/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *subject_of(const struct fit *fit)
+{
+    return strcmp(fit->program, "step") == 0 ? "a training step" : "inference";
+}
+
+static bool has_axis(const struct fit *fit, const char *axis)
+{
+    return strcmp(fit->axis->path, axis) == 0;
+}
+
+/* "From 100 to 5000 nodes, sparse attention, " */
+static void print_range(FILE *out, const struct fit *fit)
+{
+    fprintf(out, "From %.10g to %.10g %s%s%s%s ", fit->points[0].time.x, fit->points[fit->count - 1].time.x,
+            fit->axis->unit, *fit->group ? ", " : "", fit->group, *fit->group ? "," : "");
+}
+
+static void print_growth(FILE *out, const struct fit *fit)
+{
+    static const char *const verdicts[] = {"follows its", "may or may not follow its", "does not follow its",
+                                           "does not follow its"};
+    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
+    const char *work = fit->by_bytes ? "bytes" : "FLOPs";
+    char text[AXES_TEXT];
+    size_t last = fit->count - 1;
+    print_range(out, fit);
+    fprintf(out, "the time of %s %s %s", subject_of(fit), verdicts[fit->verdict], work);
+    fit_change_text(text, fit);
+    if (fit->verdict == FIT_AGREES)
+        fprintf(
+            out,
+            ": between any two of the rows, time per %.4s changes by less than 10 %% or an exponent of 0.1",
+            work);
+    else
+        fprintf(out, "%s: %s", fit->verdict == FIT_CANNOT_TELL ? ", the rows cannot tell" : "", text);
+    if (fit->verdict == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
+        fprintf(out, ", from %s and %s-bound to %s and %s-bound", from->level, from->bound, to->level,
+                to->bound);
+    struct exponent time = exponent_between(&fit->points[last - 1].time, &fit->points[last].time);
+    struct exponent exact = fit_work_exponent(fit, last - 1, last);
+    char time_text[LAW_TEXT], work_text[LAW_TEXT];
+    exponent_text(time_text, &time, axes_symbol(fit->axis));
+    exponent_text(work_text, &exact, axes_symbol(fit->axis));
+    fprintf(out, ". Between %.10g and %.10g it grows as %s, its %s as %s.\n", fit->points[last - 1].time.x,
+            fit->points[last].time.x, time_text, work, work_text);
+}
+
+/* The fits of training steps, or of inference if there are none. */
+static const char *main_program(const struct fits *fits)
+{
+    for (size_t i = 0; i < fits->count; i++)
+        if (strcmp(fits->list[i].program, "step") == 0)
+            return "step";
+    return "forward";
+}
+
+void sentences_growth(FILE *out, const struct facts *facts)
+{
+    enum { SHOWN = 3 };
+    const char *program = main_program(facts->fits);
+    for (size_t i = 0, shown = 0; i < facts->fits->count && shown < SHOWN; i++) {
+        const struct fit *fit = &facts->fits->list[i];
+        if (fit->no_verdict || strcmp(fit->program, program) != 0 || has_axis(fit, "layers") ||
+            has_axis(fit, "batch"))
+            continue;
+        print_growth(out, fit);
+        shown++;
+    }
+}
+
+/* The line through the times, and the row furthest from it. The time is linear if no row's interval leaves 5
+ * % of the line, and not linear if one is wholly outside. */
+struct line {
+    struct law law; /* without terms: too few rows */
+    struct law_point furthest;
+    double distance; /* of its median, relative to the line */
+    bool inside, outside;
+};
+
+static struct line line_of(const struct fit *fit)
+{
+    static const double tolerance = 0.05;
+    struct law_point *times = calloc(fit->count, sizeof *times);
+    if (!times)
+        abort();
+    for (size_t i = 0; i < fit->count; i++)
+        times[i] = fit->points[i].time;
+    struct line line = {.law = law_fit(times, fit->count, 3), .distance = -1, .inside = true};
+    for (size_t i = 0; line.law.terms && i < fit->count; i++) {
+        double at = law_at(&line.law, times[i].x), distance = fabs(times[i].y / at - 1);
+        double low = times[i].low / at, high = times[i].high / at;
+        bool outside = low > 1 + tolerance || high < 1 - tolerance;
+        if ((outside && !line.outside) || (outside == line.outside && distance > line.distance)) {
+            line.distance = distance;
+            line.furthest = times[i];
+        }
+        line.outside = line.outside || outside;
+        line.inside = line.inside && low >= 1 - tolerance && high <= 1 + tolerance;
+    }
+    free(times);
+    return line;
+}
+
+static void print_layers(FILE *out, const struct fit *fit)
+{
+    struct line line = line_of(fit);
+    const struct law_point *p = &line.furthest;
+    char text[LAW_TEXT];
+    if (!line.law.terms)
+        return;
+    law_text(text, &line.law, axes_symbol(fit->axis));
+    print_range(out, fit);
+    fprintf(out, "the time of %s ", subject_of(fit));
+    if (line.outside)
+        fprintf(out, "is not linear in layers: with %.10g it takes %.0f %% %s than the line %s.\n", p->x,
+                100 * line.distance, p->y > law_at(&line.law, p->x) ? "more" : "less", text);
+    else if (line.inside)
+        fprintf(out, "is linear in layers: %s, within %.2g %% of every row.\n", text, 100 * line.distance);
+    else
+        fprintf(out,
+                "may or may not be linear in layers, the rows cannot tell: of the line %s, the medians are "
+                "within %.2g %%, but an interval reaches beyond 5 %%.\n",
+                text, 100 * line.distance);
+}
+
+void sentences_layers(FILE *out, const struct facts *facts)
+{
+    const struct fit *fit = fits_get(facts->fits, main_program(facts->fits), "layers", "");
+    if (fit && fit->count >= 3)
+        print_layers(out, fit);
+}
+
+static double throughput(const struct fit *fit, size_t i)
+{
+    return fit->points[i].time.x / fit->points[i].time.y;
+}
+
+/* The throughput of point i over that of another, with its interval. */
+static struct law_point share_of(const struct fit *fit, size_t i, size_t other)
+{
+    struct law_point time = law_ratio(&fit->points[other].time, &fit->points[i].time);
+    if (i == other)
+        return (struct law_point){1, 1, 1, 1};
+    return (struct law_point){time.x, time.x / time.y, time.x / time.high, time.x / time.low};
+}
+
+enum answer { NO, OPEN, YES };
+
+/* Whether the throughput from point k on stays within 10 % of the best. */
+static enum answer saturates(const struct fit *fit, size_t k, size_t best)
+{
+    enum answer answer = YES;
+    for (size_t i = k; i < fit->count; i++) {
+        struct law_point share = share_of(fit, i, best);
+        enum answer here = share.low >= 0.9 ? YES : share.high < 0.9 ? NO : OPEN;
+        answer = here < answer ? here : answer;
+    }
+    return answer;
+}
+
+static void print_batch(FILE *out, const struct fit *fit)
+{
+    size_t best = 0, last = fit->count - 1, knee = 0;
+    char rate[UNITS_TEXT];
+    for (size_t i = 0; i < fit->count; i++)
+        best = throughput(fit, i) > throughput(fit, best) ? i : best;
+    while (knee < last && saturates(fit, knee, best) != YES)
+        knee++;
+    enum answer at_last = saturates(fit, last, best), before = saturates(fit, last - 1, best);
+    units_format(rate, throughput(fit, best), UNITS_SI, "graphs/s");
+    print_range(out, fit);
+    if (at_last == NO)
+        fprintf(out, "the throughput of %s is highest with %.10g, %s, and %.0f %% lower with %.10g.\n",
+                subject_of(fit), fit->points[best].time.x, rate, 100 * (1 - share_of(fit, last, best).y),
+                fit->points[last].time.x);
+    else if (knee < last)
+        fprintf(out,
+                "the throughput of %s saturates at %.10g%s: with more it stays within 10 %% of the highest, "
+                "%s.\n",
+                subject_of(fit), fit->points[knee].time.x,
+                knee == 0 || saturates(fit, knee - 1, best) == NO ? "" : " or before", rate);
+    else if (best == last && before == NO)
+        fprintf(out,
+                "the throughput of %s does not saturate: from %.10g to %.10g it rises by %.0f %%, to %s.\n",
+                subject_of(fit), fit->points[last - 1].time.x, fit->points[last].time.x,
+                100 * (1 / share_of(fit, last - 1, best).y - 1), rate);
+    else
+        fprintf(
+            out,
+            "the rows cannot tell whether the throughput of %s saturates; the highest is %s, with %.10g.\n",
+            subject_of(fit), rate, fit->points[best].time.x);
+}
+
+void sentences_batch(FILE *out, const struct facts *facts)
+{
+    static const char *const programs[] = {"forward", "step"};
+    for (size_t p = 0; p < 2; p++) {
+        const struct fit *fit = fits_get(facts->fits, programs[p], "batch", "");
+        if (fit && fit->count >= 3)
+            print_batch(out, fit);
+    }
+}

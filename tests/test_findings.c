@@ -1,0 +1,343 @@
+/* Findings of planted records: every sentence for data of which it is true, false, and undecidable. */
+#include "analysis/findings/findings.h"
+#include "analysis/tables/units.h"
+#include "tests/test_analysis_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Ten turns with this median, and an interval of +-noise around it. */
+static void set_turns(struct row *row, const char *path, double seconds, double noise)
+{
+    double samples[10];
+    for (int i = 0; i < 10; i++)
+        samples[i] = seconds * (i < 4 ? 1 - noise : i < 6 ? 1 : 1 + noise);
+    row_set_samples(row, path, samples, 10);
+}
+
+static void set_noisy(struct row *row, const char *path, double seconds)
+{
+    row_set_samples(row, path, (double[]){0.9 * seconds, seconds, 1.1 * seconds}, 3);
+}
+
+/* A checked row without any time. */
+static struct row *checked_row(int64_t nodes)
+{
+    struct row *row = row_new();
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "reason", "");
+    row_set_text(row, "checked", "whole");
+    set_axes(row, nodes);
+    row_set_rest_null(row, "made up");
+    return row;
+}
+
+/* A step of this time and work, compute-bound in the last-level cache. */
+static void set_step(struct row *row, double seconds, double noise, double flops)
+{
+    set_turns(row, "step.time", seconds, noise);
+    row_set_count(row, "step.flops.analytic", (int64_t)flops);
+    row_set_count(row, "step.bytes", (int64_t)flops);
+    row_set_count(row, "step.memory.planned", 100 << 20);
+    row_set_real(row, "step.gflops", flops / seconds / 1e9);
+    row_set_text(row, "step.roofline.level", "LLC");
+    row_set_text(row, "step.roofline.bound", "compute");
+    row_set_real(row, "step.roofline.percent", 50);
+    row_set_text(row, "step.roofline.fault", "");
+}
+
+/* What the findings of these rows say, each sentence on one line; the rows are freed. */
+static char *said(struct rows *rows)
+{
+    char *text = NULL, *to, error[MESSAGE_SIZE];
+    size_t size = 0;
+    struct record *record = empty_record();
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (!record_add(record, row_copy(rows_at(rows, i)), error))
+            fail_msg("%s", error);
+    rows_free(rows);
+    FILE *out = open_memstream(&text, &size);
+    findings_print(out, record);
+    fclose(out);
+    record_free(record);
+    char *copy = strdup(text), *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        assert_true(units_width(line) <= 100);
+    free(copy);
+    to = text;
+    for (const char *c = text; *c; c++) {
+        bool breaks = strncmp(c, "\n  ", 3) == 0;
+        *to++ = breaks ? ' ' : *c;
+        c += breaks ? 2 : 0;
+    }
+    *to = '\0';
+    return text;
+}
+
+/* Whether the findings of the rows contain a text; prints them if not as expected. */
+static void assert_said(struct rows *rows, const char *expected)
+{
+    char *text = said(rows);
+    if (!strstr(text, expected))
+        fail_msg("no \"%s\" in:\n%s", expected, text);
+    free(text);
+}
+
+static void assert_not_said(struct rows *rows, const char *unexpected)
+{
+    char *text = said(rows);
+    if (strstr(text, unexpected))
+        fail_msg("\"%s\" in:\n%s", unexpected, text);
+    free(text);
+}
+
+/* Rows of 100 2^i nodes whose step takes `factor` times 10 ps per FLOP. */
+static struct rows *nodes_rows(const double factor[6], double noise)
+{
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 6; i++) {
+        double nodes = 100 << i, flops = 1e8 + 1e6 * nodes + 1e3 * nodes * nodes;
+        struct row *row = checked_row((int64_t)nodes);
+        set_step(row, factor[i] * 1e-11 * flops, noise, flops);
+        rows_append(rows, row);
+    }
+    return rows;
+}
+
+static const double flat[6] = {1, 1, 1, 1, 1, 1};
+
+static void test_growth(void **state)
+{
+    (void)state;
+    static const double rises[6] = {1, 1, 1, 1, 1, 1.4};
+    assert_said(nodes_rows(flat, 0.01), "- From 100 to 3200 nodes the time of a training step follows its "
+                                        "FLOPs: between any two of the rows, time per FLOP changes by less");
+    assert_said(nodes_rows(flat, 0.01),
+                "Between 1600 and 3200 it grows as N^1.67 ± 0.02, its FLOPs as N^1.67.");
+    assert_said(nodes_rows(rises, 0.01),
+                "does not follow its FLOPs: time per FLOP rises by 40 % from 1600 nodes on.");
+    assert_said(nodes_rows(flat, 0.08),
+                "may or may not follow its FLOPs, the rows cannot tell: time per FLOP");
+    struct rows *rows = nodes_rows(rises, 0.01);
+    row_set_text(rows_at(rows, 5), "step.roofline.level", "DRAM");
+    assert_said(rows, "from 1600 nodes on, from LLC and compute-bound to DRAM and compute-bound.");
+    rows = nodes_rows(rises, 0.01); /* the one row that contradicts is noisy: the others agree */
+    set_noisy(rows_at(rows, 5), "step.time", 1);
+    assert_said(rows, "From 100 to 1600 nodes the time of a training step follows its FLOPs");
+    rows = nodes_rows(flat, 0.01);
+    for (int i = 5; i > 1; i--)
+        row_free(rows_take(rows, (size_t)i));
+    assert_not_said(rows, "follow"); /* two sizes */
+}
+
+/* The largest row that can be used: not the noisy, wrong or unchecked one. */
+static void test_largest(void **state)
+{
+    (void)state;
+    assert_said(nodes_rows(flat, 0.01), "- With 3200 nodes a training step takes 135 ms and 100 MiB, at 100 "
+                                        "GFLOP/s: 50 % of what this machine's compute ceiling allows.");
+    struct rows *rows = nodes_rows(flat, 0.01);
+    set_noisy(rows_at(rows, 5), "step.time", 1);
+    row_set_null(rows_at(rows, 4), "checked", "--no-check");
+    row_set_text(rows_at(rows, 3), "status", "wrong");
+    row_set_text(rows_at(rows, 3), "reason", "made up");
+    assert_said(rows, "- With 400 nodes a training step takes");
+    rows = nodes_rows(flat, 0.01);
+    row_set_text(rows_at(rows, 5), "step.roofline.fault", "calibrate again");
+    assert_said(rows, "at 100 GFLOP/s.\n"); /* no share of a ceiling that is wrong */
+}
+
+/* 1, 2, 4, 8 and 16 layers of 10 ms and 5 ms beside them, times a factor. */
+static struct rows *layers_rows(const double factor[5], double noise)
+{
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 5; i++) {
+        int layers = 1 << i;
+        struct row *row = checked_row(500);
+        row_set_count(row, "layers", layers);
+        set_step(row, factor[i] * (5e-3 + 10e-3 * layers), noise, 1e8 + 1e9 * layers);
+        rows_append(rows, row);
+    }
+    return rows;
+}
+
+static void test_layers(void **state)
+{
+    (void)state;
+    assert_said(layers_rows(flat, 0.02), "- From 1 to 16 layers the time of a training step is linear in "
+                                         "layers: 5.00 ms + 10.0 ms L, within");
+    assert_said(layers_rows((const double[]){1, 1, 1, 1, 1.5}, 0.01),
+                "is not linear in layers: with 16 it takes");
+    assert_said(layers_rows(flat, 0.08), "may or may not be linear in layers, the rows cannot tell");
+    struct rows *rows = layers_rows(flat, 0.01);
+    for (int i = 4; i > 1; i--)
+        row_free(rows_take(rows, (size_t)i));
+    assert_not_said(rows, "linear");
+}
+
+/* 1, 2, 4, 8 and 16 graphs at these rates, in graphs per second. */
+static struct rows *batch_rows(const double rate[5], double noise)
+{
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 5; i++) {
+        int batch = 1 << i;
+        struct row *row = checked_row(32);
+        row_set_count(row, "batch", batch);
+        set_step(row, batch / rate[i], noise, 1e8 + 1e9 * batch);
+        rows_append(rows, row);
+    }
+    return rows;
+}
+
+static void test_batch(void **state)
+{
+    (void)state;
+    static const double saturates[] = {50, 80, 97, 98, 100}, rises[] = {20, 35, 55, 80, 100},
+                        falls[] = {50, 90, 100, 80, 70}, dips[] = {100, 60, 61, 99, 100};
+    assert_said(batch_rows(saturates, 0.01),
+                "- From 1 to 16 graphs the throughput of a training step saturates at "
+                "4: with more it stays within 10 % of the highest, 100 graphs/s.");
+    assert_said(batch_rows(rises, 0.01),
+                "does not saturate: from 8 to 16 it rises by 25 %, to 100 graphs/s.");
+    assert_said(batch_rows(falls, 0.01), "is highest with 4, 100 graphs/s, and 30 % lower with 16.");
+    assert_said(batch_rows(dips, 0.01), "saturates at 8:");
+    assert_said(batch_rows(saturates, 0.09),
+                "the rows cannot tell whether the throughput of a training step saturates");
+    /* 4 graphs reach 91 % +-3 %: perhaps saturated before 8 */
+    assert_said(batch_rows((const double[]){50, 80, 91, 98, 100}, 0.02), "saturates at 8 or before:");
+}
+
+static struct row *kernel_row(const char *op, double gflops, double noise, double percent)
+{
+    struct row *row = checked_row(500);
+    row_set_text(row, "op", op);
+    row_set_text(row, "variant", "simd");
+    set_turns(row, "kernel.time", 1 / gflops, noise);
+    row_set_real(row, "kernel.gflops", gflops);
+    row_set_real(row, "kernel.roofline.percent", percent);
+    row_set_text(row, "kernel.roofline.fault", "");
+    return row;
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    assert_said(
+        rows_of(kernel_row("linear", 200, 0.01, 60), kernel_row("relu", 2, 0.01, 90),
+                kernel_row("gather", 5, 0.01, 10)),
+        "- Of 3 kernels with a settled time, linear (simd) is the fastest, at 200 GFLOP/s, 60 % of its "
+        "roofline.\n- Of 3 with a roofline, gather (simd) is the furthest from it, at 10 %.\n");
+    assert_said(rows_of(kernel_row("linear", 200, 0.05, 60), kernel_row("spmm", 195, 0.05, 59), NULL),
+                "linear (simd) or spmm (simd), the rows cannot tell which, is the fastest, at 200 GFLOP/s");
+    struct row *noisy = kernel_row("attention", 900, 0, 1), *unchecked = kernel_row("relu", 800, 0, 2);
+    set_noisy(noisy, "kernel.time", 1. / 900);
+    row_set_null(unchecked, "checked", "--no-check");
+    struct rows *rows = rows_of(kernel_row("linear", 200, 0.01, 60), noisy, unchecked);
+    rows_append(rows, kernel_row("gather", 5, 0.01, 10));
+    assert_said(rows, "- Of 2 kernels with a settled time, linear (simd) is the fastest");
+    assert_not_said(rows_of(kernel_row("linear", 200, 0.01, 60), NULL, NULL), "fastest");
+    assert_not_said(rows_of(checked_row(8), NULL, NULL), "kernel");
+}
+
+static struct row *encoding_row(const char *pe, int64_t nodes, double seconds, double noise)
+{
+    struct row *row = checked_row(nodes);
+    row_set_text(row, "pe", pe);
+    set_turns(row, "encoding.time", seconds, noise);
+    return row;
+}
+
+/* The dearest is found among all rows, also if it is noisy: then with what is certain. */
+static void test_encodings(void **state)
+{
+    (void)state;
+    assert_said(rows_of(encoding_row("rwse:16", 10000, 0.2, 0.01), encoding_row("lap:16", 500, 0.264, 0.01),
+                        encoding_row("lap:16", 2000, 4.94e-3, 0.01)),
+                "- Of 3 encodings the dearest takes 264 ms (500 nodes, lap:16).\n");
+    struct row *noisy = encoding_row("lap:16", 500, 1, 0);
+    set_noisy(noisy, "encoding.time", 0.264);
+    assert_said(rows_of(encoding_row("rwse:16", 10000, 4.94e-3, 0.01), noisy, NULL),
+                "- Of 2 encodings the dearest takes at least 238 ms (500 nodes, lap:16; too few turns for a "
+                "median).\n");
+    assert_said(
+        rows_of(encoding_row("rwse:16", 500, 0.250, 0.05), encoding_row("lap:16", 500, 0.264, 0.05), NULL),
+        "the dearest takes 264 ms (lap:16), if it is not the one that takes 250 ms (rwse:16): the rows "
+        "cannot tell.\n");
+    assert_not_said(rows_of(checked_row(500), NULL, NULL), "encoding");
+}
+
+static void test_when_encodings_pay_off(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 3; i++) {
+        struct row *row = encoding_row("lap:16", 500 << i, 0.01 * (i + 1), 0.01);
+        row_set_count(row, "encoding.break_even_step", 10 << i);
+        set_step(row, 0.1, 0.01, 1e9);
+        if (i == 2) /* would be the last to pay off */
+            set_noisy(row, "step.time", 0.1);
+        rows_append(rows, row);
+    }
+    assert_said(
+        rows,
+        "- Of 2 encodings timed beside a training step the last to pay off (1000 nodes) is less than 1 % "
+        "of the time after 20 steps.\n");
+    assert_not_said(rows_of(encoding_row("lap:16", 500, 1, 0.01), NULL, NULL), "pay off");
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct row *row = checked_row(500);
+    set_step(row, 0.1, 0.01, 1e9);
+    row_set_real(row, "step.backward.time", 0.06);
+    row_set_real(row, "step.optimizer.time", 0.01);
+    row_set_real(row, "first_answer.record", 0.001);
+    row_set_real(row, "first_answer.forward", 0.03);
+    row_set_real(row, "first_answer.total", 0.04);
+    assert_said(
+        rows_of(row_copy(row), NULL, NULL),
+        "- A training step takes 100 ms; the largest part, 60 %, is the backward pass.\n- The first answer, "
+        "from seed or file to output, takes 40.0 ms; the largest part, 75 %, is the first run.\n");
+    row_set_real(row, "step.backward.time", 0.02);
+    assert_said(rows_of(row_copy(row), NULL, NULL), "the largest part, 70 %, is forward and loss.");
+    row_set_null(row, "step.backward.time", "made up");
+    assert_not_said(rows_of(row_copy(row), NULL, NULL), "A training step takes 100 ms; the largest");
+    row_set_null(row, "checked", "--no-check");
+    assert_not_said(rows_of(row, NULL, NULL), "largest part");
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    struct row *unchecked = checked_row(8), *noisy = checked_row(8);
+    set_step(unchecked, 1, 0.01, 1e9);
+    row_set_null(unchecked, "checked", "--no-check");
+    set_noisy(noisy, "forward.time", 1);
+    assert_said(rows_of(checked_row(8), checked_row(8), NULL), "- 2 of 2 rows passed the numerical check.\n");
+    assert_said(rows_of(checked_row(8), unchecked, failed_row(8, "oom", "needs 17 GiB")),
+                "- 1 of 3 rows passed the numerical check; 1 was not checked (--no-check); 1 is not ok.\n");
+    assert_said(rows_of(checked_row(8), noisy, NULL),
+                "- 1 row has a noisy time; no finding gives the median of one.\n");
+    assert_not_said(rows_of(checked_row(8), NULL, NULL), "noisy");
+    assert_not_said(rows_new(), "-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_checks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
