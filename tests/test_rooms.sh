@@ -111,8 +111,8 @@ check 'an include of the folder beside is found' "$(order bench/show '#include "
     'bench/show/planted.c:1:#include "bench/flops/counters.h"'
 check 'in models, too' "$(order models/tape ' # include "models/layers/layers.h"')" \
     'models/tape/planted.c:1: # include "models/layers/layers.h"'
-check 'in analysis, too' "$(order analysis/record '#include "analysis/fits/fit.h"')" \
-    'analysis/record/planted.c:1:#include "analysis/fits/fit.h"'
+check 'in analysis, too' "$(order analysis/record '#include "analysis/fits/law.h"')" \
+    'analysis/record/planted.c:1:#include "analysis/fits/law.h"'
 check 'an include of a file in no folder is found' "$(order bench/row '#include "bench/row.h"')" \
     'bench/row/planted.c:1:#include "bench/row.h"'
 check 'a folder without a place is found' "$(order bench/utils '')" 'bench/utils: no such folder'
