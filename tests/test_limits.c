@@ -152,13 +152,18 @@ static void test_dry_run_foresees(void **state)
 {
     plant(*state, 1e-9);
     struct ended e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100,5000 --mem-limit 100MiB");
-    char *rest = strchr(e.out, '\n') + 1, *first = strsep(&rest, "\n"), *second = strsep(&rest, "\n");
+    char *all = unwrapped(e.out), *rest = strchr(all, '\n') + 1, *first = strsep(&rest, "\n"),
+         *second = strsep(&rest, "\n");
     assert_null(strstr(first, "oom"));
-    assert_non_null(strstr(second, "; oom"));
+    assert_non_null(strstr(first, "100 nodes; more than --budget"));
+    assert_non_null(strstr(second, "5000 nodes; oom"));
     assert_null(strstr(e.out, "skipped"));
+    free(all);
     ended_free(&e);
     e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100 --timeout 10");
-    assert_non_null(strstr(e.out, "100 nodes; skipped by --timeout"));
+    all = unwrapped(e.out);
+    assert_non_null(strstr(all, "100 nodes; skipped by --timeout"));
+    free(all);
     assert_non_null(strstr(e.out, " days  "));
     assert_non_null(strstr(e.out, "\n1 row: "));
     ended_free(&e);
@@ -171,8 +176,8 @@ static void test_dry_run_of_encodings(void **state)
     void *h;
     house_of(&h, "bench_pe_scaling");
     struct ended e = run_words(h, "--dry-run --nodes 100,5000 --graph er --pe rwse:4", 0);
-    assert_non_null(strstr(e.out, " MiB    100 nodes"));
-    assert_non_null(strstr(e.out, "  -           -           -           5000 nodes"));
+    assert_non_null(strstr(e.out, " MiB  100 nodes"));
+    assert_non_null(strstr(e.out, "       -         -  5000 nodes"));
     assert_non_null(strstr(e.out, "\nencodings: "));
     ended_free(&e);
     e = run_words(h, "--dry-run --nodes 100 --graph er --pe none", 0);
@@ -204,6 +209,24 @@ static void test_timeout_by_the_roofline(void **state)
     plant(*state, 1e9);
     e = run_calibrated(*state, words);
     assert_int_equal(e.status, 0);
+    ended_free(&e);
+}
+
+/* A row that needs more than the whole budget is told before it starts, unless it is skipped. */
+static void test_more_than_the_budget(void **state)
+{
+    static const char words[] = SMALL "--nodes 8,16 --budget 1 --output x.json --device cpu";
+    plant(*state, 1e-6);
+    struct ended e = run_calibrated(*state, words);
+    char *told = unwrapped(e.err);
+    assert_int_equal(e.status, 0);
+    assert_non_null(strstr(told, "note: [8 nodes; 16 nodes] needs at least "));
+    assert_non_null(strstr(told, "more than the whole --budget"));
+    free(told);
+    ended_free(&e);
+    plant(*state, 1e9);
+    e = run_calibrated(*state, words);
+    assert_null(strstr(e.err, "--budget: "));
     ended_free(&e);
 }
 
@@ -286,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_dry_run_foresees),
         cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),
+        cmocka_unit_test(test_more_than_the_budget),
         cmocka_unit_test(test_timeout_by_rows_before),
         cmocka_unit_test(test_timeout_within_a_run),
         cmocka_unit_test(test_timeout_within_an_encoding),

@@ -6,7 +6,9 @@
 #include "bench/time/noise.h"
 #include "bench/time/watch.h"
 
+#include "tests/files.h"
 #include <math.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,6 +47,9 @@ static void sink_expect(struct sink *s, int told, int lines, const char *first, 
 {
     fclose(s->out);
     int counted = 0;
+    char *text = unwrapped(s->text);
+    free(s->text);
+    s->text = text;
     for (const char *c = s->text; (c = strstr(c, "warning: ")) != NULL; c++)
         counted++;
     assert_int_equal(told, lines);

@@ -42,7 +42,8 @@ static int axis_width(const struct field *axis)
 }
 
 /* Appends to a cell. */
-__attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell *cell, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell *cell, const char *format,
+                                                              ...)
 {
     size_t used = strlen(cell->text);
     va_list values;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/statistics/statistics.h"
+#include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 #include "bench/machine/roofline.h"
 #include "bench/time/stopwatch.h"
@@ -46,6 +47,8 @@ static double *entry_times(struct tape *t, int runs)
     free(column);
     return medians;
 }
+
+enum { KEY_WIDTH = 41 }; /* columns of the longest key */
 
 struct group {
     char key[64];
@@ -110,38 +113,52 @@ static struct group *group_of(struct group *groups, int *count, const char *key)
     return &groups[i];
 }
 
-/*
- * The share of the roofline and the lower ceiling of a group; its working set is taken as the minimum bytes
- * of its largest entry. "-" without ceilings.
- */
-static void print_roofline(const struct group *g, const struct calibration *c, FILE *out)
+/* Columns, and those to leave out first if there is no room. */
+enum { COLUMNS = 10, WORK = 4, INTENSITY = 7 };
+
+static void add_percent(struct grid *table, double percent)
+{
+    grid_add(table, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
+}
+
+/* The share of the roofline and the lower ceiling of a group; its working set is taken as the minimum bytes
+ * of its largest entry. */
+static void add_roofline(struct grid *table, const struct group *g, const struct calibration *c)
 {
     if (!c || g->cost.flops < 0 || g->cost.bytes <= 0 || g->seconds <= 0) {
-        fprintf(out, " %8s %8s\n", "-", "-");
+        grid_add(table, "-");
+        grid_add(table, "-");
         return;
     }
     struct roofline r = roofline_place(c, g->cost.flops, g->cost.bytes, g->seconds, g->largest);
-    fprintf(out, " %6.1f %% %8s\n", r.percent, bound_name(r.bound));
+    add_percent(table, r.percent);
+    grid_add(table, "%s", bound_name(r.bound));
 }
 
-static void print_group(const struct group *g, double total, const struct calibration *c, FILE *out)
+static void add_group(struct grid *table, const struct group *g, double total, const struct calibration *c)
 {
-    char time[UNITS_TEXT], flops[UNITS_TEXT], bytes[UNITS_TEXT], rate[UNITS_TEXT], bandwidth[UNITS_TEXT];
-    double intensity = (double)g->cost.flops / (double)g->cost.bytes;
+    char time[UNITS_TEXT], flops[UNITS_TEXT];
+    double rates[] = {(double)g->cost.flops / g->seconds / 1e9, (double)g->cost.bytes / g->seconds / 1e9,
+                      (double)g->cost.flops / (double)g->cost.bytes};
     units_format(time, g->seconds, UNITS_SI, "s");
     units_format(flops, (double)g->cost.flops, UNITS_SI, "FLOP");
-    units_format(bytes, (double)g->cost.bytes, UNITS_BINARY, "B");
-    units_format(rate, (double)g->cost.flops / g->seconds, UNITS_SI, "FLOP/s");
-    units_format(bandwidth, (double)g->cost.bytes / g->seconds, UNITS_SI, "B/s");
-    fprintf(out, "  %-40s %6d %12s %6.1f %% %14s %10s %8.2f %16s %14s", g->key, g->calls, time,
-            100 * g->seconds / total, flops, bytes, intensity, rate, bandwidth);
-    print_roofline(g, c, out);
+    grid_add(table, "%-*s", KEY_WIDTH, g->key);
+    grid_add(table, "%d", g->calls);
+    grid_add(table, "%s", time);
+    add_percent(table, 100 * g->seconds / total);
+    grid_add(table, "%s", flops);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        grid_add(table, "%.*f", units_decimals(rates[i]), rates[i]);
+    add_roofline(table, g, c);
 }
 
-static void print_heading(const char *heading, FILE *out)
+static void add_titles(struct grid *table, const char *key)
 {
-    fprintf(out, "  %-40s %6s %12s %8s %14s %10s %8s %16s %14s %8s %8s\n", heading, "calls", "time", "share",
-            "analytic", "min. bytes", "FLOP/B", "rate", "min. bytes/s", "roof", "bound");
+    static const char *const titles[COLUMNS - 1] = {"calls", "time",   "share", "work", "GFLOP/s",
+                                                    "GB/s",  "FLOP/B", "roof",  "bound"};
+    grid_add(table, "%-*s", KEY_WIDTH, key);
+    for (size_t i = 0; i < COLUMNS - 1; i++)
+        grid_add(table, "%s", titles[i]);
 }
 
 static void print_table(const struct tape *t, const double *seconds, const struct profile_table *table,
@@ -165,9 +182,13 @@ static void print_table(const struct tape *t, const double *seconds, const struc
     }
     if (table->sorted)
         qsort(groups, (size_t)count, sizeof *groups, slowest_first);
-    print_heading(table->heading, out);
+    struct grid grid = {.columns = COLUMNS, .spare = (size_t[]){INTENSITY, WORK}, .spares = 2};
+    add_titles(&grid, table->heading);
     for (int i = 0; i < count && i < table->most; i++)
-        print_group(&groups[i], total, c, out);
+        add_group(&grid, &groups[i], total, c);
+    putc('\n', out);
+    grid_print(&grid, TABLE_TERMINAL, out);
+    grid_free(&grid);
     free(groups);
 }
 
@@ -182,7 +203,7 @@ void profile_print(struct tape *t, int runs, const char *title, const struct cal
         {"entry, the slowest 10", key_entry, true, TOP},
     };
     double *seconds = entry_times(t, runs);
-    fprintf(out, "\nprofile of %s, medians of %d runs\n", title, runs);
+    fprintf(out, "\nprofile of %s, medians of %d run%s\n", title, runs, runs == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         print_table(t, seconds, &tables[i], ceilings, out);
     free(seconds);

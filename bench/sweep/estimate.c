@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "analysis/record/axes.h"
+#include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
@@ -70,8 +71,13 @@ double estimate_least(const struct options *o)
     return seconds;
 }
 
-/* The axes with more than one value: "500 nodes, 2 layers". */
-static void describe_config(const struct options *o, const struct config *c, char text[AXES_TEXT])
+bool estimate_is_over(const struct options *o, double seconds)
+{
+    return !o->device.meta && o->sampling.runs == 0 && o->sampling.timeout == 0 &&
+           seconds > o->sampling.budget;
+}
+
+void estimate_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
     enum axis order[AXES];
@@ -110,8 +116,8 @@ struct sum {
 };
 
 /* The line of a row. */
-static void print_estimate(const struct options *o, int64_t index, const struct ceilings *ceilings,
-                           struct sum *all, FILE *out)
+static void add_estimate(const struct options *o, int64_t index, const struct ceilings *ceilings,
+                         struct sum *all, struct grid *table)
 {
     struct config c = config_at(o, index);
     struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
@@ -120,8 +126,8 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     int64_t arena = 0;
     bool any = false;
     config_work(&c, o->seed, work);
-    describe_config(o, &c, axes);
-    fprintf(out, "%s", work);
+    estimate_describe(o, &c, axes);
+    grid_add(table, "%s", work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool runs = config_runs(o, &c, p);
         double once = !runs ? 0 : e.known ? e.program[p].seconds : NAN;
@@ -130,7 +136,7 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
         arena = e.program[p].arena > arena ? e.program[p].arena : arena;
         estimate_time_text(text, once);
         if (o->programs[p])
-            fprintf(out, "  %-10s", runs ? text : "-");
+            grid_add(table, "%s", runs ? text : "-");
     }
     if (e.known && arena == BYTES_MOST)
         snprintf(memory, sizeof memory, "> 8 EiB");
@@ -140,9 +146,11 @@ static void print_estimate(const struct options *o, int64_t index, const struct 
     all->seconds += seconds;
     all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
-    fprintf(out, "  %-10s  %-10s  %s%s%s\n", any ? text : "-", any ? memory : "-", axes,
-            timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
-            timed && slow ? "; skipped by --timeout" : "");
+    grid_add(table, "%s", any ? text : "-");
+    grid_add(table, "%s", any ? memory : "-");
+    grid_add(table, "%s%s%s%s", axes, timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
+             timed && slow ? "; skipped by --timeout" : "",
+             estimate_is_over(o, seconds) ? "; more than --budget" : "");
 }
 
 /* The lines below the table. */
@@ -175,13 +183,20 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     struct sum all = {0};
     struct ceilings_request request = options_ceilings(o);
     ceilings_kept(&ceilings, &request);
-    fprintf(out, "%-16s", "work");
+    struct grid table = {.columns = 4};
+    grid_add(&table, "work");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        if (o->programs[p])
-            fprintf(out, "  %-7s >=", program_name(p));
-    fprintf(out, "  %-10s  %-10s  %s\n", "row >=", "memory", "axes");
+        if (o->programs[p]) {
+            grid_add(&table, "%s >=", program_name(p));
+            table.columns++;
+        }
+    grid_add(&table, "row >=");
+    grid_add(&table, "memory");
+    grid_add(&table, "axes");
     for (int64_t i = 0; i < config_count(o); i++)
-        print_estimate(o, i, &ceilings, &all, out);
+        add_estimate(o, i, &ceilings, &all, &table);
+    grid_print(&table, TABLE_TERMINAL, out);
+    grid_free(&table);
     print_notes(o, &ceilings, &all, out);
     ceilings_free(&ceilings);
     return true;

@@ -5,6 +5,7 @@
 #ifndef GTMARK_BENCH_ESTIMATE_H
 #define GTMARK_BENCH_ESTIMATE_H
 
+#include "analysis/record/axes.h"
 #include "analysis/tables/units.h"
 #include "bench/cli/config.h"
 #include "bench/machine/ceilings.h"
@@ -31,6 +32,12 @@ int estimate_runs(const struct options *o);
  * also the runs.
  */
 double estimate_least(const struct options *o);
+
+/* Whether the least time of a row is more than the whole budget. */
+bool estimate_is_over(const struct options *o, double seconds);
+
+/* The nodes of a row and the values of all axes that vary: "500 nodes, 2 layers". */
+void estimate_describe(const struct options *o, const struct config *c, char text[AXES_TEXT]);
 
 /* Seconds, minutes, hours or days; "unknown" for NAN. */
 void estimate_time_text(char text[UNITS_TEXT], double seconds);

@@ -12,6 +12,7 @@
 #include "analysis/charts/charts.h"
 #include "analysis/record/file.h"
 #include "analysis/record/record.h"
+#include "analysis/tables/wrap.h"
 #include "bench/base/child.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
@@ -52,15 +53,17 @@ static void print_context(const struct bench *b, const struct options *o, const 
     struct config c = config_at(o, 0);
     char work[17];
     config_work(&c, o->seed, work);
-    fprintf(stderr,
-            "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, %s, seed %llu; %s, "
-            "%d thread%s; work of the first row %s\n",
-            b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
-            (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
-            (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
-            dtype_name(MODEL_DTYPE), (unsigned long long)o->seed,
-            o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
-            work);
+    char text[MESSAGE_SIZE];
+    snprintf(text, sizeof text,
+             "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, %s, seed %llu; %s, "
+             "%d thread%s; work of the first row %s",
+             b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
+             (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
+             (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
+             dtype_name(MODEL_DTYPE), (unsigned long long)o->seed,
+             o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
+             work);
+    wrap_text(stderr, text, 0, 4);
     if (path)
         fprintf(stderr, "results: %s\n", path);
 }

@@ -12,6 +12,7 @@
 #include "bench/base/interrupt.h"
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
+#include "bench/sweep/estimate.h"
 #include "bench/sweep/live.h"
 #include "bench/sweep/work.h"
 #include "kernels/rng.h"
@@ -129,6 +130,34 @@ static bool finish_row(struct run *s, struct work *w, bool *all_good, struct mes
     bool printed = report_print(s->report, index, w->state == ROW_KEPT, error);
     work_print_profile(w, report_profiles(s->report));
     return printed;
+}
+
+static void describe_work(const void *work, int64_t row, char text[AXES_TEXT])
+{
+    const struct job *job = &((const struct work *)work)[row].job;
+    estimate_describe(job->options, &job->config, text);
+}
+
+/* Says which rows need more than the whole budget, which does not stop them. */
+static void say_long_rows(const struct run *s)
+{
+    static const struct warning_kind over = {
+        "note", "needs at least %s, more than the whole --budget",
+        "its fewest runs are taken all the same; --timeout skips such rows, and --dry-run shows all"};
+    struct warnings told = {0};
+    for (int64_t i = 0; i < s->rows; i++) {
+        const struct work *w = &s->work[i];
+        struct subject row = {&told, i, NULL};
+        char text[UNITS_TEXT];
+        double least = 0;
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            least += w->slot[p].call * estimate_runs(s->options);
+        estimate_time_text(text, least);
+        if (estimate_is_over(s->options, least))
+            warnings_add(&row, &over, least, "%s", text);
+    }
+    warnings_print(&told, describe_work, s->work, stderr);
+    warnings_free(&told);
 }
 
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
@@ -278,6 +307,8 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
                     .rows = config_count(o),
                     .pace = pace_start(common->ceilings)};
     s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
+    if (s.work)
+        say_long_rows(&s);
     bool going = s.work ? first_turns(&s, all_good, error)
                         : complain(error, "no memory for %lld rows", (long long)s.rows);
     if (going && o->sampling.turns > 1)

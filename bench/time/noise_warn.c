@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 #include "bench/machine/throttle.h"
 #include "bench/time/watch.h"
 
@@ -20,12 +21,12 @@ static const double faults_a_run = 100, switches_a_second = 50;
 /* Writes one line; returns 1. */
 __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *format, ...)
 {
+    char text[MESSAGE_SIZE];
     va_list list;
     va_start(list, format);
-    fputs("warning: ", out);
-    vfprintf(out, format, list);
-    putc('\n', out);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    wrap_text(out, text, fprintf(out, "warning: "), 4);
     return 1;
 }
 
