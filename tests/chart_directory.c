@@ -89,6 +89,10 @@ char *title_of(const char *script)
     if (next)
         fprintf(out, " %.*s", (int)strcspn(next + start, "\n") - 1, next + start);
     fclose(out);
+    for (char *blank = title; (blank = strstr(blank, "\u00a0"));) { /* which keeps a value in one line */
+        *blank = ' ';
+        memmove(blank + 1, blank + 2, strlen(blank + 1));
+    }
     return title;
 }
 

@@ -135,7 +135,8 @@ static void test_titles_claim_what_is_known(void **state)
         {3, 0.01, 0, 0,
          "A training step takes 1.00 ms at 100 nodes and 640 µs at 1600; between 400 and 1600 it falls as "
          "N^{-1.8}"},
-        {3, 1, 0.5, 0, "A training step takes 1.00 ms at 100 nodes and 64.0 ms at 1600"}, /* left open */
+        {3, 1, 0.5, 0, /* left open */
+         "A training step takes 500 µs to 1.50 ms at 100 nodes and 32.0 ms to 96.0 ms at 1600"},
         {3, 1, 0, 1, /* the noisy row takes no part */
          "A training step takes 1.00 ms at 100 nodes and 8.00 ms at 400; between 100 and 400 it grows as "
          "N^{1.5}"},
@@ -150,6 +151,30 @@ static void test_titles_claim_what_is_known(void **state)
     assert_in(script, "crosses: noisy times, in no curve and no finding");
     assert_in(script, "\n1600 0.064 0.064 0.064 1\n");
     free(script);
+}
+
+/* A model has its attention: the name of the model suffices. Two attentions of a model need both. */
+static void test_names_of_combinations(void **state)
+{
+    static const char *const models[][2] = {{"gps", "dense"}, {"gin", "none"}, {"gps", "sparse"}};
+    char message[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    for (int i = 0; i < 3; i++) {
+        struct row *row = good_row(500);
+        row_set_text(row, "model", models[i][0]);
+        row_set_text(row, "attention", models[i][1]);
+        assert_true(record_add(record, row, message));
+        chart_draw(record, NULL, NULL, ((struct chart_directory *)*state)->prefix, message);
+        char *script = content(*state, "_flops.gp");
+        if (i == 1)
+            assert_in(script, "(\"step, analytic, gps\" 0, \"step, analytic, gin\" 1,");
+        if (i == 2)
+            assert_in(
+                script,
+                "(\"step, analytic, gps, dense attention\" 0, \"step, analytic, gin, no attention\" 1,");
+        free(script);
+    }
+    record_free(record);
 }
 
 /* One size: bars. */
@@ -425,6 +450,7 @@ int main(void)
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_titles_claim_what_is_known, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_bars, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_names_of_combinations, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_bars_of_combinations, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_long_titles_and_many_series, make_directory, remove_directory),
         cmocka_unit_test(test_wrapping),

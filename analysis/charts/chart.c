@@ -8,7 +8,7 @@
 
 #define STEP    "A training step"
 #define FORWARD "A forward pass"
-#define MEDIANS "points: medians; bars: their 95 % intervals"
+#define MEDIANS "medians, with their 95 % intervals"
 
 static const struct chart charts[] = {
     {.name = "time",
@@ -20,7 +20,7 @@ static const struct chart charts[] = {
      .count = 3,
      .quantities = {{"step", STEP, "step.time.median", SERIES_TIME, "step"},
                     {"forward", FORWARD, "forward.time.median", SERIES_TIME, "forward"},
-                    {"", "The op", "kernel.time.median", SERIES_TIME, "kernel"}}},
+                    {"", "An op", "kernel.time.median", SERIES_TIME, "kernel"}}},
     {.name = "memory",
      .axis = "memory",
      .verb = "needs",
@@ -48,7 +48,7 @@ static const struct chart charts[] = {
      .verb = "handles",
      .base = UNITS_SI,
      .unit = "graphs/s",
-     .note = "graphs of the batch over the median time; bars: 95 % intervals",
+     .note = "graphs of the batch over the median time, with 95 % intervals",
      .count = 2,
      .quantities = {{"step", "Training", "step.throughput", SERIES_RATE, "step"},
                     {"forward", "Inference", "forward.throughput", SERIES_RATE, "forward"}}},

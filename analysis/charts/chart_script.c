@@ -227,43 +227,70 @@ void chart_write_lines(FILE *out, const void *what)
     write_laws(out, series, n);
 }
 
-/* A linear scale from 0, with room for the value beside the longest bar. */
-static struct scale scale_of_bars(const struct series_set *set, size_t n, enum unit_base base)
+/* A bar with its texts. */
+struct bar {
+    char name[CHART_TEXT + 4], value[CHART_TEXT];
+    double y, low, high;
+};
+
+static const double bars_em = 10.5 * 4 / 3.0; /* pixels, as in plots/bars.gp */
+
+/* An interval that reaches far beyond all bars would make them invisible: its end is a number then. */
+static struct bar bar_of(const struct chart_data *d, size_t i, double longest)
 {
+    const double most = 2 * longest;
+    const struct series *s = &d->set.series[i];
+    const struct point *p = &s->points[0];
+    char value[UNITS_TEXT], end[UNITS_TEXT];
+    struct bar b = {.y = p->at.y, .low = p->at.low, .high = p->at.high};
+    chart_label(b.name, s);
+    chart_value(value, b.y, d->chart);
+    chart_value(end, b.high, d->chart);
+    bool far = b.high > most;
+    snprintf(b.value, sizeof b.value, "%s%s%s%s%s", value, far ? " (interval to " : "", far ? end : "",
+             far ? ")" : "", p->noisy ? " (noisy)" : "");
+    b.high = far ? most : b.high;
+    return b;
+}
+
+/* A linear scale from 0, with room for the values beside the bars. */
+static struct scale scale_of_bars(const struct bar *bars, size_t n, double left, enum unit_base base)
+{
+    double plot = 0.97 * CHART_WIDTH - left;
     struct scale s = {.low = 0, .high = 0};
-    for (size_t i = 0; i < n; i++)
-        s.high = fmax(s.high, set->series[i].points[0].at.high);
-    s.high *= 1.25;
-    s.count = ticks_even(0, s.high, base, s.ticks);
+    for (size_t i = 0; i < n; i++) {
+        double room = fmin(text_width(bars[i].value) * bars_em + 16, 0.8 * plot);
+        s.high = fmax(s.high, bars[i].high * plot / (plot - room));
+    }
+    s.count = ticks_even(0, 0.94 * s.high, base, s.ticks); /* room for half a label */
     return s;
 }
 
 void chart_write_bars(FILE *out, const void *what)
 {
-    enum { NAME_LINES = 2, PIXELS = 30 };
-    const double em = 14, widest_name = 0.4 * CHART_WIDTH;
+    enum { NAME_LINES = 2, PIXELS = 30, PIXELS_OF_TWO_LINES = 42 };
+    const double widest = 0.4 * CHART_WIDTH;
     const struct chart_data *d = what;
-    size_t n = d->set.count < BARS_MAX ? d->set.count : BARS_MAX;
-    struct scale x = scale_of_bars(&d->set, n, d->chart->base);
-    double left = 0;
-    write_frame(out, d, n, true, 0, n * PIXELS + 50);
-    write_scale(out, 'x', &x, d->chart);
+    size_t n = d->set.count < BARS_MAX ? d->set.count : BARS_MAX, lines = 1;
+    struct bar bars[BARS_MAX];
+    double left = 0, longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest = fmax(longest, d->set.series[i].points[0].at.y);
     fprintf(out, "bars = %zu\nset ytics (", n);
     for (size_t i = 0; i < n; i++) {
-        char name[CHART_TEXT + 4];
-        chart_label(name, &d->set.series[i]);
-        left = fmax(left, fmin(text_width(name) * em, widest_name));
-        text_wrap(name, sizeof name, widest_name / em, NAME_LINES);
-        gnuplot_put_tick(out, i == 0, name, (double)i);
+        bars[i] = bar_of(d, i, longest);
+        left = fmax(left, fmin(text_width(bars[i].name) * bars_em, widest) + 30);
+        size_t used = text_wrap(bars[i].name, sizeof bars[i].name, widest / bars_em, NAME_LINES);
+        lines = used > lines ? used : lines;
+        gnuplot_put_tick(out, i == 0, bars[i].name, (double)i);
     }
-    fprintf(out, ")\nleft = %.0f\n$bars << END\n", left + 30);
-    for (size_t i = 0; i < n; i++) {
-        const struct point *p = &d->set.series[i].points[0];
-        char value[UNITS_TEXT];
-        units_format(value, p->at.y, d->chart->base, d->chart->unit);
-        fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s%s\"\n", i, p->at.y, p->at.low, p->at.high,
-                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED, value,
-                p->noisy ? " (noisy)" : "");
-    }
+    fprintf(out, ")\nleft = %.0f\n$bars << END\n", left);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s\"\n", i, bars[i].y, bars[i].low, bars[i].high,
+                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
+                bars[i].value);
     fputs("END\n", out);
+    struct scale x = scale_of_bars(bars, n, left, d->chart->base);
+    write_scale(out, 'x', &x, d->chart);
+    write_frame(out, d, n, true, 0, n * (lines > 1 ? PIXELS_OF_TWO_LINES : PIXELS) + 50);
 }

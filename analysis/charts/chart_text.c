@@ -5,6 +5,7 @@
 #include "analysis/record/row.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Appends to a text, truncated to CHART_TEXT. */
@@ -15,6 +16,19 @@ __attribute__((format(printf, 2, 3))) static void append_text(char text[CHART_TE
     va_start(values, format);
     vsnprintf(text + used, CHART_TEXT - used, format, values);
     va_end(values);
+}
+
+void chart_value(char text[UNITS_TEXT], double y, const struct chart *c)
+{
+    char digits[UNITS_TEXT];
+    if (c->quantities[0].kind != SERIES_RATE) {
+        units_format(text, y, c->base, c->unit);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.3g", y);
+    if (y >= 1)
+        units_format_short(digits, strtod(digits, NULL), UNITS_SI, "");
+    snprintf(text, UNITS_TEXT, "%.20s %.30s", digits, c->unit);
 }
 
 void chart_label(char text[CHART_TEXT], const struct series *s)

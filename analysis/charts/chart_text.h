@@ -9,6 +9,9 @@
 #include "analysis/charts/series.h"
 #include "analysis/record/record.h"
 
+/* "12.3 ms"; "5.11k graphs/s", "0.362 graphs/s" */
+void chart_value(char text[UNITS_TEXT], double y, const struct chart *c);
+
 /* "step, grid graph"; the subject of the title if the quantity has no label and the series no group. */
 void chart_label(char text[CHART_TEXT], const struct series *s);
 

@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Removes axes that a name before them determines, as a model does its attention; returns how many are left.
+ */
+static size_t without_determined(const struct rows *rows, const struct field **axes, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool own = true;
+        for (size_t k = 0; own && k < kept; k++)
+            own = axes[k]->type != FIELD_TEXT || !axes_determine(rows, axes[k], axes[i]);
+        if (own)
+            axes[kept++] = axes[i];
+    }
+    return kept;
+}
+
 /* The source's name and the row's values of the other axes, as in "512 channels, gelu". */
 static void group_of(const struct source *source, const struct row *row, const struct field *const *beside,
                      size_t n, char group[AXES_TEXT])
@@ -94,38 +109,26 @@ static int points_by_x(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the points, and fits the law of a time. */
-static void finish(struct series *s)
-{
-    struct law_point *times = malloc(2 * s->count * sizeof *times), *work = times + s->count;
-    size_t n = 0;
-    if (!times)
-        abort();
-    qsort(s->points, s->count, sizeof *s->points, points_by_x);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct point *p = &s->points[i];
-        if (s->quantity->kind != SERIES_TIME || p->noisy || !(p->work > 0))
-            continue;
-        times[n] = p->at;
-        work[n++] = (struct law_point){p->at.x, p->work, p->work, p->work};
-    }
-    s->law = law_fit(times, n, law_terms(work, n));
-    free(times);
-}
-
 static void collect(struct series_set *set, size_t *room, const struct source *source,
-                    const struct field *axis, const struct quantity *q)
+                    const struct field *axis, const struct quantity *q, const struct fits *fits)
 {
-    const struct field *beside[AXES_MAX];
+    const struct field *beside[AXES_MAX], *named[AXES_MAX];
     size_t others = axes_beside(source->rows, axis, beside);
+    memcpy(named, beside, sizeof named);
+    size_t names = without_determined(source->rows, named, others);
     for (size_t i = 0; i < rows_count(source->rows); i++) {
         const struct row *row = rows_at(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
         if (!point_of(row, axis, q, &p))
             continue;
-        group_of(source, row, beside, others, group);
+        group_of(source, row, named, names, group);
         struct series *s = find_or_add(set, room, q, group);
+        if (s->count == 0 && q->kind == SERIES_TIME) {
+            axes_describe_all(row, beside, others, group);
+            const struct fit *fit = fits_get(fits, q->program, axis->path, group);
+            s->law = fit ? fit->law : s->law;
+        }
         s->points = with_room(s->points, s->count, &s->room, sizeof *s->points);
         s->points[s->count++] = p;
     }
@@ -136,11 +139,19 @@ struct series_set series_collect(const struct source *sources, size_t count, con
 {
     struct series_set set = {0};
     size_t room = 0;
+    struct fits *fits = calloc(count, sizeof *fits);
+    if (!fits)
+        abort();
+    for (size_t i = 0; i < count && n > 0 && quantities[0].kind == SERIES_TIME; i++)
+        fits[i] = fits_find(sources[i].rows);
     for (size_t q = 0; q < n; q++)
         for (size_t i = 0; i < count; i++)
-            collect(&set, &room, &sources[i], axis, &quantities[q]);
+            collect(&set, &room, &sources[i], axis, &quantities[q], &fits[i]);
+    for (size_t i = 0; i < count; i++)
+        fits_free(&fits[i]);
+    free(fits);
     for (size_t i = 0; i < set.count; i++)
-        finish(&set.series[i]);
+        qsort(set.series[i].points, set.series[i].count, sizeof *set.series[i].points, points_by_x);
     return set;
 }
 

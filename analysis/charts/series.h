@@ -5,7 +5,7 @@
 #ifndef GTMARK_ANALYSIS_SERIES_H
 #define GTMARK_ANALYSIS_SERIES_H
 
-#include "analysis/fits/law.h"
+#include "analysis/fits/fits.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 #include "analysis/tables/units.h"
@@ -54,7 +54,7 @@ struct series {
     char group[AXES_TEXT]; /* source and the other axes' values; "" for one source if none varies */
     size_t count, room;
     struct point *points; /* ascending x, all positive */
-    struct law law;       /* of the times that are not noisy, with the terms of their work */
+    struct law law;       /* of the fit of the times; terms 0: none */
 };
 
 struct series_set {

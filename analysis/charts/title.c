@@ -7,13 +7,24 @@
 #include <math.h>
 #include <string.h>
 
-/* "12.3 ms"; a rate below 1 has no prefix. */
+/* "12.3 ms", in one line */
 static const char *value_text(char text[UNITS_TEXT], double y, const struct chart *c)
 {
-    if (y < 1 && strcmp(c->unit, "s") != 0)
-        snprintf(text, UNITS_TEXT, "%.3g %s", y, c->unit);
-    else
-        units_format(text, y, c->base, c->unit);
+    char plain[UNITS_TEXT];
+    chart_value(plain, y, c);
+    char *blank = strchr(plain, ' ');
+    snprintf(text, UNITS_TEXT, "%.*s\u00a0%s", (int)strcspn(plain, " "), plain, blank ? blank + 1 : "");
+    return text;
+}
+
+/* The value of a point; "9.12 ms to 38.1 ms" if its interval is wider than 10 % to either side. */
+static const char *point_text(char text[2 * UNITS_TEXT], const struct point *p, const struct chart *c)
+{
+    char low[UNITS_TEXT], high[UNITS_TEXT];
+    if (p->at.high - p->at.low <= 0.2 * p->at.y)
+        return value_text(text, p->at.y, c);
+    snprintf(text, 2 * UNITS_TEXT, "%s to %s", value_text(low, p->at.low, c),
+             value_text(high, p->at.high, c));
     return text;
 }
 
@@ -78,17 +89,17 @@ static void growth_text(char text[CHART_TEXT], const struct point *a, const stru
 static void compose(char text[CHART_TEXT], const struct chart *c, const struct series *s, const char *group,
                     const struct field *axis, bool with_growth)
 {
-    char escaped[2 * AXES_TEXT], value[UNITS_TEXT], x[UNITS_TEXT], growth[CHART_TEXT] = "";
+    char escaped[2 * AXES_TEXT], value[2 * UNITS_TEXT], x[UNITS_TEXT], growth[CHART_TEXT] = "";
     const struct point *first = next_good(s, 0), *last = last_good(s, INFINITY);
     const struct point *before = last_good(s, last->at.x);
     gnuplot_escape(escaped, sizeof escaped, group);
     x_text(x, first->at.x, axis);
     int used = snprintf(text, CHART_TEXT, "%s%s%s%s %s %s at %s", s->quantity->subject, *group ? " (" : "",
-                        escaped, *group ? ")" : "", c->verb, value_text(value, first->at.y, c), x);
+                        escaped, *group ? ")" : "", c->verb, point_text(value, first, c), x);
     if (!before)
         return;
-    used += snprintf(text + used, CHART_TEXT - (size_t)used, " and %s at %.15g",
-                     value_text(value, last->at.y, c), last->at.x);
+    used += snprintf(text + used, CHART_TEXT - (size_t)used, " and %s at %.15g", point_text(value, last, c),
+                     last->at.x);
     if (with_growth)
         growth_text(growth, before, last, s->quantity, axes_symbol(axis));
     if (*growth)
@@ -133,14 +144,14 @@ static void append_other(char text[CHART_TEXT], const struct chart *c, const str
                          const struct series *s)
 {
     size_t used = strlen(text);
-    char value[UNITS_TEXT];
+    char value[2 * UNITS_TEXT];
     for (size_t i = 0; i < set->count; i++) {
         const struct series *other = &set->series[i];
         const char *subject = other->quantity->subject;
         const struct point *p = next_good(other, 0);
         if (p && strcmp(subject, s->quantity->subject) != 0 && strcmp(other->group, s->group) == 0) {
             snprintf(text + used, CHART_TEXT - used, " and %c%s %s", tolower((unsigned char)*subject),
-                     subject + 1, value_text(value, p->at.y, c));
+                     subject + 1, point_text(value, p, c));
             return;
         }
     }

@@ -7,7 +7,7 @@ enum { CHARTS = 2 }; /* one for each of the first programs */
 
 #define OVER_AXIS                                                                                            \
     .axis = "time of one run", .verb = "takes", .base = UNITS_SI, .unit = "s",                               \
-    .note = "points: medians; bars: their 95 % intervals", .count = 1
+    .note = "medians, with their 95 % intervals", .count = 1
 
 static const struct chart charts[CHARTS] = {
     {.name = "forward",

@@ -16,6 +16,6 @@ draw = "plot \
         linecolor rgb colour[i] notitle, \
     for [i=1:8] $bars using (0):1:(0):($5 == i && $6 == 1 ? $2 : NaN):($1 - 0.33):($1 + 0.33) with boxxyerror fillstyle empty \
         linewidth 1.6 linecolor rgb colour[i] notitle, \
-    $bars using 2:1:3:4 with xerrorbars pointtype 0 linewidth 1.4 linecolor rgb ink notitle, \
+    $bars using ($4 > $3 ? $2 : NaN):1:3:4 with xerrorbars pointtype 0 linewidth 1.4 linecolor rgb ink notitle, \
     $bars using ($4 > $2 ? $4 : $2):1:7 with labels left offset 0.7,0 font ',10.5' noenhanced textcolor rgb ink notitle"
 load plots."/draw.gp"

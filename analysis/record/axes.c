@@ -46,8 +46,11 @@ static int by_axis(const void *a, const void *b, void *axis)
 
 bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other)
 {
-    if (other->type == FIELD_TEXT)
-        return false;
+    return other->type != FIELD_TEXT && axes_determine(rows, axis, other);
+}
+
+bool axes_determine(const struct rows *rows, const struct field *axis, const struct field *other)
+{
     size_t count = rows_count(rows);
     const struct row **sorted = malloc((count + 1) * sizeof *sorted);
     if (!sorted)

@@ -25,6 +25,9 @@ size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MA
 /* Whether numeric `other` is determined by `axis`, as an FFN of twice the width is. */
 bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other);
 
+/* The same for any other axis: whether rows with the same value of `axis` have the same value of `other`. */
+bool axes_determine(const struct rows *rows, const struct field *axis, const struct field *other);
+
 /*
  * The varying axes other than `axis`, without those determined by it and without those that differ only in
  * being missing from some rows, such as a solver where some encodings need none.

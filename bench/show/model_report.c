@@ -65,8 +65,9 @@ static void write_timeline(FILE *out, const void *what)
     units_format(bytes, (double)plan->peak, UNITS_BINARY, "B");
     gnuplot_escape(span, sizeof span, peak->span);
     gnuplot_escape(op, sizeof op, op_info(peak->op)->name);
-    snprintf(title, sizeof title, "The most memory alive in %s is %s, at entry %d of %d: %s of %s",
-             program_name(line->kind), bytes, plan->peak_entry, entries, op, span);
+    snprintf(title, sizeof title, "%s holds %s at most, at entry %d of %d: %s of %s",
+             line->kind == PROGRAM_STEP ? "A training step" : "A forward pass", bytes, plan->peak_entry,
+             entries, op, span);
     fprintf(out, "peak = %d\nentries = %d\narray label[%d]\n", plan->peak_entry, entries, MEMORY_CATEGORIES);
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (is_used(line->tape, c)) {
