@@ -167,72 +167,86 @@ static void judge_fit(struct fit *fit)
         }
 }
 
-static int by_size(const void *a, const void *b)
+/* A point, the index of its row, and the values of the other axes; `first` is the first row of its group. */
+struct entry {
+    struct fit_point point;
+    size_t row, first;
+    char group[AXES_TEXT];
+};
+
+static int by_group(const void *a, const void *b)
 {
-    const struct fit_point *p = a, *q = b;
-    return (p->time.x > q->time.x) - (p->time.x < q->time.x);
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->group, y->group);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Sorts the points, and keeps one of each x. */
-static void sort_points(struct fit *fit)
+static int by_first(const void *a, const void *b)
 {
-    size_t kept = 0;
-    qsort(fit->points, fit->count, sizeof *fit->points, by_size);
-    for (size_t i = 0; i < fit->count; i++)
-        if (kept == 0 || fit->points[i].time.x > fit->points[kept - 1].time.x)
-            fit->points[kept++] = fit->points[i];
-    fit->count = kept;
+    const struct entry *x = a, *y = b;
+    double p = x->point.time.x, q = y->point.time.x;
+    int order = (x->first > y->first) - (x->first < y->first);
+    order = order ? order : (p > q) - (p < q);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* The fit from `first` on that has this group; added if new. */
-static struct fit *fit_of_group(struct fits *fits, size_t first, const char *group, size_t points)
+/* Sorts entries by groups, in the order of the rows, and then by x. */
+static void sort_entries(struct entry *entries, size_t n)
 {
-    for (size_t i = first; i < fits->count; i++)
-        if (strcmp(fits->list[i].group, group) == 0)
-            return &fits->list[i];
+    qsort(entries, n, sizeof *entries, by_group);
+    for (size_t i = 0; i < n; i++)
+        entries[i].first =
+            i && strcmp(entries[i - 1].group, entries[i].group) == 0 ? entries[i - 1].first : entries[i].row;
+    qsort(entries, n, sizeof *entries, by_first);
+}
+
+/* Appends the fit of a group's entries, of which those that repeat an x are left out, if it has 2 points. */
+static void add_fit(struct fits *fits, const struct entry *entries, size_t n, struct fit fit)
+{
+    fit.points = malloc(n * sizeof *fit.points);
+    if (!fit.points)
+        abort();
+    fit.by_bytes = true;
+    for (size_t i = 0; i < n; i++) {
+        if (i && entries[i].point.time.x == entries[i - 1].point.time.x)
+            continue;
+        fit.points[fit.count++] = entries[i].point;
+        fit.by_bytes = fit.by_bytes && is_bound_by_memory(&entries[i].point);
+    }
+    if (fit.count < 2) {
+        free(fit.points);
+        return;
+    }
+    memcpy(fit.group, entries->group, sizeof fit.group);
+    find_law(&fit);
+    judge_fit(&fit);
     fits->list = realloc(fits->list, (fits->count + 1) * sizeof *fits->list);
     if (!fits->list)
         abort();
-    struct fit *fit = &fits->list[fits->count++];
-    *fit = (struct fit){.points = calloc(points, sizeof *fit->points)};
-    if (!fit->points)
-        abort();
-    snprintf(fit->group, sizeof fit->group, "%s", group);
-    return fit;
+    fits->list[fits->count++] = fit;
 }
 
-/* Adds the fits of a program over an axis, those of 2 points or more. */
+/* Adds the fits of a program over an axis. */
 static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis,
                      const char *program)
 {
     const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(rows, axis, beside), first = fits->count, kept = first;
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        struct fit_point p;
-        char group[AXES_TEXT];
-        if (!read_point(rows_at(rows, i), axis, program, &p))
-            continue;
-        axes_describe_all(p.row, beside, others, group);
-        struct fit *fit = fit_of_group(fits, first, group, rows_count(rows));
-        fit->program = program;
-        fit->axis = axis;
-        fit->points[fit->count++] = p;
-    }
-    for (size_t i = first; i < fits->count; i++) {
-        struct fit fit = fits->list[i];
-        sort_points(&fit);
-        if (fit.count < 2) {
-            free(fit.points);
-            continue;
+    size_t others = axes_beside(rows, axis, beside), n = 0;
+    struct entry *entries = malloc((rows_count(rows) + 1) * sizeof *entries);
+    if (!entries)
+        abort();
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (read_point(rows_at(rows, i), axis, program, &entries[n].point)) {
+            axes_describe_all(rows_at(rows, i), beside, others, entries[n].group);
+            entries[n++].row = i;
         }
-        fit.by_bytes = true;
-        for (size_t k = 0; k < fit.count; k++)
-            fit.by_bytes = fit.by_bytes && is_bound_by_memory(&fit.points[k]);
-        find_law(&fit);
-        judge_fit(&fit);
-        fits->list[kept++] = fit;
+    sort_entries(entries, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && entries[end].first == entries[i].first;)
+            end++;
+        add_fit(fits, entries + i, end - i, (struct fit){.program = program, .axis = axis});
     }
-    fits->count = kept;
+    free(entries);
 }
 
 struct fits fits_find(const struct rows *rows)

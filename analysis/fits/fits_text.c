@@ -69,7 +69,7 @@ static void print_wrapped(const struct fit *fit, void (*print)(const struct fit 
 
 void fits_print(const struct fits *fits, FILE *out)
 {
-    enum { SHOWN = 12 };
+    enum { SHOWN = 6 };
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
