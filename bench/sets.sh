@@ -16,10 +16,10 @@ mkdir -p "$results" || exit 1
 quick_set()
 {
     cat <<'END'
-bench_node_scaling|bench_node_scaling|105|--budget 40 --nodes 100,500,1000,2000 --count auto
-bench_layer_scaling|bench_layer_scaling|45|--budget 25
+bench_node_scaling|bench_node_scaling|80|--budget 40 --nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|bench_layer_scaling|50|--budget 25 --count auto
 bench_batch_scaling|bench_batch_scaling|30|--budget 15
-bench_pe_scaling|bench_pe_scaling|30|--budget 15 --nodes 500,10000 --solver auto
+bench_pe_scaling|bench_pe_scaling|65|--budget 15 --nodes 500,10000 --solver auto --count auto
 bench_kernels|bench_kernels|70|--budget 20
 bench_model|bench_model|20|--budget 10
 END
@@ -29,9 +29,9 @@ full_set()
     cat <<'END'
 bench_node_scaling|bench_node_scaling|180|--count auto
 gps_sparse|bench_node_scaling|120|--model gps_sparse --nodes 1k-1M*10 --hidden 64 --heads 4 --layers 2
-bench_layer_scaling|bench_layer_scaling|90|
+bench_layer_scaling|bench_layer_scaling|100|--count auto
 bench_batch_scaling|bench_batch_scaling|90|
-bench_pe_scaling|bench_pe_scaling|120|
+bench_pe_scaling|bench_pe_scaling|240|--count auto
 bench_kernels|bench_kernels|90|
 bench_model|bench_model|80|
 END

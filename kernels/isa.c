@@ -1,27 +1,37 @@
 /*
  * Selection among the tables of kernels/cpu, which is compiled once per instruction set (ISA_X86: plain
  * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere only the compiler's default).
+ * GTMARK_ISA=base or avx2 in the environment excludes the larger sets.
  */
 #include "kernels/backend.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 extern const struct backend cpu_base_backend;
 
 #if ISA_X86
 extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
 
+/* Whether GTMARK_ISA names this instruction set. */
+static bool limited_to(const char *isa)
+{
+    const char *limit = getenv("GTMARK_ISA");
+    return limit && strcmp(limit, isa) == 0;
+}
+
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
+    return !limited_to("base") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 
 static bool has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+    return has_avx2() && !limited_to("avx2") && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 #endif
 

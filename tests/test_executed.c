@@ -1,6 +1,6 @@
 /*
- * Executed FLOPs: hardware counters, failing child processes, and a full run under valgrind. For these, this
- * program runs itself: with the name of a toy, or as a benchmark.
+ * Executed FLOPs: hardware counters, failing child processes, and programs and encodings under valgrind,
+ * whole and entry by entry. For these, this program runs itself: with the name of a toy, or captured calls.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,11 +19,11 @@
 
 #include "bench/base/child.h"
 #include "bench/base/scratch.h"
-#include "bench/cli/arguments.h"
 #include "bench/cli/command_line.h"
+#include "bench/flops/captured.h"
 #include "bench/flops/executed.h"
 #include "bench/row/workload.h"
-#include "bench/sweep/harness.h"
+#include "models/encodings/compute.h"
 #include "models/tape/tape.h"
 #include "tests/encodings.h"
 #include "tests/sanitized.h"
@@ -92,6 +92,99 @@ __attribute__((noinline)) void toy_fails(void)
     exit(3);
 }
 
+/* --- small models, as toys too */
+
+struct small {
+    char *words; /* the options refer to them */
+    struct options options;
+    struct workload work;
+    struct encoding encoding;
+    struct recording program;
+};
+
+/* Scores of attention beyond what is computed in one pass. */
+static void enlarge_scores(struct tape *t)
+{
+    for (int i = 0; i < tape_parameter_count(t); i++) {
+        const char *name;
+        struct mat w = tape_view(t, tape_parameter(t, i, &name));
+        for (int64_t k = 0; k < mat_size(w) && strstr(name, "qkv.weight"); k++)
+            ((float *)w.data)[k] *= 100;
+    }
+}
+
+/*
+ * Opens what a text of these words describes: a program ("forward", "step", or "encoding"), "large" for large
+ * scores, and flags.
+ */
+static void model_open(struct small *m, const char *text, int threads)
+{
+    static const char *const defaults[] = {"--layers=2", "--hidden=32", "--heads=2", "--nodes=30"};
+    char *words[16] = {"test"};
+    int count = 1;
+    struct message error;
+    m->words = strdup(text);
+    for (char *word = strtok(m->words, " "); word; word = strtok(NULL, " "))
+        if (*word == '-')
+            words[count++] = word;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (!memmem(text, strlen(text), defaults[i], strcspn(defaults[i], "=")))
+            words[count++] = (char *)defaults[i];
+    if (!options_parse(&bench, count, words, &m->options, &error))
+        fail_msg("%s", error.text);
+    struct config c = config_at(&m->options, 0);
+    c.threads = threads;
+    assert_true(workload_generate(&m->work, &m->options, &c, &error));
+    m->encoding = (struct encoding){0};
+    m->program = (struct recording){0};
+    if (strstr(text, "encoding"))
+        return;
+    m->program = workload_record(&m->work, strstr(text, "step") ? PROGRAM_STEP : PROGRAM_FORWARD);
+    assert_true(tape_layout(m->program.tape));
+    tape_init(m->program.tape);
+    if (strstr(text, "large"))
+        enlarge_scores(m->program.tape);
+}
+
+static void model_close(struct small *m)
+{
+    if (m->program.tape)
+        tape_free(m->program.tape);
+    workload_close(&m->work);
+    options_free(&m->options);
+    free(m->words);
+}
+
+__attribute__((noinline)) void toy_program(struct tape *t)
+{
+    tape_run(t);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void toy_encoding(const struct small *m)
+{
+    char error[256];
+    struct encoding e;
+    struct encoding_options with = {.threads = 1};
+    if (!encoding_compute(&m->work.config.parts.pe, &m->work.batch, &with, &e, error, sizeof error))
+        exit(4);
+    encoding_free(&e);
+}
+
+static int play_model(const char *text)
+{
+    struct small m;
+    model_open(&m, text, 1);
+    if (m.program.tape)
+        toy_program(m.program.tape);
+    else
+        toy_encoding(&m);
+    model_close(&m);
+    return 0;
+}
+
+/* --- the toys */
+
 static const struct toy {
     const char *name;
     void (*run)(void);
@@ -101,7 +194,7 @@ static const struct toy {
             {"toy_endless", toy_endless},
             {"toy_fails", toy_fails}};
 
-/* Runs a toy twice: only the first call must be counted. */
+/* Runs a toy twice. */
 static int play(const char *name)
 {
     backend_cpu(); /* makes the BLAS serial: only the calling thread is counted */
@@ -185,43 +278,55 @@ static void test_counters(void **state)
 /* Valgrind cannot run sanitized programs. */
 static bool valgrind_works(void)
 {
-    static const char *const arguments[] = {"valgrind", "--version", NULL};
-    pid_t child;
-    struct message error;
-    return ISA_X86 && !SANITIZED && disassembly_available(&error) &&
-           child_start(&child, arguments, NULL, NULL, &error) && child_wait(child) == 0;
+    static const char *const names[] = {"valgrind", "objdump"};
+    bool works = ISA_X86 && !SANITIZED;
+    for (size_t i = 0; i < 2 && works; i++) {
+        const char *arguments[] = {names[i], "--version", NULL};
+        pid_t child;
+        struct message error;
+        works = child_start(&child, arguments, NULL, NULL, &error) && child_wait(child) == 0;
+    }
+    return works;
 }
 
-static bool count_toy(const char *toy, const char *function, double seconds, struct executed_flops *flops,
-                      struct message *error)
+static bool count_calls(struct valgrind_run run, struct executed_flops *flops, struct message *error)
 {
-    const char *arguments[] = {toy, NULL};
     char directory[PATH_MAX];
     struct stat s;
     assert_true(scratch_make(directory, error));
-    bool counted = executed_by_valgrind(arguments, function, directory, seconds, flops, error);
+    run.directory = directory;
+    bool counted = executed_by_valgrind(&run, flops, error);
     scratch_remove(directory);
     assert_int_equal(stat(directory, &s), -1);
     assert_no_child();
     return counted;
 }
 
+static bool count_toy(const char *toy, const char *function, double seconds, struct executed_flops *flops,
+                      struct message *error)
+{
+    const char *const arguments[] = {toy, NULL};
+    return count_calls((struct valgrind_run){arguments, function, 2, NULL, seconds, false}, flops, error);
+}
+
 static void test_known_loops(void **state)
 {
     (void)state;
-    struct executed_flops f;
+    struct executed_flops f[2];
     struct message error = {""};
     if (!valgrind_works())
         skip();
-    if (!count_toy("toy_sse", "toy_sse", 60, &f, &error))
+    if (!count_toy("toy_sse", "toy_sse", 60, f, &error))
         fail_msg("%s", error.text);
-    assert_int_equal(f.flops, ROUNDS * SSE_FLOPS);
-    assert_int_equal(f.register_bytes, 16);
+    for (int call = 0; call < 2; call++) {
+        assert_int_equal(f[call].flops, ROUNDS * SSE_FLOPS);
+        assert_int_equal(f[call].register_bytes, 16);
+    }
 #if ISA_X86
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
-        assert_true(count_toy("toy_avx2", "toy_avx2", 60, &f, &error));
-        assert_int_equal(f.flops, ROUNDS * AVX2_FLOPS);
-        assert_int_equal(f.register_bytes, 32);
+        assert_true(count_toy("toy_avx2", "toy_avx2", 60, f, &error));
+        assert_int_equal(f[1].flops, ROUNDS * AVX2_FLOPS);
+        assert_int_equal(f[1].register_bytes, 32);
     }
 #endif
 }
@@ -229,211 +334,218 @@ static void test_known_loops(void **state)
 static void test_product(void **state)
 {
     (void)state;
-    struct executed_flops f;
+    struct executed_flops f[2];
     struct message error = {""};
     if (!HAVE_CBLAS || !valgrind_works())
         skip();
-    assert_true(count_toy("toy_gemm", "toy_gemm", 60, &f, &error));
+    assert_true(count_toy("toy_gemm", "toy_gemm", 60, f, &error));
     double wanted = 2.0 * GEMM * GEMM * GEMM;
-    assert_true(fabs((double)f.flops - wanted) <= 0.02 * wanted);
+    assert_true(fabs((double)f[0].flops - wanted) <= 0.02 * wanted);
 }
 
 static void test_child_fails(void **state)
 {
     (void)state;
-    struct executed_flops f;
+    struct executed_flops f[2];
     struct message error = {""};
     if (!valgrind_works())
         skip();
-    assert_false(count_toy("toy_fails", "toy_fails", 60, &f, &error));
+    assert_false(count_toy("toy_fails", "toy_fails", 60, f, &error));
     assert_string_equal(error.text, "valgrind ended with exit status 3: the toy is broken");
-    assert_false(count_toy("toy_sse", "no_such_function", 60, &f, &error));
+    assert_false(count_toy("toy_sse", "no_such_function", 60, f, &error));
     assert_string_equal(error.text, "valgrind saw no call of no_such_function");
-    assert_false(count_toy("toy_endless", "toy_endless", 0.5, &f, &error));
-    assert_string_equal(error.text, "one run takes more than 0.5 s under valgrind");
+    assert_false(count_toy("toy_endless", "toy_endless", 0.5, f, &error));
+    assert_string_equal(error.text, "takes more than 0.5 s under valgrind");
 }
 
-/* --- the command line of a row */
+/* --- entries */
 
-static void parse(const struct bench *b, char **words, struct options *o)
+/* The FLOPs of a whole program or encoding, run in one call. */
+static struct executed_flops whole(const char *text, bool base)
 {
+    const char *const arguments[] = {"model", text, NULL};
+    const char *function = strstr(text, "encoding") ? "toy_encoding" : "toy_program";
+    struct executed_flops flops;
     struct message error;
-    int count = 0;
-    while (words[count])
-        count++;
-    if (!options_parse(b, count, words, o, &error))
-        fail_msg("%s", error.text);
+    if (!count_calls((struct valgrind_run){arguments, function, 1, NULL, 300, base}, &flops, &error))
+        fail_msg("%s: %s", text, error.text);
+    return flops;
 }
 
-/* The options that a row's child receives on its command line. */
-static void parse_child(const struct bench *b, const struct options *o, int64_t row, struct options *child)
+static struct executed_request request_of(enum count_mode mode, struct counted_entries *entries, int threads)
 {
-    char **words = arguments_of(o, row, "forward"), **all = NULL;
-    size_t count = 0;
-    while (words[count])
-        count++;
-    all = calloc(count + 2, sizeof *all);
-    all[0] = "test";
-    memcpy(all + 1, words, count * sizeof *all);
-    parse(b, all, child);
-    free(all);
-    arguments_free(words);
+    return (struct executed_request){.mode = mode,
+                                     .no_counters = "no hardware counters: switched off for a test",
+                                     .entries = entries,
+                                     .backend = backend_cpu(),
+                                     .threads = threads};
 }
 
-/* For all axes: the child's only row has the same work as the row it counts for. */
-static void check_child(const struct bench *b, const struct options *o, int64_t row)
+/* The same by its entries. */
+static struct executed by_entries(const char *text, enum count_mode mode, struct counted_entries *entries,
+                                  int threads)
 {
-    struct options child;
-    char ours[17], theirs[17];
-    parse_child(b, o, row, &child);
-    struct config c = config_at(o, row), only = config_at(&child, 0);
-    assert_int_equal(config_count(&child), 1);
-    config_work(&c, o->seed, ours);
-    config_work(&only, child.seed, theirs);
-    assert_string_equal(ours, theirs);
-    assert_int_equal(only.parts.pe.solver, c.parts.pe.solver);
-    assert_int_equal(only.parts.attention, c.parts.attention);
-    assert_ptr_equal(only.kernel, c.kernel);
-    assert_int_equal(only.threads, 1);
-    options_free(&child);
+    struct small m;
+    struct executed e;
+    struct message error;
+    model_open(&m, text, threads);
+    struct executed_request how = request_of(mode, entries, threads);
+    bool good = m.program.tape
+                    ? executed_by_tape(&how, m.program.tape, &e, &error)
+                    : executed_by_encoding(&how, &m.work.config.parts.pe, &m.work.batch, 1000, &e, &error);
+    if (!good)
+        fail_msg("%s: %s", text, error.text);
+    model_close(&m);
+    return e;
 }
 
-static void test_words_of_rows(void **state)
+static void test_sum_of_entries(void **state)
 {
     (void)state;
-    needs_lapack();
-    static char *words[] = {"test",
-                            "--pe=none,lap:4,rwse:4",
-                            "--solver=auto,iterative",
-                            "--nodes=10,20",
-                            "--attention=dense,none",
-                            "--device=ref",
-                            "--graph=er,grid",
-                            "--degree=2.5,3",
-                            NULL};
-    struct options o;
-    parse(&bench, words, &o);
-    assert_int_equal(config_count(&o), 4 * 2 * 2 * 2 * 2);
-    for (int64_t row = 0; row < config_count(&o); row++)
-        check_child(&bench, &o, row);
-    options_free(&o);
+    static const char *const models[] = {"gps",
+                                         "gps_sparse --norm=batch",
+                                         "graph_transformer --attention=unfused --act=relu",
+                                         "sparse_transformer --batch=3 --norm=graph",
+                                         "gin --degree=9",
+                                         "gps --impl=linear=blas --impl=linear_backward=blas",
+                                         "gps large",
+                                         "gps_sparse large --nodes=50",
+                                         "gin --device=ref"};
+    if (!valgrind_works())
+        skip();
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        for (int step = 0; step < 2; step++) {
+            char text[128];
+            struct counted_entries entries = {0};
+            snprintf(text, sizeof text, "%s --model=%s", step ? "step" : "forward", models[i]);
+            int64_t wanted = whole(text, true).flops;
+            for (int threads = 1; threads <= 2; threads++)
+                if (by_entries(text, COUNT_BASE, &entries, threads).flops != wanted)
+                    fail_msg("%s: not %lld", text, (long long)wanted);
+            counted_entries_free(&entries);
+        }
 }
 
-/* Sizes found by a search, and single ops. */
-static void test_words_of_kernels_and_sizes(void **state)
+/* With the instruction set closest to the timed one. */
+static void test_closest_set(void **state)
 {
     (void)state;
-    static const struct bench kernels = {
-        .name = "test_kernels", .doc = "a test", .axis = AXIS_NODES, .values = "8", .kernels = true};
-    static char *ops[] = {"test", "--op=add,linear", "--hidden=8,16", NULL};
-    static char *sized[] = {"test", "--layers=1,2", "--find-max-nodes=memory:1GiB", NULL};
-    struct options o;
-    parse(&kernels, ops, &o);
-    assert_true(config_count(&o) >= 4);
-    for (int64_t row = 0; row < config_count(&o); row++)
-        check_child(&kernels, &o, row);
-    options_free(&o);
-    parse(&bench, sized, &o);
-    o.largest.nodes = calloc(2, sizeof *o.largest.nodes);
-    o.largest.nodes[0] = 70;
-    o.largest.nodes[1] = 50;
-    assert_int_equal(config_count(&o), 2);
-    for (int64_t row = 0; row < 2; row++)
-        check_child(&bench, &o, row);
-    options_free(&o);
+    static const char text[] = "step --model=gps --nodes=13";
+    if (!valgrind_works())
+        skip();
+    struct counted_entries entries = {0};
+    struct executed e = by_entries(text, COUNT_VALGRIND, &entries, 1);
+    assert_int_equal(e.flops, whole(text, false).flops);
+    bool avx2 = strcmp(backend_cpu()->name, "cpu-base") != 0;
+    assert_string_equal(e.isa, avx2 ? "avx2" : "base");
+    assert_int_equal(e.threads, 1);
+    if (strcmp(backend_cpu()->name, "cpu-avx512") != 0)
+        assert_string_equal(e.differences, "");
+    counted_entries_free(&entries);
 }
 
-/* --- a row */
-
-static void tiny_step(struct options *o)
+/* What a sweep has counted is not counted again. */
+static void test_entries_are_shared(void **state)
 {
-    static char *const arguments[] = {"test",      "--device=ref", "--layers=1", "--hidden=16",
-                                      "--heads=2", "--act=relu",   "--seed=3",   NULL};
-    enum { COUNT = sizeof arguments / sizeof *arguments - 1 };
+    (void)state;
+    if (!valgrind_works())
+        skip();
+    struct counted_entries entries = {0};
+    struct executed two = by_entries("step --model=gps", COUNT_BASE, &entries, 1);
+    int known = entries.count;
+    assert_true(known > 20);
+    assert_int_equal(by_entries("step --model=gps", COUNT_BASE, &entries, 2).flops, two.flops);
+    assert_int_equal(entries.count, known);
+    struct executed four = by_entries("step --model=gps --layers=4", COUNT_BASE, &entries, 1);
+    assert_int_equal(entries.count, known + 1); /* adamw, of all parameters at once */
+    assert_true(four.flops > two.flops);
+    by_entries("step --model=gps --seed=7", COUNT_BASE, &entries, 1);
+    assert_true(entries.count > known + 1); /* another graph */
+    assert_true(entries.count < 2 * known);
+    counted_entries_free(&entries);
+}
+
+static void test_encodings(void **state)
+{
+    (void)state;
+    static const char *const encodings[] = {
+        "encoding --pe=rwse:8 --nodes=200", "encoding --pe=lap:4",
+        "encoding --pe=lap:4 --graph=grid --nodes=100 --solver=iterative"};
+    if (!valgrind_works())
+        skip();
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        if (strstr(encodings[i], "lap"))
+            needs_lapack();
+        struct executed e = by_entries(encodings[i], COUNT_AUTO, NULL, 2);
+        assert_true(e.flops > 1000);
+        assert_int_equal(e.flops, whole(encodings[i], true).flops);
+        assert_string_equal(e.isa, "base");
+    }
+}
+
+static void expect_reason(enum count_mode mode, struct small *m, const char *reason)
+{
+    struct counted_entries entries = {0};
+    struct executed_request how = request_of(mode, &entries, 2);
+    struct executed e;
     struct message error;
-    assert_true(options_parse(&bench, COUNT, (char **)arguments, o, &error));
-}
-
-static bool measure(enum count_mode mode, int64_t analytic, struct executed *e, struct message *error)
-{
-    struct options o;
-    tiny_step(&o);
-    char **arguments = arguments_of(&o, 0, "step");
-    struct executed_request r = {.mode = mode,
-                                 .no_counters = "no hardware counters: switched off for a test",
-                                 .threads = 2,
-                                 .analytic = analytic,
-                                 .backend = o.device.backend,
-                                 .arguments = (const char *const *)arguments};
-    bool measured = executed_measure(&r, e, error);
-    arguments_free(arguments);
-    options_free(&o);
-    return measured;
-}
-
-static int64_t analytic_flops(void)
-{
-    struct options o;
-    tiny_step(&o);
-    struct config c = config_at(&o, 0);
-    struct workload w;
-    struct message error;
-    assert_true(workload_plan(&w, &o, &c, &error));
-    struct recording r = workload_record(&w, PROGRAM_STEP);
-    struct cost cost = {0};
-    for (enum phase p = 0; p < PHASES; p++)
-        cost = cost_add(cost, tape_cost(r.tape, p));
-    tape_free(r.tape);
-    workload_close(&w);
-    options_free(&o);
-    return cost.flops;
+    assert_false(executed_by_tape(&how, m->program.tape, &e, &error));
+    assert_string_equal(error.text, reason);
+    assert_int_equal(entries.count, 0);
+    assert_false(executed_by_encoding(&how, &m->work.config.parts.pe, &m->work.batch,
+                                      executed_base_flops_max + 1, &e, &error));
+    assert_string_equal(error.text, reason);
+    counted_entries_free(&entries);
 }
 
 static void test_reasons(void **state)
 {
     (void)state;
-    struct executed e;
-    struct message error;
-    assert_false(measure(COUNT_OFF, 1, &e, &error));
-    assert_string_equal(error.text, "switched off (--count off)");
-    assert_false(measure(COUNT_COUNTERS, 1, &e, &error));
-    assert_string_equal(error.text, "no hardware counters: switched off for a test");
-    assert_false(measure(COUNT_VALGRIND, executed_flops_max + 1, &e, &error));
-    assert_string_equal(error.text, "more than 3e+09 analytic FLOPs: too slow under valgrind");
-    assert_false(measure(COUNT_AUTO, -1, &e, &error));
-    assert_string_equal(error.text, "no hardware counters: switched off for a test; "
-                                    "more than 3e+09 analytic FLOPs: too slow under valgrind");
+    struct small m;
+    model_open(&m, "forward --nodes=300 --hidden=512 --layers=1 --ffn=8192", 2);
+    expect_reason(COUNT_OFF, &m, "switched off (--count off)");
+    expect_reason(COUNT_COUNTERS, &m, "no hardware counters: switched off for a test");
+    expect_reason(COUNT_VALGRIND, &m, "more than 3e+09 analytic FLOPs: too slow under valgrind");
+    model_close(&m);
 }
 
 /* The reference does little more than the formulas count: exponentials and roots are more than one FLOP. */
-static void test_row(void **state)
+static void test_reference(void **state)
 {
     (void)state;
+    struct small m;
     struct executed e;
-    struct message error = {""};
+    struct message error;
+    struct counted_entries entries = {0};
     if (!valgrind_works())
         skip();
-    int64_t analytic = analytic_flops();
-    if (!measure(COUNT_AUTO, analytic, &e, &error))
+    model_open(&m, "step --device=ref --act=relu", 2);
+    double analytic = (double)tape_total(m.program.tape).flops;
+    struct executed_request how = request_of(COUNT_AUTO, &entries, 2);
+    how.backend = &backend_ref;
+    if (!executed_by_tape(&how, m.program.tape, &e, &error))
         fail_msg("%s", error.text);
+    model_close(&m);
+    counted_entries_free(&entries);
     assert_string_equal(e.source, "callgrind: base, 1 thread (timed: base, 2)");
-    assert_true((double)e.flops > 0.95 * (double)analytic && (double)e.flops < 1.5 * (double)analytic);
+    assert_string_equal(e.isa, "base");
+    assert_string_equal(e.differences, "threads");
+    assert_true((double)e.flops > 0.95 * analytic && (double)e.flops < 1.5 * analytic);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        return argv[1][0] == '-' ? bench_main(&bench, argc, argv) : play(argv[1]);
+    if (argc == 3)
+        return strcmp(argv[1], capture_word) == 0 ? capture_run(argv[2]) : play_model(argv[2]);
+    if (argc == 2)
+        return play(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_children),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_known_loops),
-        cmocka_unit_test(test_product),
-        cmocka_unit_test(test_child_fails),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_row),
-        cmocka_unit_test(test_words_of_rows),
-        cmocka_unit_test(test_words_of_kernels_and_sizes),
+        cmocka_unit_test(test_children),    cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_known_loops), cmocka_unit_test(test_product),
+        cmocka_unit_test(test_child_fails), cmocka_unit_test(test_sum_of_entries),
+        cmocka_unit_test(test_closest_set), cmocka_unit_test(test_entries_are_shared),
+        cmocka_unit_test(test_encodings),   cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

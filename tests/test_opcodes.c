@@ -80,8 +80,10 @@ static bool read_text(const char *text, struct executions *e, struct message *er
     assert_non_null(in);
     fputs(text, in);
     rewind(in);
-    bool good = callgrind_read(in, e, error);
+    *e = (struct executions){0};
+    bool good = callgrind_read(in, 0, e, error);
     fclose(in);
+    executions_sort(e);
     return good;
 }
 
@@ -101,8 +103,8 @@ static bool read_text(const char *text, struct executions *e, struct message *er
 static void test_profile(void **state)
 {
     (void)state;
-    static const struct execution wanted[] = {{1, 0x1100, 4}, {1, 0x1149, 7},  {1, 0x114b, 2},
-                                              {1, 0x114d, 6}, {7, 0x2000, 20}, {7, 0x2010, 10}};
+    static const struct execution wanted[] = {{1, 0x1100, 0, 4}, {1, 0x1149, 0, 7},  {1, 0x114b, 0, 2},
+                                              {1, 0x114d, 0, 6}, {7, 0x2000, 0, 20}, {7, 0x2010, 0, 10}};
     struct executions e;
     struct message error = {""};
     bool good = read_text(HEAD BODY "\ntotals: 49\n", &e, &error);
@@ -149,16 +151,16 @@ static void test_nothing_is_left_out(void **state)
 {
     (void)state;
     char *objects[] = {"???", "/nowhere/to/be/found"};
-    struct execution list[] = {{0, 0x1000, 5}, {1, 0x1000, 1}};
-    struct executions stray = {objects, 1, list, 1}, lost = {objects, 2, list, 2},
-                      none = {objects, 0, list, 0};
+    struct execution list[] = {{0, 0x1000, 0, 5}, {1, 0x1000, 0, 1}};
+    struct executions stray = {objects, 1, list, 1, 1}, lost = {objects, 2, list, 2, 2},
+                      none = {objects, 0, list, 0, 0};
     struct executed_flops flops;
     struct message error = {""};
-    assert_true(disassembly_flops(&none, &flops, &error));
+    assert_true(disassembly_flops(&none, 1, &flops, &error));
     assert_int_equal(flops.flops, 0);
-    assert_false(disassembly_flops(&stray, &flops, &error));
+    assert_false(disassembly_flops(&stray, 1, &flops, &error));
     assert_non_null(strstr(error.text, "5 executed instructions belong to no file"));
-    assert_false(disassembly_flops(&lost, &flops, &error));
+    assert_false(disassembly_flops(&lost, 1, &flops, &error));
     assert_non_null(strstr(error.text, "objdump"));
 }
 

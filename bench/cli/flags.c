@@ -125,7 +125,8 @@ static bool read_seed(const struct argument *a, struct message *error)
     return true;
 }
 
-static const char *const count_modes[] = {"auto", "counters", "valgrind", "off", NULL}; /* enum count_mode */
+/* enum count_mode */
+static const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
 static const char *const formats[] = {"table", "md",    "csv", "csv-full",
                                       "json",  "jsonl", NULL}; /* enum format */
 
@@ -155,7 +156,7 @@ static const struct flag flags[] = {
     {WHAT, "profile", NULL, "print the time per op, per layer and per phase", ON(profile)},
     {WHAT, "trace", "FILE", "write a replay of each program for Perfetto: ops and memory",
      PATH(output.trace, "a file")},
-    {WHAT, "count", "HOW", "count executed FLOPs: auto, counters, valgrind (slow), off (default)",
+    {WHAT, "count", "HOW", "count executed FLOPs: auto, counters, valgrind (slow), base, off (default)",
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "seed of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
     {WHAT, "check-budget", "SECONDS",

@@ -23,7 +23,7 @@ enum { OBJECTS_MAX = 100000 };
 
 struct reader {
     struct executions *out;
-    size_t capacity;
+    int profile;
     bool positioned;   /* the header has been read */
     int sub_positions; /* after the address */
     int object;        /* of the following lines; -1 before the first */
@@ -63,15 +63,15 @@ static bool read_object(struct executions *e, const char *text, int *object)
 static bool append_execution(struct reader *r, int64_t count)
 {
     struct executions *e = r->out;
-    if (e->count == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 4096;
+    if (e->count == e->capacity) {
+        size_t capacity = e->capacity ? 2 * e->capacity : 4096;
         struct execution *grown = realloc(e->list, capacity * sizeof *grown);
         if (!grown)
             return false;
         e->list = grown;
-        r->capacity = capacity;
+        e->capacity = capacity;
     }
-    e->list[e->count++] = (struct execution){r->object, r->address, count};
+    e->list[e->count++] = (struct execution){r->object, r->address, r->profile, count};
     return true;
 }
 
@@ -155,10 +155,12 @@ static int by_place(const void *a, const void *b)
     const struct execution *x = a, *y = b;
     if (x->object != y->object)
         return x->object < y->object ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return x->profile - y->profile;
 }
 
-static void sort_and_merge(struct executions *e)
+void executions_sort(struct executions *e)
 {
     if (!e->count)
         return;
@@ -186,17 +188,15 @@ static bool read_lines(struct reader *r, FILE *in, struct message *error)
     return good;
 }
 
-bool callgrind_read(FILE *in, struct executions *out, struct message *error)
+bool callgrind_read(FILE *in, int profile, struct executions *out, struct message *error)
 {
-    *out = (struct executions){0};
-    struct reader r = {.out = out, .object = -1, .total = -1};
+    struct reader r = {.out = out, .profile = profile, .object = -1, .total = -1};
     bool good = read_lines(&r, in, error);
     if (good && r.total != r.sum)
         good = complain(error, "callgrind's profile: the counts sum to %lld, but the total is %lld",
                         (long long)r.sum, (long long)r.total);
     if (!good)
         executions_free(out);
-    sort_and_merge(out);
     return good;
 }
 

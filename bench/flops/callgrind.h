@@ -9,18 +9,25 @@
 struct execution {
     int object;       /* index of the object file of the instruction */
     uint64_t address; /* in the object file, without the load address */
+    int profile;      /* in which it was counted */
     int64_t count;
 };
 
 struct executions {
     char **objects; /* paths; null for unused indices */
     int object_count;
-    struct execution *list; /* by object, then address; each instruction once */
-    size_t count;
+    struct execution *list; /* by object, address and profile; each once */
+    size_t count, capacity;
 };
 
-/* Reads one profile. False with a message if it is incomplete or has an unexpected line. */
-bool callgrind_read(FILE *in, struct executions *out, struct message *error);
+/*
+ * Adds a profile to those read before, which one process wrote: object files have the same numbers in all.
+ * False with a message, and nothing to free, if it is incomplete or has an unexpected line.
+ */
+bool callgrind_read(FILE *in, int profile, struct executions *out, struct message *error);
+
+/* Sorts the list, after the last profile. */
+void executions_sort(struct executions *e);
 void executions_free(struct executions *e);
 
 #endif

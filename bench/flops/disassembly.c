@@ -6,6 +6,7 @@
 #include "bench/flops/disassembly.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench/base/child.h"
@@ -31,15 +32,21 @@ static void add_line(struct range *r, const char *line, struct executed_flops *o
 {
     uint64_t address;
     const char *instruction = opcode_in_line(line, &address);
+    const struct execution *end = r->list + r->count;
     const struct execution *e =
         instruction ? bsearch(&address, r->list, r->count, sizeof *r->list, by_address) : NULL;
     if (!e)
         return;
+    while (e > r->list && e[-1].address == address)
+        e--;
     struct opcode o = opcode_of(instruction);
-    r->found++;
-    out->flops += e->count * o.flops;
-    if (o.flops && o.register_bytes > out->register_bytes)
-        out->register_bytes = o.register_bytes;
+    for (; e < end && e->address == address; e++) {
+        struct executed_flops *to = &out[e->profile];
+        r->found++;
+        to->flops += e->count * o.flops;
+        if (o.flops && o.register_bytes > to->register_bytes)
+            to->register_bytes = o.register_bytes;
+    }
 }
 
 static bool start_objdump(const char *object, const struct range *r, pid_t *child, int *output,
@@ -76,42 +83,41 @@ static bool add_range(const char *object, struct range *r, struct executed_flops
                     r->count - r->found, r->count);
 }
 
-bool disassembly_available(struct message *error)
+/* Callgrind has no object file for linkage stubs outside .plt (.plt.got, .plt.sec): a few per call. */
+static bool negligible(int64_t stray, int64_t all)
 {
-    static const char *const arguments[] = {"objdump", "--version", NULL};
-    pid_t child;
-    return child_start(&child, arguments, NULL, NULL, error) &&
-           child_succeeded("objdump", child_wait(child), error);
+    return stray <= all / 1000;
 }
 
-/*
- * Callgrind has no object file for linkage stubs outside .plt (.plt.got, .plt.sec), an instruction or two per
- * call. An AVX2 instruction does at most a multiply-add on 8 lanes.
- */
-static bool negligible(int64_t stray, int64_t flops)
+/* The executions from `first` on that are disassembled together. */
+static struct range range_at(const struct executions *e, const struct execution *first)
 {
-    return stray * 16 <= flops / 1000;
+    const struct execution *last = first, *end = e->list + e->count;
+    while (last + 1 < end && last[1].object == first->object && last[1].address - last->address < GAP)
+        last++;
+    return (struct range){.list = first, .count = (size_t)(last - first) + 1};
 }
 
-bool disassembly_flops(const struct executions *e, struct executed_flops *out, struct message *error)
+bool disassembly_flops(const struct executions *e, int profiles, struct executed_flops *out,
+                       struct message *error)
 {
-    *out = (struct executed_flops){0};
-    int64_t stray = 0;
+    int64_t all = 0, stray = 0;
+    memset(out, 0, (size_t)profiles * sizeof *out);
     for (size_t i = 0; i < e->count;) {
-        const struct execution *first = &e->list[i], *last = first, *end = e->list + e->count;
+        const struct execution *first = &e->list[i];
         const char *object = e->objects[first->object];
         if (*object != '/') {
             stray += first->count;
             i++;
             continue;
         }
-        while (last + 1 < end && last[1].object == first->object && last[1].address - last->address < GAP)
-            last++;
-        struct range r = {.list = first, .count = (size_t)(last - first) + 1};
+        struct range r = range_at(e, first);
         if (!add_range(object, &r, out, error))
             return false;
         i += r.count;
     }
-    return negligible(stray, out->flops) ||
+    for (size_t i = 0; i < e->count; i++)
+        all += e->list[i].count;
+    return negligible(stray, all) ||
            complain(error, "%lld executed instructions belong to no file", (long long)stray);
 }

@@ -1,4 +1,4 @@
-/* The FLOPs of a profile, by disassembling the executed instructions. */
+/* The FLOPs of profiles, by disassembling the executed instructions. */
 #ifndef GTMARK_BENCH_DISASSEMBLY_H
 #define GTMARK_BENCH_DISASSEMBLY_H
 
@@ -9,14 +9,12 @@ struct executed_flops {
     int register_bytes; /* widest register of an instruction with FLOPs */
 };
 
-/* Whether objdump is installed; otherwise a message. */
-bool disassembly_available(struct message *error);
-
 /*
- * The sum of executions times FLOPs of the instruction (opcodes.h). False with a message, also if an executed
- * instruction cannot be disassembled, or if code that belongs to no file could have done more than a
- * thousandth of the sum.
+ * For each of `profiles` profiles the sum of executions times FLOPs of the instruction (opcodes.h). False
+ * with a message, also if an executed instruction cannot be disassembled, or if over a thousandth of the
+ * executed instructions belong to no file.
  */
-bool disassembly_flops(const struct executions *e, struct executed_flops *out, struct message *error);
+bool disassembly_flops(const struct executions *e, int profiles, struct executed_flops *out,
+                       struct message *error);
 
 #endif

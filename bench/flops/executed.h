@@ -1,49 +1,58 @@
 /*
- * The FLOPs that one run of a program really executes, measured and not computed: by hardware counters, or by
- * running this binary again under valgrind, which counts how often each instruction is executed, times the
- * FLOPs of the instruction (opcodes.h).
+ * The FLOPs that one run of a program, or one computation of an encoding, really executes, measured and not
+ * computed: by hardware counters, or by running each distinct entry of the tape in another process of this
+ * binary under valgrind, which counts how often each instruction is executed, times the FLOPs of the
+ * instruction (opcodes.h).
  */
 #ifndef GTMARK_BENCH_EXECUTED_H
 #define GTMARK_BENCH_EXECUTED_H
 
 #include "bench/flops/counters.h"
-#include "bench/flops/disassembly.h"
+#include "bench/flops/entries.h"
+#include "bench/flops/valgrind.h"
+#include "graphs/batch.h"
+#include "models/encodings/encoding.h"
 
-struct tape;
+/*
+ * COUNT_VALGRIND counts the instruction set closest to the timed one that valgrind knows (AVX2), COUNT_BASE
+ * that of any x86-64, which is 18 times faster. COUNT_AUTO: counters, or COUNT_BASE where there are none.
+ */
+enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_BASE, COUNT_OFF };
 
-enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_OFF };
-
-/* Programs with more analytic FLOPs are not run under valgrind; the others are killed after this many
- * seconds. */
-static const int64_t executed_flops_max = 3000000000;
-static const double executed_seconds_max = 120;
+/*
+ * Encodings, and entries not yet counted of a program, with more analytic FLOPs are not run under valgrind;
+ * its process is killed after this many seconds.
+ */
+static const int64_t executed_flops_max = 3000000000, executed_base_flops_max = 40000000000;
+static const double executed_seconds_max = 300;
 
 struct executed {
     int64_t flops;
     char source[128]; /* method, instruction set, threads; and those of the timed runs if they differ */
+    const char *isa;  /* of the counted run: base, avx2, avx512 */
+    int threads;      /* of the counted run */
+    const char *differences; /* between the counted and the timed runs; empty: none */
 };
 
+/* How to count, and what the timed runs were. */
 struct executed_request {
     enum count_mode mode;
     const struct counters *counters; /* null if the machine has none; `no_counters` says why */
     const char *no_counters;
-    struct tape *tape;             /* laid out and initialised; the counters count one more run of it */
-    int threads;                   /* of the timed runs */
-    int64_t analytic;              /* FLOPs; -1 beyond 63 bits */
-    const struct backend *backend; /* of the timed runs */
-    const char *const
-        *arguments; /* of this program, null-terminated: for one run of the tape and nothing else */
+    struct counted_entries *entries; /* counted so far; more are added */
+    const struct backend *backend;
+    int threads;
 };
 
-/* False with a message that says why. */
-bool executed_measure(const struct executed_request *r, struct executed *out, struct message *error);
+/* Of a tape, laid out and initialised, which is run once more. False with a message that says why. */
+bool executed_by_tape(const struct executed_request *r, struct tape *t, struct executed *out,
+                      struct message *error);
 
-/*
- * The FLOPs of the first call of a function, in the thread that calls it, when this program is run again
- * under valgrind with these arguments (null-terminated). The child is killed after `seconds`; its files go to
- * `directory`.
- */
-bool executed_by_valgrind(const char *const *arguments, const char *function, const char *directory,
-                          double seconds, struct executed_flops *out, struct message *error);
+/* Of an encoding with these analytic FLOPs. False with a message that says why. */
+bool executed_by_encoding(const struct executed_request *r, const struct encoding_config *pe,
+                          const struct batch *b, int64_t flops, struct executed *out, struct message *error);
+
+/* The FLOPs of each call of the function. False with a message. */
+bool executed_by_valgrind(const struct valgrind_run *run, struct executed_flops *out, struct message *error);
 
 #endif

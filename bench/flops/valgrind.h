@@ -1,4 +1,4 @@
-/* Runs this program again under callgrind and reads what one call of a function executed. */
+/* Runs this program again under callgrind and reads what each call of a function executed. */
 #ifndef GTMARK_BENCH_VALGRIND_H
 #define GTMARK_BENCH_VALGRIND_H
 
@@ -6,14 +6,14 @@
 
 struct valgrind_run {
     const char *const *arguments; /* of this program, null-terminated, without its name */
-    const char *function;         /* its first call is counted, with everything it calls in the same thread */
-    const char *directory;        /* for files; empty */
+    const char *function;         /* counted with everything it calls in the same thread */
+    int calls;                    /* of the function, each a profile; further ones are ignored */
+    const char *directory;        /* for files */
     double seconds;               /* the child is killed after this time */
+    bool base;                    /* only instructions that any x86-64 has, instead of up to AVX2 */
 };
 
-/*
- * The child is killed as soon as the first call has returned. False with a message.
- */
+/* Waits for the child to end. False with a message, also if there were fewer calls. */
 bool valgrind_executions(const struct valgrind_run *run, struct executions *out, struct message *error);
 
 #endif

@@ -88,6 +88,17 @@ bool encode(struct encoded *e, const struct config *c, const struct batch *b, co
     return done;
 }
 
+void encode_count(struct encoded *e, const struct config *c, const struct batch *b,
+                  struct executed_request how)
+{
+    how.backend = backend_cpu();
+    if (how.mode == COUNT_OFF)
+        complain(&e->uncounted, "not asked for (--count)");
+    else
+        e->counted =
+            executed_by_encoding(&how, &c->parts.pe, b, e->encoding.cost.flops, &e->executed, &e->uncounted);
+}
+
 void encoded_free(struct encoded *e)
 {
     samples_free(&e->samples);

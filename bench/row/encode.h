@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_ENCODE_H
 
 #include "bench/cli/config.h"
+#include "bench/flops/executed.h"
 #include "bench/time/sample.h"
 
 struct encoded {
@@ -13,6 +14,9 @@ struct encoded {
     struct message error;
     int64_t missed; /* eigenvalues (encoding_missed); -1: not known, for the reason in not_compared */
     struct message not_compared;
+    bool counted; /* executed is known; if not, uncounted says why */
+    struct executed executed;
+    struct message uncounted;
 };
 
 /*
@@ -21,6 +25,10 @@ struct encoded {
  * none.
  */
 bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule);
+
+/* Counts the FLOPs that computing it executes, once; see `counted`. */
+void encode_count(struct encoded *e, const struct config *c, const struct batch *b,
+                  struct executed_request how);
 
 void encoded_free(struct encoded *e);
 

@@ -18,6 +18,22 @@ static void fields_eigenpairs(struct row *row, const struct encoded *encoded)
         row_set_null(row, "encoding.displaced", encoded->not_compared.text);
 }
 
+static void fields_executed(struct row *row, const struct encoded *e)
+{
+    static const char *const fields[] = {"encoding.executed", "encoding.executed_source",
+                                         "encoding.executed_isa", "encoding.executed_threads",
+                                         "encoding.executed_differences"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && *e->uncounted.text; i++)
+        row_set_null(row, fields[i], e->uncounted.text);
+    if (!e->counted)
+        return;
+    row_set_count(row, fields[0], e->executed.flops);
+    row_set_text(row, fields[1], e->executed.source);
+    row_set_text(row, fields[2], e->executed.isa);
+    row_set_count(row, fields[3], e->executed.threads);
+    row_set_text(row, fields[4], e->executed.differences);
+}
+
 void fields_encoding(struct row *row, const struct encoded *encoded, const struct encoding_config *c,
                      bool uploaded)
 {
@@ -28,6 +44,7 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     row_set_count_or_null(row, "encoding.flops", e->cost.flops);
     row_set_count_or_null(row, "encoding.bytes", e->cost.bytes);
     row_set_text(row, "encoding.flops_label", e->flops_label);
+    fields_executed(row, encoded);
     if (c->kind != ENCODING_RWSE)
         return fields_eigenpairs(row, encoded);
     static const char *const unsolved[] = {"nullity",  "iterated", "iterations",

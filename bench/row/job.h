@@ -18,6 +18,7 @@ struct job {
     struct config config;
     const struct counters *counters; /* for executed FLOPs; null: none, see no_counters */
     const char *no_counters;
+    struct counted_entries *entries; /* whose executed FLOPs are known */
     const struct ceilings *ceilings;
     double share[TIMED];         /* seconds of the budget */
     const struct peak *peak;     /* to probe the machine; null: it is not probed */

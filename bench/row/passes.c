@@ -5,7 +5,6 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
-#include "bench/cli/arguments.h"
 #include "bench/cli/describe.h"
 #include "bench/machine/throttle.h"
 #include "bench/row/program_fields.h"
@@ -256,27 +255,30 @@ static const char *executed_unwanted(const struct target *t)
                                                  : NULL;
 }
 
+struct executed_request executed_how(const struct job *job)
+{
+    return (struct executed_request){.mode = job->options->count,
+                                     .counters = job->counters,
+                                     .no_counters = job->no_counters,
+                                     .entries = job->entries,
+                                     .backend = job->options->device.backend,
+                                     .threads = job->config.threads};
+}
+
 static bool executed_run(struct target *t, struct message *missing)
 {
-    const struct job *job = t->job;
-    char **arguments = arguments_of(job->options, job->row, program_name(t->kind));
-    struct executed_request request = {.mode = job->options->count,
-                                       .counters = job->counters,
-                                       .no_counters = job->no_counters,
-                                       .tape = t->recording->tape,
-                                       .threads = job->config.threads,
-                                       .analytic = tape_total(t->recording->tape).flops,
-                                       .backend = job->options->device.backend,
-                                       .arguments = (const char *const *)arguments};
-    bool measured = executed_measure(&request, &t->result->executed, missing);
-    arguments_free(arguments);
-    return measured;
+    struct executed_request how = executed_how(t->job);
+    return executed_by_tape(&how, t->recording->tape, &t->result->executed, missing);
 }
 
 static void executed_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    program_set_count(row, kind, "flops.executed", p->executed.flops);
-    program_set_text(row, kind, "flops.source", p->executed.source);
+    const struct executed *e = &p->executed;
+    program_set_count(row, kind, "flops.executed", e->flops);
+    program_set_text(row, kind, "flops.source", e->source);
+    program_set_text(row, kind, "flops.executed_isa", e->isa);
+    program_set_count(row, kind, "flops.executed_threads", e->threads);
+    program_set_text(row, kind, "flops.executed_differences", e->differences);
 }
 
 /* --- correctness */
@@ -313,7 +315,11 @@ static const struct pass passes[PASSES] = {
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{NULL}, timeline_unwanted, timeline_run, NULL},
     {{"flops.counted"}, always, count_run, count_write},
-    {{"flops.executed", "flops.source"}, executed_unwanted, executed_run, executed_write},
+    {{"flops.executed", "flops.source", "flops.executed_isa", "flops.executed_threads",
+      "flops.executed_differences"},
+     executed_unwanted,
+     executed_run,
+     executed_write},
     {{NULL}, always, check_run, NULL},
     {{NULL}, dump_unwanted, dump_run, NULL},
 };
@@ -335,7 +341,7 @@ void passes_write(struct row *row, enum program_kind kind, const struct program_
     for (int i = 0; i < PASSES; i++) {
         if (p->done[i] && passes[i].write)
             passes[i].write(row, kind, p);
-        for (int f = 0; f < 2 && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
+        for (int f = 0; f < PASS_FIELDS && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
             program_set_null(row, kind, passes[i].fields[f], p->missing[i].text);
     }
 }

@@ -20,12 +20,17 @@ struct target {
     struct program_result *result; /* of this program in the row */
 };
 
+enum { PASS_FIELDS = 5 };
+
 struct pass {
-    const char *fields[2]; /* under the program's path: null if the pass has no result */
+    const char *fields[PASS_FIELDS]; /* under the program's path: null if the pass has no result */
     const char *(*unwanted)(const struct target *t);        /* the reason; null if wanted */
     bool (*run)(struct target *t, struct message *missing); /* false with a reason if there is no result */
     void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
 };
+
+/* How executed FLOPs of the row are counted. */
+struct executed_request executed_how(const struct job *job);
 
 /* Runs every wanted pass, until a signal. The program has been sampled, and has run since it was loaded. */
 void passes_run(struct target *t);

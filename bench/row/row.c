@@ -151,6 +151,8 @@ static void measure_work(struct visit *v)
     bool again = encoding->wanted || !m->encoded.computed;
     bool encoded = workload_encode(&m->work, &m->encoded, again ? &rule : NULL, &m->result.outcome);
     m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
+    if (v->plan->first && m->encoded.computed)
+        encode_count(&m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
     for (enum program_kind p = 0; p < PROGRAMS && encoded && !interrupt_signal(); p++) {
         m->result.program[p].unwanted = why_not(m->job, p);
         if (v->plan->block[p].wanted)

@@ -18,6 +18,7 @@
 #include "bench/base/paths.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/lists.h"
+#include "bench/flops/captured.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
 #include "bench/sweep/against.h"
@@ -268,6 +269,8 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
 
 int bench_main(const struct bench *b, int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], capture_word) == 0)
+        return capture_run(argv[2]);
     enum { HEAP_MARGIN = 16 << 20 };
     struct options o;
     struct message error;

@@ -324,6 +324,7 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
 {
     struct progress progress;
     struct counters counters;
+    struct counted_entries entries = {0};
     struct message none;
     progress_start(&progress, config_count(o) * o->device.count);
     progress.remaining = o->sampling.budget;
@@ -332,6 +333,7 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
                          .progress = &progress,
                          .counters = counting ? &counters : NULL,
                          .no_counters = none.text,
+                         .entries = &entries,
                          .ceilings = ceilings,
                          .warnings = &r->warnings,
                          .trace = r->trace};
@@ -343,5 +345,6 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
         done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
     if (counting)
         counters_close(&counters);
+    counted_entries_free(&entries);
     return done;
 }
