@@ -123,7 +123,8 @@ static void test_growth(void **state)
                 "may or may not follow its FLOPs, the rows cannot tell: time per FLOP");
     struct rows *rows = nodes_rows(rises, 0.01);
     row_set_text(rows_at(rows, 5), "step.roofline.level", "DRAM");
-    assert_said(rows, "from 1600 nodes on, from LLC and compute-bound to DRAM and compute-bound.");
+    assert_said(rows,
+                "from 1600 nodes on, where the rows go from LLC, compute-bound, to DRAM, compute-bound.");
     rows = nodes_rows(rises, 0.01); /* the one row that contradicts is noisy: the others agree */
     set_noisy(rows_at(rows, 5), "step.time", 1);
     assert_said(rows, "From 100 to 1600 nodes the time of a training step follows its FLOPs");

@@ -16,14 +16,9 @@ struct facts {
 /* Writes sentences, one a line, or nothing if the record has none of this kind. */
 typedef void sentences(FILE *out, const struct facts *facts);
 
-/* Whether time follows work along an axis, and the last local exponent. */
-sentences sentences_growth;
-
-/* Whether time is linear in the number of layers. */
-sentences sentences_layers;
-
-/* From which batch on larger ones bring no more graphs per second. */
-sentences sentences_batch;
+/* Whether time follows work along an axis; of layers, whether it is linear; of batches, whether the
+ * throughput saturates. */
+sentences sentences_sweep;
 
 /* The row with the most work: time, memory and share of the roofline. */
 sentences sentences_largest;

@@ -13,11 +13,6 @@ static const char *subject_of(const struct fit *fit)
     return strcmp(fit->program, "step") == 0 ? "a training step" : "inference";
 }
 
-static bool has_axis(const struct fit *fit, const char *axis)
-{
-    return strcmp(fit->axis->path, axis) == 0;
-}
-
 /* "From 100 to 5000 nodes, sparse attention, " */
 static void print_range(FILE *out, const struct fit *fit)
 {
@@ -29,53 +24,25 @@ static void print_growth(FILE *out, const struct fit *fit)
 {
     static const char *const verdicts[] = {"follows its", "may or may not follow its", "does not follow its",
                                            "does not follow its"};
-    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
-    const char *work = fit->by_bytes ? "bytes" : "FLOPs";
+    const char *work = fit_work_name(fit);
     char text[AXES_TEXT];
     size_t last = fit->count - 1;
     print_range(out, fit);
-    fprintf(out, "the time of %s %s %s", subject_of(fit), verdicts[fit->verdict], work);
+    fprintf(out, "the time of %s %s %ss", subject_of(fit), verdicts[fit->verdict], work);
     fit_change_text(text, fit);
     if (fit->verdict == FIT_AGREES)
-        fprintf(
-            out,
-            ": between any two of the rows, time per %.4s changes by less than 10 %% or an exponent of 0.1",
-            work);
+        fprintf(out,
+                ": between any two of the rows, time per %s changes by less than 10 %% or an exponent of 0.1",
+                work);
     else
         fprintf(out, "%s: %s", fit->verdict == FIT_CANNOT_TELL ? ", the rows cannot tell" : "", text);
-    if (fit->verdict == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
-        fprintf(out, ", from %s and %s-bound to %s and %s-bound", from->level, from->bound, to->level,
-                to->bound);
     struct exponent time = exponent_between(&fit->points[last - 1].time, &fit->points[last].time);
     struct exponent exact = fit_work_exponent(fit, last - 1, last);
     char time_text[LAW_TEXT], work_text[LAW_TEXT];
     exponent_text(time_text, &time, axes_symbol(fit->axis));
     exponent_text(work_text, &exact, axes_symbol(fit->axis));
-    fprintf(out, ". Between %.10g and %.10g it grows as %s, its %s as %s.\n", fit->points[last - 1].time.x,
+    fprintf(out, ". Between %.10g and %.10g it grows as %s, its %ss as %s.\n", fit->points[last - 1].time.x,
             fit->points[last].time.x, time_text, work, work_text);
-}
-
-/* The fits of training steps, or of inference if there are none. */
-static const char *main_program(const struct fits *fits)
-{
-    for (size_t i = 0; i < fits->count; i++)
-        if (strcmp(fits->list[i].program, "step") == 0)
-            return "step";
-    return "forward";
-}
-
-void sentences_growth(FILE *out, const struct facts *facts)
-{
-    enum { SHOWN = 3 };
-    const char *program = main_program(facts->fits);
-    for (size_t i = 0, shown = 0; i < facts->fits->count && shown < SHOWN; i++) {
-        const struct fit *fit = &facts->fits->list[i];
-        if (fit->no_verdict || strcmp(fit->program, program) != 0 || has_axis(fit, "layers") ||
-            has_axis(fit, "batch"))
-            continue;
-        print_growth(out, fit);
-        shown++;
-    }
 }
 
 /* The line through the times, and the row furthest from it. The time is linear if no row's interval leaves 5
@@ -131,13 +98,6 @@ static void print_layers(FILE *out, const struct fit *fit)
                 "may or may not be linear in layers, the rows cannot tell: of the line %s, the medians are "
                 "within %.2g %%, but an interval reaches beyond 5 %%.\n",
                 text, 100 * line.distance);
-}
-
-void sentences_layers(FILE *out, const struct facts *facts)
-{
-    const struct fit *fit = fits_get(facts->fits, main_program(facts->fits), "layers", "");
-    if (fit && fit->count >= 3)
-        print_layers(out, fit);
 }
 
 static double throughput(const struct fit *fit, size_t i)
@@ -201,12 +161,30 @@ static void print_batch(FILE *out, const struct fit *fit)
             subject_of(fit), rate, fit->points[best].time.x);
 }
 
-void sentences_batch(FILE *out, const struct facts *facts)
+/* The program whose growth is told: training steps, or inference if there are no fits of them. */
+static const char *main_program(const struct fits *fits)
 {
-    static const char *const programs[] = {"forward", "step"};
-    for (size_t p = 0; p < 2; p++) {
-        const struct fit *fit = fits_get(facts->fits, programs[p], "batch", "");
-        if (fit && fit->count >= 3)
+    for (size_t i = 0; i < fits->count; i++)
+        if (strcmp(fits->list[i].program, "step") == 0)
+            return "step";
+    return "forward";
+}
+
+void sentences_sweep(FILE *out, const struct facts *facts)
+{
+    enum { SHOWN = 4 };
+    const char *program = main_program(facts->fits);
+    for (size_t i = 0, shown = 0; i < facts->fits->count && shown < SHOWN; i++) {
+        const struct fit *fit = &facts->fits->list[i];
+        bool batch = strcmp(fit->axis->path, "batch") == 0;
+        if (fit->no_verdict || (!batch && strcmp(fit->program, program) != 0))
+            continue;
+        if (batch)
             print_batch(out, fit);
+        else if (strcmp(fit->axis->path, "layers") == 0)
+            print_layers(out, fit);
+        else
+            print_growth(out, fit);
+        shown++;
     }
 }

@@ -57,6 +57,9 @@ void fits_free(struct fits *fits);
 /* The fit of a program over an axis in this group; null if there is none. */
 const struct fit *fits_get(const struct fits *fits, const char *program, const char *axis, const char *group);
 
+/* "FLOP" or "byte". */
+const char *fit_work_name(const struct fit *fit);
+
 /* The work of a point; the exponent of the work between two points; why work and time are not compared, null
  * if they are. */
 double fit_work(const struct fit *fit, const struct fit_point *p);
@@ -72,7 +75,8 @@ void fits_print(const struct fits *fits, FILE *out);
 /* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
 void fits_warn(const struct fits *fits, FILE *out);
 
-/* "time per FLOP rises by 40 % from 2000 nodes on"; of a verdict that is no contradiction, the interval. */
+/* "time per FLOP rises by 40 % from 2000 nodes on", and which levels and bounds it crosses; without a
+ * contradiction the interval: "changes by -2 to +3 %". */
 void fit_change_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *work_name(const struct fit *fit)
+const char *fit_work_name(const struct fit *fit)
 {
     return fit->by_bytes ? "byte" : "FLOP";
 }
@@ -47,7 +47,7 @@ static void print_exponents(const struct fit *fit, FILE *out)
             continue;
         struct exponent exact = fit_work_exponent(fit, i, k);
         exponent_text(work_text, &exact, axes_symbol(fit->axis));
-        fprintf(out, ", %s%s%s", i ? "" : work_name(fit), i ? "" : "s ", work_text);
+        fprintf(out, ", %s%s%s", i ? "" : fit_work_name(fit), i ? "" : "s ", work_text);
     }
 }
 
@@ -92,39 +92,42 @@ void fits_print(const struct fits *fits, FILE *out)
 void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
 {
     const struct fit_change *c = &fit->change;
-    double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
-    bool first = c->from == 0, last = c->to + 1 == fit->count;
-    int used = fit->verdict >= FIT_CROSSES
-                   ? snprintf(text, AXES_TEXT, "time per %s %s by %.0f %% ", work_name(fit),
-                              c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1))
-                   : snprintf(text, AXES_TEXT, "time per %s changes by %+.0f to %+.0f %% ", work_name(fit),
-                              100 * (c->low - 1), 100 * (c->high - 1));
-    if (first == last)
-        snprintf(text + used, AXES_TEXT - (size_t)used, "from %.10g to %.10g %s", from, to, fit->axis->unit);
-    else if (last)
-        snprintf(text + used, AXES_TEXT - (size_t)used, "from %.10g %s on", from, fit->axis->unit);
+    const struct fit_point *from = &fit->points[c->from], *to = &fit->points[c->to];
+    bool first = c->from == 0, last = c->to + 1 == fit->count, certain = fit->verdict >= FIT_CROSSES;
+    FILE *out = fmemopen(text, AXES_TEXT, "w");
+    if (!out)
+        abort();
+    fprintf(out, "time per %s ", fit_work_name(fit));
+    if (certain)
+        fprintf(out, "%s by %.0f %% ", c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1));
     else
-        snprintf(text + used, AXES_TEXT - (size_t)used, "up to %.10g %s", to, fit->axis->unit);
+        fprintf(out, "changes by %+.0f to %+.0f %% ", 100 * (c->low - 1), 100 * (c->high - 1));
+    if (first == last)
+        fprintf(out, "from %.10g to %.10g %s", from->time.x, to->time.x, fit->axis->unit);
+    else
+        fprintf(out, "%s %.10g %s%s", last ? "from" : "up to", last ? from->time.x : to->time.x,
+                fit->axis->unit, last ? " on" : "");
+    if (fit->verdict == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
+        fprintf(out, ", where the rows go from %s, %s-bound, to %s, %s-bound", from->level, from->bound,
+                to->level, to->bound);
+    fclose(out);
 }
 
 static void print_warning(const struct fit *fit, FILE *out)
 {
-    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
+    const struct fit_point *from = &fit->points[fit->change.from];
     char change[AXES_TEXT];
     fit_change_text(change, fit);
     fputs(fit->verdict == FIT_CONTRADICTS ? "CONTRADICTION: " : "note: ", out);
     print_subject(fit, out);
-    fprintf(out, ": %s, ", change);
+    fprintf(out, ": %s", change);
     if (fit->verdict == FIT_CONTRADICTS)
-        fprintf(out, "though these rows are in one level of memory (%s) and %s-bound: %s", from->level,
+        fprintf(out, ", though these rows are in one level of memory (%s) and %s-bound: %s", from->level,
                 from->bound,
                 fit->change.ratio > 1 ? "something costs more than the work predicts"
                                       : "part of the time does not grow with the work");
-    else if (from->level && from->bound && to->level && to->bound)
-        fprintf(out, "where the rows go from %s, %s-bound, to %s, %s-bound", from->level, from->bound,
-                to->level, to->bound);
-    else
-        fputs("but the levels of memory are not known without a roofline", out);
+    else if (!from->level || !from->bound)
+        fputs(", but the levels of memory are not known without a roofline", out);
 }
 
 void fits_warn(const struct fits *fits, FILE *out)

@@ -1,8 +1,6 @@
 /* Fits as the record has them. */
 #include "analysis/fits/fits.h"
 
-#include <string.h>
-
 static void set_null(struct value *v, const char *name, const char *reason)
 {
     value_set_null(v, name);
@@ -58,36 +56,6 @@ static void set_law_fields(struct value *v, const struct fit *fit)
     value_set_real(v, "law_error", fit->law.error);
 }
 
-static const char *level_of(const struct fit_point *p)
-{
-    return p->level;
-}
-
-static const char *bound_of(const struct fit_point *p)
-{
-    return p->bound;
-}
-
-/* The names along the axis, each once as long as it lasts; null if a row has none. */
-static void set_names(struct value *v, const char *field, const struct fit *fit,
-                      const char *(*name_of)(const struct fit_point *p))
-{
-    char text[256] = "";
-    const char *last = "";
-    for (size_t i = 0; i < fit->count; i++) {
-        const char *name = name_of(&fit->points[i]);
-        if (!name) {
-            set_null(v, field, "no roofline");
-            return;
-        }
-        size_t used = strlen(text);
-        if (strcmp(name, last) != 0)
-            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", name);
-        last = name;
-    }
-    value_set_text(v, field, text);
-}
-
 static void set_verdict_fields(struct value *v, const struct fit *fit)
 {
     static const char *const fields[] = {"change",      "change_low", "change_high",
@@ -121,8 +89,6 @@ struct value *fits_value(const struct fits *fits)
         value_set_text(v, "work", fit->by_bytes ? "bytes" : "flops");
         set_exponent_fields(v, fit);
         set_law_fields(v, fit);
-        set_names(v, "levels", fit, level_of);
-        set_names(v, "bounds", fit, bound_of);
         set_verdict_fields(v, fit);
         value_append(array, v);
     }
