@@ -15,38 +15,43 @@
 
 static const double lowest = 0.1, roof = 100;
 
-/* A finding on the first variant of each op, the default, without noisy times. */
+/* Whether a dot is of the variant that is the op's default, the first. */
+static bool is_default(const struct kernel_dots *d, const struct kernel_dot *dot)
+{
+    const struct kernel_dot *first = d->dots;
+    while (first->line != dot->line)
+        first++;
+    return first->look == dot->look;
+}
+
+/* A finding on the default kernels, without noisy times. */
 static void percent_title(char text[CHART_TEXT], const struct kernel_dots *d)
 {
-    double *reached = malloc((d->ops + 1) * sizeof *reached);
+    double *reached = malloc((d->count + 1) * sizeof *reached);
     const char *name = "";
     size_t n = 0, above = 0;
     if (!reached)
         abort();
-    for (size_t o = 0; o < d->ops; o++)
-        for (size_t i = 0; i < d->count; i++)
-            if (d->dots[i].line == o) {
-                if (!d->dots[i].noisy) {
-                    above += d->dots[i].percent > roof;
-                    name = d->op_names[o];
-                    reached[n++] = d->dots[i].percent;
-                }
-                break;
-            }
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->dots[i].noisy && is_default(d, &d->dots[i])) {
+            above += d->dots[i].percent > roof;
+            name = d->dots[i].op;
+            reached[n++] = d->dots[i].percent;
+        }
     qsort(reached, n, sizeof *reached, compare_doubles);
     double median = n ? floor((reached[n / 2] + reached[(n - 1) / 2]) / 2) : 0;
     free(reached);
-    int used = 0;
-    if (n == 0)
+    if (n == 0) {
         snprintf(text, CHART_TEXT, "All times of default kernels are noisy, so there is no finding");
-    else if (n == 1) {
+    } else if (n == 1) {
         char escaped[2 * AXES_TEXT];
         gnuplot_escape(escaped, sizeof escaped, name);
         snprintf(text, CHART_TEXT, "The default kernel of %s reaches %.0f %% of its roofline", escaped,
                  median);
     } else {
-        used = snprintf(text, CHART_TEXT,
-                        "Half of the %zu default kernels reach %.0f %% of their roofline or more", n, median);
+        int used = snprintf(text, CHART_TEXT,
+                            "Half of the %zu %sdefault kernels reach %.0f %% of their roofline or more", n,
+                            n > d->ops ? "rows of " : "", median);
         if (above > 0)
             snprintf(text + used, CHART_TEXT - (size_t)used, "; %zu exceed%s 100 %%", above,
                      above == 1 ? "s" : "");

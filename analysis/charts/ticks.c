@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TICKS_ENOUGH = 4 };
+enum { TICKS_ENOUGH = 4, TICKS_FEWEST = 3 };
 
 /* A ladder of values: each mantissa times every power of `radix`. */
 struct ladder {
@@ -59,7 +59,7 @@ size_t ticks_round(double low, double high, enum unit_base base, double ticks[TI
                                 : sizeof binary_ladders / sizeof *binary_ladders;
     for (size_t i = 0; i < n; i++) {
         size_t found = climb(&ladders[i], low, high, ticks);
-        if (found >= TICKS_ENOUGH)
+        if (found >= (i + 1 < n ? TICKS_ENOUGH : TICKS_FEWEST))
             return found;
     }
     return ticks_even(low, high, base, ticks);

@@ -157,24 +157,40 @@ static void append_other(char text[CHART_TEXT], const struct chart *c, const str
     }
 }
 
-/* The range of a quantity over n groups. */
-static void compose_range(char text[CHART_TEXT], const struct chart *c, const struct series *least,
-                          const struct series *most, size_t n, bool named)
+/* " (ba graph)" if the series is the least (or the most) beyond all intervals; otherwise "". */
+static void extreme_name(char text[2 * AXES_TEXT], const struct series_set *set, const struct series *s,
+                         bool least)
 {
-    char low[UNITS_TEXT], high[UNITS_TEXT], a[2 * AXES_TEXT], b[2 * AXES_TEXT];
-    const struct point *p = next_good(least, 0), *q = next_good(most, 0);
-    bool apart = p->certain && q->certain && p->at.high < q->at.low;
-    value_text(low, p->at.y, c);
-    value_text(high, q->at.y, c);
-    gnuplot_escape(a, sizeof a, least->group);
-    gnuplot_escape(b, sizeof b, most->group);
+    const struct point *p = next_good(s, 0);
+    char escaped[2 * AXES_TEXT - 4];
+    text[0] = '\0';
+    for (size_t i = 0; i < set->count; i++) {
+        const struct series *other = &set->series[i];
+        const struct point *q = next_good(other, 0);
+        if (q && other != s && other->quantity == s->quantity &&
+            !(p->certain && q->certain && (least ? p->at.high < q->at.low : p->at.low > q->at.high)))
+            return;
+    }
+    gnuplot_escape(escaped, sizeof escaped, s->group);
+    snprintf(text, 2 * AXES_TEXT, " (%s)", escaped);
+}
+
+/* The range of a quantity over n groups. */
+static void compose_range(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
+                          const struct series *least, const struct series *most, size_t n, bool named)
+{
+    char low[UNITS_TEXT], high[UNITS_TEXT], a[2 * AXES_TEXT] = "", b[2 * AXES_TEXT] = "";
+    value_text(low, next_good(least, 0)->at.y, c);
+    value_text(high, next_good(most, 0)->at.y, c);
+    if (named) {
+        extreme_name(a, set, least, true);
+        extreme_name(b, set, most, false);
+    }
     int used = snprintf(text, CHART_TEXT, "%s %s", least->quantity->subject, c->verb);
     if (strcmp(low, high) == 0)
         snprintf(text + used, CHART_TEXT - (size_t)used, " %s in all %zu cases", low, n);
-    else if (named && apart)
-        snprintf(text + used, CHART_TEXT - (size_t)used, " from %s (%s) to %s (%s)", low, a, high, b);
     else
-        snprintf(text + used, CHART_TEXT - (size_t)used, " from %s to %s in %zu cases", low, high, n);
+        snprintf(text + used, CHART_TEXT - (size_t)used, " from %s%s to %s%s", low, a, high, b);
 }
 
 void title_of_bars(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
@@ -202,12 +218,12 @@ void title_of_bars(char text[CHART_TEXT], const struct chart *c, const struct se
         text[strlen(text) - strlen(" at ") - strlen(x)] = '\0';
         append_other(text, c, set, s);
     } else {
-        compose_range(text, c, least, most, n, true);
+        compose_range(text, c, set, least, most, n, true);
     }
     size_t used = strlen(text);
     snprintf(text + used, CHART_TEXT - used, " at %s", x);
     if (n > 1 && !frame_fits(text)) {
-        compose_range(text, c, least, most, n, false);
+        compose_range(text, c, set, least, most, n, false);
         used = strlen(text);
         snprintf(text + used, CHART_TEXT - used, " at %s", x);
     }

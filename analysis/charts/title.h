@@ -21,8 +21,8 @@ void title_of_lines(char text[CHART_TEXT], const struct chart *c, const struct s
                     const struct field *axis);
 
 /*
- * Of bars, all at one x: "A training step takes 84.3 ms and a forward pass 24.2 ms at 500 nodes", or from the
- * least to the most of the first quantity, which are named if their intervals are apart.
+ * Of bars, all at one x: "A training step takes 84.3 ms and a forward pass 24.2 ms at 500 nodes", or the
+ * least and the most of the first quantity, each with its name if its interval is apart from all others.
  */
 void title_of_bars(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
                    const struct field *axis);

@@ -18,26 +18,33 @@ static const struct chart charts[CHARTS] = {
      .quantities = {{"", "A training step", "step.time.median", SERIES_TIME, "step"}}},
 };
 
-/* "A training step takes 0.554 times as long in B as in A (2 faster, 1 unclear; geometric mean of 3 rows)" */
+/* " 0.554 times as long in B on average (2 faster, 1 unclear)" */
+static int describe_file(char *text, size_t size, char letter, const struct tally *t)
+{
+    if (t->verdicts[VERDICT_UNCLEAR] == t->pairs)
+        return snprintf(text, size, " unclear in %c (%zu row%s)", letter, t->pairs, t->pairs == 1 ? "" : "s");
+    int used = snprintf(text, size, " %#.3g times as long in %c on average", t->mean, letter);
+    const char *separator = " (";
+    for (int k = VERDICTS - 1; k >= 0; k--)
+        if (t->verdicts[k] > 0) {
+            used += snprintf(text + used, size - (size_t)used, "%s%zu %s", separator, t->verdicts[k],
+                             verdict_name((enum verdict_kind)k));
+            separator = ", ";
+        }
+    return used + snprintf(text + used, size - (size_t)used, ")");
+}
+
+/* "A training step, compared with A: 0.554 times as long in B on average (2 faster, 1 unclear)" */
 static const char *title(char text[CHART_TEXT], const struct comparison *c, size_t program)
 {
-    int used =
-        snprintf(text, CHART_TEXT, "%s takes, compared with A,", charts[program].quantities[0].subject);
-    const char *separator = "";
+    int used = snprintf(text, CHART_TEXT, "%s, compared with A", charts[program].quantities[0].subject);
+    const char *separator = ":";
     for (size_t f = 1; f < c->count; f++) {
         struct tally t = comparison_tally(c, f, program);
         if (t.ratios == 0)
             continue;
-        used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s %#.3g times as long in %c (", separator,
-                         t.mean, c->files[f].letter);
-        const char *comma = "";
-        for (enum verdict_kind k = 0; k < VERDICTS; k++)
-            if (t.verdicts[k] > 0) {
-                used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s%zu %s", comma, t.verdicts[k],
-                                 verdict_name(k));
-                comma = ", ";
-            }
-        used += snprintf(text + used, CHART_TEXT - (size_t)used, ")");
+        used += snprintf(text + used, CHART_TEXT - (size_t)used, "%s", separator);
+        used += describe_file(text + used, CHART_TEXT - (size_t)used, c->files[f].letter, &t);
         separator = ",";
     }
     return text;
