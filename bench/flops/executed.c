@@ -219,7 +219,7 @@ static bool count_encoding(const struct executed_request *r, const struct work *
 
 /* --- either, by counters or under valgrind */
 
-static void run_once(void *work)
+static void do_work(void *work)
 {
     const struct work *w = work;
     struct encoding e;
@@ -239,7 +239,7 @@ static bool count_by_counters(const struct executed_request *r, struct work *w, 
     out->isa = timed_set(r);
     out->threads = r->threads;
     say_source(r, out);
-    return counters_measure(r->counters, r->threads, run_once, w, &out->flops, error);
+    return counters_measure(r->counters, r->threads, do_work, w, &out->flops, error);
 }
 
 static bool count_by_valgrind(const struct executed_request *r, const struct work *w, struct executed *out,
