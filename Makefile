@@ -100,7 +100,7 @@ $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-v
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
-$(foreach path,bench/% analysis/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
+$(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile

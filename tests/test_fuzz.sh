@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzers of command lines and result files, built by clang-san: a few seconds each, deterministically; with
+# Fuzzers of command lines, result files and graph files, built by clang-san: a few seconds each, deterministically; with
 # GTMARK_SOAK a minute each, with a new seed in every run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -14,6 +14,7 @@ amount()
     case ${GTMARK_SOAK:-}$1 in
     1*) echo -max_total_time=60 ;;
     *record) echo -seed=1 -runs=200 ;;
+    *graph) echo -seed=1 -runs=3000 ;;
     *) echo -seed=1 -runs=20000 ;;
     esac
 }
