@@ -1,6 +1,7 @@
 /* Fits of a sweep: laws, exponents and verdicts for planted times, and warnings only of contradictions. */
 #include "analysis/fits/fits.h"
 #include "analysis/tables/units.h"
+#include "kernels/rng.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
 
@@ -218,6 +219,43 @@ static void test_verdicts(void **state)
     }
 }
 
+/* Verdicts of 300 sweeps whose turns are noisy, by kind; from the last size on time per FLOP is `factor` as
+ * high. */
+static void count_verdicts(double noise, double factor, int counts[FIT_VERDICTS])
+{
+    memset(counts, 0, FIT_VERDICTS * sizeof *counts);
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct rows *rows = planted(flat, 0);
+        struct fits fits;
+        for (int i = 0; i < ROWS; i++) {
+            double turns[10], seconds = 1e-11 * work_of(size_of(i)) * (i == ROWS - 1 ? factor : 1);
+            for (uint64_t t = 0; t < 10; t++) {
+                double part = (double)(rng_bits(seed, 100 * (uint64_t)i + t) >> 11) * 0x1p-53;
+                turns[t] = seconds * (1 + noise * (2 * part - 1));
+            }
+            row_set_samples(rows_at(rows, (size_t)i), "step.time", turns, 10);
+        }
+        counts[step_fit(rows, &fits)->verdict]++;
+        free_both(&fits, rows);
+    }
+}
+
+/* Noise contradicts nothing, a change that matters never agrees, and both are found if the noise allows it.
+ */
+static void test_how_often_verdicts_are_wrong(void **state)
+{
+    (void)state;
+    int counts[FIT_VERDICTS];
+    count_verdicts(0.02, 1, counts);
+    assert_true(counts[FIT_AGREES] >= 290 && counts[FIT_CONTRADICTS] == 0);
+    count_verdicts(0.10, 1, counts);
+    assert_true(counts[FIT_CONTRADICTS] == 0);
+    count_verdicts(0.02, 1.25, counts);
+    assert_true(counts[FIT_CONTRADICTS] >= 295);
+    count_verdicts(0.10, 1.25, counts);
+    assert_true(counts[FIT_AGREES] == 0);
+}
+
 /* Steps of 2^0.1 at each size keep within the exponent of 0.1, though 41 % in all; they would not from one
  * size to the next. */
 static void test_tolerance_grows_with_the_range(void **state)
@@ -424,6 +462,7 @@ int main(void)
         cmocka_unit_test(test_the_record_has_every_field),
         cmocka_unit_test(test_local_exponents),
         cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_how_often_verdicts_are_wrong),
         cmocka_unit_test(test_tolerance_grows_with_the_range),
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_memory_bound),

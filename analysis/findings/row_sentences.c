@@ -102,7 +102,7 @@ void sentences_parts(FILE *out, const struct facts *facts)
 struct candidate {
     const struct row *row;
     double value, low, high;
-    bool noisy; /* the interval is the range of the samples */
+    bool noisy;
 };
 
 typedef bool quantity(const struct row *row, struct candidate *c);
@@ -137,13 +137,18 @@ static bool read_distance(const struct row *row, struct candidate *c)
     return true;
 }
 
-/* Noisy times too, which may be the longest. */
+/* Noisy times too, which may be the longest. A state of the machine can double a time, so a noisy one may be
+ * wrong by this factor. */
 static bool read_encoding(const struct row *row, struct candidate *c)
 {
     c->noisy = row_noisy(row, "encoding") != NULL;
-    return row_is_ok(row) && !row_unchecked(row) && row_get_real(row, "encoding.time.median", &c->value) &&
-           row_get_real(row, c->noisy ? "encoding.time.min" : "encoding.time.ci95_low", &c->low) &&
-           row_get_real(row, c->noisy ? "encoding.time.max" : "encoding.time.ci95_high", &c->high);
+    if (!row_is_ok(row) || row_unchecked(row) || !row_get_real(row, "encoding.time.median", &c->value) ||
+        !row_get_real(row, c->noisy ? "encoding.time.min" : "encoding.time.ci95_low", &c->low) ||
+        !row_get_real(row, c->noisy ? "encoding.time.max" : "encoding.time.ci95_high", &c->high))
+        return false;
+    c->low /= c->noisy ? 2 : 1;
+    c->high *= c->noisy ? 2 : 1;
+    return true;
 }
 
 /* The row with the largest value of `count`; in *rival the one that may have a larger one, if any. */
@@ -216,12 +221,16 @@ void sentences_kernels(FILE *out, const struct facts *facts)
     fprintf(out, " is the furthest from it, at %.2g %%.\n", -best.value);
 }
 
+/* "takes 264 ms (lap:16)" */
 static void print_encoding(FILE *out, const struct facts *facts, const struct candidate *c)
 {
     char name[AXES_TEXT];
+    double least = c->value;
+    row_get_real(c->row, "encoding.time.min", &least);
     describe_row(facts, c->row, name);
-    print_seconds(out, c->noisy ? "at least " : "", c->noisy ? c->low : c->value);
-    fprintf(out, " (%s%s)", name, c->noisy ? "; too few turns for a median" : "");
+    print_seconds(out, c->noisy ? "took " : "takes ", c->noisy ? least : c->value);
+    fprintf(out, "%s (%s%s)", c->noisy ? " or more in every run" : "", name,
+            c->noisy ? "; too few turns for a median" : "");
 }
 
 /* The row whose encoding pays off last, of those with a step. */
@@ -257,10 +266,10 @@ void sentences_encodings(FILE *out, const struct facts *facts)
     struct candidate rival, best = largest(facts->rows, read_encoding, &rival, &count);
     if (count < 2)
         return;
-    fprintf(out, "Of %zu encodings the dearest takes ", count);
+    fprintf(out, "Of %zu encodings the dearest ", count);
     print_encoding(out, facts, &best);
     if (rival.row) {
-        fputs(", if it is not the one that takes ", out);
+        fputs(", if it is not the one that ", out);
         print_encoding(out, facts, &rival);
         fputs(": the rows cannot tell", out);
     }
