@@ -9,6 +9,8 @@
 #include "analysis/compare/compare_json.h"
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_table.h"
+#include "analysis/tables/wrap.h"
+#include "bench/base/suggest.h"
 #include "bench/cli/tool.h"
 
 enum format { TABLE, MARKDOWN, CSV, JSON };
@@ -24,13 +26,28 @@ struct options {
     struct verdict_limits limits; /* NAN: not given */
 };
 
+/* Refuses an item of a list: the flag's value is none of these names, null past the last. */
+static bool refuse(const struct argument *a, const char *const *names, const char *allowed,
+                   struct message *error)
+{
+    struct suggestion s = {a->value, strlen(a->value), NULL, 0};
+    char nearest[SUGGESTION_TEXT];
+    for (; *names; names++)
+        suggest_offer(&s, *names);
+    return complain(error, "--%s %.200s: %s%s", a->flag->name, a->value, allowed,
+                    suggest_text(&s, "", nearest));
+}
+
 static bool read_compared(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     for (size_t p = 0; p < TIMED; p++)
         if (strcmp(a->value, program_name(p)) == 0)
             return o->programs[p] = true;
-    return complain(error, "--phase %.200s: a list of forward, step, kernel, encoding", a->value);
+    const char *names[TIMED + 1] = {NULL};
+    for (size_t p = 0; p < TIMED; p++)
+        names[p] = program_name(p);
+    return refuse(a, names, "a list of forward, step, kernel, encoding", error);
 }
 
 static bool read_fail_on(const struct argument *a, struct message *error)
@@ -39,15 +56,23 @@ static bool read_fail_on(const struct argument *a, struct message *error)
     for (int k = 0; k < VERDICTS; k++)
         if (strcmp(a->value, verdict_name((enum verdict_kind)k)) == 0)
             return o->fail_on[k] = true;
-    return complain(error, "--fail-on %.200s: a list of slower, faster, same, unclear", a->value);
+    const char *names[VERDICTS + 1] = {NULL};
+    for (int k = 0; k < VERDICTS; k++)
+        names[k] = verdict_name((enum verdict_kind)k);
+    return refuse(a, names, "a list of slower, faster, same, unclear", error);
 }
 
 static bool read_ignore(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     const struct field *axis = schema_find(a->value);
+    const char *names[AXES_MAX + 1] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
+        if (schema_fields[i].symbol)
+            names[n++] = schema_fields[i].path;
     if (!axis || !axis->symbol)
-        return complain(error, "--ignore %.200s: an axis, as model, attention or threads", a->value);
+        return refuse(a, names, "an axis, as model, attention or threads", error);
     if (o->ignored_count < AXES_MAX)
         o->ignored[o->ignored_count++] = axis->path;
     return true;
@@ -121,8 +146,10 @@ static void print(const struct comparison *c, enum format format)
     bool data = format == CSV || format == JSON;
     FILE *notes = data ? stderr : stdout;
     bool markdown = format == MARKDOWN;
+    struct wrap w;
     fputs(markdown ? "```\n" : "", stdout);
-    compare_files(notes, c);
+    compare_files(wrap_begin(&w, notes), c);
+    wrap_end(&w);
     fputs(markdown ? "```\n" : "", stdout);
     putc('\n', notes);
     if (format == CSV)
@@ -134,9 +161,11 @@ static void print(const struct comparison *c, enum format format)
     if (comparison_lines(c) > 0 && !data)
         putc('\n', stdout);
     fputs(markdown ? "```\n" : "", stdout);
-    compare_means(notes, c);
+    wrap_begin(&w, notes);
+    compare_means(w.lines, c);
     for (size_t f = 0; f < c->count; f++)
-        compare_left_over(notes, c, f);
+        compare_left_over(w.lines, c, f);
+    wrap_end(&w);
     fputs(markdown ? "```\n" : "", stdout);
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
+#include "analysis/tables/wrap.h"
 
 #include <string.h>
 
@@ -224,8 +225,11 @@ struct tally compare_two(FILE *out, const struct comparison *c)
     compare_table(out, TABLE_TERMINAL, c);
     if (comparison_lines(c) > 0)
         putc('\n', out);
-    compare_means(out, c);
-    compare_left_over(out, c, c->lead);
+    struct wrap w;
+    wrap_begin(&w, out);
+    compare_means(w.lines, c);
+    compare_left_over(w.lines, c, c->lead);
+    wrap_end(&w);
     if (!all.judged)
         fputs("nothing could be compared\n", out);
     return all;

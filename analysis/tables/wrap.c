@@ -34,3 +34,27 @@ void wrap_text(FILE *out, const char *text, int at, int indent)
     }
     putc('\n', out);
 }
+
+FILE *wrap_begin(struct wrap *w, FILE *out)
+{
+    *w = (struct wrap){.out = out};
+    w->lines = open_memstream(&w->text, &w->size);
+    if (!w->lines)
+        abort();
+    return w->lines;
+}
+
+void wrap_end(struct wrap *w)
+{
+    fclose(w->lines);
+    for (char *line, *rest = w->text; (line = strsep(&rest, "\n")) != NULL && rest;) {
+        int indent = (int)strspn(line, " ");
+        if (units_width(line) <= SCREEN) {
+            fprintf(w->out, "%s\n", line);
+            continue;
+        }
+        fprintf(w->out, "%*s", indent, "");
+        wrap_text(w->out, line, indent, indent + 4);
+    }
+    free(w->text);
+}

@@ -12,4 +12,14 @@ enum { SCREEN = 100 };
  */
 void wrap_text(FILE *out, const char *text, int at, int indent);
 
+/* Lines on their way to `out`, written to the stream that wrap_begin returns; wrap_end prints them. The rest
+ * of a long line is indented by four columns more than its beginning. */
+struct wrap {
+    FILE *out, *lines;
+    char *text;
+    size_t size;
+};
+FILE *wrap_begin(struct wrap *w, FILE *out);
+void wrap_end(struct wrap *w);
+
 #endif
