@@ -9,6 +9,7 @@
 #include "analysis/charts/wrap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The range and the ticks of one axis. */
@@ -29,20 +30,22 @@ static void widen(struct scale *s, double share, double least)
 /* Ticks are at the measured sizes. */
 static struct scale scale_of_x(const struct series *series, size_t count)
 {
-    enum { AT_MOST = 256 };
-    double values[AT_MOST] = {0};
-    size_t n = 0;
+    size_t n = 0, points = 0;
     struct scale s = {.low = INFINITY, .high = 0};
     for (size_t i = 0; i < count; i++)
+        points += series[i].count;
+    double *values = calloc(points + 1, sizeof *values);
+    if (!values)
+        abort();
+    for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < series[i].count; k++) {
-            double x = series[i].points[k].at.x;
+            double x = values[n++] = series[i].points[k].at.x;
             s.low = fmin(s.low, x);
             s.high = fmax(s.high, x);
-            if (n < AT_MOST)
-                values[n++] = x;
         }
     widen(&s, 0.04, 1.02);
     s.count = ticks_at(values, n, s.low, s.high, s.ticks);
+    free(values);
     return s;
 }
 

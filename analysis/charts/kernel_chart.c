@@ -113,7 +113,8 @@ static void write_percent(FILE *out, const void *what)
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
     chart_left_out(left_out, rows, schema_find("op"));
-    snprintf(notes, sizeof notes, "medians%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
+    snprintf(notes, sizeof notes, "medians%s%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
+             kernel_dots_noisy(d) ? "; crosses: noisy times, in no finding" : "",
              most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
              *left_out ? "; " : "", left_out);
     frame_write(out, &(struct frame){.title = title,

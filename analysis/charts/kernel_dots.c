@@ -50,6 +50,14 @@ void kernel_dots_free(struct kernel_dots *d)
     free(d->dots);
 }
 
+bool kernel_dots_noisy(const struct kernel_dots *d)
+{
+    bool noisy = false;
+    for (size_t i = 0; i < d->count; i++)
+        noisy = noisy || d->dots[i].noisy;
+    return noisy;
+}
+
 double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d)
 {
     double widest = 0;

@@ -30,6 +30,9 @@ struct kernel_dots {
 struct kernel_dots kernel_dots_of(const struct rows *rows);
 void kernel_dots_free(struct kernel_dots *d);
 
+/* Whether a time is noisy, and so drawn as a cross. */
+bool kernel_dots_noisy(const struct kernel_dots *d);
+
 /* Writes the variants as label[i], i = 1 .. variants; returns the width of the widest in em. */
 double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d);
 

@@ -297,6 +297,7 @@ void roofline_chart_write(FILE *out, const void *what)
     const struct rows *rows = record_rows(c->record);
     struct roofs roofs = roofs_of(c);
     struct view v = view_of(d, &roofs);
+    const char *noisy = kernel_dots_noisy(d) ? "crosses: noisy times, in no finding" : NULL;
     char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], ops[CHART_TEXT], without[CHART_TEXT];
     size_t n, *number = calloc(d->ops + 1, sizeof *number), next = 0;
     struct stem *stems = stems_of(d, &n);
@@ -316,7 +317,7 @@ void roofline_chart_write(FILE *out, const void *what)
     frame_write(out, &(struct frame){.title = title,
                                      .subtitle = machine,
                                      .axis = "GFLOP/s, warm medians; lines: calibrated roofs",
-                                     .notes = {ops, without, work},
+                                     .notes = {ops, without, noisy, work},
                                      .legend_rows = frame_legend_rows(d->variants + roofs.count, widest),
                                      .height = AREA_HEIGHT});
     free(stems);
