@@ -190,6 +190,27 @@ static void test_peak_of_a_chain(void **state)
     tape_free(t);
 }
 
+/* Scratch raises the peak, but not the operands, by which the roofline chooses a level of memory. */
+static void test_operands_have_no_workspace(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 * 64 * sizeof(float) };
+    int64_t peak[2];
+    for (int i = 0; i < 2; i++) {
+        struct tape_config config = on_cpu(false, 1);
+        config.backend = i == 0 ? &backend_ref : config.backend;
+        struct tape *t = tape_new(&config);
+        struct mat x = input_uniform(t, "x", 64, 64), w = param(t, "w", 64, 64, 64);
+        tape_keep(t, op(t, linear, .x = x, .w = w)->y);
+        const struct plan *p = tape_plan(t);
+        assert_int_equal(p->operands, 3 * SIZE);
+        assert_int_equal(p->peak, 3 * SIZE + p->at_peak[MEMORY_WORKSPACE]);
+        peak[i] = p->peak;
+        tape_free(t);
+    }
+    assert_true(peak[0] < peak[1]);
+}
+
 /* Parameters and gradients are dense and in the same order: the optimizer sees each as one vector. */
 static void test_optimizer_sees_one_vector(void **state)
 {
@@ -228,6 +249,7 @@ static void test_beyond_63_bits(void **state)
         const struct plan *plan = tape_plan(t);
         assert_int_equal(plan->arena, BYTES_MOST);
         assert_int_equal(plan->peak, BYTES_MOST);
+        assert_int_equal(plan->operands, BYTES_MOST);
         assert_int_equal(plan->at_peak[MEMORY_GRAPH], i == 0 ? BYTES_MOST : INT64_C(1) << 62);
         tape_free(t);
     }
@@ -236,10 +258,10 @@ static void test_beyond_63_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_live_storages_overlap), cmocka_unit_test(test_planted_overlap_is_found),
-        cmocka_unit_test(test_reuse_changes_no_bit),     cmocka_unit_test(test_threads_change_no_bit),
-        cmocka_unit_test(test_peak_of_a_chain),          cmocka_unit_test(test_optimizer_sees_one_vector),
-        cmocka_unit_test(test_beyond_63_bits),
+        cmocka_unit_test(test_no_live_storages_overlap),  cmocka_unit_test(test_planted_overlap_is_found),
+        cmocka_unit_test(test_reuse_changes_no_bit),      cmocka_unit_test(test_threads_change_no_bit),
+        cmocka_unit_test(test_peak_of_a_chain),           cmocka_unit_test(test_operands_have_no_workspace),
+        cmocka_unit_test(test_optimizer_sees_one_vector), cmocka_unit_test(test_beyond_63_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

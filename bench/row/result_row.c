@@ -156,12 +156,12 @@ static void write_roofline(struct row *row, enum program_kind kind, const struct
                            double median, const struct calibration *c, const char *missing)
 {
     struct cost cost = result_cost(p);
-    bool known = cost.flops >= 0 && cost.bytes >= 0 && p->plan.peak < BYTES_MOST;
+    bool known = cost.flops >= 0 && cost.bytes >= 0 && p->plan.operands < BYTES_MOST;
     if (!c || !known) {
         program_set_null(row, kind, "roofline", c ? "the work exceeds 63 bits" : missing);
         return;
     }
-    struct roofline r = roofline_place(c, cost.flops, cost.bytes, median, p->plan.peak);
+    struct roofline r = roofline_place(c, cost.flops, cost.bytes, median, p->plan.operands);
     struct message fault;
     roofline_fault(&r, c, &fault);
     program_set_text(row, kind, "roofline.level", memory_level_name(r.level));

@@ -43,7 +43,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
         e.program[p].bytes = total.bytes;
         e.program[p].arena = plan->arena;
         if (c && total.flops >= 0 && total.bytes >= 0)
-            e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->peak).percent / 100;
+            e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->operands).percent / 100;
         tape_free(r.tape);
     }
     workload_close(&w);

@@ -137,7 +137,16 @@ static int64_t place_category(struct tape *t, enum category c, int64_t offset)
     return aligned(t, offset);
 }
 
-/* Live bytes of each category at each entry, and the peak. */
+/* Live bytes at an entry without workspace. */
+static int64_t live_operands(const struct tape *t, int entry)
+{
+    int64_t bytes = 0;
+    for (enum category c = 0; c < MEMORY_WORKSPACE; c++)
+        bytes = add_bytes(bytes, t->live[entry][c]);
+    return bytes;
+}
+
+/* Live bytes of each category at each entry, and the peaks. */
 static void measure(struct tape *t, const struct life *lives)
 {
     struct plan *p = &t->plan;
@@ -147,7 +156,7 @@ static void measure(struct tape *t, const struct life *lives)
         const struct storage *s = &t->storages[i];
         if (category_persistent(s->category) && !s->alias) {
             persistent[s->category] = add_bytes(persistent[s->category], s->bytes);
-            p->peak = add_bytes(p->peak, s->bytes);
+            p->peak = p->operands = add_bytes(p->peak, s->bytes);
         }
         for (int e = lives[i].first; lives[i].first >= 0 && e <= lives[i].last; e++)
             t->live[e][s->category] = add_bytes(t->live[e][s->category], s->bytes);
@@ -157,9 +166,11 @@ static void measure(struct tape *t, const struct life *lives)
     for (int e = 0; e < t->main.count; e++) {
         for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
             t->live[e][c] = add_bytes(t->live[e][c], persistent[c]);
-        if (p->peak_entry >= 0 && tape_live_bytes(t, e) <= p->peak)
+        int64_t live = tape_live_bytes(t, e), operands = live_operands(t, e);
+        p->operands = operands > p->operands ? operands : p->operands;
+        if (p->peak_entry >= 0 && live <= p->peak)
             continue;
-        p->peak = tape_live_bytes(t, e);
+        p->peak = live;
         p->peak_entry = e;
         memcpy(p->at_peak, t->live[e], sizeof t->live[e]);
     }
@@ -186,10 +197,7 @@ const struct plan *tape_planned(const struct tape *t)
 
 int64_t tape_live_bytes(const struct tape *t, int entry)
 {
-    int64_t bytes = 0;
-    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-        bytes = add_bytes(bytes, t->live[entry][c]);
-    return bytes;
+    return add_bytes(live_operands(t, entry), t->live[entry][MEMORY_WORKSPACE]);
 }
 
 int64_t tape_live_of(const struct tape *t, int entry, enum category c)

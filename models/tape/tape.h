@@ -125,6 +125,7 @@ struct mat tape_input(const struct tape *t, int index, const char **name);
 struct plan {
     int64_t arena;                      /* bytes; this and those below saturate at BYTES_MOST */
     int64_t peak;                       /* largest number of live bytes */
+    int64_t operands;                   /* the same without workspace */
     int64_t at_peak[MEMORY_CATEGORIES]; /* by category, at that entry */
     int peak_entry;                     /* the first entry with the peak; -1 for an empty tape */
 };
