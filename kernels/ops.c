@@ -433,6 +433,19 @@ int64_t op_bytes(enum op op, const void *args)
     return bytes_of(op, args, false);
 }
 
+int64_t op_bytes_written(enum op op, const void *args)
+{
+    const struct op_info *info = op_info(op);
+    wide bytes = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        const struct mat *m = operand_is_mat(o) && operand_writes(o) ? operand_mat(o, args) : NULL;
+        if (m)
+            bytes += (wide)m->rows * m->cols * (wide)dtype_size(m->dtype);
+    }
+    return bytes > INT64_MAX ? -1 : (int64_t)bytes;
+}
+
 int64_t op_bytes_no_reuse(enum op op, const void *args)
 {
     return bytes_of(op, args, true);

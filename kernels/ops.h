@@ -154,6 +154,9 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size);
 int64_t op_flops(enum op op, const void *args);
 int64_t op_bytes(enum op op, const void *args);
 
+/* Those of the bytes that are written. */
+int64_t op_bytes_written(enum op op, const void *args);
+
 /* The same without cache reuse of gathered rows: each counts once per edge that reads it. */
 int64_t op_bytes_no_reuse(enum op op, const void *args);
 

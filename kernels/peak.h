@@ -21,6 +21,9 @@ struct peak {
     /* x = value, with ordinary stores. */
     void (*write)(int64_t n, float *x, float value);
 
+    /* x = 1 + factor x, in place: no line is read only because it will be written. */
+    void (*update)(int64_t n, float *x, float factor);
+
     /* x = y + s z (McCalpin's STREAM). */
     void (*triad)(int64_t n, float *restrict x, const float *restrict y, const float *restrict z, float s);
 };

@@ -1,9 +1,9 @@
 /*
  * The loops of the ceilings compute what they claim; calibrations are positive, stored in a file and reused
- * only under the same conditions; the roofline for synthetic numbers. Rates are not compared with each other,
- * because the machine may be busy.
+ * only under the same conditions and in the same state of the machine; the roofline for synthetic numbers.
+ * Rates are not compared with each other, because the machine may be busy.
  */
-#include "bench/machine/calibration.h"
+#include "bench/machine/ceilings.h"
 #include "bench/machine/roofline.h"
 
 #include <math.h>
@@ -16,19 +16,29 @@
 
 #include <cmocka.h>
 
-/* 1000 GFLOP/s; 400, 100 and 20 GB/s at 2 MiB, 32 MiB and beyond. */
-static struct calibration constructed(int threads)
+/* 1000 GFLOP/s; 400, 100 and 20 GB/s at 2 MiB, 32 MiB and beyond, whatever the pattern; in the state of these
+ * seconds from thread to thread. */
+static struct calibration constructed(int threads, double ping)
 {
+    static const struct bandwidth levels[MEMORY_LEVELS] = {{2 << 20, 1 << 20, 400, 400, 400, 400},
+                                                           {32 << 20, 10 << 20, 100, 100, 100, 100},
+                                                           {INT64_C(1) << 40, 128 << 20, 20, 20, 20, 20}};
     struct calibration c = {.cpu = "family 1, a processor",
                             .isa = "avx2",
                             .threads = threads,
                             .memory = INT64_C(1) << 40,
                             .load = 0.25,
                             .time = "2000-01-01T00:00:00Z",
-                            .peak = 1000};
-    c.level[MEMORY_L2] = (struct bandwidth){2 << 20, 1 << 20, 400, 300, 350};
-    c.level[MEMORY_LLC] = (struct bandwidth){32 << 20, 10 << 20, 90, 80, 100};
-    c.level[MEMORY_DRAM] = (struct bandwidth){c.memory, 128 << 20, 20, 10, 15};
+                            .peak = 1000,
+                            .points = MEMORY_LEVELS,
+                            .turns = CALIBRATION_TURNS,
+                            .exceeded = 101.5};
+    for (int l = 0; l < MEMORY_LEVELS; l++) {
+        c.level[l] = c.sweep[l] = levels[l];
+        c.sweep[l].capacity = 0;
+    }
+    for (int i = 0; i < CALIBRATION_TURNS; i++)
+        c.turn[i] = (struct turn){0, {{ping * (1 + 0.01 * i), 1e-5}}, {{ping, 1e-5}}};
     return c;
 }
 
@@ -36,6 +46,16 @@ static void assert_close(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
         fail_msg("%.17g is not %.17g", value, expected);
+}
+
+static void assert_same_rates(const struct bandwidth *a, const struct bandwidth *b)
+{
+    assert_int_equal(a->capacity, b->capacity);
+    assert_int_equal(a->working_set, b->working_set);
+    assert_close(a->read, b->read);
+    assert_close(a->write, b->write);
+    assert_close(a->update, b->update);
+    assert_close(a->triad, b->triad);
 }
 
 static void assert_same(const struct calibration *a, const struct calibration *b)
@@ -46,25 +66,22 @@ static void assert_same(const struct calibration *a, const struct calibration *b
     assert_int_equal(a->threads, b->threads);
     assert_int_equal(a->memory, b->memory);
     assert_close(a->peak, b->peak);
-    for (int l = 0; l < MEMORY_LEVELS; l++) {
-        assert_int_equal(a->level[l].capacity, b->level[l].capacity);
-        assert_int_equal(a->level[l].working_set, b->level[l].working_set);
-        assert_close(a->level[l].read, b->level[l].read);
-        assert_close(a->level[l].write, b->level[l].write);
-        assert_close(a->level[l].triad, b->level[l].triad);
+    assert_close(a->exceeded, b->exceeded);
+    for (int l = 0; l < MEMORY_LEVELS; l++)
+        assert_same_rates(&a->level[l], &b->level[l]);
+    assert_int_equal(a->points, b->points);
+    for (int i = 0; i < a->points; i++)
+        assert_same_rates(&a->sweep[i], &b->sweep[i]);
+    assert_int_equal(a->turns, b->turns);
+    for (int i = 0; i < a->turns; i++) {
+        assert_close(a->turn[i].before.seconds[PROBE_PING], b->turn[i].before.seconds[PROBE_PING]);
+        assert_close(a->turn[i].after.seconds[PROBE_FMA], b->turn[i].after.seconds[PROBE_FMA]);
     }
 }
 
 static const struct peak *best_peak(void)
 {
     return peak_of(*backend_cpu_all());
-}
-
-/* A quick calibration. */
-static bool get(const char *path, bool refresh, int threads, struct calibration *c, struct message *message)
-{
-    struct calibration_request r = {best_peak(), threads, path, refresh, 0.01};
-    return calibration_get(&r, c, message);
 }
 
 /* A temporary directory and a path in it. */
@@ -94,28 +111,6 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(out), 0);
 }
 
-/* The file's calibrations. */
-static struct value *calibrations_in(const char *path)
-{
-    char error[MESSAGE_SIZE];
-    struct value *file = value_load(path, error);
-    assert_non_null(file);
-    struct value *all = value_copy(value_get(file, "calibrations"));
-    value_free(file);
-    return all;
-}
-
-static void write_calibrations(const char *path, const struct calibration *c, int count)
-{
-    char error[MESSAGE_SIZE];
-    struct value *file = value_new_object(), *all = value_new_array();
-    for (int i = 0; i < count; i++)
-        value_append(all, calibration_json(&c[i]));
-    value_set(file, "calibrations", all);
-    assert_true(value_save(file, path, 1, error));
-    value_free(file);
-}
-
 static void test_loops_compute(void **state)
 {
     (void)state;
@@ -135,8 +130,9 @@ static void test_loops_compute(void **state)
                 assert_true(x[i + 1] == y[i] + 0.5f * z[i]);
             assert_true(x[0] == -1 && x[n + 1] == -1);
             p->write(n, x + 1, 3);
+            p->update(n, x + 1, 0.5f);
             for (int i = 0; i < n; i++)
-                assert_true(x[i + 1] == 3);
+                assert_true(x[i + 1] == 2.5f);
             assert_true(x[0] == -1 && x[n + 1] == -1);
         }
     }
@@ -158,15 +154,16 @@ static void test_calibrates(void **state)
                     strlen(c.time) == strlen("2000-01-01T00:00:00Z"));
         assert_true(c.peak > 0 && isfinite(c.peak));
         assert_true(c.level[MEMORY_DRAM].capacity == c.memory);
-        for (int l = 0; l < MEMORY_LEVELS; l++) {
-            const struct bandwidth *b = &c.level[l];
-            if (!b->capacity)
-                continue;
-            assert_true(b->working_set > 0 && b->working_set < b->capacity);
+        for (int i = 0; i < c.points; i++) {
+            const struct bandwidth *b = &c.sweep[i];
+            assert_true(b->working_set > (i > 0 ? b[-1].working_set : 0));
             assert_true(b->read > 0 && isfinite(b->read));
             assert_true(b->write > 0 && isfinite(b->write));
+            assert_true(b->update > 0 && isfinite(b->update));
             assert_true(b->triad > 0 && isfinite(b->triad));
         }
+        assert_true(c.turns > 0 && c.turns % BURST == 0);
+        assert_true(calibration_state(&c).seconds[PROBE_FMA] > 0);
         /* Threads are bound during the calibration, and no longer bound in a later parallel region. */
         bool free_again = true;
 #pragma omp parallel num_threads(threads) private(after) reduction(&& : free_again)
@@ -181,7 +178,7 @@ static void test_calibrates(void **state)
 static void test_json_round_trip(void **state)
 {
     (void)state;
-    struct calibration c = constructed(2), back;
+    struct calibration c = constructed(2, 1e-7), back;
     c.level[MEMORY_LLC] = (struct bandwidth){0};
     struct value *json = calibration_json(&c);
     assert_true(calibration_read(json, &back));
@@ -192,6 +189,15 @@ static void test_json_round_trip(void **state)
     assert_false(calibration_read(json, &back));
     value_set_real(json, "peak", 1);
     assert_true(calibration_read(json, &back));
+    struct value *probes = value_copy(value_get(json, "probes"));
+    value_remove(json, "probes"); /* as in files of earlier versions */
+    assert_false(calibration_read(json, &back));
+    value_set(json, "probes", probes);
+    assert_true(calibration_read(json, &back));
+    value_append(value_get(probes, "fma"), value_new_real(1));
+    assert_false(calibration_read(json, &back));
+    value_set(json, "probes", value_new_object());
+    assert_false(calibration_read(json, &back));
     value_remove(value_get(json, "bandwidth"), "DRAM");
     assert_false(calibration_read(json, &back));
     value_remove(json, "bandwidth");
@@ -200,61 +206,54 @@ static void test_json_round_trip(void **state)
     assert_false(calibration_read(NULL, &back));
 }
 
-/* Gets a calibration from a file with only this one; returns whether it was the one in the file. */
-static bool given_back(const char *path, const struct calibration *held, int threads, bool refresh)
+/* A probe that was not measured stays so: the ping of one thread. */
+static void test_probes_that_were_not_measured(void **state)
 {
-    struct calibration c;
-    struct message message;
-    write_calibrations(path, held, 1);
-    assert_true(get(path, refresh, threads, &c, &message));
-    assert_string_equal(message.text, "");
-    assert_int_equal(c.threads, threads);
-    return c.peak == held->peak;
+    (void)state;
+    struct calibration c = constructed(1, NAN), back;
+    struct value *json = calibration_json(&c);
+    assert_true(calibration_read(json, &back));
+    assert_true(isnan(calibration_state(&back).seconds[PROBE_PING]));
+    assert_close(calibration_state(&back).seconds[PROBE_FMA], 1e-5);
+    value_free(json);
 }
 
 static void test_file_is_valid_where_conditions_agree(void **state)
 {
     (void)state;
     struct calibration_directory p = directory_new();
-    struct calibration held = constructed(2), other;
-    struct calibration now = calibration_conditions(best_peak(), 2);
-    memcpy(held.cpu, now.cpu, sizeof held.cpu);
-    memcpy(held.isa, now.isa, sizeof held.isa);
-    held.memory = now.memory;
-    held.peak = 12345;
-    assert_true(given_back(p.file, &held, 2, false));
-    assert_false(given_back(p.file, &held, 1, false));
-    assert_false(given_back(p.file, &held, 2, true));
+    struct calibration held = constructed(2, 1e-7), other = held, list[CALIBRATION_STATES];
+    struct message message;
+    assert_true(calibration_save(p.file, &held, 1, &message));
+    assert_int_equal(calibration_load(p.file, &held, list), 1);
+    assert_same(&held, &list[0]);
     other = held, other.memory++;
-    assert_false(given_back(p.file, &other, 2, false));
+    assert_int_equal(calibration_load(p.file, &other, list), 0);
     other = held, strcpy(other.isa, "other");
-    assert_false(given_back(p.file, &other, 2, false));
+    assert_int_equal(calibration_load(p.file, &other, list), 0);
     other = held, other.cpu[0]++;
-    assert_false(given_back(p.file, &other, 2, false));
+    assert_int_equal(calibration_load(p.file, &other, list), 0);
+    other = held, other.threads++;
+    assert_int_equal(calibration_load(p.file, &other, list), 0);
     directory_free(&p);
 }
 
-/*
- * A new calibration is added to the file: those of other machines are kept, its own predecessor is replaced.
- */
+/* Calibrations are added to those of other machines, and replace their predecessors. */
 static void test_file_is_kept(void **state)
 {
     (void)state;
     struct calibration_directory p = directory_new();
-    struct calibration foreign = constructed(2), first, second;
+    struct calibration foreign = constructed(3, 1e-7), list[CALIBRATION_STATES];
+    struct calibration own[] = {constructed(2, 1e-7), constructed(2, 5e-7)};
     struct message message;
-    write_calibrations(p.file, &foreign, 1);
-    assert_true(get(p.file, false, 1, &first, &message));
-    assert_true(get(p.file, false, 1, &second, &message));
-    assert_same(&first, &second);
-    assert_true(get(p.file, true, 1, &first, &message));
-    struct value *all = calibrations_in(p.file);
-    assert_int_equal(value_size(all), 2);
-    assert_true(calibration_read(value_at(all, 0), &second));
-    assert_same(&foreign, &second);
-    assert_true(calibration_read(value_at(all, 1), &second));
-    assert_same(&first, &second);
-    value_free(all);
+    assert_true(calibration_save(p.file, &foreign, 1, &message));
+    assert_true(calibration_save(p.file, own, 2, &message));
+    assert_int_equal(calibration_load(p.file, &own[0], list), 2);
+    assert_same(&own[1], &list[1]);
+    assert_true(calibration_save(p.file, own, 1, &message));
+    assert_int_equal(calibration_load(p.file, &own[0], list), 1);
+    assert_int_equal(calibration_load(p.file, &foreign, list), 1);
+    assert_same(&foreign, &list[0]);
     directory_free(&p);
 }
 
@@ -262,87 +261,173 @@ static void test_file_that_cannot_be_used(void **state)
 {
     (void)state;
     struct calibration_directory p = directory_new();
-    struct calibration c;
+    struct calibration c = constructed(2, 1e-7), list[CALIBRATION_STATES];
     struct message message;
     write_file(p.file, "{\"calibrations\": [1, {}, ");
-    assert_true(get(p.file, false, 1, &c, &message));
-    assert_string_equal(message.text, "");
-    struct value *all = calibrations_in(p.file);
-    assert_int_equal(value_size(all), 1);
-    value_free(all);
-    assert_true(get("/nowhere/calibration.json", false, 1, &c, &message));
-    assert_true(c.peak > 0);
+    assert_int_equal(calibration_load(p.file, &c, list), 0);
+    assert_true(calibration_save(p.file, &c, 1, &message));
+    assert_int_equal(calibration_load(p.file, &c, list), 1);
+    assert_false(calibration_save("/nowhere/calibration.json", &c, 1, &message));
     assert_non_null(strstr(message.text, "/nowhere/calibration.json"));
     directory_free(&p);
+}
+
+/* Ceilings with these calibrations, in the order of the file. */
+static struct ceilings ceilings_of(struct calibration *list, int count)
+{
+    struct ceilings c = {.missing = "none at all"};
+    for (int i = 0; i < count; i++)
+        ceilings_add(&c, &list[i]);
+    return c;
+}
+
+/* The ceilings for a program whose turns had this ping, with a scatter of 3 %. */
+static const struct calibration *found(const struct ceilings *c, int threads, double ping, size_t turns,
+                                       const char **missing)
+{
+    struct turn list[10];
+    for (size_t i = 0; i < turns; i++)
+        list[i] = (struct turn){1, {{ping * (1 + 0.01 * (double)(i % 4)), 1e-5}}, {{ping, 1e-5}}};
+    struct probe probe = states_median(list, turns, NULL);
+    return ceilings_in(c, threads, list, turns, &probe, missing);
+}
+
+/* Ceilings are those of the state that the program is reported in, or none. */
+static void test_ceilings_of_the_state(void **state)
+{
+    (void)state;
+    struct calibration list[] = {constructed(2, 1.4e-7), constructed(1, NAN)};
+    struct ceilings c = ceilings_of(list, 2);
+    const char *missing;
+    assert_ptr_equal(found(&c, 2, 1.4e-7, 10, &missing), &c.list[0]);
+    assert_ptr_equal(found(&c, 2, 1.5e-7, 10, &missing), &c.list[0]);
+    assert_null(found(&c, 2, 5.7e-7, 10, &missing));
+    assert_string_equal(missing, "the ceilings were measured in another state of the machine");
+    assert_ptr_equal(found(&c, 1, NAN, 10, &missing), &c.list[1]);
+    assert_null(found(&c, 3, 1.4e-7, 10, &missing));
+    assert_string_equal(missing, "none at all");
+    /* Two probes are too few for a state of their own. */
+    assert_ptr_equal(found(&c, 2, 5.7e-7, 1, &missing), &c.list[0]);
+    struct calibration other = constructed(2, 5.7e-7);
+    ceilings_add(&c, &other);
+    assert_ptr_equal(found(&c, 2, 1.4e-7, 10, &missing), &c.list[0]);
+    assert_ptr_equal(found(&c, 2, 5.7e-7, 10, &missing), &c.list[2]);
+    assert_ptr_equal(ceilings_for(&c, 2), &c.list[2]);
+    ceilings_free(&c);
+}
+
+/* A second calibration of a state keeps the higher rates; of many states, the oldest goes. */
+static void test_ceilings_are_replaced(void **state)
+{
+    (void)state;
+    struct calibration first = constructed(2, 1e-8), again = first;
+    struct ceilings c = ceilings_of(&first, 1);
+    again.peak = 900;
+    again.exceeded = 0;
+    again.sweep[MEMORY_DRAM].update = 30;
+    ceilings_add(&c, &again);
+    const struct calibration *now = ceilings_for(&c, 2);
+    assert_close(now->peak, 1000);
+    assert_close(now->level[MEMORY_DRAM].update, 30);
+    assert_close(now->level[MEMORY_DRAM].read, 20);
+    assert_true(c.list[0].replaced && !now->replaced && now->exceeded == 0);
+    struct value *json = ceilings_json(&c);
+    assert_int_equal(value_size(json), 2); /* rows of this run may refer to both */
+    value_free(json);
+    for (int i = 1; i <= CALIBRATION_STATES; i++) {
+        struct calibration other = constructed(2, 1e-8 * pow(3, i));
+        assert_false(c.list[1].replaced);
+        ceilings_add(&c, &other);
+    }
+    assert_true(c.list[1].replaced);
+    ceilings_free(&c);
+}
+
+/* For traffic that is written alone, so that every pattern is as fast. */
+static struct roofline placed(const struct calibration *c, int64_t flops, int64_t bytes, double seconds,
+                              int64_t working_set)
+{
+    struct cost cost = {.flops = flops, .bytes = bytes, .written = bytes};
+    return roofline_place(c, &cost, seconds, working_set);
 }
 
 static void test_roofline_levels(void **state)
 {
     (void)state;
-    struct calibration c = constructed(2);
+    struct calibration c = constructed(2, 1e-7);
     const int64_t mib = 1 << 20;
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 1).level, MEMORY_L2);
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 2 * mib).level, MEMORY_L2);
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 2 * mib + 1).level, MEMORY_LLC);
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 32 * mib).level, MEMORY_LLC);
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 33 * mib).level, MEMORY_DRAM);
+    assert_int_equal(placed(&c, 1, 1, 1, 1).level, MEMORY_L2);
+    assert_int_equal(placed(&c, 1, 1, 1, 2 * mib).level, MEMORY_L2);
+    assert_int_equal(placed(&c, 1, 1, 1, 10 * mib).level, MEMORY_LLC);
+    assert_int_equal(placed(&c, 1, 1, 1, 32 * mib).level, MEMORY_LLC);
+    assert_int_equal(placed(&c, 1, 1, 1, 64 * mib).level, MEMORY_DRAM);
     c.level[MEMORY_LLC] = (struct bandwidth){0};
-    assert_int_equal(roofline_place(&c, 1, 1, 1, 2 * mib + 1).level, MEMORY_DRAM);
+    assert_int_equal(placed(&c, 1, 1, 1, 10 * mib).level, MEMORY_DRAM);
     assert_string_equal(memory_level_name(MEMORY_LLC), "LLC");
 }
 
 static void test_roofline_bounds(void **state)
 {
     (void)state;
-    struct calibration c = constructed(2);
-    /* 2 FLOP/B at 100 GB/s: 200 GFLOP/s; 1e9 FLOPs in 10 ms are 100. */
-    struct roofline r = roofline_place(&c, 1000000000, 500000000, 0.01, 16 << 20);
+    struct calibration c = constructed(2, 1e-7);
+    /* 2 FLOP/B at 100 GB/s, of which the second level serves an eighth; 1e9 FLOPs in 10 ms are 100 GFLOP/s.
+     */
+    struct roofline r = placed(&c, 1000000000, 500000000, 0.01, 16 << 20);
     assert_int_equal(r.level, MEMORY_LLC);
     assert_int_equal(r.bound, BOUND_MEMORY);
-    assert_close(r.attainable, 200);
-    assert_close(r.percent, 50);
+    assert_close(r.attainable, 200 / (7 / 8.0));
+    assert_close(r.percent, 50 * (7 / 8.0));
     /* The same from the second level, at 400 GB/s: 800. */
-    r = roofline_place(&c, 1000000000, 500000000, 0.01, 1 << 20);
+    r = placed(&c, 1000000000, 500000000, 0.01, 1 << 20);
     assert_close(r.attainable, 800);
     /* 10 FLOP/B there: the peak is lower. */
-    r = roofline_place(&c, 1000000000, 100000000, 0.01, 1 << 20);
+    r = placed(&c, 1000000000, 100000000, 0.01, 1 << 20);
     assert_int_equal(r.bound, BOUND_COMPUTE);
     assert_string_equal(bound_name(r.bound), "compute");
     assert_close(r.attainable, 1000);
     assert_close(r.percent, 10);
     /* Only copying: 1 GB in 100 ms is half of 20 GB/s. */
-    r = roofline_place(&c, 0, 1000000000, 0.1, INT64_C(1) << 33);
+    r = placed(&c, 0, 1000000000, 0.1, INT64_MAX);
     assert_int_equal(r.bound, BOUND_MEMORY);
     assert_string_equal(bound_name(r.bound), "memory");
     assert_true(r.attainable == 0);
-    assert_close(r.percent, 50);
+    assert_true(fabs(r.percent - 50) < 1e-6);
 }
 
 static void test_roofline_fault(void **state)
 {
     (void)state;
-    struct calibration c = constructed(3);
+    struct calibration c = constructed(3, 1e-7);
     struct message text;
-    struct roofline at = roofline_place(&c, 1000000000, 1, 0.001, 1);
+    struct roofline at = placed(&c, 1000000000, 1, 0.001, 1);
     assert_close(at.percent, 100);
     at.percent = 100;
     assert_false(roofline_fault(&at, &c, &text));
     assert_string_equal(text.text, "");
-    struct roofline over = roofline_place(&c, 1000000000, 1, 0.0008, 1);
+    struct roofline over = placed(&c, 1000000000, 1, 0.0008, 1);
     assert_close(over.percent, 125);
     assert_true(roofline_fault(&over, &c, &text));
-    assert_non_null(strstr(text.text, "calibration fault: 125 % of the compute ceiling"));
-    assert_non_null(strstr(text.text, "3 threads"));
+    assert_non_null(strstr(text.text, "above the peak of arithmetic (3 threads, "));
     assert_non_null(strstr(text.text, "--calibrate"));
+    over = placed(&c, 0, 1000000000, 0.01, INT64_MAX);
+    assert_true(roofline_fault(&over, &c, &text));
+    assert_non_null(strstr(text.text, "above the bandwidth of DRAM (3 threads, "));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops_compute),   cmocka_unit_test(test_calibrates),
-        cmocka_unit_test(test_json_round_trip), cmocka_unit_test(test_file_is_valid_where_conditions_agree),
-        cmocka_unit_test(test_file_is_kept),    cmocka_unit_test(test_file_that_cannot_be_used),
-        cmocka_unit_test(test_roofline_levels), cmocka_unit_test(test_roofline_bounds),
+        cmocka_unit_test(test_loops_compute),
+        cmocka_unit_test(test_calibrates),
+        cmocka_unit_test(test_json_round_trip),
+        cmocka_unit_test(test_probes_that_were_not_measured),
+        cmocka_unit_test(test_file_is_valid_where_conditions_agree),
+        cmocka_unit_test(test_file_is_kept),
+        cmocka_unit_test(test_file_that_cannot_be_used),
+        cmocka_unit_test(test_ceilings_of_the_state),
+        cmocka_unit_test(test_ceilings_are_replaced),
+        cmocka_unit_test(test_roofline_levels),
+        cmocka_unit_test(test_roofline_bounds),
         cmocka_unit_test(test_roofline_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

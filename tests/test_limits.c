@@ -2,6 +2,7 @@
  * What a sweep prints before it runs (--dry-run) and what it stops (--timeout). Times are not asserted: a
  * calibration file is planted, for a machine a million times too fast or too slow.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,12 +13,14 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 #include "bench/machine/calibration.h"
+#include "bench/machine/probe.h"
 #include "kernels/backend.h"
 #include "kernels/peak.h"
 #include "tests/encodings.h"
@@ -26,35 +29,45 @@
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
-/* Ceilings of a machine with this rate in GFLOP/s, and in GB/s of memory. */
-static struct value *ceilings(double rate, int threads)
+/* Ceilings of a machine with this rate in GFLOP/s, and in GB/s of memory; exceeded by a program at so many
+ * percent. */
+static struct calibration ceilings(double rate, int threads, double exceeded)
 {
     struct calibration c = calibration_conditions(peak_of(backend_cpu()), threads);
     snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
     c.peak = rate;
+    c.exceeded = exceeded;
+    c.points = c.turns = 1;
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
-        c.level[l] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate};
-    return calibration_json(&c);
+        c.level[l] = c.sweep[0] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate, rate};
+    c.turn[0].before = c.turn[0].after = probe_take(peak_of(backend_cpu()), threads);
+    return c;
+}
+
+/* The calibration file of the house. */
+static void calibration_path(const struct house *h, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/results/local", h->root);
+    mkdir(path, 0777);
+    snprintf(path, PATH_MAX, "%s/results/local/calibration.json", h->root);
 }
 
 /* Stores ceilings in the house for 1 to `threads` threads. */
-static void plant_all(const struct house *h, double rate, int threads)
+static void plant_all(const struct house *h, double rate, int threads, double exceeded)
 {
-    char path[PATH_MAX], error[MESSAGE_SIZE];
-    struct value *list = value_new_array(), *file = value_new_object();
-    value_set(file, "calibrations", list);
-    for (int i = 1; i <= threads; i++)
-        value_append(list, ceilings(rate, i));
-    snprintf(path, sizeof path, "%s/results/local", h->root);
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/results/local/calibration.json", h->root);
-    assert_true(value_save(file, path, 1, error));
-    value_free(file);
+    char path[PATH_MAX];
+    struct message error;
+    calibration_path(h, path);
+    unlink(path);
+    for (int i = 1; i <= threads; i++) {
+        struct calibration c = ceilings(rate, i, exceeded);
+        assert_true(calibration_save(path, &c, 1, &error));
+    }
 }
 
 static void plant(const struct house *h, double rate)
 {
-    plant_all(h, rate, 1);
+    plant_all(h, rate, 1, 0);
 }
 
 /* Runs with the stored ceilings: benchmarks given by another path do not get --no-roofline. */
@@ -113,6 +126,8 @@ static void test_dry_run_calibrated(void **state)
     assert_int_equal(e.status, 0);
     assert_null(strstr(e.out, "unknown"));
     assert_non_null(strstr(e.out, "2 rows: at least 9 runs of each program, "));
+    assert_non_null(strstr(e.out, "forward >="));
+    assert_non_null(strstr(e.out, "lower bounds, "));
     assert_non_null(strstr(e.out, "measured 2001-02-03T04:05:06Z"));
     ended_free(&e);
     free(before);
@@ -123,7 +138,7 @@ static void test_dry_run_calibrated(void **state)
 static void test_dry_run_many_threads(void **state)
 {
     enum { THREADS = 40 };
-    plant_all(*state, 100, THREADS);
+    plant_all(*state, 100, THREADS, 0);
     struct ended e = run_calibrated(*state, "--dry-run --threads 1-40+1 --nodes 10 --layers 1 --hidden 8");
     assert_int_equal(e.status, 0);
     assert_null(strstr(e.out, "unknown"));
@@ -203,7 +218,7 @@ static void test_timeout_by_the_roofline(void **state)
     assert_int_equal(e.status, 1);
     ended_free(&e);
     struct record *record = record_in(*state, "work/x.json");
-    assert_skipped(row_at(record, 0), "4 runs would take ");
+    assert_skipped(row_at(record, 0), "4 runs would take at least ");
     assert_skipped(row_at(record, 0), ", judging by the roofline; --timeout is 100 s");
     record_free(record);
     plant(*state, 1e9);
@@ -228,6 +243,69 @@ static void test_more_than_the_budget(void **state)
     e = run_calibrated(*state, words);
     assert_null(strstr(e.err, "--budget: "));
     ended_free(&e);
+}
+
+/* Ceilings that a program exceeded are no bounds. */
+static void test_exceeded_ceilings_predict(void **state)
+{
+    plant_all(*state, 1e-9, 1, 130);
+    struct ended e = run_calibrated(*state, "--dry-run --threads 1 --nodes 100");
+    assert_null(strstr(e.out, ">="));
+    assert_null(strstr(e.out, "lower bounds"));
+    assert_non_null(strstr(e.out, "forward ~"));
+    assert_non_null(strstr(e.out, "time: predictions, no bounds: "));
+    ended_free(&e);
+    e = run_calibrated(*state, SMALL "--nodes 8 --runs 3 --warmup 1 --timeout 100 --output x.json");
+    ended_free(&e);
+    struct record *record = record_in(*state, "work/x.json");
+    assert_skipped(row_at(record, 0), "4 runs would take about ");
+    record_free(record);
+}
+
+/* Ceilings of another state of the machine, three times as slow, are kept, but not used. */
+static void test_ceilings_of_another_state(void **state)
+{
+    char path[PATH_MAX];
+    struct message error;
+    struct calibration c = ceilings(1e-6, 1, 0), list[CALIBRATION_STATES];
+    double fma = c.turn[0].before.seconds[PROBE_FMA];
+    c.turns = CALIBRATION_TURNS;
+    for (int i = 0; i < CALIBRATION_TURNS; i++)
+        c.turn[i] = (struct turn){0, {{NAN, (3 + 0.01 * i) * fma}}, {{NAN, 3 * fma}}};
+    plant(*state, 1);
+    calibration_path(*state, path);
+    assert_true(calibration_save(path, &c, 1, &error));
+    struct ended e =
+        run_calibrated(*state, SMALL "--nodes 8 --phase forward --turns 1 --budget 0.1 --output x.json");
+    assert_int_equal(e.status, 0);
+    ended_free(&e);
+    assert_int_equal(calibration_load(path, &c, list), 2);
+    assert_string_equal(list[0].time, c.time);
+    struct record *record = record_in(*state, "work/x.json");
+    assert_string_equal(text_at(row_at(record, 0), "forward.roofline.calibrated"), list[1].time);
+    record_free(record);
+}
+
+/* Ceilings that a program exceeds are measured again at once, once in a run. */
+static void test_exceeded_ceilings_are_measured_again(void **state)
+{
+    plant(*state, 1e-6);
+    struct ended e = run_calibrated(*state, SMALL "--nodes 8,16 --phase forward --turns 2 --budget 0.1 "
+                                                  "--output x.json");
+    assert_int_equal(e.status, 0);
+    ended_free(&e);
+    struct record *record = record_in(*state, "work/x.json");
+    const struct value *list = value_get(record_head(record), "calibrations");
+    assert_int_equal(value_size(list), 2);
+    for (size_t i = 0; i < 2; i++) {
+        double percent = NAN;
+        const char *time;
+        assert_true(value_get_text(value_at(list, 1), "time", &time));
+        assert_string_equal(text_at(row_at(record, i), "forward.roofline.calibrated"), time);
+        assert_true(row_get_real(row_at(record, i), "forward.roofline.percent", &percent));
+        assert_true(percent < 1000); /* of the planted ceilings, a million times as much */
+    }
+    record_free(record);
 }
 
 /* Without ceilings, a row's time serves to estimate the next. */
@@ -310,6 +388,9 @@ int main(void)
         cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),
         cmocka_unit_test(test_more_than_the_budget),
+        cmocka_unit_test(test_exceeded_ceilings_predict),
+        cmocka_unit_test(test_ceilings_of_another_state),
+        cmocka_unit_test(test_exceeded_ceilings_are_measured_again),
         cmocka_unit_test(test_timeout_by_rows_before),
         cmocka_unit_test(test_timeout_within_a_run),
         cmocka_unit_test(test_timeout_within_an_encoding),

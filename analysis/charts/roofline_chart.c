@@ -49,7 +49,7 @@ static bool has_place(const struct kernel_dot *dot)
 /* The highest bandwidth of each level that was measured. */
 static void read_levels(const struct value *calibration, struct roofs *roofs)
 {
-    static const char *const loops[] = {"read", "write", "triad"};
+    static const char *const loops[] = {"read", "write", "update", "triad"};
     for (struct walk w = value_walk(value_get(calibration, "bandwidth")); walk_next(&w);) {
         double best = 0, rate;
         for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
@@ -62,15 +62,24 @@ static void read_levels(const struct value *calibration, struct roofs *roofs)
     }
 }
 
-/* The roofs for the number of threads of the first row. */
+/* Whether the row was compared with this calibration; if it does not say, any of its threads will do. */
+static bool is_calibration_of(const struct value *calibration, const struct row *row)
+{
+    int64_t threads = 0, measured = 0;
+    const char *time = NULL, *wanted = NULL;
+    row_get_count(row, "threads", &threads);
+    row_get_text(row, "kernel.roofline.calibrated", &wanted);
+    value_get_count(calibration, "threads", &measured);
+    value_get_text(calibration, "time", &time);
+    return measured == threads && (!wanted || (time && strcmp(time, wanted) == 0));
+}
+
+/* The roofs of the first row. */
 static struct roofs roofs_of(const struct kernel_chart *c)
 {
-    int64_t threads = 0, measured;
     struct roofs roofs = {0};
-    if (c->dots.count > 0)
-        row_get_count(c->dots.dots[0].row, "threads", &threads);
     for (struct walk w = value_walk(value_get(record_head(c->record), "calibrations")); walk_next(&w);)
-        if (value_get_count(w.value, "threads", &measured) && measured == threads && roofs.count == 0 &&
+        if (roofs.count == 0 && c->dots.count > 0 && is_calibration_of(w.value, c->dots.dots[0].row) &&
             value_get_real(w.value, "peak", &roofs.peak))
             read_levels(w.value, &roofs);
     return roofs;

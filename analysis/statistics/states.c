@@ -100,24 +100,22 @@ bool states_same(const struct states *s, const struct probe *a, const struct pro
     return same;
 }
 
-/* Whether the state did not change during the turn, and was that of `other`. */
-static bool in_state(const struct states *s, const struct turn *t, const struct turn *other)
+bool states_holds(const struct states *s, const struct turn *t, const struct turn *other)
 {
     return !is_given_up(t) && states_same(s, &t->before, &t->after) &&
            states_same(s, &t->before, &other->before);
 }
 
-/* A turn of the state with the most turns; the first of several such states. */
-static const struct turn *best_filled(const struct turns *t, const struct states *s)
+const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n)
 {
     const struct turn *best = NULL;
     size_t most = 0;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t count = 0;
-        for (size_t k = 0; k < t->count; k++)
-            count += in_state(s, &t->list[k], &t->list[i]);
-        if (count > most && in_state(s, &t->list[i], &t->list[i])) {
-            best = &t->list[i];
+        for (size_t k = 0; k < n; k++)
+            count += states_holds(s, &turns[k], &turns[i]);
+        if (count > most && states_holds(s, &turns[i], &turns[i])) {
+            best = &turns[i];
             most = count;
         }
     }
@@ -145,18 +143,18 @@ static double *medians_of(const struct turns *t)
     return medians;
 }
 
-static struct probe reported_state(const struct turns *t, const bool *is_reported)
+struct probe states_median(const struct turn *turns, size_t n, const bool *counts)
 {
     struct probe state;
-    double *values = new_values(2 * t->count, sizeof *values);
+    double *values = new_values(2 * n, sizeof *values);
     for (int part = 0; part < PROBE_PARTS; part++) {
-        size_t n = 0;
-        for (size_t i = 0; i < t->count; i++)
-            if (is_reported[i] && t->list[i].before.seconds[part] > 0) {
-                values[n++] = t->list[i].before.seconds[part];
-                values[n++] = t->list[i].after.seconds[part];
+        size_t known = 0;
+        for (size_t i = 0; i < n; i++)
+            if ((!counts || counts[i]) && turns[i].before.seconds[part] > 0) {
+                values[known++] = turns[i].before.seconds[part];
+                values[known++] = turns[i].after.seconds[part];
             }
-        state.seconds[part] = summarize(values, n).median;
+        state.seconds[part] = summarize(values, known).median;
     }
     free(values);
     return state;
@@ -164,12 +162,12 @@ static struct probe reported_state(const struct turns *t, const bool *is_reporte
 
 struct reported reported_choose(const struct turns *t, const struct states *s)
 {
-    const struct turn *best = best_filled(t, s);
+    const struct turn *best = states_best_filled(s, t->list, t->count);
     double *all = medians_of(t), *others = new_values(t->count, sizeof *others);
     struct reported r = {.medians = new_values(t->count, sizeof *r.medians),
                          .is_reported = new_values(t->count, sizeof *r.is_reported)};
     for (size_t i = 0; i < t->count; i++) {
-        r.is_reported[i] = best && in_state(s, &t->list[i], best);
+        r.is_reported[i] = best && states_holds(s, &t->list[i], best);
         if (r.is_reported[i])
             r.medians[r.turns++] = all[i];
         else
@@ -182,7 +180,7 @@ struct reported reported_choose(const struct turns *t, const struct states *s)
             r.is_reported[r.turns] = true;
             r.medians[r.turns] = all[r.turns];
         }
-    r.state = reported_state(t, r.is_reported);
+    r.state = states_median(t->list, t->count, r.is_reported);
     free(all);
     free(others);
     return r;

@@ -63,6 +63,15 @@ struct states states_find(const struct turn *turns, size_t n);
 /* Whether two probes are in the same state. */
 bool states_same(const struct states *s, const struct probe *a, const struct probe *b);
 
+/* Whether the state did not change during a turn, and was that of `other`. */
+bool states_holds(const struct states *s, const struct turn *t, const struct turn *other);
+
+/* A turn of the state with the most turns, the first of several such states; null if no turn is in one. */
+const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n);
+
+/* Medians of the probes around the turns that count (null: all); NAN for parts that were not measured. */
+struct probe states_median(const struct turn *turns, size_t n, const bool *counts);
+
 /* Which turns are reported. */
 struct reported {
     size_t turns, others; /* reported, and left out: in other states, or while the state changed */

@@ -107,6 +107,24 @@ static void format_percent(struct table_cell *cell, const struct row *row, const
         put_percent(cell, percent);
 }
 
+/* With the reason if it is above 100. */
+static void format_roof(struct table_cell *cell, const struct row *row, const char *path)
+{
+    const char *fault = "";
+    format_percent(cell, row, path);
+    if (row_get_text(row, "kernel.roofline.fault", &fault) && *fault)
+        notes_mark(cell->notes, fault, cell->text, CELL_TEXT);
+}
+
+static void format_cold_roof(struct table_cell *cell, const struct row *row, const char *path)
+{
+    double percent;
+    format_percent(cell, row, path);
+    if (row_get_real(row, path, &percent) && percent > 100)
+        notes_mark(cell->notes, "above the ceiling of DRAM: what was written last is still in a cache",
+                   cell->text, CELL_TEXT);
+}
+
 static void format_seconds(struct table_cell *cell, const struct row *row, const char *path)
 {
     format_unit(cell, row, path, UNITS_SI, "s");
@@ -164,8 +182,8 @@ static const struct column columns[] = {
     {"GB/s", 5, format_rate, "kernel.bandwidth"},
     {"FLOP/B", 6, format_rate, "kernel.intensity"},
     {"bound", 7, format_text, "kernel.roofline.bound"},
-    {"roof", 6, format_percent, "kernel.roofline.percent"},
-    {"cold roof", 9, format_percent, "kernel.cold.percent"},
+    {"roof", 6, format_roof, "kernel.roofline.percent"},
+    {"cold roof", 9, format_cold_roof, "kernel.cold.percent"},
     {"error", 7, format_small, "error.norm"},
 };
 

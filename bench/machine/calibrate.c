@@ -1,16 +1,14 @@
 /*
  * The result is the best repetition, since disturbances can only slow it down (McCalpin's STREAM does the
- * same). Repetitions are short and spread over the whole time, so that some of them find all cores idle even
- * on a busy machine.
+ * same). Repetitions are short and spread over the whole time, in rounds over all tasks, so that some of them
+ * find all cores idle even on a busy machine. Only the rounds in one state of the machine count.
  *
  * Each thread passes over its own slice again and again: a repetition continues where the last one ended.
- * Total working sets: half of the second level; the second level and a quarter of the last-level cache; for
- * DRAM 8 times the last-level cache (STREAM asks for 4, but caches that do not evict the oldest line first
- * then still serve a sixth; 4 for a cache above 256 MiB, to save time), at least 64 MiB.
+ * The largest working set is 8 times the largest cache that the system claims (STREAM asks for 4, but caches
+ * that do not evict the oldest line first then still serve a sixth; 4 for a cache above 256 MiB, to save
+ * time), at most a sixteenth of the memory.
  */
 #include "bench/machine/calibration.h"
-
-#include "bench/base/affinity.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,12 +18,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench/base/affinity.h"
 #include "bench/base/clock.h"
 #include "bench/machine/caches.h"
 #include "bench/machine/machine.h"
+#include "bench/machine/probe.h"
 #include "kernels/arithmetic.h"
 
-enum { ROUNDS = 5, FIGURES = 1 + 3 * MEMORY_LEVELS };
+enum {
+    PATTERNS = 4, /* read, write, update, triad */
+    FIGURES = 1 + PATTERNS * SWEEP_MOST,
+    ROUNDS = CALIBRATION_TURNS / BURST,
+    ROUNDS_MOST = 2 * ROUNDS
+};
 
 /* A shorter repetition does not count, and the number of its passes is doubled. */
 static const double repetition_seconds = 1e-3;
@@ -38,7 +43,6 @@ typedef void pass_function(const struct peak *peak, int64_t n, float *chunk, int
  * repetitions.
  */
 struct task {
-    double *best; /* the result: GFLOP/s or GB/s */
     pass_function *pass;
     int64_t n, array, chunks;
     int64_t work;         /* of one thread in one pass: FLOPs or bytes */
@@ -68,6 +72,12 @@ static void pass_write(const struct peak *peak, int64_t n, float *chunk, int64_t
 {
     (void)array;
     peak->write(n, chunk, 0.7f);
+}
+
+static void pass_update(const struct peak *peak, int64_t n, float *chunk, int64_t array)
+{
+    (void)array;
+    peak->update(n, chunk, 0.3f);
 }
 
 static void pass_triad(const struct peak *peak, int64_t n, float *chunk, int64_t array)
@@ -112,10 +122,10 @@ static struct repetition repeat(const struct thread_team *team, const struct tas
     return (struct repetition){last - first, shortest, work};
 }
 
-/* Repeats for `seconds`, at least once, and keeps the best rate. */
-static void improve(const struct thread_team *team, struct task *t, double seconds)
+/* Repeats for `seconds`, at least once; the best rate in GFLOP/s or GB/s. */
+static double best_rate(const struct thread_team *team, struct task *t, double seconds)
 {
-    double start = clock_now();
+    double start = clock_now(), best = 0;
     for (int counted = 0; counted < 1 || clock_now() - start < seconds;) {
         struct repetition r = repeat(team, t);
         t->next += t->passes;
@@ -123,9 +133,10 @@ static void improve(const struct thread_team *team, struct task *t, double secon
             t->passes *= 2;
             continue;
         }
-        *t->best = fmax(*t->best, 1e-9 * (double)r.work / r.seconds);
+        best = fmax(best, 1e-9 * (double)r.work / r.seconds);
         counted++;
     }
+    return best;
 }
 
 /* Each thread touches the pages of its slice first. */
@@ -135,8 +146,8 @@ static void touch(const struct thread_team *team)
     team->peak->write(team->stride, team->memory + omp_get_thread_num() * team->stride, 0.7f);
 }
 
-/* A task over `arrays` arrays that share a slice of `bytes` bytes. */
-static struct task over_slice(double *best, pass_function *pass, int arrays, int64_t bytes)
+/* A task over `arrays` arrays that share a slice of `bytes` bytes; a pass goes over each `times` times. */
+static struct task over_slice(pass_function *pass, int arrays, int times, int64_t bytes)
 {
     enum { CHUNK = 1 << 16 /* floats, roughly */, LINE = 16, PAGE = 1024, SHIFT = 21 * LINE };
     int64_t array = bytes / (int64_t)sizeof(float) / arrays;
@@ -144,73 +155,129 @@ static struct task over_slice(double *best, pass_function *pass, int arrays, int
     if (arrays > 1)
         array = (array - SHIFT) / PAGE * PAGE + SHIFT;
     int64_t chunks = blocks_of(array, CHUNK), n = array / chunks / LINE * LINE;
-    return (struct task){best, pass, n, array, chunks, arrays * n * (int64_t)sizeof(float), 1, 0};
+    return (struct task){pass, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0};
 }
 
-/* Adds the three tasks of a level; returns the end of the list of tasks. */
-static struct task *add_level(struct task *t, struct bandwidth *b, int threads)
-{
-    int64_t bytes = b->working_set / threads;
-    *t++ = over_slice(&b->write, pass_write, 1, bytes);
-    *t++ = over_slice(&b->read, pass_read, 1, bytes);
-    *t++ = over_slice(&b->triad, pass_triad, 3, bytes);
-    return t;
-}
-
-/* In rounds over all tasks, so that a disturbance of half a second does not affect only one of them. */
-static void measure_all(const struct thread_team *team, struct calibration *c, double seconds)
+/* The tasks: arithmetic, then the patterns of each working set. */
+static int make_tasks(struct task tasks[FIGURES], const struct thread_team *team, const struct calibration *c)
 {
     enum { STEPS = 4096 };
-    struct task tasks[FIGURES], *end = tasks;
-    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
-        if (c->level[l].capacity)
-            end = add_level(end, &c->level[l], team->threads);
-    *end++ = (struct task){&c->peak, pass_arithmetic, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
-    touch(team);
-    for (int round = 0; round < ROUNDS; round++)
-        for (struct task *t = tasks; t < end; t++)
-            improve(team, t, seconds / (ROUNDS * (double)(end - tasks)));
+    struct task *t = tasks;
+    *t++ = (struct task){pass_arithmetic, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
+    for (int i = 0; i < c->points; i++) {
+        int64_t bytes = c->sweep[i].working_set / team->threads;
+        *t++ = over_slice(pass_write, 1, 1, bytes);
+        *t++ = over_slice(pass_read, 1, 1, bytes);
+        *t++ = over_slice(pass_update, 1, 2, bytes);
+        *t++ = over_slice(pass_triad, 3, 1, bytes);
+    }
+    return (int)(t - tasks);
 }
+
+/* All tasks once, between probes of the machine's state. */
+struct round {
+    double rate[FIGURES];
+    struct turn turn[BURST];
+};
 
 /*
- * With as many threads as processors, each thread is bound to one, since on a busy machine the scheduler may
- * keep two threads on one processor for long. With fewer threads, the scheduler knows better which processors
- * share a core.
+ * With as many threads as processors, each thread is bound to one while rates are measured, since on a busy
+ * machine the scheduler may keep two threads on one processor for long. With fewer threads, the scheduler
+ * knows better which processors share a core. Probes are taken unbound, like those around a program.
  */
-static void measure_bound(const struct thread_team *team, struct calibration *c, double seconds)
+static void take_round(struct round *r, const struct thread_team *team, struct task *tasks, int count,
+                       double seconds)
 {
     cpu_set_t granted;
+    for (int i = 0; i < BURST; i++)
+        r->turn[i].before = probe_take(team->peak, team->threads);
     bool bound = affinity_spread(team->threads, &granted);
-    measure_all(team, c, seconds);
+    for (int i = 0; i < count; i++)
+        r->rate[i] = best_rate(team, &tasks[i], seconds / count);
     if (bound)
         affinity_restore(team->threads, &granted);
+    for (int i = 0; i < BURST; i++)
+        r->turn[i].after = probe_take(team->peak, team->threads);
 }
 
-/* Sets the capacity of each level and the working set to measure it with. */
-static void choose_working_sets(struct calibration *c)
+/* Finds the rounds in the state that most were in; returns how many. A single disturbed probe does not count.
+ */
+static int find_settled(const struct round *rounds, int n, bool settled[ROUNDS_MOST])
 {
-    enum { DRAM_LEAST = 64 << 20, LARGE = 256 << 20, GRAIN = 16384 /* granularity of a thread's slice */ };
-    struct caches caches = caches_find(NULL, c->threads);
-    int64_t beyond = caches.llc ? caches.llc : caches.l2;
-    c->level[MEMORY_L2] = (struct bandwidth){caches.l2, caches.l2 / 2, 0, 0, 0};
-    c->level[MEMORY_LLC] = (struct bandwidth){caches.llc, caches.l2 + caches.llc / 4, 0, 0, 0};
-    int64_t dram = max_of(DRAM_LEAST, (beyond > LARGE ? 4 : 8) * beyond);
-    c->level[MEMORY_DRAM] = (struct bandwidth){c->memory, dram, 0, 0, 0};
-    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
-        struct bandwidth *b = &c->level[l];
-        int64_t unit = (int64_t)GRAIN * c->threads;
-        b->working_set = b->working_set / unit * unit;
-        if (!b->capacity || !b->working_set)
-            *b = (struct bandwidth){0};
+    struct turn turns[ROUNDS_MOST * BURST];
+    for (int i = 0; i < n * BURST; i++)
+        turns[i] = rounds[i / BURST].turn[i % BURST];
+    size_t all = (size_t)n * BURST;
+    struct states states = states_find(turns, all);
+    const struct turn *best = states_best_filled(&states, turns, all);
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        int inside = 0;
+        for (int k = 0; k < BURST && best; k++)
+            inside += states_holds(&states, &turns[i * BURST + k], best);
+        settled[i] = inside > BURST / 2;
+        count += settled[i];
+    }
+    return count;
+}
+
+/* Takes the best rates and the probes of a round into account. */
+static void add_round(struct calibration *c, const struct round *r)
+{
+    const double *rate = r->rate;
+    c->peak = fmax(c->peak, *rate++);
+    for (int i = 0; i < c->points; i++, rate += PATTERNS) {
+        struct bandwidth measured = {.write = rate[0], .read = rate[1], .update = rate[2], .triad = rate[3]};
+        bandwidth_raise(&c->sweep[i], &measured);
+    }
+    memcpy(c->turn + c->turns, r->turn, sizeof r->turn);
+    c->turns += BURST;
+}
+
+/* Takes rounds until enough were in one state. False if none was. */
+static bool measure_all(const struct thread_team *team, struct calibration *c, double seconds)
+{
+    struct task tasks[FIGURES];
+    struct round rounds[ROUNDS_MOST];
+    bool settled[ROUNDS_MOST];
+    int tasks_count = make_tasks(tasks, team, c), count = 0;
+    touch(team);
+    for (int n = 1; n <= ROUNDS_MOST && count < ROUNDS; n++) {
+        take_round(&rounds[n - 1], team, tasks, tasks_count, seconds / ROUNDS);
+        if (n >= ROUNDS)
+            count = find_settled(rounds, n, settled);
+    }
+    for (int i = 0, added = 0; added < count; i++)
+        if (settled[i]) {
+            add_round(c, &rounds[i]);
+            added++;
+        }
+    return count > 0;
+}
+
+/* Working sets from inside the second level to beyond every cache, each twice the one before. */
+static void choose_working_sets(struct calibration *c, const struct caches *caches)
+{
+    enum { FIRST = 128 << 10 /* of a thread */, DRAM_LEAST = 64 << 20, LARGE = 256 << 20, SHARE = 16 };
+    enum { GRAIN = 16384 /* granularity of a thread's slice */ };
+    int64_t beyond = max_of(caches->llc, caches->l2), unit = (int64_t)GRAIN * c->threads;
+    int64_t last = min_of((beyond > LARGE ? 4 : 8) * beyond, c->memory / SHARE);
+    int64_t first = caches->l2 ? caches->l2 / 4 : FIRST * (int64_t)c->threads;
+    last = max_of(last, DRAM_LEAST);
+    for (int64_t bytes = max_of(first, unit); c->points < SWEEP_MOST; bytes *= 2) {
+        c->sweep[c->points++].working_set = bytes / unit * unit;
+        if (bytes >= last)
+            break;
     }
 }
 
 bool calibrate(const struct peak *peak, int threads, double seconds, struct calibration *c,
                struct message *error)
 {
+    struct caches caches = caches_find(NULL, threads);
     *c = calibration_conditions(peak, threads);
-    choose_working_sets(c);
-    int64_t bytes = c->level[MEMORY_DRAM].working_set;
+    choose_working_sets(c, &caches);
+    int64_t bytes = c->sweep[c->points - 1].working_set;
     if (bytes > machine_memory_free() / 2)
         return complain(error, "calibration: needs %lld MiB, more than half of the free memory",
                         (long long)(bytes >> 20));
@@ -220,7 +287,11 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
     /* So that caches are the limit and not address translation. */
     madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
     struct thread_team team = {peak, threads, memory, bytes / threads / (int64_t)sizeof(float)};
-    measure_bound(&team, c, seconds);
+    bool settled = measure_all(&team, c, seconds);
     munmap(memory, (size_t)bytes);
-    return true;
+    levels_find(c->level, c->sweep, c->points, caches.l2, c->memory);
+    return settled || complain(error,
+                               "calibration: the machine was disturbed, or its state changed, "
+                               "in every one of %d rounds",
+                               ROUNDS_MOST);
 }

@@ -1,7 +1,4 @@
-/*
- * The file is {"calibrations": [...]}, one for each set of conditions. It is a cache: what cannot be read, or
- * is not a calibration, is measured again.
- */
+/* Calibrations as JSON, and the conditions for which they are valid. */
 #include "bench/machine/calibration.h"
 
 #include <math.h>
@@ -11,13 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/record/value.h"
-
-const char *memory_level_name(enum memory_level level)
-{
-    static const char *const names[] = {"L2", "LLC", "DRAM"};
-    return names[level];
-}
+#include "bench/machine/caches.h"
 
 /*
  * The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
@@ -61,29 +52,66 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
     return c;
 }
 
-static bool same_conditions(const struct calibration *a, const struct calibration *b)
+bool calibration_same_conditions(const struct calibration *a, const struct calibration *b)
 {
     return strcmp(a->cpu, b->cpu) == 0 && strcmp(a->isa, b->isa) == 0 && a->threads == b->threads &&
            a->memory == b->memory;
 }
 
+struct probe calibration_state(const struct calibration *c)
+{
+    return states_median(c->turn, (size_t)c->turns, NULL);
+}
+
+void calibration_merge(struct calibration *c, const struct calibration *earlier)
+{
+    for (int i = 0; i < c->points; i++)
+        if (c->points != earlier->points || c->sweep[i].working_set != earlier->sweep[i].working_set)
+            return;
+    c->peak = fmax(c->peak, earlier->peak);
+    for (int i = 0; i < c->points; i++)
+        bandwidth_raise(&c->sweep[i], &earlier->sweep[i]);
+    levels_find(c->level, c->sweep, c->points, caches_find(NULL, c->threads).l2, c->memory);
+}
+
 static struct value *bandwidth_json(const struct bandwidth *b)
 {
     struct value *json = value_new_object();
-    value_set_count(json, "capacity", b->capacity);
+    if (b->capacity)
+        value_set_count(json, "capacity", b->capacity);
     value_set_count(json, "working_set", b->working_set);
     value_set_real(json, "read", b->read);
     value_set_real(json, "write", b->write);
+    value_set_real(json, "update", b->update);
     value_set_real(json, "triad", b->triad);
+    return json;
+}
+
+static const char *const probe_names[PROBE_PARTS] = {"ping", "fma"};
+
+/* Before and after each turn, as in the state of a row. */
+static struct value *probes_json(const struct calibration *c)
+{
+    struct value *json = value_new_object();
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        struct value *list = value_new_array();
+        for (int i = 0; i < c->turns; i++) {
+            value_append(list, value_new_real(c->turn[i].before.seconds[part]));
+            value_append(list, value_new_real(c->turn[i].after.seconds[part]));
+        }
+        value_set(json, probe_names[part], list);
+    }
     return json;
 }
 
 struct value *calibration_json(const struct calibration *c)
 {
-    struct value *json = value_new_object(), *levels = value_new_object();
+    struct value *json = value_new_object(), *levels = value_new_object(), *sweep = value_new_array();
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
         if (c->level[l].capacity)
             value_set(levels, memory_level_name(l), bandwidth_json(&c->level[l]));
+    for (int i = 0; i < c->points; i++)
+        value_append(sweep, bandwidth_json(&c->sweep[i]));
     value_set_text(json, "cpu", c->cpu);
     value_set_text(json, "isa", c->isa);
     value_set_count(json, "threads", c->threads);
@@ -92,6 +120,9 @@ struct value *calibration_json(const struct calibration *c)
     value_set_text(json, "time", c->time);
     value_set_real(json, "peak", c->peak);
     value_set(json, "bandwidth", levels);
+    value_set(json, "sweep", sweep);
+    value_set(json, "probes", probes_json(c));
+    value_set_real(json, "exceeded", c->exceeded);
     return json;
 }
 
@@ -113,9 +144,47 @@ static bool read_rate(const struct value *json, const char *key, double *value)
 
 static bool read_bandwidth(const struct value *json, struct bandwidth *b)
 {
-    return read_integer(json, "capacity", &b->capacity) &&
-           read_integer(json, "working_set", &b->working_set) && read_rate(json, "read", &b->read) &&
-           read_rate(json, "write", &b->write) && read_rate(json, "triad", &b->triad);
+    return read_integer(json, "working_set", &b->working_set) && read_rate(json, "read", &b->read) &&
+           read_rate(json, "write", &b->write) && read_rate(json, "update", &b->update) &&
+           read_rate(json, "triad", &b->triad);
+}
+
+static bool read_levels(const struct value *json, struct calibration *c)
+{
+    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
+        const struct value *level = value_get(json, memory_level_name(l));
+        if (level &&
+            !(read_bandwidth(level, &c->level[l]) && read_integer(level, "capacity", &c->level[l].capacity)))
+            return false;
+    }
+    return c->level[MEMORY_DRAM].capacity > 0;
+}
+
+static bool read_sweep(const struct value *json, struct calibration *c)
+{
+    for (struct walk w = value_walk(json); walk_next(&w); c->points++)
+        if (c->points == SWEEP_MOST || !read_bandwidth(w.value, &c->sweep[c->points]))
+            return false;
+    return c->points > 0;
+}
+
+/* A probe that was not measured is null. */
+static bool read_probes(const struct value *json, struct calibration *c)
+{
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        int n = 0;
+        for (struct walk w = value_walk(value_get(json, probe_names[part])); walk_next(&w); n++) {
+            double seconds = NAN;
+            value_read_real(w.value, &seconds);
+            if (n == 2 * CALIBRATION_TURNS)
+                return false;
+            (n % 2 ? &c->turn[n / 2].after : &c->turn[n / 2].before)->seconds[part] = seconds;
+        }
+        if (n == 0 || n % 2 != 0 || (part > 0 && n != 2 * c->turns))
+            return false;
+        c->turns = n / 2;
+    }
+    return true;
 }
 
 bool calibration_read(const struct value *json, struct calibration *c)
@@ -128,70 +197,7 @@ bool calibration_read(const struct value *json, struct calibration *c)
         return false;
     c->threads = (int)threads;
     value_get_real(json, "load", &c->load);
-    const struct value *levels = value_get(json, "bandwidth");
-    for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
-        const struct value *level = value_get(levels, memory_level_name(l));
-        if (level && !read_bandwidth(level, &c->level[l]))
-            return false;
-    }
-    return c->level[MEMORY_DRAM].capacity > 0;
-}
-
-/* A file with an array of calibrations; empty if there are none. To be freed. */
-static struct value *load(const char *path)
-{
-    char ignored[MESSAGE_SIZE];
-    struct value *file = value_load(path, ignored);
-    if (value_kind(value_get(file, "calibrations")) == VALUE_ARRAY)
-        return file;
-    value_free(file);
-    file = value_new_object();
-    value_set(file, "calibrations", value_new_array());
-    return file;
-}
-
-/* Finds the calibration for these conditions; returns its index, or -1. */
-static int find(const struct value *file, const struct calibration *conditions, struct calibration *found)
-{
-    int i = 0;
-    for (struct walk w = value_walk(value_get(file, "calibrations")); walk_next(&w); i++)
-        if (calibration_read(w.value, found) && same_conditions(found, conditions))
-            return i;
-    return -1;
-}
-
-/* Writes the calibration to the file, replacing its predecessor. */
-static bool keep(const char *path, const struct calibration *c, struct message *error)
-{
-    struct calibration old;
-    struct value *file = load(path), *all = value_get(file, "calibrations");
-    int at = find(file, c, &old);
-    if (at >= 0)
-        value_replace(all, (size_t)at, calibration_json(c));
-    else
-        value_append(all, calibration_json(c));
-    bool saved = value_save(file, path, 1, error->text);
-    value_free(file);
-    return saved;
-}
-
-bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c)
-{
-    struct calibration conditions = calibration_conditions(peak, threads);
-    struct value *file = load(path);
-    int at = find(file, &conditions, c);
-    value_free(file);
-    return at >= 0;
-}
-
-bool calibration_get(const struct calibration_request *r, struct calibration *c, struct message *message)
-{
-    message->text[0] = '\0';
-    if (r->path && !r->refresh && calibration_kept(r->path, r->peak, r->threads, c))
-        return true;
-    if (!calibrate(r->peak, r->threads, r->seconds, c, message))
-        return false;
-    if (r->path)
-        keep(r->path, c, message);
-    return true;
+    value_get_real(json, "exceeded", &c->exceeded);
+    return read_levels(value_get(json, "bandwidth"), c) && read_sweep(value_get(json, "sweep"), c) &&
+           read_probes(value_get(json, "probes"), c);
 }

@@ -1,6 +1,6 @@
 /*
- * A calibration: the best rates that this machine reached and the conditions for which they are valid, as
- * JSON and in a file that is kept between runs.
+ * A calibration: the best rates that this machine reached in one of its states, and the conditions for which
+ * they are valid.
  */
 #ifndef GTMARK_BENCH_CALIBRATION_H
 #define GTMARK_BENCH_CALIBRATION_H
@@ -9,20 +9,15 @@
 #include <stdint.h>
 
 #include "analysis/record/value.h"
+#include "analysis/statistics/states.h"
 #include "bench/base/message.h"
+#include "bench/machine/levels.h"
 #include "kernels/peak.h"
 
-/* Levels of the memory hierarchy, from the processor outwards. */
-enum memory_level { MEMORY_L2, MEMORY_LLC, MEMORY_DRAM, MEMORY_LEVELS };
-
-/* "L2", "LLC" (the last-level cache), "DRAM". */
-const char *memory_level_name(enum memory_level level);
-
-/* Bytes are those that the loop accesses: reading a cache line because it will be written is not counted. */
-struct bandwidth {
-    int64_t capacity;          /* bytes of the level for all threads; 0: no such level, and no rates */
-    int64_t working_set;       /* bytes that the measurement went over */
-    double read, write, triad; /* GB/s of all threads */
+enum {
+    BURST = 3,                     /* probes in a row */
+    CALIBRATION_TURNS = 5 * BURST, /* of a calibration, at most */
+    CALIBRATION_STATES = 4,        /* calibrations kept for the same conditions, at most */
 };
 
 struct calibration {
@@ -32,44 +27,46 @@ struct calibration {
     double load;    /* load average when it was measured */
     char time[32];  /* when it was measured: UTC, ISO 8601 */
     double peak; /* GFLOP/s of all threads: multiply-adds in float, fused if the instruction set has them */
+    struct bandwidth sweep[SWEEP_MOST]; /* by working set, without capacities */
+    int points;
     struct bandwidth level[MEMORY_LEVELS];
+    struct turn turn[CALIBRATION_TURNS]; /* the probes around it, without samples */
+    int turns;
+    double exceeded; /* %: the most that a program reached even after a second calibration; 0: none did */
+    bool replaced;   /* by a later one of this run: only rows that were printed before refer to it */
 };
 
 /* The present conditions, without rates. */
 struct calibration calibration_conditions(const struct peak *peak, int threads);
+
+bool calibration_same_conditions(const struct calibration *a, const struct calibration *b);
 
 struct value *calibration_json(const struct calibration *c);
 
 /* False if the JSON is not a calibration. */
 bool calibration_read(const struct value *json, struct calibration *c);
 
-/* Reads the calibration for the present conditions from the file; false if there is none. */
-bool calibration_kept(const char *path, const struct peak *peak, int threads, struct calibration *c);
+/* The state of the machine in which it was measured. */
+struct probe calibration_state(const struct calibration *c);
 
-/* Arguments of calibration_get. */
-struct calibration_request {
-    const struct peak *peak;
-    int threads;
-    const char *path; /* file of calibrations; null: none */
-    bool refresh;     /* measure even if the file has a calibration */
-    double seconds;   /* for measuring: CALIBRATION_SECONDS */
-};
+/* Raises the rates to those of an earlier calibration of the same state, if it has the same working sets. */
+void calibration_merge(struct calibration *c, const struct calibration *earlier);
 
-/*
- * The calibration of this machine: from the file, or a new one, which is written to the file; calibrations of
- * other machines stay there. False with a message if it could not be measured; true with a message if only
- * the file could not be written (otherwise the message is empty).
- */
-bool calibration_get(const struct calibration_request *r, struct calibration *c, struct message *message);
+/* Reads the calibrations for these conditions from the file; returns how many there are. */
+int calibration_load(const char *path, const struct calibration *conditions,
+                     struct calibration list[CALIBRATION_STATES]);
+
+/* Writes list[count], of the same conditions, in the place of those in the file. False with a message. */
+bool calibration_save(const char *path, const struct calibration *list, int count, struct message *error);
 
 /* Seconds for a calibration, without the allocation of its memory. */
-#define CALIBRATION_SECONDS 2.0
+#define CALIBRATION_SECONDS 3.0
 
 /*
- * Measures the peak of arithmetic and, at a working set well inside each level of the memory hierarchy, the
- * bandwidths. Each rate is that of the best of several repetitions (at least five, within its share of
- * `seconds`), by the wall time from the first thread's start to the last thread's end. False with a message
- * without memory.
+ * Measures the peak of arithmetic and the bandwidths of working sets. Each rate is that of the best of
+ * several repetitions (at least five, within its share of `seconds`), by the wall time from the first
+ * thread's start to the last thread's end. If the machine's state changes, it takes up to twice as
+ * long. False with a message without memory, or if the machine was in no state long enough.
  */
 bool calibrate(const struct peak *peak, int threads, double seconds, struct calibration *c,
                struct message *error);

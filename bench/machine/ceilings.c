@@ -1,79 +1,243 @@
 #include "bench/machine/ceilings.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "bench/base/paths.h"
-#include "bench/machine/calibration.h"
+#include "bench/base/clock.h"
 #include "bench/machine/machine.h"
+#include "bench/machine/probe.h"
 
-/* Makes room for one more calibration. */
-static struct calibration *next(struct ceilings *c)
+/* Calibrations of one run for one number of threads, at most; a machine may have more states than it is worth
+ * measuring. */
+enum { CALIBRATIONS_MOST = 4 };
+
+/* Between two looks at the machine's state. */
+static const double look_seconds = 1;
+
+struct calibrated {
+    int threads;
+    int count;  /* calibrations of this run */
+    bool again; /* one of them because a program exceeded the ceilings */
+    double looked;
+};
+
+/* Makes room for one more element. */
+static void *grown(void *list, int count, size_t size)
 {
-    c->list = realloc(c->list, ((size_t)c->count + 1) * sizeof *c->list);
-    if (!c->list)
+    list = realloc(list, ((size_t)count + 1) * size);
+    if (!list)
         abort();
-    return &c->list[c->count];
+    return list;
 }
 
-static void get(struct ceilings *c, const struct ceilings_request *r, int threads)
+static struct calibrated *calibrated_for(struct ceilings *c, int threads)
 {
-    char path[PATH_MAX];
-    struct message note = {0};
-    bool kept = paths_default("calibration", path, &note);
-    struct calibration_request request = {.peak = r->peak,
-                                          .threads = threads,
-                                          .path = kept ? path : NULL,
-                                          .refresh = r->calibrate,
-                                          .seconds = CALIBRATION_SECONDS};
-    if (calibration_get(&request, next(c), &note))
-        c->count++;
-    if (*note.text)
-        fprintf(stderr, "note: %s\n", note.text);
+    for (int i = 0; i < c->calibrated_count; i++)
+        if (c->calibrated[i].threads == threads)
+            return &c->calibrated[i];
+    c->calibrated = grown(c->calibrated, c->calibrated_count, sizeof *c->calibrated);
+    c->calibrated[c->calibrated_count] = (struct calibrated){.threads = threads, .looked = -INFINITY};
+    return &c->calibrated[c->calibrated_count++];
 }
 
-static void get_kept(struct ceilings *c, const struct ceilings_request *r, int threads)
+static void add(struct ceilings *c, const struct calibration *new)
 {
-    char path[PATH_MAX];
-    if (place_name("calibration", path) && calibration_kept(path, r->peak, threads, next(c)))
-        c->count++;
+    c->list = grown(c->list, c->count, sizeof *c->list);
+    c->list[c->count++] = *new;
 }
 
-static void each(struct ceilings *c, const struct ceilings_request *r,
-                 void (*take)(struct ceilings *, const struct ceilings_request *, int))
+static bool is_for(const struct calibration *c, int threads)
 {
-    *c = (struct ceilings){.missing = r->unwanted   ? r->unwanted
-                                      : !r->peak    ? "this device has no calibration"
-                                      : take == get ? "the calibration failed"
-                                                    : "no calibration yet; a run makes one"};
-    for (int i = 0; i < r->count && !r->unwanted && r->peak; i++) {
-        int threads = machine_threads(r->threads[i]);
-        if (!ceilings_for(c, threads))
-            take(c, r, threads);
+    return c->threads == threads && !c->replaced;
+}
+
+/* Adds what the file has. */
+static void load_all(struct ceilings *c, int threads)
+{
+    struct calibration conditions = calibration_conditions(c->peak, threads), list[CALIBRATION_STATES];
+    int count = *c->path ? calibration_load(c->path, &conditions, list) : 0;
+    for (int i = 0; i < count; i++)
+        add(c, &list[i]);
+}
+
+static void save(const struct ceilings *c, int threads)
+{
+    struct calibration list[CALIBRATION_STATES];
+    struct message error;
+    int count = 0;
+    for (int i = 0; i < c->count; i++)
+        if (is_for(&c->list[i], threads))
+            list[count++] = c->list[i];
+    if (*c->path && !calibration_save(c->path, list, count, &error))
+        fprintf(stderr, "note: %s\n", error.text);
+}
+
+void ceilings_add(struct ceilings *c, struct calibration *new)
+{
+    const char *missing;
+    struct probe state = calibration_state(new);
+    const struct calibration *same =
+        ceilings_in(c, new->threads, new->turn, (size_t) new->turns, &state, &missing);
+    int old = same ? (int)(same - c->list) : -1, count = 0;
+    if (same)
+        calibration_merge(new, same);
+    for (int i = c->count - 1; i >= 0 && !same; i--)
+        if (is_for(&c->list[i], new->threads) && ++count == CALIBRATION_STATES)
+            old = i;
+    if (old >= 0)
+        c->list[old].replaced = true;
+    add(c, new);
+}
+
+/* False if nothing was measured. */
+static bool calibrate_now(struct ceilings *c, int threads)
+{
+    struct message error;
+    struct calibration new;
+    calibrated_for(c, threads)->count++;
+    bool measured = calibrate(c->peak, threads, CALIBRATION_SECONDS, &new, &error);
+    if (measured) {
+        ceilings_add(c, &new);
+        save(c, threads);
+    } else {
+        fprintf(stderr, "note: %s\n", error.text);
     }
+    return measured;
+}
+
+/* The calibration of the machine's present state; null if there is none. */
+static const struct calibration *present(const struct ceilings *c, int threads)
+{
+    const char *missing;
+    struct turn turns[BURST];
+    for (int i = 0; i < BURST; i++) {
+        turns[i].before = probe_take(c->peak, threads);
+        turns[i].after = probe_take(c->peak, threads);
+    }
+    struct probe state = states_median(turns, BURST, NULL);
+    return ceilings_in(c, threads, turns, BURST, &state, &missing);
+}
+
+static struct ceilings start(const struct ceilings_request *r, const char *missing)
+{
+    return (struct ceilings){.peak = r->unwanted ? NULL : r->peak,
+                             .missing = r->unwanted ? r->unwanted
+                                        : !r->peak  ? "this device has no calibration"
+                                                    : missing};
+}
+
+static void move_last(struct ceilings *c, int index)
+{
+    struct calibration copy = c->list[index];
+    memmove(&c->list[index], &c->list[index + 1], (size_t)(c->count - index - 1) * sizeof copy);
+    c->list[c->count - 1] = copy;
 }
 
 void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
 {
-    each(c, r, get);
+    struct message error;
+    *c = start(r, "the calibration failed");
+    if (c->peak && !paths_default("calibration", c->path, &error)) {
+        fprintf(stderr, "note: %s\n", error.text);
+        *c->path = '\0';
+    }
+    for (int i = 0; i < r->count && c->peak; i++) {
+        int threads = machine_threads(r->threads[i]);
+        if (ceilings_for(c, threads))
+            continue;
+        if (!r->calibrate)
+            load_all(c, threads);
+        const struct calibration *found = present(c, threads);
+        if (found)
+            move_last(c, (int)(found - c->list));
+        else
+            calibrate_now(c, threads);
+    }
 }
 
 void ceilings_kept(struct ceilings *c, const struct ceilings_request *r)
 {
-    each(c, r, get_kept);
+    *c = start(r, "no calibration yet; a run makes one");
+    if (c->peak && !place_name("calibration", c->path))
+        *c->path = '\0';
+    for (int i = 0; i < r->count && c->peak; i++)
+        if (!ceilings_for(c, machine_threads(r->threads[i])))
+            load_all(c, machine_threads(r->threads[i]));
 }
 
 void ceilings_free(struct ceilings *c)
 {
     free(c->list);
+    free(c->calibrated);
     *c = (struct ceilings){0};
 }
 
 const struct calibration *ceilings_for(const struct ceilings *c, int threads)
 {
-    for (int i = 0; i < c->count; i++)
-        if (c->list[i].threads == threads)
+    for (int i = c->count - 1; i >= 0; i--)
+        if (is_for(&c->list[i], threads))
             return &c->list[i];
     return NULL;
+}
+
+bool ceilings_were_exceeded(const struct ceilings *c)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->list[i].exceeded > 0)
+            return true;
+    return false;
+}
+
+const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
+                                      size_t n, const struct probe *probe, const char **missing)
+{
+    struct turn *all = malloc((n + (size_t)c->count * CALIBRATION_TURNS) * sizeof *all);
+    const struct calibration *found = NULL;
+    if (!all)
+        abort();
+    memcpy(all, turns, n * sizeof *all);
+    for (int i = 0; i < c->count; i++)
+        if (is_for(&c->list[i], threads)) {
+            memcpy(all + n, c->list[i].turn, (size_t)c->list[i].turns * sizeof *all);
+            n += (size_t)c->list[i].turns;
+        }
+    struct states states = states_find(all, n);
+    free(all);
+    *missing =
+        ceilings_for(c, threads) ? "the ceilings were measured in another state of the machine" : c->missing;
+    for (int i = c->count - 1; i >= 0 && !found; i--) {
+        struct probe state = calibration_state(&c->list[i]);
+        if (is_for(&c->list[i], threads) && states_same(&states, probe, &state))
+            found = &c->list[i];
+    }
+    return found;
+}
+
+bool ceilings_look(struct ceilings *c, int threads)
+{
+    struct calibrated *done = calibrated_for(c, threads);
+    if (!c->peak || done->count >= CALIBRATIONS_MOST || clock_now() - done->looked < look_seconds)
+        return false;
+    bool measured = !present(c, threads) && calibrate_now(c, threads);
+    done->looked = clock_now();
+    return measured;
+}
+
+bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent)
+{
+    struct calibrated *done = calibrated_for(c, threads);
+    if (!done->again) {
+        done->again = true;
+        return calibrate_now(c, threads);
+    }
+    for (int i = 0; i < c->count; i++)
+        if (is_for(&c->list[i], threads) && strcmp(c->list[i].time, time) == 0 &&
+            percent > c->list[i].exceeded) {
+            c->list[i].exceeded = percent;
+            save(c, threads);
+        }
+    return false;
 }
 
 struct value *ceilings_json(const struct ceilings *c)

@@ -1,14 +1,22 @@
-/* The machine's ceilings for every number of threads of a sweep. */
+/*
+ * The machine's ceilings: calibrations for every number of threads of a sweep, and for every state that the
+ * machine was found in.
+ */
 #ifndef GTMARK_BENCH_CEILINGS_H
 #define GTMARK_BENCH_CEILINGS_H
 
 #include "analysis/record/value.h"
+#include "bench/base/paths.h"
 #include "bench/machine/calibration.h"
 
 struct ceilings {
     struct calibration *list;
     int count;
     const char *missing; /* why there are none */
+    const struct peak *peak;
+    char path[PATH_MAX];           /* of the calibration file; empty: none */
+    struct calibrated *calibrated; /* what this run has measured */
+    int calibrated_count;
 };
 
 struct ceilings_request {
@@ -19,8 +27,8 @@ struct ceilings_request {
     bool calibrate; /* measure even if the calibration file has them */
 };
 
-/* The ceilings for each number of threads, from the calibration file or measured and written there. Notes go
- * to stderr. */
+/* The ceilings for each number of threads in the present state of the machine, from the calibration file or
+ * measured and written there. Notes go to stderr. */
 void ceilings_get(struct ceilings *c, const struct ceilings_request *r);
 
 /* Only the ceilings in the calibration file: measures and writes nothing. */
@@ -28,8 +36,32 @@ void ceilings_kept(struct ceilings *c, const struct ceilings_request *r);
 
 void ceilings_free(struct ceilings *c);
 
-/* The calibration for this number of threads; null if there is none. */
+/* Adds a calibration as the last one, in the place of the one of the same state, whose rates it keeps if they
+ * are higher, or of the oldest of CALIBRATION_STATES. */
+void ceilings_add(struct ceilings *c, struct calibration *new);
+
+/* The last calibration for this number of threads, for predictions; null if there is none. */
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);
+
+/* Whether a program was faster than one of these, so that what they predict is no bound. */
+bool ceilings_were_exceeded(const struct ceilings *c);
+
+/*
+ * The calibration of the state `probe`, as told apart by turns[n] and the probes of all calibrations
+ * together. Null if there is none; *missing says why.
+ */
+const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
+                                      size_t n, const struct probe *probe, const char **missing);
+
+/* Between turns, at most once a second: measures the ceilings of the present state if there are none. True if
+ * it did. */
+bool ceilings_look(struct ceilings *c, int threads);
+
+/*
+ * A program reached `percent` > 100 of the calibration of this time. The first time for a number of threads
+ * it is measured again: true. Otherwise the calibration is marked.
+ */
+bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent);
 
 /* The array of calibrations for the record. */
 struct value *ceilings_json(const struct ceilings *c);

@@ -7,6 +7,7 @@
 #define GTMARK_BENCH_ROOFLINE_H
 
 #include "bench/machine/calibration.h"
+#include "models/tape/tape.h"
 
 enum bound { BOUND_COMPUTE, BOUND_MEMORY };
 
@@ -14,21 +15,17 @@ enum bound { BOUND_COMPUTE, BOUND_MEMORY };
 const char *bound_name(enum bound bound);
 
 struct roofline {
-    enum memory_level level; /* the innermost that holds the working set */
+    enum memory_level level; /* that limits the traffic: levels_seconds */
     enum bound bound;        /* which of the two ceilings is the lower one */
     double attainable;       /* GFLOP/s; 0 without FLOPs */
     double percent;          /* of what is attainable; of the bandwidth if there are no FLOPs */
 };
 
-/*
- * For `flops` FLOPs that moved `bytes` bytes in `seconds` > 0, with a working set of `working_set` bytes. The
- * bandwidth of a level is the highest of its three, so that no mix of reading and writing exceeds the
- * ceiling.
- */
-struct roofline roofline_place(const struct calibration *c, int64_t flops, int64_t bytes, double seconds,
+/* For this cost, within 63 bits, in `seconds` > 0, with a working set of so many bytes. */
+struct roofline roofline_place(const struct calibration *c, const struct cost *cost, double seconds,
                                int64_t working_set);
 
-/* Whether the rate is above what is attainable; `text` then says so and what to do, otherwise it is empty. */
+/* Whether the rate is above what is attainable; `text` then says so and why, otherwise it is empty. */
 bool roofline_fault(const struct roofline *r, const struct calibration *c, struct message *text);
 
 #endif

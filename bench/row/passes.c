@@ -23,9 +23,13 @@ static bool on_device(const struct target *t)
     return t->job->options->device.backend->device != NULL;
 }
 
-static const struct calibration *ceilings_of(const struct target *t)
+/* The ceilings of the state after the last turn. */
+static const struct calibration *ceilings_after(const struct target *t)
 {
-    return ceilings_for(t->job->ceilings, t->job->config.threads);
+    const char *missing;
+    struct turns turns = samples_turns(t->result->samples);
+    return ceilings_in(t->job->ceilings, t->job->config.threads, turns.list, turns.count,
+                       &turns.list[turns.count - 1].after, &missing);
 }
 
 /* --- time with cold caches */
@@ -193,7 +197,7 @@ static bool profile_run(struct target *t, struct message *missing)
     char title[128];
     snprintf(title, sizeof title, "%s at %lld nodes", program_name(t->kind),
              (long long)t->job->config.graph.nodes);
-    profile_print(t->recording->tape, samples < 10 ? samples : 10, title, ceilings_of(t), t->job->profile);
+    profile_print(t->recording->tape, samples < 10 ? samples : 10, title, ceilings_after(t), t->job->profile);
     if (t->job->options->bench->whole)
         model_report(t->recording->tape, t->kind, t->job->profile);
     return true;

@@ -152,52 +152,59 @@ static void write_rates(struct row *row, enum program_kind kind, struct cost cos
     program_set_real(row, kind, "edges_per_second", (double)g->edges / median);
 }
 
+/* The ceilings for the state in which a program is reported; null with the reason if there are none. */
+static const struct calibration *ceilings_of(const struct result *r, const struct program_result *p,
+                                             const struct reported *reported, const char **missing)
+{
+    struct turns turns = samples_turns(p->samples);
+    struct cost cost = result_cost(p);
+    const struct calibration *c = ceilings_in(r->job->ceilings, r->job->config.threads, turns.list,
+                                              turns.count, &reported->state, missing);
+    if (c && reported->unsettled)
+        *missing = "the machine was disturbed, or its state changed, in every turn";
+    else if (c && (cost.flops < 0 || cost.bytes < 0 || p->plan.operands == BYTES_MOST))
+        *missing = "the work exceeds 63 bits";
+    else
+        return c;
+    return NULL;
+}
+
 static void write_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
-                           double median, const struct calibration *c, const char *missing)
+                           double median, const struct calibration *c)
 {
     struct cost cost = result_cost(p);
-    bool known = cost.flops >= 0 && cost.bytes >= 0 && p->plan.operands < BYTES_MOST;
-    if (!c || !known) {
-        program_set_null(row, kind, "roofline", c ? "the work exceeds 63 bits" : missing);
-        return;
-    }
-    struct roofline r = roofline_place(c, cost.flops, cost.bytes, median, p->plan.operands);
+    struct roofline r = roofline_place(c, &cost, median, p->plan.operands);
     struct message fault;
     roofline_fault(&r, c, &fault);
     program_set_text(row, kind, "roofline.level", memory_level_name(r.level));
     program_set_text(row, kind, "roofline.bound", bound_name(r.bound));
     program_set_real(row, kind, "roofline.attainable", r.attainable);
     program_set_real(row, kind, "roofline.percent", r.percent);
+    program_set_text(row, kind, "roofline.calibrated", c->time);
     program_set_text(row, kind, "roofline.fault", fault.text);
-}
-
-/* With cold caches the working set is in the outermost level. */
-static void write_cold_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
-                                const struct calibration *c, const char *missing)
-{
-    struct cost cost = result_cost(p);
-    if (p->cold.n == 0)
-        return;
-    if (c && cost.flops >= 0 && cost.bytes >= 0)
+    /* With cold caches the working set is in the outermost level. */
+    if (p->cold.n > 0)
         program_set_real(row, kind, "cold.percent",
-                         roofline_place(c, cost.flops, cost.bytes, p->cold.median, INT64_MAX).percent);
-    else
-        program_set_null(row, kind, "cold.percent", c ? "the work exceeds 63 bits" : missing);
+                         roofline_place(c, &cost, p->cold.median, INT64_MAX).percent);
 }
 
 static void write_timed(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
-    const struct ceilings *ceilings = r->job->ceilings;
-    const struct calibration *c = ceilings_for(ceilings, r->job->config.threads);
     struct turns turns = samples_turns(p->samples);
     struct reported reported = reported_choose(&turns, r->job->states);
     double median = reported_median(&reported);
+    const char *missing;
+    const struct calibration *c = ceilings_of(r, p, &reported, &missing);
     write_times(row, kind, p->samples, &reported);
     write_rates(row, kind, result_cost(p), median, &r->graph);
-    write_roofline(row, kind, p, median, c, ceilings->missing);
     passes_write(row, kind, p);
-    write_cold_roofline(row, kind, p, c, ceilings->missing);
+    if (c)
+        write_roofline(row, kind, p, median, c);
+    else
+        program_set_null(row, kind, "roofline", missing);
+    if (!c && p->cold.n > 0)
+        program_set_null(row, kind, "cold.percent", missing);
     if (kind == PROGRAM_STEP)
         row_set_real(row, "loss", p->samples->first);
     reported_free(&reported);

@@ -130,7 +130,7 @@ static void add_roofline(struct grid *table, const struct group *g, const struct
         grid_add(table, "-");
         return;
     }
-    struct roofline r = roofline_place(c, g->cost.flops, g->cost.bytes, g->seconds, g->largest);
+    struct roofline r = roofline_place(c, &g->cost, g->seconds, g->largest);
     add_percent(table, r.percent);
     grid_add(table, "%s", bound_name(r.bound));
 }

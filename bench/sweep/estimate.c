@@ -1,6 +1,7 @@
 /*
- * The lower bound of a run's time: its FLOPs at peak speed, or its bytes at the bandwidth of the memory level
- * that holds the live data, whichever is longer (bench/machine/roofline.h). Sampling takes its share of the
+ * The lower bound of a run's time: its FLOPs at peak speed, or its bytes at the bandwidth of the memory that
+ * holds its operands, whichever is longer (bench/machine/roofline.h). It is only a prediction if a program
+ * has exceeded these ceilings. Sampling takes its share of the
  * budget, or the minimum number of runs if these take longer; a row with little noise ends sooner.
  */
 #include "bench/sweep/estimate.h"
@@ -43,7 +44,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
         e.program[p].bytes = total.bytes;
         e.program[p].arena = plan->arena;
         if (c && total.flops >= 0 && total.bytes >= 0)
-            e.program[p].seconds = roofline_place(c, total.flops, total.bytes, 1, plan->operands).percent / 100;
+            e.program[p].seconds = roofline_place(c, &total, 1, plan->operands).percent / 100;
         tape_free(r.tape);
     }
     workload_close(&w);
@@ -165,7 +166,10 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     if (o->sampling.runs == 0) /* otherwise exactly --runs samples are taken */
         fprintf(out, "; sampling has a budget of %g s", o->sampling.budget);
     putc('\n', out);
-    if (ceilings->count > 0)
+    if (ceilings_were_exceeded(ceilings))
+        fprintf(out, "time: predictions, no bounds: a program was faster than the ceilings measured %s\n",
+                ceilings->list[0].time);
+    else if (ceilings->count > 0)
         fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the ceilings measured %s\n",
                 ceilings->list[0].time);
     else
@@ -183,14 +187,15 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     struct sum all = {0};
     struct ceilings_request request = options_ceilings(o);
     ceilings_kept(&ceilings, &request);
+    const char *relation = ceilings_were_exceeded(&ceilings) ? "~" : ">=";
     struct grid table = {.columns = 4};
     grid_add(&table, "work");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (o->programs[p]) {
-            grid_add(&table, "%s >=", program_name(p));
+            grid_add(&table, "%s %s", program_name(p), relation);
             table.columns++;
         }
-    grid_add(&table, "row >=");
+    grid_add(&table, "row %s", relation);
     grid_add(&table, "memory");
     grid_add(&table, "axes");
     for (int64_t i = 0; i < config_count(o); i++)

@@ -149,7 +149,7 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
 }
 
 /* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the store. */
-static int run_rows(const struct bench *b, struct options *o, const struct ceilings *ceilings,
+static int run_rows(const struct bench *b, struct options *o, struct ceilings *ceilings,
                     struct resume *resume, struct record *record, const char *path, struct store *store)
 {
     struct message error, later;

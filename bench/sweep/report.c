@@ -84,6 +84,14 @@ static void print_row(struct report *r, const struct table_line *line)
     }
 }
 
+void report_ceilings(struct report *r, const struct ceilings *ceilings)
+{
+    char ignored[MESSAGE_SIZE]; /* the file is saved whole at the end */
+    value_set(r->resume->run, "calibrations", ceilings_json(ceilings));
+    if (r->store)
+        store_head(r->store, r->resume->run == record_head(r->record) ? "calibrations" : "resumed", ignored);
+}
+
 bool report_has(const struct report *r, int64_t index)
 {
     return r->resume->state[index] != ROW_MISSING;

@@ -37,6 +37,9 @@ struct report {
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
                   const char *path, struct store *store, struct message *error);
 
+/* Writes the ceilings as they are now into the head of the record, and saves it. */
+void report_ceilings(struct report *r, const struct ceilings *ceilings);
+
 /* Takes ownership of a row, which replaces an earlier state of it, all rows before it being in the record;
  * saves it. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);

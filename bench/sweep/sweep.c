@@ -10,6 +10,7 @@
 
 #include "analysis/record/record.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/program_fields.h"
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
@@ -28,6 +29,7 @@ struct run {
     const struct options *options;
     struct progress *progress;
     struct report *report;
+    struct ceilings *ceilings;
     struct live live;
     struct work *work;
     int64_t rows;
@@ -76,6 +78,8 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
+    if (ceilings_look(s->ceilings, w->job.config.threads))
+        report_ceilings(s->report, s->ceilings);
     measurement_turn(w->m, plan);
     keep_graphs(s, w);
     for (size_t i = 0; i < TIMED; i++)
@@ -86,6 +90,33 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
 static bool save_row(struct run *s, struct work *w, struct row *row, struct message *error)
 {
     return report_row(s->report, s->progress->before + w->job.row, row, error);
+}
+
+/* Whether the ceilings were measured again because a program of the row is faster. */
+static bool measured_again(struct run *s, const struct row *row, int threads)
+{
+    bool again = false;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        char percent_path[SCHEMA_PATH], time_path[SCHEMA_PATH];
+        double percent;
+        const char *time;
+        if (row_get_real(row, program_path(percent_path, p, "roofline.percent"), &percent) && percent > 100 &&
+            row_get_text(row, program_path(time_path, p, "roofline.calibrated"), &time))
+            again = ceilings_exceeded(s->ceilings, threads, time, percent) || again;
+    }
+    return again;
+}
+
+/* Saves the row so far. */
+static bool save_measured(struct run *s, struct work *w, struct message *error)
+{
+    struct row *row = measurement_row(w->m);
+    if (measured_again(s, row, w->job.config.threads)) {
+        report_ceilings(s->report, s->ceilings);
+        row_free(row);
+        row = measurement_row(w->m);
+    }
+    return save_row(s, w, row, error);
 }
 
 static struct turn_plan plan_turn(const struct work *w, int turn)
@@ -117,7 +148,7 @@ static bool begin_row(struct run *s, struct work *w, struct message *error)
         return true;
     }
     pace_learn(&s->pace, w);
-    return save_row(s, w, measurement_row(w->m), error);
+    return save_measured(s, w, error);
 }
 
 /* Prints a row that takes no more turns. */
@@ -142,8 +173,9 @@ static void describe_work(const void *work, int64_t row, char text[AXES_TEXT])
 static void say_long_rows(const struct run *s)
 {
     static const struct warning_kind over = {
-        "note", "needs at least %s, more than the whole --budget",
+        "note", "needs %s, more than the whole --budget",
         "its fewest runs are taken all the same; --timeout skips such rows, and --dry-run shows all"};
+    const char *relation = ceilings_were_exceeded(s->ceilings) ? "about" : "at least";
     struct warnings told = {0};
     for (int64_t i = 0; i < s->rows; i++) {
         const struct work *w = &s->work[i];
@@ -154,7 +186,7 @@ static void say_long_rows(const struct run *s)
             least += w->slot[p].call * estimate_runs(s->options);
         estimate_time_text(text, least);
         if (estimate_is_over(s->options, least))
-            warnings_add(&row, &over, least, "%s", text);
+            warnings_add(&row, &over, least, "%s %s", relation, text);
     }
     warnings_print(&told, describe_work, s->work, stderr);
     warnings_free(&told);
@@ -254,7 +286,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
         struct turn_plan plan = turn < o->sampling.turns ? plan_turn(w, turn) : plan_more(w, seconds_left(s));
         if (take_turn(s, w, &plan)) {
             *any = true;
-            going = save_row(s, w, measurement_row(w->m), error);
+            going = save_measured(s, w, error);
         }
     }
     free(order);
@@ -285,7 +317,7 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
     for (int64_t i = 0; i < s->rows && going; i++) {
         struct work *w = &s->work[i];
         if (w->m)
-            going = save_row(s, w, measurement_row(w->m), error);
+            going = save_measured(s, w, error);
         if (going && report_has(s->report, s->progress->before + i))
             going = finish_row(s, w, all_good, error);
     }
@@ -293,7 +325,8 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
 }
 
 /* The sweep on one device. */
-static bool run_work(const struct job *common, struct report *r, bool *all_good, struct message *error)
+static bool run_work(const struct job *common, struct ceilings *ceilings, struct report *r, bool *all_good,
+                     struct message *error)
 {
     const struct options *o = common->options;
     struct flush flush = {0};
@@ -303,9 +336,10 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     struct run s = {.options = o,
                     .progress = common->progress,
                     .report = r,
+                    .ceilings = ceilings,
                     .live = {.report = r},
                     .rows = config_count(o),
-                    .pace = pace_start(common->ceilings)};
+                    .pace = pace_start(ceilings)};
     s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
     if (s.work)
         say_long_rows(&s);
@@ -319,7 +353,7 @@ static bool run_work(const struct job *common, struct report *r, bool *all_good,
     return going;
 }
 
-bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
+bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool *all_good,
            struct message *error)
 {
     struct progress progress;
@@ -342,7 +376,7 @@ bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r,
     if (o->device.meta)
         o->sampling.turns = 1; /* nothing is timed */
     for (int i = 0; done && i < o->device.count; i++)
-        done = device_select(&o->device, i, error) && run_work(&common, r, all_good, error);
+        done = device_select(&o->device, i, error) && run_work(&common, ceilings, r, all_good, error);
     if (counting)
         counters_close(&counters);
     counted_entries_free(&entries);

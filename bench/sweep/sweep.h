@@ -10,7 +10,7 @@
  * in use. all_good: whether every row was ok. Ends early after a signal (bench/base/interrupt.h). False with
  * a message if a row could not be reported, or a device not be opened.
  */
-bool sweep(struct options *o, const struct ceilings *ceilings, struct report *r, bool *all_good,
+bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool *all_good,
            struct message *error);
 
 #endif

@@ -112,8 +112,10 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     double seconds = run * estimate_runs(o);
     if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
         return false;
-    snprintf(reason, 256, "%d runs would take %.3g s, judging by the %s; --timeout is %g s", estimate_runs(o),
-             seconds, pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
+    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
+    snprintf(reason, 256, "%d runs would take %s %.3g s, judging by the %s; --timeout is %g s",
+             estimate_runs(o), pace->measured || (c && c->exceeded > 0) ? "about" : "at least", seconds,
+             pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
     return true;
 }
 

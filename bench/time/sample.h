@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
+#include "bench/machine/probe.h"
 #include "bench/time/noise.h"
-#include "bench/time/probe.h"
 #include "bench/time/watch.h"
 #include "models/tape/tape.h"
 

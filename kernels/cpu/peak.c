@@ -99,6 +99,13 @@ static void write_all(int64_t n, float *x, float value)
         x[i] = value;
 }
 
+static void update(int64_t n, float *x, float factor)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        x[i] = 1 + factor * x[i];
+}
+
 static void triad(int64_t n, float *restrict x, const float *restrict y, const float *restrict z, float s)
 {
 #pragma omp simd
@@ -115,5 +122,6 @@ const struct peak CPU(peak) = {
     .multiply_add = multiply_add,
     .read = read_all,
     .write = write_all,
+    .update = update,
     .triad = triad,
 };

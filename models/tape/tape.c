@@ -207,6 +207,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     e->flops = op_flops(op, copy);
     e->bytes = op_bytes(op, copy);
+    e->written = op_bytes_written(op, copy);
     e->no_reuse = op_bytes_no_reuse(op, copy);
     add_scratch(t, e);
     return copy;

@@ -189,7 +189,7 @@ struct entry {
     const struct kernel *kernel;
     void *args;
     struct mat scratch;
-    int64_t flops, bytes, no_reuse; /* by op_flops, op_bytes and op_bytes_no_reuse; -1 beyond 63 bits */
+    int64_t flops, bytes, written, no_reuse; /* by op_flops and op_bytes...; -1 beyond 63 bits */
 };
 
 int tape_entry_count(const struct tape *t);
@@ -197,6 +197,7 @@ const struct entry *tape_entry(const struct tape *t, int index);
 
 struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
+    int64_t written;                /* of the bytes */
 };
 
 /*

@@ -3,7 +3,7 @@
  * interrupt can only prolong one. A thread that is not running holds up the ring: after a millisecond all
  * give up, and that millisecond is the result.
  */
-#include "bench/time/probe.h"
+#include "bench/machine/probe.h"
 
 #include <math.h>
 #include <omp.h>
