@@ -34,7 +34,7 @@ VOLATILE = (
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
     ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median *.launch.per_entry"),
     ("rates and shares of times", "*.gflops *.bandwidth *.throughput *.nodes_per_second *.edges_per_second"
-                                  " *.percent *.roofline.fault encoding.break_even_*"),
+                                  " *.percent *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
     ("fits of times", "fits"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
     ("wording", "reason reasons.*"),

@@ -306,6 +306,7 @@ static void test_ceilings_of_the_state(void **state)
     assert_ptr_equal(found(&c, 1, NAN, 10, &missing), &c.list[1]);
     assert_null(found(&c, 3, 1.4e-7, 10, &missing));
     assert_string_equal(missing, "none at all");
+    assert_null(found(&c, 2, NAN, 10, &missing)); /* two threads on one processor */
     /* Two probes are too few for a state of their own. */
     assert_ptr_equal(found(&c, 2, 5.7e-7, 1, &missing), &c.list[0]);
     struct calibration other = constructed(2, 5.7e-7);

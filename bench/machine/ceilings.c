@@ -189,6 +189,15 @@ bool ceilings_were_exceeded(const struct ceilings *c)
     return false;
 }
 
+/* A part that was measured in only one of the probes makes another state. */
+static bool is_state(const struct states *states, const struct probe *a, const struct probe *b)
+{
+    for (int part = 0; part < PROBE_PARTS; part++)
+        if (isnan(a->seconds[part]) != isnan(b->seconds[part]))
+            return false;
+    return states_same(states, a, b);
+}
+
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
                                       size_t n, const struct probe *probe, const char **missing)
 {
@@ -208,7 +217,7 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
         ceilings_for(c, threads) ? "the ceilings were measured in another state of the machine" : c->missing;
     for (int i = c->count - 1; i >= 0 && !found; i--) {
         struct probe state = calibration_state(&c->list[i]);
-        if (is_for(&c->list[i], threads) && states_same(&states, probe, &state))
+        if (is_for(&c->list[i], threads) && is_state(&states, probe, &state))
             found = &c->list[i];
     }
     return found;
