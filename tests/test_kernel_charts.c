@@ -46,12 +46,14 @@ static void test_percentages(void **state)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
-    struct row *const rows[] = {op_row("linear", "simd", 60, 40, 60), op_row("linear", "ref", 0.02, 40, 0.02),
-                                op_row("ad%am", "simd", 198, 0.5, 20), op_row("copy", "simd", 40, 0, 0),
-                                op_row("spmm", "simd", 1, 0.5, 0.1)};
+    struct row *const rows[] = {
+        op_row("linear", "simd", 60, 40, 60),  op_row("linear", "ref", 0.02, 40, 0.02),
+        op_row("ad%am", "simd", 198, 0.5, 20), op_row("copy", "simd", 40, 0, 0),
+        op_row("spmm", "simd", 1, 0.5, 0.1),   op_row("fill", "simd", 1, 0, 0)};
     row_set_text(rows[4], "kernel.time.noisy", "made up");
     row_set_real(rows[3], "kernel.cold.percent", 5);
-    struct record *record = record_of(rows, 5);
+    row_set_null(rows[5], "kernel.roofline.percent", "made up");
+    struct record *record = record_of(rows, 6);
     kernel_chart_draw(record, NULL, p->prefix, message);
     assert_title(p, "_percent.gp",
                  "Half of the 3 default kernels reach 60 % of their roofline or more; 1 exceeds 100 %");
@@ -62,6 +64,7 @@ static void test_percentages(void **state)
     assert_in(script, "outside = 2\n");
     assert_in(script, "$cold << END\n5 2 1 0\nEND\ncold = 1\n");
     assert_in(script, "\n1 3 1 1\n"); /* noisy */
+    assert_in(script, "not drawn: 1 row without");
     assert_in(script, "; crosses: noisy times, in no finding; above 100 %: ");
     assert_in(script, "\"ad%%am\" 1, "); /* labels of ticks are formats */
     free(script);

@@ -101,7 +101,8 @@ static void write_percent(FILE *out, const void *what)
     const struct kernel_chart *c = what;
     const struct kernel_dots *d = &c->dots;
     const struct rows *rows = record_rows(c->record);
-    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], left_out[CHART_TEXT];
+    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], left_out[CHART_TEXT],
+        others[64] = "";
     write_percentages(out, d, false);
     bool cold = write_percentages(out, d, true) > 0;
     double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d);
@@ -113,6 +114,9 @@ static void write_percent(FILE *out, const void *what)
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
     chart_left_out(left_out, rows, schema_find("op"));
+    if (d->others > 0)
+        snprintf(others, sizeof others, "not drawn: %zu row%s without a percentage", d->others,
+                 d->others == 1 ? "" : "s");
     snprintf(notes, sizeof notes, "medians%s%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
              kernel_dots_noisy(d) ? "; crosses: noisy times, in no finding" : "",
              most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
@@ -120,7 +124,7 @@ static void write_percent(FILE *out, const void *what)
     frame_write(out, &(struct frame){.title = title,
                                      .subtitle = machine,
                                      .axis = "percentage of the calibrated roofline",
-                                     .notes = {notes, work},
+                                     .notes = {notes, others, work},
                                      .legend_rows = frame_legend_rows(d->variants, widest),
                                      .height = d->ops * PIXELS + 60});
 }

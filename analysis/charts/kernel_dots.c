@@ -27,8 +27,10 @@ struct kernel_dots kernel_dots_of(const struct rows *rows)
         abort();
     for (size_t i = 0; i < n; i++) {
         struct kernel_dot dot = {.row = rows_at(rows, i), .cold = NAN, .intensity = NAN, .gflops = NAN};
-        if (!row_is_ok(dot.row) || !row_get_text(dot.row, "op", &dot.op) ||
-            !row_get_text(dot.row, "variant", &dot.variant) ||
+        if (!row_is_ok(dot.row))
+            continue;
+        d.others++; /* until it has a dot */
+        if (!row_get_text(dot.row, "op", &dot.op) || !row_get_text(dot.row, "variant", &dot.variant) ||
             !row_get_real(dot.row, "kernel.roofline.percent", &dot.percent) || !(dot.percent > 0))
             continue;
         row_get_real(dot.row, "kernel.cold.percent", &dot.cold);
@@ -40,6 +42,7 @@ struct kernel_dots kernel_dots_of(const struct rows *rows)
             continue;
         dot.line = index_of(d.op_names, &d.ops, n, dot.op);
         d.dots[d.count++] = dot;
+        d.others--;
     }
     return d;
 }

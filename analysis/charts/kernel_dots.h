@@ -21,12 +21,13 @@ struct kernel_dot {
 
 struct kernel_dots {
     size_t count, ops, variants;
+    size_t others; /* rows that are ok, but without a percentage or of one variant too many */
     const char **op_names;
     const char *variant_names[KERNEL_VARIANTS_MAX];
     struct kernel_dot *dots;
 };
 
-/* The rows that are ok and have a percentage of the roofline; beyond KERNEL_VARIANTS_MAX variants none. */
+/* The rows that are ok and have a percentage of the roofline, of up to KERNEL_VARIANTS_MAX variants. */
 struct kernel_dots kernel_dots_of(const struct rows *rows);
 void kernel_dots_free(struct kernel_dots *d);
 
