@@ -100,6 +100,33 @@ static void test_roofline(void **state)
     record_free(record);
 }
 
+/* The roofs are those of the state that most kernels were in, if the rows name it. */
+static void test_roofs_of_states(void **state)
+{
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct row *rows[3];
+    for (int i = 0; i < 3; i++) {
+        rows[i] = op_row(i ? "spmm" : "linear", i == 1 ? "ref" : "simd", 60, 40, 60);
+        row_set_text(rows[i], "kernel.roofline.calibrated", i == 1 ? "then" : "now");
+    }
+    struct record *record = record_of(rows, 3);
+    struct value *calibrations = value_parse(
+        "[{\"threads\": 2, \"time\": \"then\", \"peak\": 50.0, \"bandwidth\": {\"L2\": {\"read\": 9.0}}},"
+        " {\"threads\": 2, \"time\": \"now\", \"peak\": 100.0, \"bandwidth\":"
+        " {\"L2\": {\"read\": 8.0, \"update\": 16.0}, \"LLC\": null}}]",
+        message);
+    assert_non_null(calibrations);
+    value_set(record_head(record), "calibrations", calibrations);
+    kernel_chart_draw(record, NULL, p->prefix, message);
+    char *script = content(p, "_roofline.gp");
+    assert_in(script, "roofs = 1\n");
+    assert_in(script, "roof[1] = \"L2, 16 GB/s\"\n");
+    assert_in(script, "roofs: of 2 of the 3 kernels; ");
+    free(script);
+    record_free(record);
+}
+
 /* Without a calibration for the threads of the rows there is no roofline. */
 static void test_no_roofs(void **state)
 {
@@ -151,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_percentages, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_roofline, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_roofs_of_states, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_no_roofs, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_labels_apart, make_directory, remove_directory),
     };

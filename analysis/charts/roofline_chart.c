@@ -20,7 +20,8 @@ enum { ROOFS_MAX = 8, AREA_HEIGHT = 560 };
 static const double plot_width = CHART_WIDTH * (0.97 - 0.125), plot_height = AREA_HEIGHT - 64;
 
 struct roofs {
-    double peak; /* GFLOP/s */
+    double peak;    /* GFLOP/s */
+    size_t kernels; /* compared with them */
     size_t count;
     const char *name[ROOFS_MAX];
     double bandwidth[ROOFS_MAX]; /* GB/s */
@@ -62,27 +63,34 @@ static void read_levels(const struct value *calibration, struct roofs *roofs)
     }
 }
 
-/* Whether the row was compared with this calibration; if it does not say, any of its threads will do. */
-static bool is_calibration_of(const struct value *calibration, const struct row *row)
+/* The number of kernels that were compared with a calibration; in older records those with its threads. */
+static size_t kernels_under(const struct kernel_dots *d, const struct value *calibration)
 {
-    int64_t threads = 0, measured = 0;
-    const char *time = NULL, *wanted = NULL;
-    row_get_count(row, "threads", &threads);
-    row_get_text(row, "kernel.roofline.calibrated", &wanted);
-    value_get_count(calibration, "threads", &measured);
+    const char *time = "", *wanted;
+    int64_t threads = 0, own = -1;
+    size_t n = 0;
     value_get_text(calibration, "time", &time);
-    return measured == threads && (!wanted || (time && strcmp(time, wanted) == 0));
+    value_get_count(calibration, "threads", &threads);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct row *row = d->dots[i].row;
+        bool told = row_get_text(row, "kernel.roofline.calibrated", &wanted);
+        n += row_get_count(row, "threads", &own) && own == threads && (!told || strcmp(wanted, time) == 0);
+    }
+    return n;
 }
 
-/* The roofs of the first row. */
+/* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
 static struct roofs roofs_of(const struct kernel_chart *c)
 {
-    struct roofs roofs = {0};
-    for (struct walk w = value_walk(value_get(record_head(c->record), "calibrations")); walk_next(&w);)
-        if (roofs.count == 0 && c->dots.count > 0 && is_calibration_of(w.value, c->dots.dots[0].row) &&
-            value_get_real(w.value, "peak", &roofs.peak))
-            read_levels(w.value, &roofs);
-    return roofs;
+    struct roofs best = {0};
+    for (struct walk w = value_walk(value_get(record_head(c->record), "calibrations")); walk_next(&w);) {
+        struct roofs roofs = {.kernels = kernels_under(&c->dots, w.value)};
+        if (roofs.kernels <= best.kernels || !value_get_real(w.value, "peak", &roofs.peak))
+            continue;
+        read_levels(w.value, &roofs);
+        best = roofs;
+    }
+    return best;
 }
 
 bool roofline_chart_possible(const struct kernel_chart *c)
@@ -299,6 +307,17 @@ static void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, c
              ops);
 }
 
+static void list_marks(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs)
+{
+    bool noisy = kernel_dots_noisy(d), others = roofs->kernels < d->count;
+    int used = snprintf(text, CHART_TEXT, "%s%s", noisy ? "crosses: noisy times, in no finding" : "",
+                        noisy && others ? "; " : "");
+    if (others)
+        snprintf(text + used, CHART_TEXT - (size_t)used,
+                 "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",
+                 roofs->kernels, d->count);
+}
+
 void roofline_chart_write(FILE *out, const void *what)
 {
     const struct kernel_chart *c = what;
@@ -306,8 +325,8 @@ void roofline_chart_write(FILE *out, const void *what)
     const struct rows *rows = record_rows(c->record);
     struct roofs roofs = roofs_of(c);
     struct view v = view_of(d, &roofs);
-    const char *noisy = kernel_dots_noisy(d) ? "crosses: noisy times, in no finding" : NULL;
-    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], ops[CHART_TEXT], without[CHART_TEXT];
+    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], ops[CHART_TEXT], without[CHART_TEXT],
+        marks[CHART_TEXT];
     size_t n, *number = calloc(d->ops + 1, sizeof *number), next = 0;
     struct stem *stems = stems_of(d, &n);
     if (!number)
@@ -323,10 +342,11 @@ void roofline_chart_write(FILE *out, const void *what)
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
     list_ops(ops, without, d, number);
+    list_marks(marks, d, &roofs);
     frame_write(out, &(struct frame){.title = title,
                                      .subtitle = machine,
                                      .axis = "GFLOP/s, warm medians; lines: calibrated roofs",
-                                     .notes = {ops, without, noisy, work},
+                                     .notes = {ops, without, marks, work},
                                      .legend_rows = frame_legend_rows(d->variants + roofs.count, widest),
                                      .height = AREA_HEIGHT});
     free(stems);
