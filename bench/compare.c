@@ -27,8 +27,8 @@ struct options {
 };
 
 /* Refuses an item of a list: the flag's value is none of these names, null past the last. */
-static bool refuse(const struct argument *a, const char *const *names, const char *allowed,
-                   struct message *error)
+static bool refuse_item(const struct argument *a, const char *const *names, const char *allowed,
+                        struct message *error)
 {
     struct suggestion s = {a->value, strlen(a->value), NULL, 0};
     char nearest[SUGGESTION_TEXT];
@@ -47,7 +47,7 @@ static bool read_compared(const struct argument *a, struct message *error)
     const char *names[TIMED + 1] = {NULL};
     for (size_t p = 0; p < TIMED; p++)
         names[p] = program_name(p);
-    return refuse(a, names, "a list of forward, step, kernel, encoding", error);
+    return refuse_item(a, names, "a list of forward, step, kernel, encoding", error);
 }
 
 static bool read_fail_on(const struct argument *a, struct message *error)
@@ -59,7 +59,7 @@ static bool read_fail_on(const struct argument *a, struct message *error)
     const char *names[VERDICTS + 1] = {NULL};
     for (int k = 0; k < VERDICTS; k++)
         names[k] = verdict_name((enum verdict_kind)k);
-    return refuse(a, names, "a list of slower, faster, same, unclear", error);
+    return refuse_item(a, names, "a list of slower, faster, same, unclear", error);
 }
 
 static bool read_ignore(const struct argument *a, struct message *error)
@@ -72,7 +72,7 @@ static bool read_ignore(const struct argument *a, struct message *error)
         if (schema_fields[i].symbol)
             names[n++] = schema_fields[i].path;
     if (!axis || !axis->symbol)
-        return refuse(a, names, "an axis, as model, attention or threads", error);
+        return refuse_item(a, names, "an axis, as model, attention or threads", error);
     if (o->ignored_count < AXES_MAX)
         o->ignored[o->ignored_count++] = axis->path;
     return true;

@@ -1,0 +1,214 @@
+/*
+ * What a newcomer sees, in 100 columns: no line of any output is wider, and each benchmark prints the table
+ * that it should. For the tables a sweep is measured once, its times are replaced by planted ones, and
+ * --resume prints them without measuring anything.
+ */
+#include "analysis/record/store.h"
+#include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
+#include "tests/files.h"
+#include "tests/records.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TINY "--threads 1 --runs 10 --output x.json --no-charts "
+
+static const struct {
+    const char *name, *words;
+} benchmarks[] = {
+    {"bench_node_scaling", TINY "--hidden 16 --heads 2 --layers 1 --nodes 8,12,16,20"},
+    {"bench_layer_scaling", TINY "--hidden 16 --heads 2 --nodes 8 --layers 1,2 --act gelu,relu"},
+    {"bench_batch_scaling", TINY "--hidden 16 --heads 2 --layers 1 --nodes 8 --batch 1,2,4"},
+    {"bench_pe_scaling", TINY "--layers 1 --nodes 30 --graph er,grid --pe none,rwse:8 --hidden 32 --heads 2"},
+    {"bench_kernels", TINY "--nodes 8 --hidden 16 --heads 2 --op spmm,sparse_attention_backward"},
+    {"bench_model", TINY "--nodes 8 --hidden 16 --heads 2"},
+};
+enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
+
+/* Fails if a line is too wide, except for one with a path, which is not broken. */
+static void assert_fits(const char *program, const char *text)
+{
+    char *copy = strdup(text), *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (units_width(line) > SCREEN && strncmp(line, "results: ", 9) != 0)
+            fail_msg("%s prints %zu columns: %s", program, units_width(line), line);
+    free(copy);
+}
+
+/* Runs a benchmark with its words and more. */
+static void check_widths(size_t i, const char *more)
+{
+    void *h;
+    char words[512];
+    house_of(&h, benchmarks[i].name);
+    snprintf(words, sizeof words, "%s %s", benchmarks[i].words, more);
+    struct ended e = program_run(h, words, NULL);
+    assert_in_range(e.status, 0, 1);
+    assert_fits(benchmarks[i].name, e.out);
+    assert_fits(benchmarks[i].name, e.err);
+    ended_free(&e);
+    house_teardown(&h);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < BENCHMARKS; i++) {
+        check_widths(i, "");
+        check_widths(i, "--turns 1");
+    }
+}
+
+static void test_other_outputs(void **state)
+{
+    (void)state;
+    check_widths(0, "--profile --count valgrind");
+    check_widths(0, "--dry-run");
+    check_widths(1, "--device meta");
+    check_widths(2, "--threshold latency:1ns,throughput:1G/s,memory:1B,error:1e-9");
+    check_widths(5, "--no-check");
+}
+
+/* Replaces a number that was measured. */
+static void plant(struct row *row, const char *group, const char *name, double value)
+{
+    char path[SCHEMA_PATH];
+    double old;
+    snprintf(path, sizeof path, "%s.%s", group, name);
+    if (!row_get_real(row, path, &old))
+        return;
+    if (schema_find(path)->type == FIELD_COUNT)
+        row_set_count(row, path, (int64_t)value);
+    else
+        row_set_real(row, path, value);
+}
+
+/* Ten samples around a median: narrow, wide or skewed. */
+static void plant_times(struct row *row, const char *group, double median, size_t kind)
+{
+    static const double spread[][10] = {
+        {.996, .997, .998, .999, 1, 1, 1.001, 1.002, 1.003, 1.004},
+        {.90, .92, .94, .96, .98, 1.02, 1.04, 1.06, 1.08, 1.1},
+        {.999, .999, .999, 1, 1, 1, 1, 1.3, 1.4, 9},
+    };
+    char path[SCHEMA_PATH];
+    double samples[10], old;
+    snprintf(path, sizeof path, "%s.time.median", group);
+    if (!row_get_real(row, path, &old))
+        return;
+    for (size_t i = 0; i < 10; i++)
+        samples[i] = median * spread[kind % 3][i];
+    snprintf(path, sizeof path, "%s.time", group);
+    row_set_samples(row, path, samples, 10);
+    plant(row, group, "gflops", 1.234 / median);
+    plant(row, group, "bandwidth", 12.34e-2 / median);
+    plant(row, group, "throughput", 1.5 / median);
+    plant(row, group, "nodes_per_second", 20 / median);
+    plant(row, group, "cold.median", 1.7 * median);
+    plant(row, group, "memory.planned", 1e9 * median);
+    plant(row, group, "memory.peak_live", 1e8 * median);
+    plant(row, group, "peak", 1e7 * median);
+}
+
+/* What a benchmark prints for planted times. To be freed. */
+static char *planted_table(size_t i, const char *more)
+{
+    static const char *const groups[] = {"forward", "step", "kernel", "encoding"};
+    void *state;
+    char words[512], error[MESSAGE_SIZE];
+    house_of(&state, benchmarks[i].name);
+    const struct house *h = state;
+    snprintf(words, sizeof words, "%s %s ", benchmarks[i].words, more);
+    struct ended e = run_words(h, words, 0);
+    ended_free(&e);
+    struct record *record = record_in(h, "work/x.json");
+    for (size_t r = 0; r < row_count(record); r++)
+        for (size_t g = 0; g < 4; g++) {
+            plant_times(row_at(record, r), groups[g],
+                        5.123e-3 * (double)(r + 1) * (double)(g + 1) * (r == 2 ? 9 : 1), r);
+            if (!row_is_null(row_at(record, r), "encoding.break_even_step"))
+                row_set_count(row_at(record, r), "encoding.break_even_step", 100);
+        }
+    snprintf(words, sizeof words, "%s/x.json", h->work);
+    assert_true(record_save(record, words, error));
+    record_free(record);
+    snprintf(words, sizeof words, "%s %s --resume", benchmarks[i].words, more);
+    e = run_words(h, words, 0);
+    char *table = strdup(e.out), *growth = strstr(table, "\ngrowth of time");
+    if (growth)
+        *growth = '\0';
+    ended_free(&e);
+    house_teardown(&state);
+    return table;
+}
+
+static void test_planted_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t benchmark;
+        const char *more, *expected;
+    } tables[] = {
+        {0, "",
+         "nodes              forward  GFLOP/s                  step  GFLOP/s  step mem  step work  status\n"
+         "    8       5.12 ± 0.03 ms      241         10.2 ± 0.1 ms      120  9.77 MiB  210 kFLOP  ok: kept\n"
+         "   12  10.2 [9.2, 11.3] ms      120  20.5 [18.4, 22.5] ms     60.2  19.5 MiB  305 kFLOP  ok: kept\n"
+         "   16   138 [138, 1245] ms     8.92    277 [276, 2490] ms     4.46   264 MiB  407 kFLOP  ok: kept\n"
+         "   20        20.5 ± 0.1 ms     60.2         41.0 ± 0.2 ms     30.1  39.1 MiB  518 kFLOP  ok: "
+         "kept\n"},
+        {0, "--columns step,step.memory.peak_live,step.time.p95,graph.edges",
+         "nodes                  step  step.memory.peak_live  step.time.p95  edges  status\n"
+         "    8         10.2 ± 0.1 ms               1001 KiB              -     40  ok: kept\n"
+         "   12  20.5 [18.4, 22.5] ms               1.95 MiB              -     60  ok: kept\n"
+         "   16    277 [276, 2490] ms               26.4 MiB              -     80  ok: kept\n"
+         "   20         41.0 ± 0.2 ms               3.91 MiB              -    100  ok: kept\n"},
+        {1, "",
+         "layers   act              forward  GFLOP/s                  step  GFLOP/s  step mem  status\n"
+         "     1  gelu       5.12 ± 0.03 ms      241         10.2 ± 0.1 ms      120  9.77 MiB  ok: kept\n"
+         "     1  relu  10.2 [9.2, 11.3] ms      120  20.5 [18.4, 22.5] ms     60.2  19.5 MiB  ok: kept\n"
+         "     2  gelu   138 [138, 1245] ms     8.92    277 [276, 2490] ms     4.46   264 MiB  ok: kept\n"
+         "     2  relu        20.5 ± 0.1 ms     60.2         41.0 ± 0.2 ms     30.1  39.1 MiB  ok: kept\n"
+         "not shown: step.flops.analytic (--columns)\n"},
+        {2, "",
+         "batch              forward  graphs/s  nodes/s                  step  graphs/s  step mem  status\n"
+         "    1       5.12 ± 0.03 ms       293     3904         10.2 ± 0.1 ms       146  9.77 MiB  ok: kept\n"
+         "    2  10.2 [9.2, 11.3] ms       146     1952  20.5 [18.4, 22.5] ms      73.2  19.5 MiB  ok: kept\n"
+         "    4   138 [138, 1245] ms      10.8      145    277 [276, 2490] ms      5.42   264 MiB  ok: kept\n"
+         "not shown: graph.padding_waste (--columns)\n"},
+        {3, "",
+         "graph      pe              encoding     peak                  step  pays after  status\n"
+         "   er    none                     -        -         10.2 ± 0.1 ms           -  ok: kept\n"
+         "   er  rwse:8  41.0 [36.9, 45.1] ms  400 KiB  20.5 [18.4, 22.5] ms         100  ok: kept\n"
+         " grid    none                     -        -    277 [276, 2490] ms           -  ok: kept\n"
+         " grid  rwse:8         82.0 ± 0.4 ms  800 KiB         41.0 ± 0.2 ms         100  ok: kept\n"},
+        {4, "",
+         "                       op  variant                  warm          rate     cold  status\n"
+         "sparse_attention_backward     simd         15.4 ± 0.1 ms  80.3 GFLOP/s  26.1 ms  ok: kept\n"
+         "sparse_attention_backward      ref  30.7 [27.7, 33.8] ms  40.1 GFLOP/s  52.3 ms  ok: kept\n"
+         "                     spmm     simd    415 [415, 3735] ms  2.97 GFLOP/s   705 ms  ok: kept\n"
+         "                     spmm      ref         61.5 ± 0.3 ms  20.1 GFLOP/s   105 ms  ok: kept\n"},
+        {5, "",
+         "nodes         forward  GFLOP/s           step  GFLOP/s  step mem   step work  status\n"
+         "    8  5.12 ± 0.03 ms      241  10.2 ± 0.1 ms      120  9.77 MiB  1.19 MFLOP  ok: kept\n"},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char *text = planted_table(tables[i].benchmark, tables[i].more);
+        assert_string_equal(text, tables[i].expected);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planted_tables),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_other_outputs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
