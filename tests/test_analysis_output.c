@@ -348,17 +348,21 @@ static void test_table_on_a_screen(void **state)
 static void test_rate_above_the_ceiling(void **state)
 {
     (void)state;
-    static const char *const columns[] = {"kernel.roofline.percent", "kernel.cold.percent", NULL};
+    static const char *const columns[] = {"kernel.roofline.percent", "kernel.cold.percent",
+                                          "step.roofline.percent", NULL};
     struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
     row_set_real(rows_at(rows, 0), "kernel.roofline.percent", 99.9);
     row_set_text(rows_at(rows, 0), "kernel.roofline.fault", "");
     row_set_real(rows_at(rows, 1), "kernel.roofline.percent", 112);
     row_set_text(rows_at(rows, 1), "kernel.roofline.fault", "above the bandwidth of DRAM: ops");
     row_set_real(rows_at(rows, 1), "kernel.cold.percent", 103);
+    row_set_real(rows_at(rows, 1), "step.roofline.percent", 107);
+    row_set_text(rows_at(rows, 1), "step.roofline.fault", "above the bandwidth of DRAM: ops");
     char *text = printed_table(rows, columns, false);
     assert_non_null(strstr(text, "99.9 %   "));
     assert_non_null(strstr(text, "112 %¹"));
     assert_non_null(strstr(text, "103 %²"));
+    assert_non_null(strstr(text, "107 %¹"));
     assert_non_null(strstr(text, "\n¹ above the bandwidth of DRAM: ops\n² above the ceiling of DRAM: "));
     free(text);
     rows_free(rows);

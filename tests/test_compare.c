@@ -179,7 +179,8 @@ static void test_machines(void **state)
     value_set(record_head(c), "devices", devices);
     for (size_t i = 0; i < 3; i++) {
         row_set_real(row_in(a, i), "step.roofline.percent", 31.4);
-        row_set_real(row_in(c, i), "step.roofline.percent", 12.3);
+        row_set_real(row_in(c, i), "step.roofline.percent", i == 2 ? 104 : 12.3);
+        row_set_text(row_in(c, i), "step.roofline.fault", i == 2 ? "above the bandwidth of DRAM" : "");
         row_set_count(row_in(b, i), "threads", 16);
         row_set_text(row_in(c, i), "device", "cuda:0");
     }
@@ -188,13 +189,16 @@ static void test_machines(void **state)
     save(*state, "c.json", c);
     char *out = compare(*state, "a.json b.json c.json --phase step", 0);
     assert_says(out, "not shown: roof (--format md)\n"); /* there is no room */
+    assert_null(strstr(out, "bandwidth of DRAM"));
     free(out);
     out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
     assert_says(out, "B  Same, cpu, 16 threads: b.json\nC  A GPU, cuda:0, 2 threads: c.json\n");
     assert_int_equal(times(out, " 2 / 16 "), 3);
     assert_int_equal(times(out, "cpu / cuda:0 "), 3);
     assert_int_equal(times(out, " 31 % "), 6);
-    assert_int_equal(times(out, " 12 % "), 3);
+    assert_int_equal(times(out, " 12 % "), 2);
+    assert_int_equal(times(out, " 104 %¹ "), 1);
+    assert_says(out, "\n¹ above the bandwidth of DRAM\n");
     assert_says(out, "B, step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
     assert_says(out, "C, step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
     free(out);

@@ -63,10 +63,10 @@ static bool percent_of(const struct row *row, size_t program, double *percent)
     return row_get_real(row, path, percent);
 }
 
-static void add_time(struct grid *g, const struct row *row, size_t program)
+static void add_time(struct grid *g, const struct row *row, size_t program, struct notes *notes)
 {
     const char *status = "?";
-    char time[UNITS_TEXT] = "-";
+    char time[UNITS_TEXT] = "-", roof[UNITS_TEXT] = "-";
     double percent;
     if (!row_is_ok(row) && row_get_text(row, "status", &status))
         snprintf(time, sizeof time, "%s", status);
@@ -74,9 +74,9 @@ static void add_time(struct grid *g, const struct row *row, size_t program)
         cell_time(time, sizeof time, row, program_name(program));
     grid_add(g, "%s", time);
     if (percent_of(row, program, &percent))
-        grid_add(g, "%.0f %%", percent);
-    else
-        grid_add(g, "-");
+        snprintf(roof, sizeof roof, "%.0f %%", percent);
+    cell_mark_roof(roof, sizeof roof, row, program_name(program), notes);
+    grid_add(g, "%s", roof);
 }
 
 static void add_ratio(struct grid *g, const struct verdict *v)
@@ -91,7 +91,7 @@ static void add_ratio(struct grid *g, const struct verdict *v)
 }
 
 static void add_pair(struct grid *g, const struct comparison *c, const struct pair *p,
-                     const struct field *const *axes)
+                     const struct field *const *axes, struct notes *notes)
 {
     struct verdict v = comparison_judge(c, p);
     const struct row *rows[2];
@@ -103,8 +103,8 @@ static void add_pair(struct grid *g, const struct comparison *c, const struct pa
     }
     grid_add(g, "%s", program_name(p->program));
     grid_add(g, "%c", c->count > 2 ? c->files[p->file].letter : '-');
-    add_time(g, rows[0], p->program);
-    add_time(g, rows[1], p->program);
+    add_time(g, rows[0], p->program, notes);
+    add_time(g, rows[1], p->program, notes);
     add_ratio(g, &v);
     if (c->margins && v.margin > 0)
         grid_add(g, "%.1f %%", 100 * v.margin);
@@ -118,6 +118,7 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     const struct field *axes[AXES_MAX];
     const char *other = c->count > 2 ? "time" : "B";
     struct grid g = {.columns = axes_shown(c, axes) + OTHERS};
+    struct notes notes = {0};
     size_t roofs[] = {g.columns - OTHERS + ROOF_A, g.columns - OTHERS + ROOF_B};
     g.spare = roofs;
     g.spares = 2;
@@ -133,9 +134,12 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     grid_add(&g, "margin");
     grid_add(&g, "verdict");
     for (struct pair p = {0}; comparison_next(c, &p);)
-        add_pair(&g, c, &p, axes);
+        add_pair(&g, c, &p, axes, &notes);
     if (grid_print(&g, style, out) > 0)
         fputs("not shown: roof (--format md)\n", out);
+    else
+        notes_print(&notes, out);
+    notes_free(&notes);
     grid_free(&g);
 }
 

@@ -62,3 +62,12 @@ bool cell_time(char *cell, size_t size, const struct row *row, const char *progr
     snprintf(cell, size, "%s", text);
     return true;
 }
+
+void cell_mark_roof(char *cell, size_t size, const struct row *row, const char *program, struct notes *notes)
+{
+    char path[SCHEMA_PATH];
+    const char *fault = "";
+    snprintf(path, sizeof path, "%s.roofline.fault", program);
+    if (row_get_text(row, path, &fault) && *fault)
+        notes_mark(notes, fault, cell, size);
+}

@@ -3,6 +3,7 @@
 #define GTMARK_ANALYSIS_CELLS_H
 
 #include "analysis/record/row.h"
+#include "analysis/tables/notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +23,9 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
  * Returns false and leaves `cell` unchanged if it was not measured.
  */
 bool cell_time(char *cell, size_t size, const struct row *row, const char *program);
+
+/* Appends a mark to a cell with a program's share of the roofline if that is above 100 %; the note says why.
+ */
+void cell_mark_roof(char *cell, size_t size, const struct row *row, const char *program, struct notes *notes);
 
 #endif

@@ -110,10 +110,10 @@ static void format_percent(struct table_cell *cell, const struct row *row, const
 /* With the reason if it is above 100. */
 static void format_roof(struct table_cell *cell, const struct row *row, const char *path)
 {
-    const char *fault = "";
+    char program[SCHEMA_PATH];
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(path, "."), path);
     format_percent(cell, row, path);
-    if (row_get_text(row, "kernel.roofline.fault", &fault) && *fault)
-        notes_mark(cell->notes, fault, cell->text, CELL_TEXT);
+    cell_mark_roof(cell->text, CELL_TEXT, row, program, cell->notes);
 }
 
 static void format_cold_roof(struct table_cell *cell, const struct row *row, const char *path)
@@ -182,6 +182,8 @@ static const struct column columns[] = {
     {"GB/s", 5, format_rate, "kernel.bandwidth"},
     {"FLOP/B", 6, format_rate, "kernel.intensity"},
     {"bound", 7, format_text, "kernel.roofline.bound"},
+    {"roof", 6, format_roof, "forward.roofline.percent"},
+    {"roof", 6, format_roof, "step.roofline.percent"},
     {"roof", 6, format_roof, "kernel.roofline.percent"},
     {"cold roof", 9, format_cold_roof, "kernel.cold.percent"},
     {"error", 7, format_small, "error.norm"},
