@@ -117,6 +117,8 @@ static void test_growth(void **state)
                                         "FLOPs: between any two of the rows, time per FLOP changes by less");
     assert_said(nodes_rows(flat, 0.01),
                 "Between 1600 and 3200 it grows as N^1.67 ± 0.02, its FLOPs as N^1.67.");
+    assert_said(nodes_rows(flat, 0.01), "1.00 ms + 10.0 µs N + 10.0 ns N^2 is within ");
+    assert_not_said(nodes_rows((const double[6]){1, 2, 1, 3, 1, 2}, 0.01), "is within ");
     assert_said(nodes_rows(rises, 0.01),
                 "does not follow its FLOPs: time per FLOP rises by 40 % from 1600 nodes on.");
     assert_said(nodes_rows(flat, 0.08),
@@ -138,14 +140,14 @@ static void test_growth(void **state)
 static void test_largest(void **state)
 {
     (void)state;
-    assert_said(nodes_rows(flat, 0.01), "- With 3200 nodes a training step takes 135 ms and 100 MiB, at 100 "
+    assert_said(nodes_rows(flat, 0.01), "- With 3200 nodes, a training step takes 135 ms and 100 MiB, at 100 "
                                         "GFLOP/s: 50 % of what this machine's compute ceiling allows.");
     struct rows *rows = nodes_rows(flat, 0.01);
     set_noisy(rows_at(rows, 5), "step.time", 1);
     row_set_null(rows_at(rows, 4), "checked", "--no-check");
     row_set_text(rows_at(rows, 3), "status", "wrong");
     row_set_text(rows_at(rows, 3), "reason", "made up");
-    assert_said(rows, "- With 400 nodes a training step takes");
+    assert_said(rows, "- With 400 nodes, a training step takes");
     rows = nodes_rows(flat, 0.01);
     row_set_text(rows_at(rows, 5), "step.roofline.fault", "calibrate again");
     assert_said(rows, "at 100 GFLOP/s.\n"); /* no share of a ceiling that is wrong */

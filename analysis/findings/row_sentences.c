@@ -32,7 +32,7 @@ void sentences_largest(FILE *out, const struct facts *facts)
         return;
     describe_row(facts, row, name);
     units_format(bytes, memory, UNITS_BINARY, "B");
-    fprintf(out, "With %s a training step ", name);
+    fprintf(out, "With %s, a training step ", name);
     print_seconds(out, "takes ", median);
     fprintf(out, " and %s, at %.3g GFLOP/s", bytes, gflops);
     row_get_text(row, "step.roofline.fault", &fault);

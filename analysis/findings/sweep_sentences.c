@@ -41,8 +41,12 @@ static void print_growth(FILE *out, const struct fit *fit)
     char time_text[LAW_TEXT], work_text[LAW_TEXT];
     exponent_text(time_text, &time, axes_symbol(fit->axis));
     exponent_text(work_text, &exact, axes_symbol(fit->axis));
-    fprintf(out, ". Between %.10g and %.10g it grows as %s, its %ss as %s.\n", fit->points[last - 1].time.x,
+    fprintf(out, ". Between %.10g and %.10g it grows as %s, its %ss as %s.", fit->points[last - 1].time.x,
             fit->points[last].time.x, time_text, work, work_text);
+    law_text(time_text, &fit->law, axes_symbol(fit->axis));
+    if (!fit->no_law)
+        fprintf(out, " %s is within %.2g %% of every row.", time_text, 100 * fit->law.error);
+    putc('\n', out);
 }
 
 /* The line through the times, and the row furthest from it. The time is linear if no row's interval leaves 5
