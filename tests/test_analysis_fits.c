@@ -203,7 +203,11 @@ static void test_verdicts(void **state)
         {{1, 1, 1.3, 1.1, 1.1, 1.1},
          0.01,
          FIT_CONTRADICTS,
-         "time per FLOP rises by 30 % from 200 to 400 nodes"},
+         "time per FLOP rises by 30 % from 200 to 400 nodes and falls by 15 % from 400 to 800 nodes"},
+        {{1.5, 1, 1, 1, 1, 1.2},
+         0.01,
+         FIT_CONTRADICTS,
+         "time per FLOP falls by 33 % up to 200 nodes and rises by 20 % from 1600 nodes on"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[AXES_TEXT];
@@ -284,8 +288,8 @@ static void test_warnings(void **state)
     assert_string_equal(
         loud,
         "CONTRADICTION: step over nodes 100-3200: time per FLOP rises by 40 % from 1600 nodes on, though "
-        "these rows are in one level of memory (LLC) and compute-bound: something costs more than the "
-        "work predicts\n");
+        "the level of memory and the bound stay the same there: something costs more than the work "
+        "predicts\n");
     char *slow = warning_of(planted(fall, 0.01));
     assert_non_null(strstr(slow, "falls by 50 % up to 200 nodes"));
     assert_non_null(strstr(slow, "part of the time does not grow with the work"));

@@ -142,29 +142,38 @@ static bool one_level(const struct fit *fit, size_t from, size_t to)
     return true;
 }
 
-/* Every pair of points has a verdict; the loudest counts, and of its pairs the one that is furthest beyond
- * the tolerance, or closest to it. */
+/* Every pair of points has a verdict. The loudest counts, and of its pairs the one that is furthest beyond
+ * the tolerance, or closest to it; of contradictions also the furthest in the other direction. */
 static void judge_fit(struct fit *fit)
 {
-    double furthest[FIT_VERDICTS] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    struct fit_change found[FIT_VERDICTS][2];
+    double furthest[FIT_VERDICTS][2];
+    for (int kind = 0; kind < FIT_VERDICTS; kind++)
+        furthest[kind][0] = furthest[kind][1] = -INFINITY;
     fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_work_missing(fit);
-    for (size_t i = 0; !fit->no_verdict && i < fit->count; i++)
+    if (fit->no_verdict)
+        return;
+    for (size_t i = 0; i < fit->count; i++)
         for (size_t j = i + 1; j < fit->count; j++) {
             struct fit_change c = change_between(fit, i, j);
             double span = log(fit->points[j].time.x / fit->points[i].time.x);
             double tolerance = fmax(log(least_factor), least_exponent * span);
             double least = fmax(log(c.low), -log(c.high)), most = fmax(-log(c.low), log(c.high));
-            bool beyond = least > tolerance;
+            bool beyond = least > tolerance, rises = c.ratio > 1;
             enum fit_verdict kind = beyond             ? one_level(fit, i, j) ? FIT_CONTRADICTS : FIT_CROSSES
                                     : most > tolerance ? FIT_CANNOT_TELL
                                                        : FIT_AGREES;
             double distance = (beyond ? least : most) - tolerance;
-            if (kind < fit->verdict || distance <= furthest[kind])
-                continue;
-            furthest[kind] = distance;
-            fit->verdict = kind;
-            fit->change = c;
+            fit->verdict = kind > fit->verdict ? kind : fit->verdict;
+            if (distance > furthest[kind][rises]) {
+                furthest[kind][rises] = distance;
+                found[kind][rises] = c;
+            }
         }
+    bool rises = furthest[fit->verdict][1] > furthest[fit->verdict][0];
+    fit->change = found[fit->verdict][rises];
+    if (fit->verdict == FIT_CONTRADICTS && isfinite(furthest[FIT_CONTRADICTS][!rises]))
+        fit->other = found[FIT_CONTRADICTS][!rises];
 }
 
 /* A point, the index of its row, and the values of the other axes; `first` is the first row of its group. */

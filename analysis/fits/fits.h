@@ -43,6 +43,7 @@ struct fit {
     enum fit_verdict verdict;
     const char *no_verdict;   /* why time and work are not compared; otherwise null */
     struct fit_change change; /* that decides the verdict */
+    struct fit_change other;  /* a contradiction in the other direction; from = to: none */
 };
 
 struct fits {
@@ -75,8 +76,8 @@ void fits_print(const struct fits *fits, FILE *out);
 /* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
 void fits_warn(const struct fits *fits, FILE *out);
 
-/* "time per FLOP rises by 40 % from 2000 nodes on", and which levels and bounds it crosses; without a
- * contradiction the interval: "changes by -2 to +3 %". */
+/* "time per FLOP rises by 40 % from 2000 nodes on", with a contradiction in the other direction, or which
+ * levels and bounds it crosses; without a contradiction the interval: "changes by -2 to +3 %". */
 void fit_change_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

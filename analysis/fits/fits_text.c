@@ -89,24 +89,34 @@ void fits_print(const struct fits *fits, FILE *out)
         fprintf(out, "  and %zu more in the result file\n", more);
 }
 
-void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
+/* "rises by 40 % from 2000 nodes on" */
+static void print_change(FILE *out, const struct fit *fit, const struct fit_change *c)
 {
-    const struct fit_change *c = &fit->change;
-    const struct fit_point *from = &fit->points[c->from], *to = &fit->points[c->to];
-    bool first = c->from == 0, last = c->to + 1 == fit->count, certain = fit->verdict >= FIT_CROSSES;
-    FILE *out = fmemopen(text, AXES_TEXT, "w");
-    if (!out)
-        abort();
-    fprintf(out, "time per %s ", fit_work_name(fit));
-    if (certain)
+    double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
+    bool first = c->from == 0, last = c->to + 1 == fit->count;
+    if (fit->verdict >= FIT_CROSSES)
         fprintf(out, "%s by %.0f %% ", c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1));
     else
         fprintf(out, "changes by %+.0f to %+.0f %% ", 100 * (c->low - 1), 100 * (c->high - 1));
     if (first == last)
-        fprintf(out, "from %.10g to %.10g %s", from->time.x, to->time.x, fit->axis->unit);
+        fprintf(out, "from %.10g to %.10g %s", from, to, fit->axis->unit);
     else
-        fprintf(out, "%s %.10g %s%s", last ? "from" : "up to", last ? from->time.x : to->time.x,
-                fit->axis->unit, last ? " on" : "");
+        fprintf(out, "%s %.10g %s%s", last ? "from" : "up to", last ? from : to, fit->axis->unit,
+                last ? " on" : "");
+}
+
+void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
+{
+    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
+    FILE *out = fmemopen(text, AXES_TEXT, "w");
+    if (!out)
+        abort();
+    fprintf(out, "time per %s ", fit_work_name(fit));
+    print_change(out, fit, &fit->change);
+    if (fit->other.to > fit->other.from) {
+        fputs(" and ", out);
+        print_change(out, fit, &fit->other);
+    }
     if (fit->verdict == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
         fprintf(out, ", where the rows go from %s, %s-bound, to %s, %s-bound", from->level, from->bound,
                 to->level, to->bound);
@@ -122,8 +132,7 @@ static void print_warning(const struct fit *fit, FILE *out)
     print_subject(fit, out);
     fprintf(out, ": %s", change);
     if (fit->verdict == FIT_CONTRADICTS)
-        fprintf(out, ", though these rows are in one level of memory (%s) and %s-bound: %s", from->level,
-                from->bound,
+        fprintf(out, ", though the level of memory and the bound stay the same there: %s",
                 fit->change.ratio > 1 ? "something costs more than the work predicts"
                                       : "part of the time does not grow with the work");
     else if (!from->level || !from->bound)
