@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -204,12 +205,37 @@ static void test_model(void **state)
     house_teardown(state);
 }
 
+/* Charts for which there is no room are a failure; the result is complete. */
+static void test_cut_charts(void **state)
+{
+    (void)state;
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        skip();
+    void *house;
+    house_of(&house, "bench_node_scaling");
+    struct house *h = house;
+    char styles[PATH_MAX], link[PATH_MAX], line[3 * PATH_MAX];
+    assert_non_null(realpath("analysis", styles)); /* tests run in the root of the repository */
+    snprintf(link, sizeof link, "%s/analysis", h->root);
+    assert_int_equal(symlink(styles, link), 0);
+    snprintf(line, sizeof line,
+             "cd %s && ulimit -f 80 && %s " SMALL
+             "--nodes 8,16 --turns 1 --no-check --no-roofline >/dev/null 2>cut.log; "
+             "test $? = 1 && grep -q 'charts: gnuplot failed on x_time.png' cut.log",
+             h->work, h->program);
+    assert_int_equal(system(line), 0);
+    struct record *record = record_in(h, "work/x.json");
+    assert_int_equal(row_count(record), 2);
+    record_free(record);
+    house_teardown(&house);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layer_scaling), cmocka_unit_test(test_batch_scaling),
-        cmocka_unit_test(test_kernels),       cmocka_unit_test(test_chosen_kernels),
-        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_cut_charts),     cmocka_unit_test(test_layer_scaling),
+        cmocka_unit_test(test_batch_scaling),  cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_chosen_kernels), cmocka_unit_test(test_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

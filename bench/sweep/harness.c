@@ -69,15 +69,18 @@ static void print_context(const struct bench *b, const struct options *o, const 
         fprintf(stderr, "results: %s\n", path);
 }
 
-/* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. */
-static void draw_sweep(const struct report *r)
+/* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. False with a
+ * message on stderr. */
+static bool draw_sweep(const struct report *r)
 {
     char prefix[PATH_MAX], message[MESSAGE_SIZE];
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    if (!charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, message))
-        fprintf(stderr, "%s\n", message);
+    if (charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, message))
+        return true;
+    fprintf(stderr, "%s: %s\n", r->options->bench->name, message);
+    return false;
 }
 
 /* The path of the result file; null: none. False with a message. */
@@ -163,7 +166,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     if (interrupt_signal())
         return leave_rows(b, o, &report);
     if (path && o->output.charts && (o->kernels || config_count(o) > 1))
-        draw_sweep(&report);
+        good = draw_sweep(&report) && good;
     struct rows *rows = report_rows(&report);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
