@@ -23,7 +23,7 @@ static int print_all(void *options, int count, char **files, struct message *err
             rows_append(all, rows_at(rows, i));
     }
     if (read == count)
-        findings_print_repeats(stdout, all);
+        findings_print_repeats(stdout, all, count > 1 ? "\nall files:\n" : "");
     rows_free(all);
     for (int i = 0; i < read; i++)
         record_free(records[i]);

@@ -62,7 +62,7 @@ void findings_print(FILE *out, const struct record *record)
     fits_free(&fits);
 }
 
-void findings_print_repeats(FILE *out, const struct rows *rows)
+void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading)
 {
     char *text = NULL;
     size_t size = 0;
@@ -72,6 +72,8 @@ void findings_print_repeats(FILE *out, const struct rows *rows)
         abort();
     repeats_print(memory, &repeats);
     fclose(memory);
+    if (*text)
+        fputs(heading, out);
     print_items(out, text);
     free(text);
 }

@@ -12,7 +12,7 @@
 /* Prints the findings of a record, each as an item of a list, in lines of the screen's width. */
 void findings_print(FILE *out, const struct record *record);
 
-/* Whether work that the rows have more than once took the same time, as one more item. */
-void findings_print_repeats(FILE *out, const struct rows *rows);
+/* Whether work that the rows have more than once took the same time, as one more item below this heading. */
+void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading);
 
 #endif
