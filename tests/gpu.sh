@@ -49,7 +49,7 @@ scale()
 {
     name=$1
     shift
-    "$bench" --device cuda --no-roofline --format csv --output "$out/$name.json" "$@" >"$out/$name.csv"
+    "$bench" --device cuda --no-roofline --format csv-full --output "$out/$name.json" "$@" >"$out/$name.csv"
 }
 
 compare()

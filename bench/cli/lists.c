@@ -2,33 +2,43 @@
 
 #include <stdio.h>
 
+#include "analysis/tables/wrap.h"
 #include "graphs/family.h"
 #include "models/layers/model.h"
+
+static void put_name(const char *name, const char *doc)
+{
+    int at = printf("%-20s ", name);
+    wrap_text(stdout, doc, at, at);
+}
 
 void list_models(void)
 {
     for (const struct model *m = models; m->name; m++)
-        printf("%-20s %s\n", m->name, m->doc);
+        put_name(m->name, m->doc);
 }
 
 void list_graphs(void)
 {
     for (const struct graph_family *f = graph_families; f->name; f++)
-        printf("%-20s %s\n", f->name, f->doc);
-    printf("%-20s the largest component of one of these\n", "NAME:giant");
-    printf("%-20s read from a file of directed edges, one per line\n", "file:PATH");
-    printf("%-20s the same, each edge in both directions\n", "undirected:PATH");
+        put_name(f->name, f->doc);
+    put_name("NAME:giant", "the largest component of one of these");
+    put_name("file:PATH", "read from a file of directed edges, one per line");
+    put_name("undirected:PATH", "the same, each edge in both directions");
 }
 
 void list_ops(const struct backend *b)
 {
+    struct wrap w;
+    FILE *out = wrap_begin(&w, stdout);
     for (enum op op = 0; op < OPS; op++) {
         const struct op_info *info = op_info(op);
-        printf("%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
+        fprintf(out, "%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
         for (const struct backend *from = b; from; from = from->base)
             for (int i = 0; i < from->count; i++)
                 if (from->kernels[i].op == op && from->kernels[i].dtype == MODEL_DTYPE)
-                    printf(" %s", from->kernels[i].variant);
-        putchar('\n');
+                    fprintf(out, " %s", from->kernels[i].variant);
+        putc('\n', out);
     }
+    wrap_end(&w);
 }
