@@ -61,9 +61,11 @@ double estimate_least(const struct options *o)
     ceilings_kept(&ceilings, &request);
     for (int64_t i = 0; i < config_count(o); i++) {
         struct config c = config_at(o, i);
-        struct estimate e = estimate_row(o, &c, ceilings_for(&ceilings, c.threads));
+        const struct calibration *known = ceilings_for(&ceilings, c.threads);
+        struct estimate e = estimate_row(o, &c, known);
+        double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
-            double runs = e.program[p].seconds * estimate_runs(o);
+            double runs = e.program[p].seconds * estimate_runs(o) / excess;
             seconds += config_runs(o, &c, p) && o->sampling.warmup < 0 ? warmup_seconds : 0;
             seconds += runs > 0 ? runs : 0;
         }

@@ -1,0 +1,142 @@
+/* The share of the roofline in a row: of the ceilings of the state that the program is reported in, or null.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/row/result_row.h"
+#include "tests/sweeps.h"
+
+enum { TURNS = 10 };
+
+static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100"};
+
+/* 100 GFLOP/s, and 10 GB/s of all memory, in the state of this ping. */
+static struct calibration calibration_at(double ping, const char *time)
+{
+    struct calibration c = {.threads = 2, .peak = 100, .points = 1, .turns = CALIBRATION_TURNS};
+    snprintf(c.time, sizeof c.time, "%s", time);
+    c.level[MEMORY_DRAM] = c.sweep[0] = (struct bandwidth){1 << 30, 1 << 30, 10, 10, 10, 10};
+    for (int i = 0; i < c.turns; i++)
+        c.turn[i] = (struct turn){0, {{ping * (1 + 0.01 * i), 1e-5}}, {{ping, 1e-5}}};
+    return c;
+}
+
+/* The row of a program of 1e9 FLOPs and 1e6 bytes that took `seconds` in each turn, probed at these pings. */
+static struct row *row_at_pings(const struct ceilings *c, double seconds, const double pings[TURNS])
+{
+    struct options o = options_of(&bench, "--threads 2 --phase forward");
+    double samples[TURNS];
+    struct turn turns[TURNS];
+    for (int i = 0; i < TURNS; i++) {
+        samples[i] = seconds;
+        turns[i] = (struct turn){1, {{pings[i], 1e-5}}, {{pings[i] * 1.01, 1e-5}}};
+    }
+    struct states states = states_find(turns, TURNS);
+    struct samples s = {.seconds = samples, .n = TURNS, .turn = turns, .turns = TURNS};
+    struct job job = {.options = &o, .config = config_at(&o, 0), .ceilings = c, .states = &states};
+    struct result r = {.job = &job, .outcome.status = "ok"};
+    r.graph = (struct graph_result){.known = true, .planned = true, .nodes = 100, .graphs = 1};
+    struct program_result *p = &r.program[PROGRAM_FORWARD];
+    *p = (struct program_result){.planned = true, .samples = &s};
+    p->plan = (struct plan){.arena = 1 << 20, .peak = 1 << 20, .operands = 1 << 20};
+    p->cost[PHASE_FORWARD] = (struct cost){.flops = 1000000000, .bytes = 1000000, .written = 500000};
+    struct row *row = result_row(&r);
+    options_free(&o);
+    return row;
+}
+
+/* Ten turns, of which the first are at one ping and the others at another, with a scatter of 3 %. */
+static struct row *row_of_states(const struct ceilings *c, double seconds, double ping, int first,
+                                 double other)
+{
+    double pings[TURNS];
+    for (int i = 0; i < TURNS; i++)
+        pings[i] = (i < first ? ping : other) * (1 + 0.01 * (i % 4));
+    return row_at_pings(c, seconds, pings);
+}
+
+static void assert_percent(const struct row *row, double percent, const char *calibrated, const char *fault)
+{
+    double value;
+    const char *text;
+    assert_true(row_get_real(row, "forward.roofline.percent", &value));
+    assert_true(fabs(value - percent) < 1e-9 * percent);
+    assert_true(row_get_text(row, "forward.roofline.calibrated", &text));
+    assert_string_equal(text, calibrated);
+    assert_true(row_get_text(row, "forward.roofline.fault", &text));
+    if (!*fault)
+        assert_string_equal(text, "");
+    assert_non_null(strstr(text, fault));
+}
+
+static void assert_null_because(const struct row *row, const char *reason)
+{
+    double value;
+    assert_false(row_get_real(row, "forward.roofline.percent", &value));
+    assert_string_equal(row_reason(row, "forward.roofline.percent"), reason);
+}
+
+static void test_state_of_the_row(void **state)
+{
+    (void)state;
+    struct ceilings c = {.missing = "not asked for (--no-roofline)"};
+    struct row *row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
+    assert_null_because(row, "not asked for (--no-roofline)");
+    row_free(row);
+    struct calibration near = calibration_at(1.4e-7, "near"), far = calibration_at(5.7e-7, "far");
+    ceilings_add(&c, &near);
+    row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
+    assert_percent(row, 50, "near", "");
+    row_free(row);
+    row = row_of_states(&c, 0.02, 5.7e-7, 10, 0);
+    assert_null_because(row, "the ceilings were measured in another state of the machine");
+    row_free(row);
+    far.peak = 50;
+    ceilings_add(&c, &far);
+    row = row_of_states(&c, 0.04, 1.4e-7, 3, 5.7e-7); /* seven turns are far */
+    assert_percent(row, 50, "far", "");
+    row_free(row);
+    ceilings_free(&c);
+}
+
+static void test_above_the_ceiling(void **state)
+{
+    (void)state;
+    struct ceilings c = {0};
+    struct calibration near = calibration_at(1.4e-7, "near");
+    ceilings_add(&c, &near);
+    struct row *row = row_of_states(&c, 0.008, 1.4e-7, 10, 0);
+    assert_percent(row, 125, "near", "above the peak of arithmetic");
+    row_free(row);
+    ceilings_free(&c);
+}
+
+/* Probes that were given up tell no state. */
+static void test_disturbed_turns(void **state)
+{
+    (void)state;
+    struct ceilings c = {0};
+    struct calibration near = calibration_at(1.4e-7, "near");
+    ceilings_add(&c, &near);
+    struct row *row = row_of_states(&c, 0.02, PROBE_LIMIT, 10, 0);
+    assert_null_because(row, "the machine was disturbed, or its state changed, in every turn");
+    row_free(row);
+    ceilings_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state_of_the_row),
+        cmocka_unit_test(test_above_the_ceiling),
+        cmocka_unit_test(test_disturbed_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
