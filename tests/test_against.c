@@ -21,6 +21,7 @@
 #include "analysis/record/schema.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/estimate.h"
+#include "tests/files.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
 
@@ -120,7 +121,9 @@ static void test_not_again(void **state)
         skip();
     plant(*state, 1e-3, 1e3);
     struct ended e = run_words(*state, TINY "--against ./old", 0);
-    assert_non_null(strstr(e.out, "slower in the first rounds, not again"));
+    char *out = unwrapped(e.out);
+    assert_non_null(strstr(out, "slower in the first rounds, not again"));
+    free(out);
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
 }
@@ -132,7 +135,9 @@ static void test_unjudged(void **state)
         skip();
     plant_by(*state, "$n -ne 7", 1e3, -1e3);
     struct ended e = run_words(*state, "--nodes 8,24 " SMALL "--against ./old", 1);
-    assert_non_null(strstr(e.out, "not timed in every round"));
+    char *out = unwrapped(e.out);
+    assert_non_null(strstr(out, "not timed in every round"));
+    free(out);
     assert_non_null(strstr(e.out, "not in A (nodes 24, not 8): 24 nodes"));
     assert_non_null(strstr(e.out, "missed: 2 could not be judged; --allow-unjudged accepts this"));
     assert_non_null(strstr(e.out, "B, step: 1 faster;"));
