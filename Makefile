@@ -181,7 +181,8 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
 # instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
-emulated       := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench)
+emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench)
+emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
 emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
@@ -189,21 +190,26 @@ emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
                     $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
 $(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
 $(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
+# Every access to memory by a kernel calls a function, which is the emulated device's (tests/emulator/access.cc).
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
-                                            -Wno-unknown-pragmas -Wno-sign-compare
+                                            -fsanitize=thread -Wno-unknown-pragmas -Wno-sign-compare
 
-$(emulated_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
+$(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
 	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. -isystem $(CUDA_LIB)/../include $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated) $(emulated_bench): cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))'
-$(emulated): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
-$(emulated): | $(emulated_bench)
+$(emulated_gpu) $(emulated_bench): cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))'
+$(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
+$(emulated_gpu): | $(emulated_bench)
 $(emulated_bench): $(OBJ)/bench/bench_node_scaling.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
--include $(emulated_obj:.o=.d)
+emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filter %.cc.o,$(emulated_obj))
+$(BUILD)/emulated/tests/test_emulator: $(emulator_test)
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
+-include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d
 
 # A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
 slower := $(BUILD)/tests/slower_bench

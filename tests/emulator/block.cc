@@ -2,10 +2,9 @@
  * A block's threads as fibers: each has a stack and runs until it must wait for others; then the next one
  * runs.
  *
- * Between two barriers a thread runs without interruption. A missing barrier therefore causes a wrong result
- * in some thread order, and the same one in every run. It is an error, with a message and abort, if not all
- * threads reach a barrier, if they reach different ones, if lanes are missing from a shuffle, or if a shuffle
- * reads from a lane outside the mask.
+ * Between two barriers a thread runs without interruption. It is an error, with a message and abort, if not
+ * all threads reach a barrier, if they reach different ones, if lanes are missing from a shuffle, or if a
+ * shuffle reads from a lane outside the mask.
  *
  * x86-64 System V ABI only: switches must not cost the system call of swapcontext, because there are millions
  * of them.
@@ -18,12 +17,12 @@
 #include <deque>
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
+struct block_state block_now = {-1, 0, 0};
 
-enum { STACK = 128 << 10, THREADS = 1024, LANES = 32 };
+enum { STACK = 128 << 10, GUARD = 16 << 10, THREADS = 1024, LANES = 32 };
 
 namespace
 {
@@ -100,6 +99,7 @@ static void open_barrier()
 {
     block.arrived = 0;
     block.round++;
+    block_now.time++;
 }
 
 /* Entry point of a fiber. A thread that has ended is no longer expected at barriers. */
@@ -114,19 +114,27 @@ static void begin()
     abort();
 }
 
-/* The lowest page is inaccessible, so that a stack overflow faults. */
+bool block_stack_overflown(const void *address)
+{
+    const char *stack = block_now.thread < 0 ? NULL : block.fibers[block_now.thread].stack;
+    return stack && address >= stack && address < stack + GUARD;
+}
+
+/* The lowest part is inaccessible, so that a stack overflow faults. */
 static char *new_stack()
 {
     void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED || mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) != 0)
+    if (stack == MAP_FAILED || mprotect(stack, GUARD, PROT_NONE) != 0)
         emulator_fail("no memory for stacks");
     return (char *)stack;
 }
 
 static void prepare(fiber &f, int number)
 {
-    if (!f.stack)
+    if (!f.stack) {
         f.stack = new_stack();
+        emulator_watch_stacks();
+    }
     /*
      * The stack as emulated_switch leaves it: six registers, the address to continue at, and no return
      * address.
@@ -195,8 +203,10 @@ static void resume(int number)
     fiber &f = block.fibers[number];
     f.round = NULL;
     block.now = number;
+    block_now.thread = number;
     threadIdx = f.index;
     emulated_switch(&block.scheduler, f.stack_pointer);
+    block_now.thread = -1;
 }
 
 /* Resumes each of these threads once, if it can continue. */
@@ -230,8 +240,8 @@ static void fail_stuck()
     while (block.fibers[stuck].ended)
         stuck++;
     struct source_location at = block.fibers[stuck].at;
-    emulator_fail("deadlock in a block: thread %d waits at %s:%d for others that never arrive", stuck,
-                  at.file, at.line);
+    block_now.thread = stuck;
+    emulator_fail("deadlock: waits at %s:%d for others that never arrive", at.file, at.line);
 }
 
 void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch)
@@ -239,6 +249,7 @@ void block_run(const std::function<void()> &thread, const std::vector<int> &orde
     block.thread = &thread;
     block.live = (int)order.size();
     block.arrived = 0;
+    block_now.began = ++block_now.time;
     for (int i = 0; i < block.live; i++)
         prepare(block.fibers[i], i);
     while (block.live > 0)

@@ -4,9 +4,7 @@
  */
 #include "tests/emulator/emulator.h"
 
-#include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 /* CUDA keeps these per host thread; here only one thread works at a time. */
@@ -14,17 +12,6 @@ static struct {
     int device;
     cudaError_t last;
 } current;
-
-void emulator_fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "emulated GPU: ");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    abort();
-}
 
 cudaError_t emulator_status(cudaError_t status)
 {

@@ -21,8 +21,13 @@ enum {
     POISON = 0xff        /* of each byte: NaN in float and double, -1 as an index */
 };
 
-/* Prints one line and aborts. */
+/* Prints one line, with kernel, block and thread if one runs, and aborts. */
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same with the source line of an address of code. */
+[[noreturn]] void emulator_fail_at(const void *code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Makes an overflow of a thread's stack such a failure. */
+void emulator_watch_stacks(void);
 
 /* Returns the status; an error is also stored for cudaGetLastError. */
 cudaError_t emulator_status(cudaError_t status);
@@ -39,6 +44,12 @@ void device_drain(int device);
 
 /* Fails unless the bytes are in an allocation of this device. */
 void memory_expect(int device, const void *from, size_t bytes, const char *what);
+/* Whether the address belongs to device memory; whether these bytes are in an allocation. */
+bool memory_of_device(const void *from);
+bool memory_allocated(const void *from, size_t bytes);
+/* A kernel writes these bytes; whether a word of them was never written. */
+void memory_mark(const void *from, size_t bytes);
+bool memory_fresh(const void *from, size_t bytes);
 /* Whether the address is in memory from cudaMallocHost. */
 bool memory_pinned(const void *from);
 /* Makes device memory accessible to the host while queued work runs. */
@@ -49,6 +60,8 @@ void memory_spoil(void *from, size_t bytes);
 
 /* Fills the calling thread's shared memory with NaN. */
 void shared_memory_poison(void);
+/* Where it is, for the checks of accesses. */
+void access_shared_range(char *start, char *end);
 
 /*
  * Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, with sums in double; `round` is applied to

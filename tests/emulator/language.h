@@ -41,8 +41,9 @@ struct source_location {
 void emulated_barrier(struct source_location at);
 /* Waits for all lanes of `mask`, and returns the bits that lane `from` of the warp passed. */
 uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at);
-/* Queues a grid of calls of `thread`; its arguments take `bytes`. */
-cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread, size_t bytes);
+/* Queues a grid of calls of `thread`, which calls `kernel`; its arguments take `bytes`. */
+cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
+                            std::function<void()> thread, size_t bytes);
 
 static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
@@ -101,7 +102,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
 {
     std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
     return emulated_launch(
-        config, [=] { std::apply(kernel, copies); }, sizeof copies);
+        config, (const void *)kernel, [=] { std::apply(kernel, copies); }, sizeof copies);
 }
 
 /* Host compilers only have templates for these. */

@@ -13,6 +13,13 @@
 
 enum order { ASCENDING, DESCENDING, SHUFFLED, ORDERS };
 
+static const void *running;
+
+const void *grid_kernel(void)
+{
+    return running;
+}
+
 /* Selects the orders, the same in every run of a program. */
 static std::minstd_rand random_order(1);
 
@@ -50,12 +57,13 @@ static uint64_t block_in(enum order order, uint64_t at, uint64_t count)
     return order == DESCENDING ? count - 1 - at : at;
 }
 
-static void run_grid(dim3 grid, dim3 size, const std::function<void()> &thread)
+static void run_grid(const void *kernel, dim3 grid, dim3 size, const std::function<void()> &thread)
 {
     enum order order = (enum order)(random_order() % ORDERS);
     std::vector<int> threads = threads_in(order, (int)(size.x * size.y * size.z));
     int stretch = order == SHUFFLED ? (int)threads.size() : 32;
     uint64_t blocks = (uint64_t)grid.x * grid.y;
+    running = kernel;
     gridDim = grid;
     blockDim = size;
     for (uint64_t i = 0; i < blocks; i++) {
@@ -66,12 +74,12 @@ static void run_grid(dim3 grid, dim3 size, const std::function<void()> &thread)
     }
 }
 
-cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> thread,
-                            size_t argument_bytes)
+cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
+                            std::function<void()> thread, size_t argument_bytes)
 {
     if (!allowed(config, argument_bytes))
         return emulator_status(cudaErrorInvalidConfiguration);
     dim3 grid = config->gridDim, size = config->blockDim;
-    stream_queue(config->stream, [=] { run_grid(grid, size, thread); });
+    stream_queue(config->stream, [=] { run_grid(kernel, grid, size, thread); });
     return cudaSuccess;
 }

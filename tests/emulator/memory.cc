@@ -24,16 +24,18 @@ struct allocation {
 /* Of all devices. */
 struct memory {
     char *start;
+    char *written;                            /* by kernels: 1 for each word since its allocation */
     std::map<char *, allocation> allocations; /* by address */
     std::map<char *, size_t> pinned;          /* bytes from cudaMallocHost, by address */
     size_t used[DEVICES];
     int open; /* nesting depth of memory_open */
     unsigned closed;
     bool locked;
+    bool changed; /* the allocations, since memory_allocated */
 } memory;
 
 const size_t SIZE = (size_t)3 << 30; /* per device */
-const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE;
+const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE, WORD = 4;
 } // namespace
 
 void memory_open(void)
@@ -78,6 +80,7 @@ static void poison(char *start, size_t bytes)
 {
     memory_open();
     memset(begin_of_gap(start), POISON, (size_t)(end_of(start, bytes) - begin_of_gap(start)));
+    memset(memory.written + (start - memory.start) / WORD, 0, (bytes + WORD - 1) / WORD);
     memory_close();
 }
 
@@ -95,13 +98,13 @@ static void expect_gaps(char *start, size_t bytes)
 }
 
 /* In huge pages where the system has them: they are protected 50 times as fast. */
-static char *reserve(void)
+static char *reserve(size_t bytes)
 {
     void *start =
-        mmap(NULL, ADDRESSES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         emulator_fail("no addresses for device memory");
-    madvise(start, ADDRESSES, MADV_HUGEPAGE);
+    madvise(start, bytes, MADV_HUGEPAGE);
     return (char *)start;
 }
 
@@ -109,14 +112,17 @@ extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
 {
     if (emulator_captures())
         return emulator_status(cudaErrorStreamCaptureUnsupported);
-    if (!memory.start)
-        memory.start = reserve();
+    if (!memory.start) {
+        memory.start = reserve(ADDRESSES);
+        memory.written = reserve(ADDRESSES / WORD);
+    }
     *to = NULL;
     int device = current_device();
     char *start = bytes && memory.used[device] + bytes <= SIZE ? find_room(bytes) : NULL;
     if (!start)
         return emulator_status(bytes ? cudaErrorMemoryAllocation : cudaSuccess);
     memory.allocations[start] = {bytes, device};
+    memory.changed = true;
     memory.used[device] += bytes;
     poison(start, bytes);
     *to = start;
@@ -140,6 +146,7 @@ extern "C" cudaError_t cudaFree(void *start)
     poison((char *)start, bytes);
     memory.used[device] -= bytes;
     memory.allocations.erase(found);
+    memory.changed = true;
     return cudaSuccess;
 }
 
@@ -168,6 +175,43 @@ extern "C" cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     *total = SIZE + of_the_driver;
     *available = SIZE - memory.used[current_device()];
     return cudaSuccess;
+}
+
+bool memory_of_device(const void *from)
+{
+    return memory.start && from >= memory.start && from < memory.start + ADDRESSES;
+}
+
+bool memory_allocated(const void *from, size_t bytes)
+{
+    static const char *start, *end; /* of the last allocation found */
+    const char *at = (const char *)from;
+    if (memory.changed || at < start || at + bytes > end) {
+        auto after = memory.allocations.upper_bound((char *)from);
+        if (after == memory.allocations.begin())
+            return false;
+        start = std::prev(after)->first;
+        end = start + std::prev(after)->second.bytes;
+        memory.changed = false;
+    }
+    return at >= start && at + bytes <= end;
+}
+
+void memory_mark(const void *from, size_t bytes)
+{
+    size_t at = (size_t)((const char *)from - memory.start);
+    for (size_t i = at / WORD; i <= (at + bytes - 1) / WORD; i++)
+        memory.written[i] = 1;
+}
+
+/* What copies and libraries wrote is not marked, but is hardly POISON. */
+bool memory_fresh(const void *from, size_t bytes)
+{
+    const char *at = (const char *)from;
+    for (size_t i = 0; i + WORD <= bytes; i += WORD)
+        if (!memory.written[(size_t)(at + i - memory.start) / WORD] && poisoned(at + i, at + i + WORD))
+            return true;
+    return false;
 }
 
 void memory_expect(int device, const void *from, size_t bytes, const char *what)

@@ -66,6 +66,7 @@ void shared_memory_poison(void)
         dl_iterate_phdr(find_thread_local, &mapped);
         if (!mapped.end)
             emulator_fail("shared memory not found");
+        access_shared_range(mapped.start, mapped.end);
         char *start = page_at(mapped.start, true), *end = page_at(mapped.end, false);
         if (start < end)
             map_file(start, (size_t)(end - start));
