@@ -38,6 +38,22 @@ static void test_json(void **state)
     ended_free(&e);
 }
 
+/* --output - prints the record and leaves no file. */
+static void test_output_to_stdout(void **state)
+{
+    char *before = house_list(*state);
+    struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 -o -", 0);
+    char *after = house_list(*state);
+    struct record *record = record_of(e.out);
+    assert_int_equal(row_count(record), 1);
+    assert_string_equal(before, after);
+    assert_null(strstr(e.err, "results: "));
+    record_free(record);
+    ended_free(&e);
+    free(before);
+    free(after);
+}
+
 /* The fields of a CSV line; quoted ones may contain commas. */
 static size_t csv_fields(const char *line)
 {
@@ -301,13 +317,10 @@ static void test_phase(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_markdown_and_table),
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_about),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_json),   cmocka_unit_test(test_output_to_stdout),
+        cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown_and_table),
+        cmocka_unit_test(test_help),   cmocka_unit_test(test_about),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_variants),
         cmocka_unit_test(test_phase),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -188,6 +188,8 @@ void table_row(struct table *t, const struct table_line *line)
 
 void table_notes(struct table *t)
 {
+    if (t->style == TABLE_MARKDOWN && t->notes.count > 0)
+        putc('\n', t->out); /* else they would be rows */
     notes_print(&t->notes, t->out);
     notes_free(&t->notes);
 }
