@@ -175,12 +175,12 @@ struct reported reported_choose(const struct turns *t, const struct states *s)
     }
     r.several = r.turns > 0 && r.others > 0 && is_like(r.medians, r.turns, others, r.others);
     r.unsettled = !best;
+    r.state = states_median(t->list, t->count, best ? r.is_reported : NULL);
     if (r.several || r.unsettled)
         for (r.turns = 0, r.others = 0; r.turns < t->count; r.turns++) {
             r.is_reported[r.turns] = true;
             r.medians[r.turns] = all[r.turns];
         }
-    r.state = states_median(t->list, t->count, r.is_reported);
     free(all);
     free(others);
     return r;

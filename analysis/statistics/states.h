@@ -77,7 +77,7 @@ struct reported {
     size_t turns, others; /* reported, and left out: in other states, or while the state changed */
     double *medians;      /* of each reported turn, in order */
     bool *is_reported;    /* of each turn */
-    struct probe state;   /* medians over the reported turns */
+    struct probe state;   /* medians over the turns of the chosen state; over all if there is none */
     bool several;         /* the turns were in several states, and the program takes the same time in each */
     bool unsettled;       /* no turn was in one state: all are reported */
 };
