@@ -264,6 +264,24 @@ static void test_warnings_of_many_rows(void **state)
     warnings_free(&w);
 }
 
+/* At most six rows are named; the program of a row of an op alone is not. */
+static void test_warnings_of_too_many_rows(void **state)
+{
+    (void)state;
+    struct warnings w = {0};
+    struct slow_start slow = {1, 1.5};
+    struct drift none = {NAN, NAN, false};
+    for (int row = 0; row < 8; row++)
+        noise_warn_samples(&(struct subject){&w, row, "kernel"}, &none, &slow);
+    struct sink s;
+    sink_open(&s);
+    warnings_print(&w, name_row, NULL, s.out);
+    fclose(s.out);
+    assert_non_null(strstr(s.text, "[row 0; row 1; row 2; row 3; row 4; row 5; and 2 more rows] slow"));
+    free(s.text);
+    warnings_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_reads_files),
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_warnings_of_many_rows),
+        cmocka_unit_test(test_warnings_of_too_many_rows),
         cmocka_unit_test(test_quiet_machine),
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_usage_warnings),

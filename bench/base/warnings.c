@@ -30,25 +30,30 @@ bool warnings_about(const struct warnings *w, int64_t row)
     return i < w->count;
 }
 
-/* Writes "[500 nodes, forward, step; 1000 nodes, step]", the rows of a kind from warning `first` on. */
+/* Writes "[500 nodes, forward, step; 1000 nodes, step]", the rows of a kind from warning `first` on; a row of
+ * an op alone has one program, which is not named. */
 static void put_rows(const struct warnings *w, size_t first, describe_row *describe, const void *context,
                      FILE *out)
 {
-    int64_t row = -1;
+    enum { NAMED = 6 };
+    int64_t row = -1, rows = 0;
     putc('[', out);
     for (size_t i = first; i < w->count; i++) {
         const struct warning *one = &w->list[i];
         char text[AXES_TEXT];
         if (one->kind != w->list[first].kind)
             continue;
-        if (one->row != row) {
+        rows += one->row != row;
+        if (one->row != row && rows <= NAMED) {
             describe(context, one->row, text);
             fprintf(out, "%s%s", i > first ? "; " : "", text);
         }
-        if (one->program)
+        if (one->program && strcmp(one->program, "kernel") != 0 && rows <= NAMED)
             fprintf(out, ", %s", one->program);
         row = one->row;
     }
+    if (rows > NAMED)
+        fprintf(out, "; and %lld more row%s", (long long)(rows - NAMED), rows - NAMED == 1 ? "" : "s");
     fputs("] ", out);
 }
 
