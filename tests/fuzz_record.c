@@ -190,10 +190,11 @@ static void show(const struct record *record, FILE *out)
         csv_row(out, rows_at(rows, i), NULL, 0);
         require(record_write_line(record, rows_at(rows, i), out), "a line is written");
     }
-    struct value *fits = fits_of(rows);
-    fits_print(fits, out);
-    fits_warn(fits, out);
-    value_free(fits);
+    struct fits fits = fits_find(rows);
+    fits_print(&fits, out);
+    fits_warn(&fits, out);
+    value_free(fits_value(&fits));
+    fits_free(&fits);
     table_notes(&t);
     struct gates gates = {0};
     struct message error;
