@@ -85,7 +85,7 @@ static void set_flag(struct flag_case *t, const struct flag *f)
     static const char *const allowed[] = {
         [FLAG_WHOLE] = "a whole number from %.0f to %.0f",
         [FLAG_SHARE] = "from 0 to 1, or from 0%% to 100%%",
-        [FLAG_SECONDS] = "seconds, from %.0f to %.0f, or a number with ns, us, ms, s or min",
+        [FLAG_SECONDS] = "seconds, from %.10g to %.10g, or a number with ns, us, ms, s or min",
         [FLAG_SIZE] = "a number with B, KiB, MiB, GiB or TiB",
         [FLAG_PATH] = "needs the name of",
     };
@@ -160,6 +160,23 @@ static int try_values(const struct house *h, const struct flag_case *t)
     return lines + (t->good != NULL);
 }
 
+/* What is wrong with a range is said. */
+static int try_ranges(const struct house *h, const struct flag_case *t)
+{
+    static const char *const ranges[][2] = {
+        {"10-5*2", "the range 10-5 runs backwards; write 5-10*2"},
+        {"1-10*1", "the factor of a range is above 1"},
+        {"1-10", "the range 1-10 has no step; write 1-10*2 or 1-10+STEP"}};
+    enum { RANGES = sizeof ranges / sizeof *ranges };
+    for (int i = 0; i < RANGES; i++) {
+        char flag[TEXT], says[TEXT];
+        snprintf(flag, sizeof flag, "--%s=%s", t->name, ranges[i][0]);
+        snprintf(says, sizeof says, "--%s %s", t->name, ranges[i][0]);
+        refuses(h, "", MORE(flag), says, ranges[i][1]);
+    }
+    return RANGES;
+}
+
 static int try_lists(const struct house *h, const struct flag_case *t)
 {
     char twice[TEXT], gap[TEXT], joined[TEXT];
@@ -168,9 +185,7 @@ static int try_lists(const struct house *h, const struct flag_case *t)
     refuses(h, "", MORE(joined), twice, NULL);
     snprintf(gap, sizeof gap, "%s,,%s", t->good, t->good);
     int lines = 1 + refuses_values(h, t, MORE(",", gap));
-    if (t->number)
-        lines += refuses_values(h, t, MORE("10-5*2", "1-10*1", "1-10"));
-    return lines;
+    return t->number ? lines + try_ranges(h, t) : lines;
 }
 
 static int try_alone(const struct house *h, const char *name)
