@@ -225,7 +225,7 @@ $(tests) $(dumpers) $(fuzzers) $(emulated) $(emulated_bench) $(slower): | $(vers
 ##   all          every benchmark, plot, compare and findings (what a bare `make` does)
 all: $(programs) $(cuda)
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
-bench: all
+bench: $(programs) $(if $(DEVICE),$(cuda))
 	@bench/sets.sh quick $(BUILD) '$(DEVICE)'
 ##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all

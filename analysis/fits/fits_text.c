@@ -128,10 +128,14 @@ static void print_warning(const struct fit *fit, FILE *out)
     const struct fit_point *from = &fit->points[fit->change.from];
     char change[AXES_TEXT];
     fit_change_text(change, fit);
-    fputs(fit->verdict == FIT_CONTRADICTS ? "CONTRADICTION: " : "note: ", out);
+    /* A law of the rows has the part that does not grow as a term of its own. */
+    bool explained = fit->change.ratio < 1 && fit->law.terms;
+    fputs(fit->verdict == FIT_CONTRADICTS && !explained ? "CONTRADICTION: " : "note: ", out);
     print_subject(fit, out);
     fprintf(out, ": %s", change);
-    if (fit->verdict == FIT_CONTRADICTS)
+    if (explained)
+        fputs(": part of the time does not grow with the work", out);
+    else if (fit->verdict == FIT_CONTRADICTS)
         fprintf(out, ", though the level of memory and the bound stay the same there: %s",
                 fit->change.ratio > 1 ? "something costs more than the work predicts"
                                       : "part of the time does not grow with the work");

@@ -52,23 +52,42 @@ __attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell 
     va_end(values);
 }
 
-/* The state in which a program is reported, if some of its turns were in others. */
-static void append_state(struct table_cell *cell, const struct row *row, const char *program)
+/* Whether some turns of a program were in other states of the machine than the one in which it is reported,
+ * and the ping of that, 0 if it has none. */
+static bool left_turns_out(const struct row *row, const char *program, double *ping)
 {
-    char path[SCHEMA_PATH], text[UNITS_TEXT];
-    double turns, others, ping; /* real: a file may have any counts */
+    char path[SCHEMA_PATH];
+    double others; /* real: a file may have any counts */
     snprintf(path, sizeof path, "%s.time.other_turns", program);
     if (!row_get_real(row, path, &others) || others == 0)
-        return;
-    snprintf(path, sizeof path, "%s.time.turns", program);
-    if (!row_get_real(row, path, &turns))
-        return;
-    append_cell(cell, "; %s: %.0f of %.0f turns", program, turns, turns + others);
+        return false;
     snprintf(path, sizeof path, "%s.time.state.ping", program);
-    if (row_get_real(row, path, &ping)) {
+    *ping = 0;
+    row_get_real(row, path, ping);
+    return true;
+}
+
+/* The states of the programs that have left turns out, each once. */
+static void append_states(struct table_cell *cell, const struct row *row)
+{
+    static const double alike = 1.25;
+    double ping, last = 0;
+    bool any = false;
+    for (size_t p = 0; p < TIMED; p++) {
+        char text[UNITS_TEXT];
+        if (!left_turns_out(row, program_name(p), &ping))
+            continue;
+        any = true;
+        if (!(ping > 0) || (last > 0 && ping < alike * last && last < alike * ping))
+            continue;
         units_format(text, ping, UNITS_SI, "s");
-        append_cell(cell, " in state %s", text);
+        append_cell(cell, "%s%s", last > 0 ? " and " : ", state ", text);
+        last = ping;
     }
+    if (any)
+        notes_mark(cell->notes,
+                   "turns in other states of the machine are left out: time.other_turns in the file",
+                   cell->text, CELL_TEXT);
 }
 
 static void status_cell(struct table_cell *cell, const struct table_line *line)
@@ -88,8 +107,7 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
             append_cell(cell, "%s%s", before, program_name(p));
             before = ", ";
         }
-    for (size_t p = 0; p < TIMED; p++)
-        append_state(cell, row, program_name(p));
+    append_states(cell, row);
 }
 
 /* The cells of a line, in the order of the columns; line null: the titles. */

@@ -23,7 +23,7 @@ enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_BASE, COUNT_
  * Encodings, and entries not yet counted of a program, with more analytic FLOPs are not run under valgrind;
  * its process is killed after this many seconds.
  */
-static const int64_t executed_flops_max = 3000000000, executed_base_flops_max = 40000000000;
+static const int64_t executed_flops_max = 3000000000, executed_base_flops_max = 12000000000;
 static const double executed_seconds_max = 300;
 
 struct executed {

@@ -43,13 +43,15 @@ static void choose_slots(struct work *w, struct whole *all)
 }
 
 /*
- * Seconds of the budget: half of it is divided equally, since short programs are the noisy ones, and half in
- * proportion to the predicted cost, which is 0 for encodings because it cannot be predicted.
+ * Seconds of the budget, without a fifth for the turns that are added where the machine changes its state.
+ * Half of it is divided equally, since short programs are the noisy ones, and half in proportion to the
+ * predicted cost, which is 0 for encodings because it cannot be predicted.
  */
 static void share_budget(struct work *w, const struct whole *all)
 {
     const struct options *o = w->job.options;
-    double budget = o->sampling.budget / o->device.count;
+    double kept = o->sampling.turns >= REPORTED_MIN ? 0.2 : 0;
+    double budget = (1 - kept) * o->sampling.budget / o->device.count;
     for (size_t i = 0; i < TIMED; i++) {
         struct slot *s = &w->slot[i];
         double cost = i < PROGRAMS && all->cost > 0 ? w->cost[i] / all->cost : 0;
