@@ -71,15 +71,17 @@ static void test_more_turns(void **state)
     (void)state;
     struct sampling_options o = {.turns = 10};
     struct slot s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
-    assert_true(slot_lacks_turns(&s, &o, 2));
-    assert_false(slot_lacks_turns(&s, &o, 0.5));
+    assert_true(slot_lacks_turns(&s, &o, 4));
+    assert_false(slot_lacks_turns(&s, &o, 3.9));
+    s.share = 20; /* blocks of 2 s */
+    assert_false(slot_lacks_turns(&s, &o, 4));
     s.reported = 7;
-    assert_false(slot_lacks_turns(&s, &o, 2));
+    assert_false(slot_lacks_turns(&s, &o, 100));
     s.reported = 3;
     o.turns = 6; /* asked for fewer */
-    assert_false(slot_lacks_turns(&s, &o, 2));
+    assert_false(slot_lacks_turns(&s, &o, 100));
     o = (struct sampling_options){.turns = 10, .runs = 5};
-    assert_false(slot_lacks_turns(&s, &o, 2));
+    assert_false(slot_lacks_turns(&s, &o, 100));
 }
 
 int main(void)

@@ -5,6 +5,7 @@
  */
 #include "bench/sweep/sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ struct run {
     struct work *work;
     int64_t rows;
     struct pace pace;
-    double held; /* bytes of the graphs of all rows */
+    double held;      /* bytes of the graphs of all rows */
+    double overdraft; /* seconds that added turns may take beyond the budget */
 };
 
 static void show(struct progress *p, const struct work *w, int64_t row, double part)
@@ -252,9 +254,14 @@ static void find_states(struct run *s)
     }
 }
 
+static double budget_of(const struct run *s)
+{
+    return s->options->sampling.budget / s->options->device.count;
+}
+
 static double seconds_left(const struct run *s)
 {
-    double left = s->options->sampling.budget / s->options->device.count;
+    double left = budget_of(s) + s->overdraft;
     for (int64_t i = 0; i < s->rows; i++)
         left -= s->work[i].m ? measurement_spent(s->work[i].m) : 0;
     return left;
@@ -304,6 +311,8 @@ static bool later_turns(struct run *s, struct message *error)
     live_show(&s->live, s->progress->before, s->rows);
     for (int turn = 1; turn < turns && going && !interrupt_signal(); turn++)
         going = next_turn(s, turn, &any, error);
+    /* Programs with long runs may have used more than their share. */
+    s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
     for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !interrupt_signal(); turn++)
         going = next_turn(s, turn, &any, error);
     return going;

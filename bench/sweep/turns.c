@@ -41,5 +41,7 @@ struct block_plan slot_plan(const struct slot *s, const struct sampling_options 
 bool slot_lacks_turns(const struct slot *s, const struct sampling_options *o, double left)
 {
     bool possible = o->runs == 0 && o->turns >= REPORTED_MIN;
-    return s->is_wanted && possible && s->turns > 0 && s->reported < REPORTED_MIN && s->call <= left;
+    double block = s->share / o->turns,
+           needs = (REPORTED_MIN - s->reported) * (s->call > block ? s->call : block);
+    return s->is_wanted && possible && s->turns > 0 && s->reported < REPORTED_MIN && needs <= left / 2;
 }

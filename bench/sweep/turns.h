@@ -25,8 +25,9 @@ struct block_plan slot_plan(const struct slot *s, const struct sampling_options 
                             bool is_encoding);
 
 /*
- * After the planned turns: whether fewer than REPORTED_MIN turns are in one state and another fits into the
- * seconds that are left. False if the options allow no such number.
+ * After the planned turns: whether fewer than REPORTED_MIN turns are in one state, and those that are missing
+ * fit into half of the seconds that are left, so that a long program does not take them from all short ones.
+ * False if the options allow no such number.
  */
 bool slot_lacks_turns(const struct slot *s, const struct sampling_options *o, double left);
 

@@ -50,7 +50,7 @@ static void choose_slots(struct work *w, struct whole *all)
 static void share_budget(struct work *w, const struct whole *all)
 {
     const struct options *o = w->job.options;
-    double kept = o->sampling.turns >= REPORTED_MIN ? 0.2 : 0;
+    double kept = o->sampling.turns >= REPORTED_MIN ? BUDGET_KEPT : 0;
     double budget = (1 - kept) * o->sampling.budget / o->device.count;
     for (size_t i = 0; i < TIMED; i++) {
         struct slot *s = &w->slot[i];

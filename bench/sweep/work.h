@@ -6,6 +6,9 @@
 #include "bench/sweep/turns.h"
 
 /* A row of the sweep. */
+/* The share of the budget that is kept for added turns. */
+#define BUDGET_KEPT 0.2
+
 struct work {
     struct job job;
     enum row_state state;

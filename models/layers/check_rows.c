@@ -222,7 +222,7 @@ bool check_rows(struct check *c, struct tape *t, uint64_t seed)
 {
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
-        if (!check_entry(c, t, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
+        if (tape_is_cancelled(t) || !check_entry(c, t, e, rng_bits(rng_key(seed, "check"), (uint64_t)i)))
             return false;
     }
     return true;

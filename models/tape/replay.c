@@ -135,7 +135,7 @@ struct cancel tape_cancel_when(struct tape *t, struct cancel h)
     return before;
 }
 
-static bool cancelled(const struct tape *t)
+bool tape_is_cancelled(const struct tape *t)
 {
     return !device_of(t) && is_cancelled(t->cancel);
 }
@@ -143,7 +143,7 @@ static bool cancelled(const struct tape *t)
 static void run_entries(const struct tape *t)
 {
     const struct entry *end = t->main.entries + t->main.count;
-    for (const struct entry *e = t->main.entries; e < end && !cancelled(t); e++)
+    for (const struct entry *e = t->main.entries; e < end && !tape_is_cancelled(t); e++)
         e->kernel->run(e->args);
 }
 
@@ -151,7 +151,7 @@ static void run_entries(const struct tape *t)
 static void run_traced(const struct tape *t, void (*mark)(void *context, int entry), void *context)
 {
     struct ranges r = {.device = device_of(t), .context = t->config.context};
-    for (int i = 0; i < t->main.count && !cancelled(t); i++) {
+    for (int i = 0; i < t->main.count && !tape_is_cancelled(t); i++) {
         const struct entry *e = &t->main.entries[i];
         ranges_move(&r, phase_name(e->phase), e->span);
         e->kernel->run(e->args);
@@ -189,7 +189,7 @@ void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), voi
         run_traced(t, mark, context);
         return;
     }
-    for (int i = 0; i < t->main.count && !cancelled(t); i++) {
+    for (int i = 0; i < t->main.count && !tape_is_cancelled(t); i++) {
         t->main.entries[i].kernel->run(t->main.entries[i].args);
         mark(context, i);
     }

@@ -177,6 +177,9 @@ bool tape_captured(const struct tape *t);
 /* Sets the callback that is checked before each entry of a replay on the host. Returns the previous one. */
 struct cancel tape_cancel_when(struct tape *t, struct cancel h);
 
+/* Whether it asks to stop; never on a device, whose replays cannot stop. */
+bool tape_is_cancelled(const struct tape *t);
+
 /* A replay that calls mark(context, entry) after each entry, for profiles and traces. */
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context);
 
