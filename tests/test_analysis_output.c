@@ -450,6 +450,7 @@ static char *line_of(const struct row *row)
     struct table t = {.out = open_memstream(&text, &size), .style = TABLE_TERMINAL};
     table_row(&t, &(struct table_line){.row = row});
     fclose(t.out);
+    notes_free(&t.notes);
     return text;
 }
 

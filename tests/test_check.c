@@ -22,7 +22,7 @@
 
 enum { LENGTH = 4 };
 
-#define TINY "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 3 --output x.json "
+#define TINY "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 3 --threads 1 --output x.json "
 
 /* Checks LENGTH values of size 1 against a reference that differs by `error` in each. */
 static struct check checked(double error, struct rule rule)

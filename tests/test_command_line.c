@@ -20,7 +20,7 @@
 #include "tests/records.h"
 #include "tests/values.h"
 
-#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "
+#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --output x.json "
 
 static void test_json(void **state)
 {

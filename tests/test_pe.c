@@ -15,7 +15,7 @@
 #include "tests/encodings.h"
 #include "tests/records.h"
 
-#define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --no-charts --output x.json "
+#define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --threads 1 --no-charts --output x.json "
 
 static int setup(void **state)
 {
