@@ -14,7 +14,7 @@ amount()
     case ${GTMARK_SOAK:-}$1 in
     1*) echo -max_total_time=60 ;;
     *record) echo -seed=1 -runs=200 ;;
-    *graph) echo -seed=1 -runs=3000 ;;
+    *graph) echo -seed=1 -runs=1000 ;;
     *) echo -seed=1 -runs=20000 ;;
     esac
 }

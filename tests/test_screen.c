@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define TINY "--threads 1 --runs 10 --output x.json --no-charts "
+#define TINY "--threads 1 --runs 10 --warmup 1 --output x.json --no-charts "
 
 static const struct {
     const char *name, *words;
