@@ -1,7 +1,7 @@
 /* Titles of charts: true of the data, left open where its intervals leave it open, and never too long. */
 #include "analysis/charts/chart.h"
 #include "analysis/charts/frame.h"
-#include "analysis/charts/wrap.h"
+#include "analysis/charts/text_width.h"
 #include "tests/chart_directory.h"
 #include "tests/test_analysis_rows.h"
 

@@ -4,9 +4,9 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/text_width.h"
 #include "analysis/charts/ticks.h"
 #include "analysis/charts/title.h"
-#include "analysis/charts/wrap.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "analysis/charts/frame.h"
 
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/wrap.h"
+#include "analysis/charts/text_width.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/wrap.h"
+#include "analysis/charts/text_width.h"
 #include "analysis/record/record.h"
 
 #include <math.h>

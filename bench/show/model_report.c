@@ -4,7 +4,7 @@
 
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/wrap.h"
+#include "analysis/charts/text_width.h"
 #include "analysis/tables/units.h"
 
 void model_report(const struct tape *t, enum program_kind kind, FILE *out)

@@ -1,4 +1,4 @@
-#include "analysis/charts/wrap.h"
+#include "analysis/charts/text_width.h"
 
 #include <string.h>
 

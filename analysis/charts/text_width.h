@@ -2,8 +2,8 @@
  * The width of texts in charts, and their division into lines. Widths are those of DejaVu Sans Bold, the
  * widest font that the charts use, in units of its size (em).
  */
-#ifndef GTMARK_ANALYSIS_WRAP_H
-#define GTMARK_ANALYSIS_WRAP_H
+#ifndef GTMARK_ANALYSIS_TEXT_WIDTH_H
+#define GTMARK_ANALYSIS_TEXT_WIDTH_H
 
 #include <stddef.h>
 
