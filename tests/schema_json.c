@@ -47,14 +47,16 @@ static struct value *closed_object(void)
 static struct value *value_schema(const struct field *f)
 {
     static const char *const types[] = {
-        [FIELD_TEXT] = "string", [FIELD_COUNT] = "integer", [FIELD_REAL] = "number", [FIELD_REALS] = "array"};
+        [FIELD_TEXT] = "string",  [FIELD_COUNT] = "integer",  [FIELD_REAL] = "number",
+        [FIELD_TEXTS] = "string", [FIELD_COUNTS] = "integer", [FIELD_REALS] = "number"};
+    const char *type = is_list(f->type) ? "array" : types[f->type];
     char description[1024];
     struct value *schema = value_new_object();
     snprintf(description, sizeof description, "%s%s%s", f->meaning,
              *f->unit && f->type != FIELD_TEXT ? "; in " : "", f->type != FIELD_TEXT ? f->unit : "");
-    value_set(schema, "type", texts((const char *const[]){types[f->type], "null", NULL}));
-    if (f->type == FIELD_REALS)
-        value_set(schema, "items", one("type", "number"));
+    value_set(schema, "type", texts((const char *const[]){type, "null", NULL}));
+    if (is_list(f->type))
+        value_set(schema, "items", one("type", types[f->type]));
     value_set_text(schema, "description", description);
     if (schema_is_retired(f->path))
         value_set_flag(schema, "deprecated", true);

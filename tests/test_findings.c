@@ -1,5 +1,6 @@
 /* Findings of planted records: every sentence for data of which it is true, false, and undecidable. */
 #include "analysis/findings/findings.h"
+#include "analysis/record/profile.h"
 #include "analysis/tables/units.h"
 #include "tests/test_analysis_rows.h"
 
@@ -108,6 +109,39 @@ static struct rows *nodes_rows(const double factor[6], double noise)
 }
 
 static const double flat[6] = {1, 1, 1, 1, 1, 1};
+
+/* A step of two linear entries and one of attention, which takes `attention` seconds. */
+static struct rows *profiled_rows(double attention, bool noisy)
+{
+    struct row *row = checked_row(500);
+    struct rows *rows = rows_new();
+    char span[] = "layer1";
+    struct profile_entry entries[] = {
+        {"linear", "packed", "forward", span, 1e-3, 8e-4, "compute", 10, 10, 10},
+        {"attention", "tiled", "forward", span, attention, 1e-3, "compute", 10, 10, 10},
+        {"linear", "packed", "backward", span, 1e-3, 8e-4, "compute", 10, 10, 10}};
+    set_step(row, 2e-3 + attention, 0.01, 1e9);
+    if (noisy)
+        set_noisy(row, "step.time", 2e-3 + attention);
+    profile_write(&(struct profile){10, 3, entries}, row, "step");
+    rows_append(rows, row);
+    return rows;
+}
+
+static void test_dearest_op(void **state)
+{
+    (void)state;
+    assert_said(profiled_rows(3e-3, false),
+                "Of the ops of a training step with 500 nodes the dearest is attention with "
+                "60 % of its time, at 33 % of its roofline.");
+    assert_said(profiled_rows(1e-3, false),
+                "the dearest is linear with 67 % of its time, at 80 % of its roofline.");
+    assert_said(profiled_rows(2.1e-3, false),
+                "the dearest is attention with 51 % of its time, at 48 % of its roofline, "
+                "or linear with 49 % of its time, at 80 % of its roofline: the "
+                "profile cannot tell.");
+    assert_not_said(profiled_rows(3e-3, true), "the dearest is");
+}
 
 static void test_growth(void **state)
 {
@@ -339,15 +373,11 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_dearest_op), cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),    cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),      cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),  cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

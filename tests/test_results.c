@@ -264,11 +264,11 @@ static void test_default_place(void **state)
 /* Failing to print results is an error, however short they are. */
 static void test_full_disk(void **state)
 {
-    static const char *const formats[] = {"table", "md", "csv", "csv-full", "json", "jsonl"};
+    static const char *const formats[] = {"table", "md", "csv", "csv-full", "csv-profile", "json", "jsonl"};
     int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
     if (full < 0)
         skip();
-    for (int f = 0; f < 6; f++) {
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         pid_t pid = program_start(*state, TINY "--nodes 8", MORE("--format", formats[f]), full, null);
         assert_int_equal(program_wait(pid), 1);
     }

@@ -1,5 +1,6 @@
 #include "analysis/compare/compare_notes.h"
 
+#include "analysis/compare/compare_profile.h"
 #include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
@@ -228,6 +229,7 @@ struct tally compare_two(FILE *out, const struct comparison *c)
     struct wrap w;
     wrap_begin(&w, out);
     compare_means(w.lines, c);
+    compare_profiles(w.lines, c);
     compare_left_over(w.lines, c, c->lead);
     wrap_end(&w);
     if (!all.judged)

@@ -45,8 +45,9 @@ static void print_items(FILE *out, char *lines)
 
 void findings_print(FILE *out, const struct record *record)
 {
-    static sentences *const all[] = {sentences_sweep,   sentences_largest,   sentences_parts,
-                                     sentences_kernels, sentences_encodings, sentences_checks};
+    static sentences *const all[] = {sentences_sweep,   sentences_largest, sentences_parts,
+                                     sentences_profile, sentences_kernels, sentences_encodings,
+                                     sentences_checks};
     char *text = NULL;
     size_t size = 0;
     struct fits fits = fits_find(record_rows(record));

@@ -26,6 +26,9 @@ sentences sentences_largest;
 /* The parts of the step of a single configuration, and of its first answer. */
 sentences sentences_parts;
 
+/* The dearest op of the largest training step that was profiled. */
+sentences sentences_profile;
+
 /* The fastest kernel, and the one furthest from its roofline. */
 sentences sentences_kernels;
 

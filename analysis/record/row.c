@@ -38,17 +38,9 @@ void cell_clear(struct cell *cell, enum field_type type)
     bool set = cell->state == CELL_SET;
     if (cell->state == CELL_OTHER || (set && type == FIELD_TEXT))
         free(cell->text);
-    if (set && type == FIELD_REALS)
-        free(cell->reals.list);
+    if (set && is_list(type))
+        items_free(&cell->items, type);
     *cell = (struct cell){0};
-}
-
-static struct reals reals_copy(const double *list, size_t count)
-{
-    struct reals copy = {some(malloc((count + 1) * sizeof *list)), count};
-    if (count > 0)
-        memcpy(copy.list, list, count * sizeof *list);
-    return copy;
 }
 
 static struct cell cell_copy(const struct cell *cell, enum field_type type)
@@ -57,8 +49,8 @@ static struct cell cell_copy(const struct cell *cell, enum field_type type)
     bool set = cell->state == CELL_SET;
     if (cell->state == CELL_OTHER || (set && type == FIELD_TEXT))
         copy.text = some(strdup(cell->text));
-    if (set && type == FIELD_REALS)
-        copy.reals = reals_copy(cell->reals.list, cell->reals.count);
+    if (set && is_list(type))
+        copy.items = items_copy(cell->items.list, cell->items.count, type);
     return copy;
 }
 
@@ -120,8 +112,7 @@ static void changed(struct row *row)
     row->json = NULL;
 }
 
-/* Empties the cell of a field, for the caller to set. */
-static struct cell *empty_cell(struct row *row, const char *path, enum field_type type)
+struct cell *row_empty_cell(struct row *row, const char *path, enum field_type type)
 {
     const struct field *field = schema_find(path);
     if (!field || field->type != type)
@@ -136,30 +127,27 @@ static struct cell *empty_cell(struct row *row, const char *path, enum field_typ
 
 void row_set_text(struct row *row, const char *path, const char *value)
 {
-    struct cell *cell = empty_cell(row, path, FIELD_TEXT);
+    struct cell *cell = row_empty_cell(row, path, FIELD_TEXT);
     cell->text = some(scan_clean(value));
 }
 
 void row_set_count(struct row *row, const char *path, int64_t value)
 {
-    empty_cell(row, path, FIELD_COUNT)->count = value;
+    row_empty_cell(row, path, FIELD_COUNT)->count = value;
 }
 
 void row_set_real(struct row *row, const char *path, double value)
 {
-    empty_cell(row, path, FIELD_REAL)->real = value;
+    row_empty_cell(row, path, FIELD_REAL)->real = value;
     if (!isfinite(value))
         row_set_null(row, path, "not a finite number");
 }
 
-void row_set_reals(struct row *row, const char *path, const double *values, size_t n)
+void row_copy_field(struct row *row, const struct row *from, const struct field *field)
 {
-    bool finite = true;
-    for (size_t i = 0; i < n; i++)
-        finite = finite && isfinite(values[i]);
-    empty_cell(row, path, FIELD_REALS)->reals = reals_copy(values, n);
-    if (!finite)
-        row_set_null(row, path, "not finite numbers");
+    const struct cell *cell = row_set_cell(from, field);
+    if (cell)
+        *row_empty_cell(row, field->path, field->type) = cell_copy(cell, field->type);
 }
 
 void row_set_null(struct row *row, const char *path, const char *reason)
@@ -214,12 +202,17 @@ void row_set_rest_null(struct row *row, const char *reason)
     }
 }
 
+const struct cell *row_set_cell(const struct row *row, const struct field *field)
+{
+    const struct cell *cell = row && field ? &row->cells[field - schema_fields] : NULL;
+    return cell && cell->state == CELL_SET ? cell : NULL;
+}
+
 /* The cell of a field with this path and type if it is set, else null. */
 static const struct cell *cell_of(const struct row *row, const char *path, enum field_type type)
 {
-    const struct field *field = row ? schema_find(path) : NULL;
-    const struct cell *cell = field && field->type == type ? &row->cells[field - schema_fields] : NULL;
-    return cell && cell->state == CELL_SET ? cell : NULL;
+    const struct field *field = schema_find(path);
+    return field && field->type == type ? row_set_cell(row, field) : NULL;
 }
 
 bool row_get_text(const struct row *row, const char *path, const char **value)
@@ -248,23 +241,6 @@ bool row_get_real(const struct row *row, const char *path, double *value)
         *value = (double)count;
     else
         return false;
-    return true;
-}
-
-size_t row_reals_count(const struct row *row, const char *path)
-{
-    const struct cell *cell = cell_of(row, path, FIELD_REALS);
-    return cell ? cell->reals.count : 0;
-}
-
-bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n)
-{
-    const struct cell *cell = cell_of(row, path, FIELD_REALS);
-    if (!cell || cell->reals.count > capacity)
-        return false;
-    *n = cell->reals.count;
-    if (*n > 0)
-        memcpy(values, cell->reals.list, *n * sizeof *values);
     return true;
 }
 
@@ -299,10 +275,7 @@ static int cells_order(const struct cell *a, const struct cell *b, enum field_ty
         return ORDER(a->count, b->count);
     if (type == FIELD_REAL)
         return ORDER(a->real, b->real);
-    int order = ORDER(a->reals.count, b->reals.count);
-    for (size_t i = 0; !order && i < a->reals.count; i++)
-        order = ORDER(a->reals.list[i], b->reals.list[i]);
-    return order;
+    return items_order(&a->items, &b->items, type);
 }
 
 int row_order(const struct row *a, const struct row *b, const struct field *field)

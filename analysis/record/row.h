@@ -35,6 +35,19 @@ void row_set_count(struct row *row, const char *path, int64_t value);
 void row_set_real(struct row *row, const char *path, double value);
 void row_set_reals(struct row *row, const char *path, const double *values, size_t n);
 
+/* An item of a list, by the type of the list's field. */
+union item {
+    double real;
+    int64_t count;
+    const char *text;
+};
+
+/* Sets a list of any type; reals must be finite. */
+void row_set_items(struct row *row, const char *path, const union item *items, size_t n);
+
+/* Sets a field to the value that it has in `from`, if it has one. */
+void row_copy_field(struct row *row, const struct row *from, const struct field *field);
+
 /* Sets a field or all fields of a group to null, with one reason. */
 void row_set_null(struct row *row, const char *path, const char *reason);
 
@@ -58,6 +71,9 @@ bool row_get_reals(const struct row *row, const char *path, double *values, size
 
 /* The length of a REALS field; 0 if row_get_reals would fail. */
 size_t row_reals_count(const struct row *row, const char *path);
+
+/* The items of a list of any type, borrowed; null, with *n unchanged, if the field is no list or is null. */
+const union item *row_items(const struct row *row, const char *path, size_t *n);
 
 /* Whether the row has the field, null or not: rows of other versions may lack it. */
 bool row_has(const struct row *row, const char *path);

@@ -12,8 +12,8 @@ enum cell_state {
     CELL_OTHER /* from a file: of another type, as JSON in `text` */
 };
 
-struct reals {
-    double *list;
+struct items {
+    union item *list; /* texts are owned */
     size_t count;
 };
 
@@ -23,7 +23,7 @@ struct cell {
         char *text;
         int64_t count;
         double real;
-        struct reals reals;
+        struct items items;
     };
 };
 
@@ -43,6 +43,16 @@ struct row {
 
 /* Frees the contents of a cell. */
 void cell_clear(struct cell *cell, enum field_type type);
+
+/* Empties the cell of a field, for the caller to set; aborts if it is not of this type. */
+struct cell *row_empty_cell(struct row *row, const char *path, enum field_type type);
+
+/* The cell of a field with this path if it is set, else null. */
+const struct cell *row_set_cell(const struct row *row, const struct field *field);
+
+struct items items_copy(const union item *list, size_t count, enum field_type type);
+void items_free(struct items *items, enum field_type type);
+int items_order(const struct items *a, const struct items *b, enum field_type type);
 
 /* Adds a reason, which may be empty; the path must not have one yet. */
 void row_add_reason(struct row *row, const char *path, const char *text);

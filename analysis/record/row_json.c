@@ -23,21 +23,26 @@ static void add_flaw(struct row *row, const char *path, const char *wrong)
         no_memory();
 }
 
-static bool read_reals(struct cell *cell, const struct value *array)
+static bool read_item(union item *item, enum field_type type, const struct value *v)
+{
+    return type == FIELD_REALS    ? value_read_real(v, &item->real)
+           : type == FIELD_COUNTS ? value_read_count(v, &item->count)
+                                  : value_read_text(v, &item->text);
+}
+
+static bool read_list(struct cell *cell, enum field_type type, const struct value *array)
 {
     size_t n = 0;
-    if (value_kind(array) != VALUE_ARRAY)
-        return false;
-    double *list = malloc((value_size(array) + 1) * sizeof *list);
+    bool good = value_kind(array) == VALUE_ARRAY;
+    union item *list = malloc((value_size(array) + 1) * sizeof *list);
     if (!list)
         no_memory();
-    for (struct walk w = value_walk(array); walk_next(&w);)
-        if (!value_read_real(w.value, &list[n++])) {
-            free(list);
-            return false;
-        }
-    cell->reals = (struct reals){list, n};
-    return true;
+    for (struct walk w = value_walk(array); good && walk_next(&w);)
+        good = read_item(&list[n++], type, w.value);
+    if (good)
+        cell->items = items_copy(list, n, type);
+    free(list);
+    return good;
 }
 
 static bool read_text(struct cell *cell, const struct value *v)
@@ -56,7 +61,7 @@ static void read_cell(struct cell *cell, enum field_type type, const struct valu
     bool good = type == FIELD_TEXT    ? read_text(cell, v)
                 : type == FIELD_COUNT ? value_read_count(v, &cell->count)
                 : type == FIELD_REAL  ? value_read_real(v, &cell->real)
-                                      : read_reals(cell, v);
+                                      : read_list(cell, type, v);
     cell->state = good ? CELL_SET : value_kind(v) == VALUE_NULL ? CELL_NULL : CELL_OTHER;
     if (cell->state == CELL_OTHER)
         cell->text = value_print(v);
@@ -130,16 +135,26 @@ static void put_real(FILE *out, double real)
     fputs_unlocked(text, out);
 }
 
-static void put_reals(FILE *out, int level, const struct reals *reals)
+static void put_item(FILE *out, const union item *item, enum field_type type)
+{
+    if (type == FIELD_REALS)
+        put_real(out, item->real);
+    else if (type == FIELD_COUNTS)
+        fprintf(out, "%lld", (long long)item->count);
+    else
+        value_write_text(item->text, strlen(item->text), out);
+}
+
+static void put_list(FILE *out, int level, const struct items *items, enum field_type type)
 {
     putc_unlocked('[', out);
-    for (size_t i = 0; i < reals->count; i++) {
+    for (size_t i = 0; i < items->count; i++) {
         if (i)
             putc_unlocked(',', out);
         new_line(out, level + 1);
-        put_real(out, reals->list[i]);
+        put_item(out, &items->list[i], type);
     }
-    if (reals->count)
+    if (items->count)
         new_line(out, level);
     putc_unlocked(']', out);
 }
@@ -157,7 +172,7 @@ static void write_cell(FILE *out, int level, const struct cell *cell, enum field
     else if (type == FIELD_REAL)
         put_real(out, cell->real);
     else
-        put_reals(out, level, &cell->reals);
+        put_list(out, level, &cell->items, type);
 }
 
 static void write_name(FILE *out, int level, bool first, const char *name, size_t length)

@@ -74,6 +74,8 @@ const char *field_type_name(enum field_type type)
         [FIELD_COUNT] = "a 64-bit integer",
         [FIELD_REAL] = "a number",
         [FIELD_REALS] = "an array of numbers",
+        [FIELD_COUNTS] = "an array of 64-bit integers",
+        [FIELD_TEXTS] = "an array of texts",
     };
     return names[type];
 }
@@ -113,8 +115,8 @@ void schema_write_markdown(FILE *out)
             continue;
         bool shared = schema_is_under(f->path, "forward");
         fprintf(out, "| `%s%s` | %s | %s |\n", shared ? "P" : "",
-                shared ? f->path + strlen("forward") : f->path, f->type == FIELD_TEXT ? "" : f->unit,
-                f->meaning);
+                shared ? f->path + strlen("forward") : f->path,
+                f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit, f->meaning);
     }
 }
 

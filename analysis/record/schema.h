@@ -14,7 +14,7 @@ enum {
     SCHEMA_PATH = 64,   /* longest path, terminator included */
 };
 
-enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS };
+enum field_type { FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_REALS, FIELD_COUNTS, FIELD_TEXTS };
 
 /* A field of a row. */
 struct field {
@@ -25,6 +25,11 @@ struct field {
     const char *symbol; /* of an axis, empty for texts; null: not an axis */
     const char *meaning;
 };
+
+static inline bool is_list(enum field_type type)
+{
+    return type >= FIELD_REALS;
+}
 
 /* A field of the record, beside its rows. */
 struct head_field {

@@ -196,7 +196,7 @@ static struct column plain_column(const struct field *f)
 {
     bool real = f->type == FIELD_REAL, count = f->type == FIELD_COUNT;
     struct column c = {f->path, (int)f->length, format_text, f->path};
-    if (f->type == FIELD_REALS)
+    if (is_list(f->type))
         c.format = format_samples;
     else if (count || real)
         c.format = strcmp(f->unit, "B") == 0      ? format_bytes

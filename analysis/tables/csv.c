@@ -29,19 +29,27 @@ static void write_real(FILE *out, double real)
     fputs(text, out);
 }
 
-static void write_reals(FILE *out, const struct row *row, const char *path)
+static void write_list(FILE *out, const struct row *row, const struct field *field)
 {
-    size_t n = row_reals_count(row, path);
-    double *reals = malloc((n + 1) * sizeof *reals);
-    if (!reals)
+    char *text = NULL;
+    size_t n = 0, size;
+    const union item *items = row_items(row, field->path, &n);
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
         abort();
-    row_get_reals(row, path, reals, n, &n);
     for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            putc(';', out);
-        write_real(out, reals[i]);
+        fputs(i > 0 ? ";" : "", memory);
+        if (field->type == FIELD_REALS)
+            write_real(memory, items[i].real);
+        else if (field->type == FIELD_COUNTS)
+            fprintf(memory, "%lld", (long long)items[i].count);
+        else
+            fputs(items[i].text, memory);
     }
-    free(reals);
+    fclose(memory);
+    if (items && n > 0)
+        csv_text(out, text);
+    free(text);
 }
 
 /* Formats numbers as in the JSON file. */
@@ -57,7 +65,7 @@ static void write_field(FILE *out, const struct row *row, const char *path)
     else if (row_get_real(row, path, &real))
         write_real(out, real);
     else
-        write_reals(out, row, path);
+        write_list(out, row, schema_find(path));
 }
 
 /* Of the field at an index; fields null: all of the schema. */

@@ -1,7 +1,7 @@
 /*
  * Rows as comma-separated values (RFC 4180, but lines end with a newline only): a column for each of
  * `count` fields, by path; fields null: for every field of the schema. Null is empty, the empty text is "",
- * samples are joined by semicolons.
+ * the items of a list are joined by semicolons.
  */
 #ifndef GTMARK_ANALYSIS_CSV_H
 #define GTMARK_ANALYSIS_CSV_H

@@ -45,8 +45,9 @@ static bool file_nodes(struct options *o, struct message *error)
     return generated || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
-static bool check_graph(const struct options *o, struct message *error)
+static bool check_graph(struct options *o, struct message *error)
 {
+    o->profile = o->profile || o->output.format == FORMAT_CSV_PROFILE;
     if (o->cuda_graph && !o->device.backend->device)
         return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
     return !o->cuda_graph || !(o->profile || o->output.trace) ||

@@ -127,8 +127,8 @@ static bool read_seed(const struct argument *a, struct message *error)
 
 /* enum count_mode */
 static const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
-static const char *const formats[] = {"table", "md",    "csv", "csv-full",
-                                      "json",  "jsonl", NULL}; /* enum format */
+static const char *const formats[] = {"table",       "md",   "csv",   "csv-full",
+                                      "csv-profile", "json", "jsonl", NULL}; /* enum format */
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define ON(name)    .kind = FLAG_ON, FIELD(name)
@@ -177,7 +177,8 @@ static const struct flag flags[] = {
     {SAMPLES, "warmup", "N", "runs before the samples of a turn (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
-    {OUTPUT, "format", "NAME", "format of stdout: table (default), md, csv, csv-full, json, jsonl",
+    {OUTPUT, "format", "NAME",
+     "format of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl",
      CHOICE(output.format, formats)},
     {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},

@@ -27,7 +27,15 @@ struct bench {
     bool kernels;               /* times single ops (bench/cli/kernels.h) */
 };
 
-enum format { FORMAT_TABLE, FORMAT_MARKDOWN, FORMAT_CSV, FORMAT_CSV_FULL, FORMAT_JSON, FORMAT_JSONL };
+enum format {
+    FORMAT_TABLE,
+    FORMAT_MARKDOWN,
+    FORMAT_CSV,
+    FORMAT_CSV_FULL,
+    FORMAT_CSV_PROFILE,
+    FORMAT_JSON,
+    FORMAT_JSONL
+};
 
 enum action {
     ACTION_RUN,

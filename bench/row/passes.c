@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/statistics/statistics.h"
+#include "analysis/tables/profile_table.h"
 #include "bench/base/interrupt.h"
 #include "bench/cli/describe.h"
 #include "bench/machine/throttle.h"
@@ -183,7 +184,7 @@ static void resident_write(struct row *row, enum program_kind kind, const struct
         program_set_count(row, kind, "memory.resident", p->resident.program);
 }
 
-/* --- output beside the row, without fields */
+/* --- the profile */
 
 static const char *profile_unwanted(const struct target *t)
 {
@@ -193,15 +194,25 @@ static const char *profile_unwanted(const struct target *t)
 static bool profile_run(struct target *t, struct message *missing)
 {
     (void)missing;
+    struct profile *p = &t->result->profile;
     int samples = t->result->samples->n;
     char title[128];
     snprintf(title, sizeof title, "%s at %lld nodes", program_name(t->kind),
              (long long)t->job->config.graph.nodes);
-    profile_print(t->recording->tape, samples < 10 ? samples : 10, title, ceilings_after(t), t->job->profile);
+    profile_free(p);
+    *p = profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings_after(t));
+    profile_print(p, title, t->job->profile);
     if (t->job->options->bench->whole)
         model_report(t->recording->tape, t->kind, t->job->profile);
     return true;
 }
+
+static void profile_set(struct row *row, enum program_kind kind, const struct program_result *p)
+{
+    profile_write(&p->profile, row, program_name(kind));
+}
+
+/* --- output beside the row, without fields */
 
 static const char *trace_unwanted(const struct target *t)
 {
@@ -315,7 +326,7 @@ static const struct pass passes[PASSES] = {
     {{"launch"}, launching_unwanted, launching_run, launching_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, gpu_write},
     {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
-    {{NULL}, profile_unwanted, profile_run, NULL},
+    {{"profile"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{NULL}, timeline_unwanted, timeline_run, NULL},
     {{"flops.counted"}, always, count_run, count_write},

@@ -5,6 +5,7 @@
 #ifndef GTMARK_BENCH_RESULT_H
 #define GTMARK_BENCH_RESULT_H
 
+#include "analysis/record/profile.h"
 #include "analysis/record/row.h"
 #include "bench/base/memory.h"
 #include "bench/row/cold_start.h"
@@ -32,7 +33,8 @@ struct program_result {
     struct energy energy;
     struct resident resident;
     const char *resident_missing; /* why resident.program is missing; null if it is not */
-    int64_t counted;              /* FLOPs */
+    struct profile profile;
+    int64_t counted; /* FLOPs */
     struct executed executed;
     bool done[PASSES];
     struct message missing[PASSES]; /* why a pass has no result; empty if it has one or was not reached */

@@ -285,8 +285,10 @@ void measurement_end(struct measurement *m)
     if (!m)
         return;
     measurement_close(m);
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
         samples_free(&m->samples[p]);
+        profile_free(&m->result.program[p].profile);
+    }
     encoded_free(&m->encoded);
     row_free(m->from);
     free(m);

@@ -67,25 +67,6 @@ void samples_load(struct samples *s, const struct row *from, const char *program
     free(sizes);
 }
 
-/* Copies a field that `from` has. */
-static void copy_field(struct row *to, const struct row *from, const struct field *f)
-{
-    const char *text;
-    int64_t count;
-    double real;
-    size_t n = row_reals_count(from, f->path);
-    double *reals = n > 0 ? malloc(n * sizeof *reals) : NULL;
-    if (row_get_text(from, f->path, &text))
-        row_set_text(to, f->path, text);
-    else if (row_get_count(from, f->path, &count))
-        row_set_count(to, f->path, count);
-    else if (reals && row_get_reals(from, f->path, reals, n, &n))
-        row_set_reals(to, f->path, reals, n);
-    else if (row_get_real(from, f->path, &real))
-        row_set_real(to, f->path, real);
-    free(reals);
-}
-
 /* Whether a field is a statistic of times that `row` has, so that null is its value. */
 static bool is_current(const struct row *row, const char *path)
 {
@@ -102,7 +83,7 @@ struct row *row_over(struct row *row, const struct row *from)
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
         if (!row_is_null(row, f->path))
-            copy_field(both, row, f);
+            row_copy_field(both, row, f);
         else if (is_current(row, f->path) && !row_is_null(both, f->path))
             row_set_null(both, f->path, row_reason(row, f->path));
     }

@@ -5,16 +5,16 @@
 #include <stdio.h>
 
 #include "analysis/charts/figure.h"
+#include "analysis/record/profile.h"
 #include "bench/machine/calibration.h"
 #include "models/layers/model.h"
 
 /*
- * Replays the tape `runs` times with a mark after each entry, and prints tables of the medians: per op, per
- * part of a layer, per layer, per phase, and the slowest entries. Rates are compared with the ceilings, if
- * there are any (null: none).
+ * Replays the tape `runs` times with a mark after each entry: medians, and what the ceilings allow, if there
+ * are any (null: none), with the minimum bytes of an entry as its working set. The tape is planned. To be
+ * freed by profile_free.
  */
-void profile_print(struct tape *t, int runs, const char *title, const struct calibration *ceilings,
-                   FILE *out);
+struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings);
 
 /* Parameters and their bytes, and memory at the peak by category. The tape is planned. */
 void model_report(const struct tape *t, enum program_kind kind, FILE *out);

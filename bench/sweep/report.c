@@ -6,6 +6,7 @@
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
+#include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/show/trace.h"
@@ -43,6 +44,8 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
         csv_header(stdout, r->csv, r->csv_count);
     else if (o->output.format == FORMAT_CSV_FULL)
         csv_header(stdout, NULL, 0);
+    else if (o->output.format == FORMAT_CSV_PROFILE)
+        profile_csv_header(stdout);
     else if (table && !r->whole)
         table_header(&r->table);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
@@ -75,6 +78,9 @@ static void print_row(struct report *r, const struct table_line *line)
         break;
     case FORMAT_CSV_FULL:
         csv_row(stdout, row, NULL, 0);
+        break;
+    case FORMAT_CSV_PROFILE:
+        profile_csv(stdout, row);
         break;
     case FORMAT_JSONL:
         record_write_line(r->record, row, stdout);

@@ -1,0 +1,219 @@
+#include "analysis/record/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void profile_free(struct profile *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        free(p->entries[i].span);
+    free(p->entries);
+    *p = (struct profile){0};
+}
+
+/* --- as fields of a row */
+
+/* Where the values of a field are in an entry. */
+struct place {
+    const char *field;
+    enum field_type type;
+    size_t offset;
+};
+
+#define PLACE(member, type)                                                                                  \
+    {                                                                                                        \
+        "profile." #member, type, offsetof(struct profile_entry, member)                                     \
+    }
+static const struct place places[] = {
+    PLACE(span, FIELD_TEXTS),  PLACE(op, FIELD_TEXTS),      PLACE(variant, FIELD_TEXTS),
+    PLACE(phase, FIELD_TEXTS), PLACE(seconds, FIELD_REALS), PLACE(least, FIELD_REALS),
+    PLACE(bound, FIELD_TEXTS), PLACE(flops, FIELD_COUNTS),  PLACE(bytes, FIELD_COUNTS),
+    PLACE(live, FIELD_COUNTS),
+};
+enum { PLACES = sizeof places / sizeof *places };
+
+static const char *path_in(char path[SCHEMA_PATH], const char *program, const char *field)
+{
+    snprintf(path, SCHEMA_PATH, "%s.%s", program, field);
+    return path;
+}
+
+/* The member of an entry as an item, and whether it is known. */
+static bool get_item(const struct profile_entry *e, const struct place *place, union item *item)
+{
+    const char *member = (const char *)e + place->offset;
+    if (place->type == FIELD_TEXTS) {
+        memcpy(&item->text, member, sizeof item->text);
+        return item->text != NULL;
+    }
+    if (place->type == FIELD_COUNTS) {
+        memcpy(&item->count, member, sizeof item->count);
+        return item->count >= 0;
+    }
+    memcpy(&item->real, member, sizeof item->real);
+    return isfinite(item->real);
+}
+
+static void write_place(const struct profile *p, const struct place *place, struct row *row, const char *path)
+{
+    bool known = true;
+    union item *items = malloc((p->count + 1) * sizeof *items);
+    if (!items)
+        abort();
+    for (size_t i = 0; i < p->count; i++)
+        known = get_item(&p->entries[i], place, &items[i]) && known;
+    if (known)
+        row_set_items(row, path, items, p->count);
+    else
+        row_set_null(row, path,
+                     place->type == FIELD_COUNTS ? "exceeds 63 bits"
+                                                 : "no ceilings for this state of the machine");
+    free(items);
+}
+
+void profile_write(const struct profile *p, struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    row_set_count(row, path_in(path, program, "profile.runs"), p->runs);
+    for (size_t i = 0; i < PLACES; i++)
+        write_place(p, &places[i], row, path_in(path, program, places[i].field));
+}
+
+static void set_item(struct profile_entry *e, const struct place *place, const union item *item)
+{
+    char *member = (char *)e + place->offset;
+    if (place->type == FIELD_TEXTS)
+        memcpy(member, &item->text, sizeof item->text);
+    else if (place->type == FIELD_COUNTS)
+        memcpy(member, &item->count, sizeof item->count);
+    else
+        memcpy(member, &item->real, sizeof item->real);
+}
+
+/* A field that is null leaves its members unknown; one of another length is no part of this profile. */
+static bool read_place(struct profile *p, const struct place *place, const struct row *row, const char *path)
+{
+    static const union item unknown[] = {
+        [FIELD_REALS] = {.real = NAN}, [FIELD_COUNTS] = {.count = -1}, [FIELD_TEXTS] = {.text = NULL}};
+    size_t n = 0;
+    const union item *items = row_items(row, path, &n);
+    if (items && n != p->count)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        set_item(&p->entries[i], place, items ? &items[i] : &unknown[place->type]);
+    return true;
+}
+
+/* What every profile has. */
+static bool is_complete(const struct profile_entry *e)
+{
+    return e->span && e->op && e->variant && e->phase && e->seconds >= 0;
+}
+
+/* Makes the spans the profile's own. */
+static void own_spans(struct profile *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entries[i].span && !(p->entries[i].span = strdup(p->entries[i].span)))
+            abort();
+}
+
+bool profile_read(struct profile *p, const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    bool good = true;
+    *p = (struct profile){0};
+    if (!row_items(row, path_in(path, program, "profile.op"), &p->count) ||
+        !row_get_count(row, path_in(path, program, "profile.runs"), &p->runs))
+        return *p = (struct profile){0}, false;
+    p->entries = calloc(p->count + 1, sizeof *p->entries);
+    if (!p->entries)
+        abort();
+    for (size_t i = 0; i < PLACES; i++)
+        good = read_place(p, &places[i], row, path_in(path, program, places[i].field)) && good;
+    own_spans(p);
+    for (size_t i = 0; i < p->count; i++)
+        good = good && is_complete(&p->entries[i]);
+    if (!good)
+        profile_free(p);
+    return good;
+}
+
+/* --- sums */
+
+static void make_key(const struct profile_entry *e, enum profile_key key, char text[PROFILE_KEY])
+{
+    const char *dot = strchr(e->span, '.');
+    switch (key) {
+    case PROFILE_OP:
+        snprintf(text, PROFILE_KEY, "%s", e->op);
+        break;
+    case PROFILE_PART:
+        snprintf(text, PROFILE_KEY, "%.40s %.30s", dot ? dot + 1 : e->span, e->op);
+        break;
+    case PROFILE_LAYER:
+        snprintf(text, PROFILE_KEY, "%.*s", (int)(dot ? dot - e->span : 63), e->span);
+        break;
+    case PROFILE_PHASE:
+        snprintf(text, PROFILE_KEY, "%s", e->phase);
+        break;
+    case PROFILE_ENTRY:
+        snprintf(text, PROFILE_KEY, "%.40s %.30s", e->span, e->op);
+        break;
+    }
+}
+
+/* -1 if one of them is negative, or the sum exceeds 63 bits. */
+static int64_t add_known(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
+static void add_entry(struct profile_group *g, const struct profile_entry *e)
+{
+    g->calls++;
+    g->seconds += e->seconds;
+    g->least += e->least;
+    g->memory += !e->bound ? NAN : strcmp(e->bound, "memory") == 0 ? e->least : 0;
+    g->flops = add_known(g->flops, e->flops);
+    g->bytes = add_known(g->bytes, e->bytes);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct profile_group *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+struct profile_group *profile_groups(const struct profile *p, enum profile_key key, bool sorted,
+                                     size_t *count)
+{
+    struct profile_group *groups = calloc(p->count + 1, sizeof *groups);
+    if (!groups)
+        abort();
+    *count = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        char text[PROFILE_KEY];
+        size_t g = 0;
+        make_key(&p->entries[i], key, text);
+        while (g < *count && strcmp(groups[g].key, text) != 0)
+            g++;
+        if (g == *count)
+            memcpy(groups[(*count)++].key, text, sizeof text);
+        add_entry(&groups[g], &p->entries[i]);
+    }
+    if (sorted)
+        qsort(groups, *count, sizeof *groups, longest_first);
+    return groups;
+}
+
+struct profile_group profile_total(const struct profile *p)
+{
+    struct profile_group total = {.key = "total"};
+    for (size_t i = 0; i < p->count; i++)
+        add_entry(&total, &p->entries[i]);
+    return total;
+}

@@ -1,0 +1,67 @@
+/*
+ * Where the time and work of a program go: the entries of its tape in the order in which they run, and sums
+ * over them.
+ */
+#ifndef GTMARK_ANALYSIS_PROFILE_H
+#define GTMARK_ANALYSIS_PROFILE_H
+
+#include "analysis/record/row.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_entry {
+    const char *op, *variant, *phase; /* borrowed */
+    char *span;                       /* "layer1.attention" */
+    double seconds;                   /* median over the runs */
+    double least;                     /* seconds at the ceilings of the machine; NAN: not known */
+    const char *bound;                /* the lower ceiling, compute or memory; borrowed; null: not known */
+    int64_t flops, bytes;             /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
+    int64_t live;                     /* bytes, while the entry runs */
+};
+
+struct profile {
+    int64_t runs;
+    size_t count;
+    struct profile_entry *entries;
+};
+
+/* Frees the entries; the profile may be empty. */
+void profile_free(struct profile *p);
+
+/* Sets the fields of a program's profile in a row. */
+void profile_write(const struct profile *p, struct row *row, const char *program);
+
+/* Reads it; false, with an empty profile, if the row has none or it is not well-formed. Its texts are the
+ * row's. */
+bool profile_read(struct profile *p, const struct row *row, const char *program);
+
+enum { PROFILE_KEY = 72 };
+
+/* The sum over the entries with one key. */
+struct profile_group {
+    char key[PROFILE_KEY];
+    int calls;
+    double seconds;
+    double least, memory; /* NAN: not known; the part of `least` of entries that are bound by memory */
+    int64_t flops, bytes; /* -1 beyond 63 bits */
+};
+
+enum profile_key {
+    PROFILE_OP,    /* "attention" */
+    PROFILE_PART,  /* the span within a layer, which all layers share, and the op: "ffn.up linear" */
+    PROFILE_LAYER, /* the outermost span: "layer1", "input", "head" */
+    PROFILE_PHASE, /* "backward" */
+    PROFILE_ENTRY  /* a single entry, unless two of one op share a span */
+};
+
+/* Groups of all entries, to be freed; their number in *count. Sorted: longest first; else as they first run.
+ */
+struct profile_group *profile_groups(const struct profile *p, enum profile_key key, bool sorted,
+                                     size_t *count);
+
+/* The sum over all entries. */
+struct profile_group profile_total(const struct profile *p);
+
+#endif

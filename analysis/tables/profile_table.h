@@ -1,0 +1,17 @@
+/* A profile as tables, and as comma-separated values. */
+#ifndef GTMARK_ANALYSIS_PROFILE_TABLE_H
+#define GTMARK_ANALYSIS_PROFILE_TABLE_H
+
+#include "analysis/record/profile.h"
+
+#include <stdio.h>
+
+/* Prints its tables: per op, per part of a layer, per layer, per phase, and the slowest entries. `title`
+ * names the program and what it worked on. */
+void profile_print(const struct profile *p, const char *title, FILE *out);
+
+/* A line for each entry of each profile in a row, after the values of its axes; nothing without a profile. */
+void profile_csv_header(FILE *out);
+void profile_csv(FILE *out, const struct row *row);
+
+#endif

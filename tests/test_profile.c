@@ -1,0 +1,263 @@
+/* The profile of a program: in a row, as sums, as comma-separated values, and against the program's totals.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/compare/compare_profile.h"
+#include "analysis/tables/profile_table.h"
+#include "tests/records.h"
+#include "tests/test_analysis_rows.h"
+
+enum { ENTRIES = 4 };
+
+static struct profile made_up(bool ceilings)
+{
+    static char spans[ENTRIES][16] = {"input", "layer1.ffn.up", "layer2.ffn.up", "head"};
+    static struct profile_entry e[ENTRIES];
+    for (int i = 0; i < ENTRIES; i++)
+        e[i] = (struct profile_entry){.op = i == 3 ? "pool" : "linear",
+                                      .variant = "ref",
+                                      .phase = i < 2 ? "forward" : "backward",
+                                      .span = spans[i],
+                                      .seconds = 1 + i,
+                                      .least = ceilings ? 0.5 : NAN,
+                                      .bound = !ceilings ? NULL
+                                               : i == 3  ? "memory"
+                                                         : "compute",
+                                      .flops = INT64_MAX / 8 + i,
+                                      .bytes = 100 * i,
+                                      .live = 7};
+    return (struct profile){10, ENTRIES, e};
+}
+
+static struct row *row_with(const struct profile *p)
+{
+    struct row *row = row_new();
+    char error[MESSAGE_SIZE];
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "reason", "");
+    set_axes(row, 500);
+    profile_write(p, row, "step");
+    row_set_rest_null(row, "made up");
+    if (!row_validate(row, error))
+        fail_msg("%s", error);
+    return row;
+}
+
+static void test_row(void **state)
+{
+    (void)state;
+    for (int ceilings = 0; ceilings < 2; ceilings++) {
+        struct profile in = made_up(ceilings), out, none;
+        struct row *row = row_with(&in);
+        assert_true(profile_read(&out, row, "step"));
+        assert_int_equal(out.runs, 10);
+        assert_int_equal(out.count, ENTRIES);
+        for (int i = 0; i < ENTRIES; i++) {
+            assert_string_equal(out.entries[i].span, in.entries[i].span);
+            assert_string_equal(out.entries[i].op, in.entries[i].op);
+            assert_string_equal(out.entries[i].phase, in.entries[i].phase);
+            assert_true(out.entries[i].seconds == in.entries[i].seconds);
+            assert_int_equal(out.entries[i].flops, in.entries[i].flops); /* exactly */
+            assert_int_equal(out.entries[i].live, 7);
+            assert_true(ceilings ? out.entries[i].least == 0.5 : isnan(out.entries[i].least));
+            assert_true(ceilings == (out.entries[i].bound != NULL));
+        }
+        assert_false(profile_read(&none, row, "forward"));
+        assert_null(none.entries);
+        profile_free(&out);
+        row_free(row);
+    }
+}
+
+/* Lists of different lengths, and a list that must not be null. */
+static void test_malformed(void **state)
+{
+    (void)state;
+    struct profile in = made_up(true), out;
+    struct row *row = row_with(&in);
+    row_set_reals(row, "step.profile.least", (double[]){1, 2}, 2);
+    assert_false(profile_read(&out, row, "step"));
+    row_set_null(row, "step.profile.least", "made up");
+    assert_true(profile_read(&out, row, "step"));
+    profile_free(&out);
+    row_set_null(row, "step.profile.span", "made up");
+    assert_false(profile_read(&out, row, "step"));
+    assert_int_equal(out.count, 0);
+    row_free(row);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    struct profile p = made_up(true);
+    size_t n;
+    struct profile_group total = profile_total(&p), *g = profile_groups(&p, PROFILE_OP, true, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(g[0].key, "linear"); /* 6 s before 4 */
+    assert_int_equal(g[0].calls, 3);
+    assert_true(g[0].seconds == 6 && g[0].least == 1.5 && g[0].memory == 0);
+    assert_true(g[1].seconds == 4 && g[1].memory == 0.5);
+    assert_int_equal(g[0].flops + g[1].flops, total.flops);
+    assert_int_equal(total.bytes, 600);
+    assert_true(total.seconds == 10);
+    free(g);
+    g = profile_groups(&p, PROFILE_PART, false, &n);
+    assert_int_equal(n, 3);
+    assert_string_equal(g[1].key, "ffn.up linear");
+    free(g);
+    g = profile_groups(&p, PROFILE_LAYER, false, &n);
+    assert_int_equal(n, ENTRIES);
+    assert_string_equal(g[1].key, "layer1");
+    free(g);
+    p.entries[0].flops = INT64_MAX; /* the sum exceeds 63 bits */
+    assert_int_equal(profile_total(&p).flops, -1);
+    p.entries[0].least = NAN;
+    assert_true(isnan(profile_total(&p).least));
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct profile p = made_up(false);
+    struct row *row = row_with(&p);
+    char *text = NULL;
+    size_t size, lines = 0;
+    FILE *out = open_memstream(&text, &size);
+    profile_csv(out, row);
+    fclose(out);
+    for (const char *c = text; (c = strchr(c, '\n')); c++)
+        lines++;
+    assert_int_equal(lines, ENTRIES);
+    assert_non_null(
+        strstr(text, ",step,1,layer1.ffn.up,linear,ref,forward,2.0,,,1152921504606846976,100,7\n"));
+    free(text);
+    row_free(row);
+}
+
+/* A row whose step takes `seconds` in all, of which attention takes all but 1 s. */
+static struct rows *step_of(double seconds, bool profiled)
+{
+    struct rows *rows = rows_new();
+    struct row *row = good_row(500);
+    char span[] = "layer1";
+    struct profile_entry e[] = {
+        {"linear", "ref", "forward", span, 1, NAN, NULL, 1, 1, 1},
+        {"attention", "ref", "forward", span, seconds - 1, NAN, NULL, 1, 1, 1},
+    };
+    set_equal_turns(row, "step.time", seconds);
+    if (profiled)
+        profile_write(&(struct profile){10, 2, e}, row, "step");
+    rows_append(rows, row);
+    return rows;
+}
+
+/* What compare_profiles says of two rows. */
+static char *compared(struct rows *before, struct rows *after)
+{
+    char *text = NULL;
+    size_t size;
+    struct comparison c;
+    FILE *out = open_memstream(&text, &size);
+    comparison_of_rows(&c, before, after);
+    compare_profiles(out, &c);
+    comparison_free(&c);
+    fclose(out);
+    rows_free(before);
+    rows_free(after);
+    return text;
+}
+
+/* The op that changed is named, if the program's verdict says that it is faster or slower, and only then. */
+static void test_compared(void **state)
+{
+    (void)state;
+    char *slower = compared(step_of(2, true), step_of(3, true)),
+         *same = compared(step_of(2, true), step_of(2, true)),
+         *without = compared(step_of(2, false), step_of(3, true));
+    assert_string_equal(slower, "B, step, by op: attention +1.00 s (2x)\n");
+    assert_string_equal(same, "");
+    assert_string_equal(without, "");
+    free(slower);
+    free(same);
+    free(without);
+}
+
+/* Sums of FLOPs and bytes are those of the program, the most live bytes its peak. */
+static void check_totals(const struct row *row, const char *program)
+{
+    struct profile p;
+    char path[SCHEMA_PATH];
+    int64_t live = 0;
+    assert_true(profile_read(&p, row, program));
+    struct profile_group total = profile_total(&p);
+    snprintf(path, sizeof path, "%s.flops.analytic", program);
+    assert_int_equal(total.flops, count_at(row, path));
+    snprintf(path, sizeof path, "%s.bytes", program);
+    assert_int_equal(total.bytes, count_at(row, path));
+    for (size_t i = 0; i < p.count; i++)
+        live = p.entries[i].live > live ? p.entries[i].live : live;
+    snprintf(path, sizeof path, "%s.memory.peak_live", program);
+    assert_int_equal(live, count_at(row, path));
+    assert_true(total.seconds > 0);
+    profile_free(&p);
+}
+
+#define TINY "--nodes 16 --hidden 16 --heads 2 --layers 2 --runs 3 --threads 1 --no-check --output x.json "
+
+static void test_totals(void **state)
+{
+    struct record *record = run_json(*state, TINY "--profile", 0);
+    struct profile p;
+    size_t n;
+    const struct row *row = row_at(record, 0);
+    check_totals(row, "forward");
+    check_totals(row, "step");
+    assert_null_because(row, "step.profile.least", "no ceilings");
+    profile_read(&p, row, "step");
+    struct profile_group *phases = profile_groups(&p, PROFILE_PHASE, false, &n);
+    assert_int_equal(n, 3);
+    assert_int_equal(phases[1].flops, count_at(row, "step.backward.flops"));
+    assert_int_equal(phases[2].bytes, count_at(row, "step.optimizer.bytes"));
+    free(phases);
+    profile_free(&p);
+    record_free(record);
+    record = run_json(*state, TINY, 0);
+    assert_null_because(row_at(record, 0), "step.profile.op", "--profile");
+    record_free(record);
+}
+
+/* A line for each entry of both programs; the flag asks for the profile by itself. */
+static void test_format(void **state)
+{
+    struct ended e = run_words(*state, TINY "--format csv-profile", 0);
+    struct record *record = record_in(*state, "work/x.json");
+    size_t entries = 0, lines = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct profile p;
+        assert_true(profile_read(&p, row_at(record, 0), program_name(i)));
+        entries += p.count;
+        profile_free(&p);
+    }
+    for (const char *c = e.out; (c = strchr(c, '\n')); c++)
+        lines++;
+    assert_int_equal(lines, entries + 1);
+    record_free(record);
+    ended_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_row),      cmocka_unit_test(test_malformed), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_csv),      cmocka_unit_test(test_totals),    cmocka_unit_test(test_format),
+        cmocka_unit_test(test_compared),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
