@@ -108,6 +108,13 @@ $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
 	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
+# The styles of charts as strings, without their comments.
+$(OBJ)/analysis/charts/style.o: way := -I$(OBJ)
+$(OBJ)/analysis/charts/style.o: $(OBJ)/analysis/charts/styles.inc
+$(OBJ)/analysis/charts/styles.inc: $(wildcard analysis/plots/*.gp) Makefile
+	@mkdir -p $(@D)
+	@for style in $(filter %.gp,$^); do echo "const char style_$$(basename "$$style" .gp)[] =" && \
+	    sed '/^#/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' "$$style" && echo ';' || exit; done >$@
 -include $(every:.o=.d)
 
 # CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc

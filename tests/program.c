@@ -62,6 +62,10 @@ static void house_build(struct house *h, const char *program)
     assert_int_equal(mkdir(h->work, 0777), 0);
     snprintf(path, sizeof path, "%s/results", h->root);
     assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/kernels", h->root);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/kernels/ops.def", h->root);
+    assert_int_equal(close(creat(path, 0666)), 0);
     snprintf(path, sizeof path, "%s/build", h->root);
     assert_int_equal(mkdir(path, 0777), 0);
     snprintf(h->program, sizeof h->program, "%s/build/%s", h->root, program);
@@ -136,8 +140,11 @@ pid_t program_start(const struct house *h, const char *words, const char *const 
 {
     char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program};
     int argc = 1;
-    if (strstr(h->program, "/build/bench_"))
+    if (strstr(h->program, "/build/bench_")) {
         argv[argc++] = "--no-roofline";
+        if (!h->charts && !strstr(words, "--no-charts"))
+            argv[argc++] = "--no-charts";
+    }
     for (char *word; (word = strsep(&rest, " ")) != NULL && argc < ARGUMENTS_MAX - 1;)
         if (*word)
             argv[argc++] = word;

@@ -1,9 +1,10 @@
 /*
  * Runs a program of the build as a user would, in a temporary checkout, called a house:
  *
- *     ROOT/build/NAME    a copy of the program, from the test's own build
- *     ROOT/results       what makes ROOT a checkout
- *     ROOT/work          the program's working directory
+ *     ROOT/build/NAME        a copy of the program, from the test's own build
+ *     ROOT/kernels/ops.def   what makes ROOT a checkout
+ *     ROOT/results
+ *     ROOT/work              the program's working directory
  *
  * Everything the program writes, wherever it decides to, is then below ROOT. Errors here fail the test.
  */
@@ -11,10 +12,13 @@
 #define GTMARK_TESTS_PROGRAM_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct house {
     char root[64], work[80], program[128];
+    bool charts; /* whether a benchmark draws charts, which takes longer than its rows; false unless a test
+                    sets it */
 };
 
 /* Fixtures of a test group: *state is a house with bench_node_scaling, or with another program. */
@@ -33,8 +37,8 @@ struct ended {
 
 /*
  * Starts the program with the arguments `words`, split at blanks, then `more` up to its null (or none), after
- * --no-roofline for benchmarks, because calibrating takes seconds (a later --calibrate overrides it). A
- * program that is not waited for is killed after four minutes.
+ * --no-roofline for benchmarks, because calibrating takes seconds (a later --calibrate overrides it), and
+ * --no-charts unless the house has charts. A program that is not waited for is killed after four minutes.
  */
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err);
 int program_wait(pid_t pid);

@@ -34,7 +34,7 @@ static void test_charts_are_drawn(void **state)
     if (!on_path("gnuplot"))
         skip();
     struct record *record = record_to_draw();
-    if (chart_draw(record, NULL, NULL, p->prefix, message) != CHART_DRAWN)
+    if (chart_draw(record, NULL, p->prefix, message) != CHART_DRAWN)
         fail_msg("%s", message);
     for (size_t i = 0; i < 3; i++) {
         char path[128];
@@ -65,7 +65,7 @@ static void test_chart_scripts_say_what_was_found(void **state)
         row_set_count(row, "step.flops.analytic", (int64_t)(7 * nodes * nodes));
         set_time(row, "step.time", 1e-8 * nodes * nodes, 0);
     }
-    chart_draw(record, schema_find("nodes"), NULL, p->prefix, message);
+    chart_draw(record, schema_find("nodes"), p->prefix, message);
     assert_title(
         p, "_time.gp",
         "A training step takes 100 µs at 100 nodes and 10.0 ms at 1000; between 500 and 1000 it grows "
@@ -101,7 +101,7 @@ static void test_sizes_without_a_place(void **state)
         row_set_real(row, "degree", degree);
         assert_true(record_add(record, row, message));
     }
-    chart_draw(record, NULL, NULL, ((struct chart_directory *)*state)->prefix, message);
+    chart_draw(record, NULL, ((struct chart_directory *)*state)->prefix, message);
     char *script = content(*state, "_time.gp");
     assert_in(script, "left out: 0 neighbours (no place on a logarithmic scale)");
     assert_in(script, "xtitle = \"neighbours\"");
@@ -120,7 +120,7 @@ static void test_names_of_combinations(void **state)
         row_set_text(row, "model", models[i][0]);
         row_set_text(row, "attention", models[i][1]);
         assert_true(record_add(record, row, message));
-        chart_draw(record, NULL, NULL, ((struct chart_directory *)*state)->prefix, message);
+        chart_draw(record, NULL, ((struct chart_directory *)*state)->prefix, message);
         char *script = content(*state, "_flops.gp");
         if (i == 1)
             assert_in(script, "(\"step, analytic, gps\" 0, \"step, analytic, gin\" 1,");
@@ -144,7 +144,7 @@ static void test_charts_by_combination(void **state)
         row_set_text(row, "act", "gelu_tanh");
         assert_true(record_add(record, row_copy(row), message));
     }
-    chart_draw(record, NULL, NULL, p->prefix, message);
+    chart_draw(record, NULL, p->prefix, message);
     char *script = content(p, "_time.gp");
     assert_in(script, "series = 4\n");
     assert_in(script, "= \"step, gelu\"");
@@ -170,7 +170,7 @@ static void test_an_axis_that_follows(void **state)
         assert_true(record_add(record, row, message));
     }
     for (int swept = 0; swept < 2; swept++) {
-        chart_draw(record, NULL, NULL, p->prefix, message);
+        chart_draw(record, NULL, p->prefix, message);
         char *script = content(p, "_time.gp");
         assert_non_null(script);
         snprintf(label, sizeof label, "series = %d\n",
@@ -202,17 +202,16 @@ static void test_names_are_only_names(void **state)
                                         "two\nlines",
                                         "x_{y}"};
     const struct chart_directory *p = *state;
-    char message[MESSAGE_SIZE], here[PATH_MAX], plots[PATH_MAX];
+    char message[MESSAGE_SIZE], here[PATH_MAX];
     bool draws = on_path("gnuplot");
     struct record *record = record_to_draw();
-    assert_non_null(realpath("analysis/plots", plots));
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(p->directory), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct row *row = rows_at(record_rows(record), i % 3);
         char path[64];
         row_set_text(row, "model", names[i]); /* in the legend and the title too */
-        if (chart_draw(record, NULL, plots, names[i], message) != (draws ? CHART_DRAWN : CHART_SKIPPED))
+        if (chart_draw(record, NULL, names[i], message) != (draws ? CHART_DRAWN : CHART_SKIPPED))
             fail_msg("%s: %s", names[i], message);
         snprintf(path, sizeof path, "%s_time.png", names[i]);
         assert_int_equal(access(path, F_OK), draws ? 0 : -1);
@@ -236,7 +235,7 @@ static void test_cut_pictures(void **state)
     for (int ignored = 0; ignored < 2; ignored++) {
         signal(SIGXFSZ, ignored ? SIG_IGN : SIG_DFL);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-        enum chart_result result = chart_draw(record, NULL, NULL, p->prefix, message);
+        enum chart_result result = chart_draw(record, NULL, p->prefix, message);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         assert_int_equal(result, CHART_FAILED);
         assert_in(message, "charts: gnuplot failed on ");
@@ -253,7 +252,7 @@ static void test_old_pictures(void **state)
     if (!on_path("gnuplot"))
         skip();
     struct record *record = record_to_draw();
-    assert_int_equal(chart_draw(record, NULL, NULL, p->prefix, message), CHART_DRAWN);
+    assert_int_equal(chart_draw(record, NULL, p->prefix, message), CHART_DRAWN);
     snprintf(fake, sizeof fake, "%s/gnuplot", p->directory);
     FILE *out = fopen(fake, "w");
     assert_non_null(out);
@@ -262,7 +261,7 @@ static void test_old_pictures(void **state)
     assert_int_equal(chmod(fake, 0755), 0);
     snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
     setenv("PATH", p->directory, 1);
-    assert_int_equal(chart_draw(record, NULL, NULL, p->prefix, message), CHART_FAILED);
+    assert_int_equal(chart_draw(record, NULL, p->prefix, message), CHART_FAILED);
     setenv("PATH", path, 1);
     record_free(record);
 }
@@ -272,14 +271,13 @@ static void test_charts_are_skipped(void **state)
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE], path[4096];
     struct record *record = record_to_draw(), *nothing = empty_record();
-    assert_int_equal(chart_draw(nothing, NULL, NULL, p->prefix, message), CHART_SKIPPED);
-    assert_int_equal(chart_draw(record, NULL, "/nonexistent", p->prefix, message), CHART_SKIPPED);
-    assert_int_equal(chart_draw(record, NULL, NULL, "/nonexistent/x", message), CHART_FAILED);
+    assert_int_equal(chart_draw(nothing, NULL, p->prefix, message), CHART_SKIPPED);
+    assert_int_equal(chart_draw(record, NULL, "/nonexistent/x", message), CHART_FAILED);
     assert_non_null(strstr(message, "/nonexistent/x_time.gp"));
 
     snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
     setenv("PATH", "/nonexistent", 1);
-    assert_int_equal(chart_draw(record, NULL, NULL, p->prefix, message), CHART_SKIPPED);
+    assert_int_equal(chart_draw(record, NULL, p->prefix, message), CHART_SKIPPED);
     setenv("PATH", path, 1);
     assert_string_equal(message, "charts skipped: gnuplot is not installed");
     record_free(record);

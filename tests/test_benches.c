@@ -184,11 +184,13 @@ static void test_model(void **state)
                                         "cold start"};
     void *h;
     house_of(&h, "bench_model");
+    ((struct house *)h)->charts = true;
     struct ended e = run_words(h, SMALL "--nodes 8 --layers 1 --pe none,lap:4:4", 0);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strstr(e.out, texts[i]))
             fail_msg("no '%s' in\n%s", texts[i], e.out);
-    assert_non_null(strstr(e.err, "timeline.gp was not found")); /* a house has no chart styles */
+    bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
+    assert_non_null(strstr(e.err, draws ? "_timeline_step.png" : "charts skipped: gnuplot is not installed"));
     ended_free(&e);
     struct record *record = record_in(h, "work/x.json");
     assert_int_equal(row_count(record), 2);
@@ -214,10 +216,7 @@ static void test_cut_charts(void **state)
     void *house;
     house_of(&house, "bench_node_scaling");
     struct house *h = house;
-    char styles[PATH_MAX], link[PATH_MAX], line[3 * PATH_MAX];
-    assert_non_null(realpath("analysis", styles)); /* tests run in the root of the repository */
-    snprintf(link, sizeof link, "%s/analysis", h->root);
-    assert_int_equal(symlink(styles, link), 0);
+    char line[3 * PATH_MAX];
     snprintf(line, sizeof line,
              "cd %s && ulimit -f 80 && %s " SMALL
              "--nodes 8,16 --turns 1 --no-check --no-roofline >/dev/null 2>cut.log; "

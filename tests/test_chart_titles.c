@@ -1,6 +1,7 @@
 /* Titles of charts: true of the data, left open where its intervals leave it open, and never too long. */
 #include "analysis/charts/chart.h"
 #include "analysis/charts/frame.h"
+#include "analysis/charts/style.h"
 #include "analysis/charts/text_width.h"
 #include "tests/chart_directory.h"
 #include "tests/test_analysis_rows.h"
@@ -26,7 +27,7 @@ static void draw_times(const struct chart_directory *p, const int64_t *sizes, si
             row_set_text(row, "step.time.noisy", "made up");
         assert_true(record_add(record, row, message));
     }
-    chart_draw(record, schema_find("nodes"), NULL, p->prefix, message);
+    chart_draw(record, schema_find("nodes"), p->prefix, message);
     record_free(record);
 }
 
@@ -81,10 +82,10 @@ static void test_bars(void **state)
     set_time(row, "step.time", 3e-3, 0);
     set_time(row, "forward.time", 1e-3, 0);
     assert_true(record_add(record, row, message));
-    chart_draw(record, NULL, NULL, p->prefix, message);
+    chart_draw(record, NULL, p->prefix, message);
     assert_title(p, "_time.gp", "A training step takes 3.00 ms and a forward pass 1.00 ms at 1 node");
     char *script = content(p, "_time.gp");
-    assert_in(script, "/bars.gp\"");
+    assert_in(script, style_bars);
     assert_in(script, "set ytics (\"step\" 0, \"forward\" 1)");
     assert_in(script, "\n0 0.003 0.003 0.003 1 0 \"3.00 ms\"\n");
     free(script);
@@ -123,7 +124,7 @@ static void test_bars_of_combinations(void **state)
                 row_set_text(row, "step.time.noisy", "made up");
             assert_true(record_add(record, row, message));
         }
-        chart_draw(record, NULL, NULL, ((struct chart_directory *)*state)->prefix, message);
+        chart_draw(record, NULL, ((struct chart_directory *)*state)->prefix, message);
         assert_title(*state, "_time.gp", known[k].title);
         record_free(record);
     }
@@ -143,7 +144,7 @@ static void test_long_titles_and_many_series(void **state)
             row_set_text(row, "graph.family", name);
             assert_true(record_add(record, row, message));
         }
-    chart_draw(record, NULL, NULL, p->prefix, message);
+    chart_draw(record, NULL, p->prefix, message);
     char *script = content(p, "_time.gp"), *title;
     assert_in(script, "series = 6\n");
     assert_in(script, "not drawn: step, WWWWWWW graph; step, WWWWWWWW gr");

@@ -425,9 +425,7 @@ static void test_ignored_axes(void **state)
 static void test_charts(void **state)
 {
     const struct house *h = *state;
-    char path[PATH_MAX], here[PATH_MAX], script[1 << 14] = "";
-    snprintf(path, sizeof path, "%s/analysis", h->root); /* contains the chart style */
-    assert_true(realpath("analysis", here) && symlink(here, path) == 0);
+    char path[PATH_MAX], script[1 << 14] = "";
     save(h, "a.json", machine("Same", three, 1));
     save(h, "b.json", machine("Same", three, 2));
     free(compare(h, "a.json b.json --chart both", 0));

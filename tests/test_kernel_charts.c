@@ -54,7 +54,7 @@ static void test_percentages(void **state)
     row_set_real(rows[3], "kernel.cold.percent", 5);
     row_set_null(rows[5], "kernel.roofline.percent", "made up");
     struct record *record = record_of(rows, 6);
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     assert_title(p, "_percent.gp",
                  "Half of the 3 default kernels reach 60 % of their roofline or more; 1 exceeds 100 %");
     char *script = content(p, "_percent.gp");
@@ -80,7 +80,7 @@ static void test_roofline(void **state)
                                 op_row("spmm", "simd", 90, 0.5, 90), op_row("copy", "simd", 40, 0, 0)};
     row_set_text(rows[2], "kernel.time.noisy", "made up");
     struct record *record = record_of(rows, 4);
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     assert_title(
         p, "_roofline.gp",
         "The fastest kernel reaches 60 of 100 GFLOP/s (linear, simd); memory bounds 1 of the 2 ops with "
@@ -118,7 +118,7 @@ static void test_roofs_of_states(void **state)
         message);
     assert_non_null(calibrations);
     value_set(record_head(record), "calibrations", calibrations);
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     char *script = content(p, "_roofline.gp");
     assert_in(script, "roofs = 1\n");
     assert_in(script, "roof[1] = \"L2, 16 GB/s\"\n");
@@ -135,11 +135,11 @@ static void test_no_roofs(void **state)
     struct row *const rows[] = {op_row("linear", "simd", 60, 40, 60)};
     row_set_count(rows[0], "threads", 4);
     struct record *record = record_of(rows, 1);
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     assert_null(content(p, "_roofline.gp"));
     assert_title(p, "_percent.gp", "The default kernel of linear reaches 60 % of its roofline");
     row_set_text(rows[0], "kernel.time.noisy", "made up");
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     assert_title(p, "_percent.gp", "All times of default kernels are noisy, so there is no finding");
     record_free(record);
 }
@@ -158,7 +158,7 @@ static void test_labels_apart(void **state)
         rows[i] = op_row(name, "simd", 50, 1 + 0.01 * i, 10);
     }
     struct record *record = record_of(rows, OPS);
-    kernel_chart_draw(record, NULL, p->prefix, message);
+    kernel_chart_draw(record, p->prefix, message);
     char *script = content(p, "_roofline.gp"), *labels = script ? strstr(script, "$labels << END\n") : NULL;
     assert_non_null(labels);
     labels += strlen("$labels << END\n");

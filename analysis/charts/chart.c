@@ -1,6 +1,7 @@
 /* Charts: their quantities and words. */
 #include "analysis/charts/chart.h"
 
+#include "analysis/charts/style.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
@@ -75,7 +76,7 @@ _Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "more charts than c
 _Static_assert((int)CHARTS_MAX <= (int)FIGURES_MAX, "more charts than figures_draw draws");
 
 enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct drawing *d,
-                                 const char *plots_dir, const char *prefix, char *message)
+                                 const char *prefix, char *message)
 {
     struct chart_data data[CHARTS_MAX];
     struct figure figures[CHARTS_MAX] = {0};
@@ -89,19 +90,19 @@ enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct
         if (c->set.count == 0)
             continue;
         bool bars = series_has_one_x(&c->set);
-        figures[count] = (struct figure){.look = bars ? "bars.gp" : "scaling.gp",
+        figures[count] = (struct figure){.style = bars ? style_bars : style_scaling,
                                          .write = bars ? chart_write_bars : chart_write_lines,
                                          .what = c};
         snprintf(figures[count++].name, sizeof figures->name, "%s", all[i].name);
     }
-    enum chart_result result = figures_draw(figures, count, plots_dir, prefix, message);
+    enum chart_result result = figures_draw(figures, count, prefix, message);
     while (count > 0)
         series_free(&data[--count].set);
     return result;
 }
 
-enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
-                             const char *prefix, char *message)
+enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *prefix,
+                             char *message)
 {
     const struct source source = {.rows = record_rows(record)};
     const struct drawing d = {.sources = &source,
@@ -109,5 +110,5 @@ enum chart_result chart_draw(const struct record *record, const struct field *ax
                               .rows = source.rows,
                               .record = record,
                               .axis = axis ? axis : axes_default(source.rows)};
-    return chart_draw_all(charts, CHARTS, &d, plots_dir, prefix, message);
+    return chart_draw_all(charts, CHARTS, &d, prefix, message);
 }

@@ -16,13 +16,13 @@
  * does). Draws PREFIX_time, PREFIX_memory and so on: see figures_draw. A chart for which no row has a value
  * is left out.
  */
-enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *plots_dir,
-                             const char *prefix, char *message);
+enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *prefix,
+                             char *message);
 
 enum { CHARTS_MAX = 6 };
 
 /* The same for charts[n], at most CHARTS_MAX, of any drawing. */
 enum chart_result chart_draw_all(const struct chart *charts, size_t n, const struct drawing *d,
-                                 const char *plots_dir, const char *prefix, char *message);
+                                 const char *prefix, char *message);
 
 #endif

@@ -11,12 +11,12 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
     const char *op;
     bool kernels = row_get_text(rows_at(rows, 0), "op", &op);
     if (kernels) {
-        if (kernel_chart_draw(record, NULL, prefix, message) == CHART_FAILED)
+        if (kernel_chart_draw(record, prefix, message) == CHART_FAILED)
             return false;
         fprintf(log, "%s\n", message);
     }
     if (!kernels || rows_count(rows) <= BARS_MAX || axes_vary(rows, axis ? axis : axes_default(rows))) {
-        if (chart_draw(record, axis, NULL, prefix, message) == CHART_FAILED)
+        if (chart_draw(record, axis, prefix, message) == CHART_FAILED)
             return false;
         fprintf(log, "%s\n", message);
     }

@@ -1,6 +1,7 @@
 #include "analysis/charts/figure.h"
 
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
 #include "analysis/record/message.h"
 
 #include <errno.h>
@@ -8,29 +9,11 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static enum chart_result skip(char *message, const char *why)
 {
     snprintf(message, MESSAGE_SIZE, "charts skipped: %s", why);
     return CHART_SKIPPED;
-}
-
-/* Finds the directory of the styles. */
-static bool find_plots(const char *plots_dir, const char *look, char found[PATH_MAX])
-{
-    char program[PATH_MAX], path[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    for (char *slash; !plots_dir && (slash = strrchr(program, '/'));) {
-        *slash = '\0';
-        snprintf(path, sizeof path, "%s/analysis/plots/%s", program, look);
-        if (access(path, R_OK) == 0)
-            return snprintf(found, PATH_MAX, "%s/analysis/plots", program) < PATH_MAX;
-    }
-    snprintf(path, sizeof path, "%s/%s", plots_dir ? plots_dir : "analysis/plots", look);
-    return access(path, R_OK) == 0 &&
-           snprintf(found, PATH_MAX, "%s", plots_dir ? plots_dir : "analysis/plots") < PATH_MAX;
 }
 
 /* "PREFIX_name.gp"; false if it is too long. */
@@ -40,7 +23,7 @@ static bool path_of(char path[PATH_MAX], const char *prefix, const struct figure
     return snprintf(path, PATH_MAX, "%s_%s%s", prefix, f->name, ending) < PATH_MAX;
 }
 
-static bool write_script(const struct figure *f, const char *path, const char *prefix, const char *plots)
+static bool write_script(const struct figure *f, const char *path, const char *prefix)
 {
     char pictures[PATH_MAX];
     FILE *out = path_of(pictures, prefix, f, "") ? fopen(path, "w") : NULL;
@@ -48,9 +31,8 @@ static bool write_script(const struct figure *f, const char *path, const char *p
         return false;
     fputs("reset\nset encoding utf8\n", out);
     gnuplot_put_path(out, "prefix", pictures);
-    gnuplot_put_path(out, "plots", plots);
     f->write(out, f->what);
-    fprintf(out, "load plots.\"/%s\"\n", f->look);
+    fprintf(out, "%s%s%s", style_frame, f->style, style_draw);
     bool good = !ferror(out);
     return fclose(out) == 0 && good;
 }
@@ -109,20 +91,13 @@ static enum chart_result run(const struct figure *figures, size_t n, const char 
     return CHART_DRAWN;
 }
 
-enum chart_result figures_draw(const struct figure *figures, size_t n, const char *plots_dir,
-                               const char *prefix, char *message)
+enum chart_result figures_draw(const struct figure *figures, size_t n, const char *prefix, char *message)
 {
-    char paths[FIGURES_MAX][PATH_MAX], plots[PATH_MAX];
+    char paths[FIGURES_MAX][PATH_MAX];
     const char *scripts[FIGURES_MAX];
     for (size_t i = 0; i < n; i++) {
         scripts[i] = paths[i];
-        if (!find_plots(plots_dir, figures[i].look, plots)) {
-            snprintf(message, MESSAGE_SIZE, "charts skipped: analysis/plots/%s was not found",
-                     figures[i].look);
-            return CHART_SKIPPED;
-        }
-        if (!path_of(paths[i], prefix, &figures[i], ".gp") ||
-            !write_script(&figures[i], paths[i], prefix, plots)) {
+        if (!path_of(paths[i], prefix, &figures[i], ".gp") || !write_script(&figures[i], paths[i], prefix)) {
             snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", paths[i],
                      strerror(errno));
             return CHART_FAILED;

@@ -6,6 +6,7 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
 #include "analysis/record/record.h"
 #include "analysis/statistics/statistics.h"
 
@@ -129,15 +130,14 @@ static void write_percent(FILE *out, const void *what)
                                      .height = d->ops * PIXELS + 60});
 }
 
-enum chart_result kernel_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
-                                    char *message)
+enum chart_result kernel_chart_draw(const struct record *record, const char *prefix, char *message)
 {
     struct kernel_chart c = {.record = record, .dots = kernel_dots_of(record_rows(record))};
-    const struct figure figures[] = {{"percent", "percent.gp", write_percent, &c},
-                                     {"roofline", "roofline.gp", roofline_chart_write, &c}};
+    const struct figure figures[] = {{"percent", style_percent, write_percent, &c},
+                                     {"roofline", style_roofline, roofline_chart_write, &c}};
     enum chart_result result = CHART_SKIPPED;
     if (c.dots.count > 0)
-        result = figures_draw(figures, roofline_chart_possible(&c) ? 2 : 1, plots_dir, prefix, message);
+        result = figures_draw(figures, roofline_chart_possible(&c) ? 2 : 1, prefix, message);
     else
         snprintf(message, MESSAGE_SIZE, "charts skipped: no row has a roofline percentage");
     kernel_dots_free(&c.dots);

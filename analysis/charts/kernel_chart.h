@@ -19,8 +19,7 @@ struct kernel_chart {
  *
  * Arguments and message as in figures_draw.
  */
-enum chart_result kernel_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
-                                    char *message);
+enum chart_result kernel_chart_draw(const struct record *record, const char *prefix, char *message);
 
 /* The script of PREFIX_roofline, for plots/roofline.gp; `what` is a struct kernel_chart. */
 void roofline_chart_write(FILE *out, const void *what);

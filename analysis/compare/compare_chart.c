@@ -82,7 +82,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         }
     struct drawing d = {
         .sources = sources, .count = c->count, .rows = all, .axis = axes_default(sources[0].rows)};
-    enum chart_result result = chart_draw_all(drawn, n, &d, NULL, prefix, message);
+    enum chart_result result = chart_draw_all(drawn, n, &d, prefix, message);
     for (size_t f = 0; f < c->count; f++)
         rows_free((struct rows *)sources[f].rows);
     rows_free(all);

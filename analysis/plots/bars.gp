@@ -3,7 +3,6 @@
 #   bars, ytics       their number, and their names, numbered from 0
 #   left              width of the names
 #   $bars             number, value, low, high, colour, hollow or not, the value as text
-load plots."/frame.gp"
 set border 1
 set grid noytics
 set yrange [bars - 0.4 : -0.6]
@@ -18,4 +17,3 @@ draw = "plot \
         linewidth 1.6 linecolor rgb colour[i] notitle, \
     $bars using ($4 > $3 ? $2 : NaN):1:3:4 with xerrorbars pointtype 0 linewidth 1.4 linecolor rgb ink notitle, \
     $bars using ($4 > $2 ? $4 : $2):1:7 with labels left offset 0.7,0 font ',10.5' noenhanced textcolor rgb ink notitle"
-load plots."/draw.gp"

@@ -1,6 +1,6 @@
-# What all charts have in common; loaded by the other styles here. The script of a chart sets:
+# What all charts have in common. The script of a chart sets:
 #
-#   prefix, plots                  the pictures without ending, this directory
+#   prefix                         the pictures without ending
 #   title[i], titles               the lines of the title, in enhanced markup, and their number
 #   subtitle, subtitles            the machine, and its number of lines
 #   ytitle                         what the plot shows

@@ -4,7 +4,6 @@
 #   variants, label[i]              legend of variant i = 1 .. variants
 #   $warm, $cold, warm, cold        percentage, op number, i, noisy or not; their number of points
 #   $outside, outside, most         percentage, op number, text beside the point; their number; the highest percentage
-load plots."/frame.gp"
 set logscale x
 set border 1
 set ytics scale 0 noenhanced
@@ -25,4 +24,3 @@ draw = "plot for [i=1:variants] $warm using ($3 == i && $4 == 0 ? $1 : NaN):2 wi
     (cold > 0 ? ", for [i=1:variants] $cold using ($3 == i ? $1 : NaN):2 with points linecolor rgb colour[i] \
         linewidth 1.3 pointtype hollow[i] pointsize size notitle" : "") . \
     (outside > 0 ? ", $outside using 1:2:3 with labels left offset 0.8,0 font ',10.5' noenhanced textcolor rgb ink notitle" : "")
-load plots."/draw.gp"

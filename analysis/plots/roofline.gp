@@ -5,7 +5,6 @@
 #   $stems                  intensity, least GFLOP/s of an op, 0, from there to the most
 #   $labels                 where the op's number stands, and the number
 #   roofs, roof[i], $roofs  number and legends of the roofs; their corners, a block each
-load plots."/frame.gp"
 set logscale xy
 set format "%g"
 set xlabel "FLOP/B" noenhanced textcolor rgb ink offset 0,0.2
@@ -19,4 +18,3 @@ draw = "plot $stems using 1:2:3:4 with vectors nohead linewidth 0.9 linecolor rg
     $labels using 1:2:3 with labels center font ',9.5' textcolor rgb ink notitle, \
     for [i=1:variants] keyentry with points linecolor rgb colour[i] pointtype filled[i] pointsize size title label[i] noenhanced, \
     for [i=1:roofs] keyentry with lines dashtype i linewidth 1.6 linecolor rgb pale title roof[i] noenhanced"
-load plots."/draw.gp"

@@ -4,7 +4,6 @@
 #   $points     one block per series, separated by two empty lines: x y low high noisy
 #   laws, $laws       number of series with a law; its curve, in blocks likewise
 #   xtitle
-load plots."/frame.gp"
 set logscale xy
 set xlabel xtitle noenhanced textcolor rgb ink offset 0,0.2
 
@@ -19,4 +18,3 @@ draw = "plot \
     (laws > 0 ? "for [i=1:series] $laws index i-1 using 1:2 with lines linewidth 1.8 linecolor rgb colour[look[i]] notitle, " : "") . "\
     for [i=1:series] keyentry with linespoints linewidth 1.8 linetype (open[i] ? -2 : 1) linecolor rgb colour[look[i]] \
         pointtype mark(i) pointsize (open[i] ? 1.5 * size : size) title label[i]"
-load plots."/draw.gp"

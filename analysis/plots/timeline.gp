@@ -3,7 +3,6 @@
 #   categories, label[i]  number and names, i = 1 .. categories
 #   entries, peak         of the tape; the entry at the peak
 #   $live                 entry, 0, then cumulative bytes over the categories
-load plots."/frame.gp"
 set xrange [0 : entries - 1]
 set yrange [0 : *]
 set format y "%.3g MiB"
@@ -15,4 +14,3 @@ set arrow 1 from peak, graph 0 to peak, graph 1 nohead front linecolor rgb ink l
 mib = 1048576.0
 draw = "plot for [i=1:categories] $live using 1:(column(i + 1) / mib):(column(i + 2) / mib) \
         with filledcurves linecolor rgb colour[i] title label[i]"
-load plots."/draw.gp"

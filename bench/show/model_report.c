@@ -4,6 +4,7 @@
 
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
 #include "analysis/charts/text_width.h"
 #include "analysis/tables/units.h"
 
@@ -88,7 +89,7 @@ enum chart_result model_timeline(const struct tape *t, enum program_kind kind, c
                                  char *message)
 {
     struct timeline line = {t, kind};
-    struct figure figure = {.look = "timeline.gp", .write = write_timeline, .what = &line};
+    struct figure figure = {.style = style_timeline, .write = write_timeline, .what = &line};
     snprintf(figure.name, sizeof figure.name, "timeline_%s", program_name(kind));
-    return figures_draw(&figure, 1, NULL, prefix, message);
+    return figures_draw(&figure, 1, prefix, message);
 }

@@ -1,0 +1,14 @@
+/*
+ * The styles of charts: gnuplot commands, the files of analysis/plots as strings. They are part of the
+ * programs, so that a program that was copied or installed has them, and gnuplot runs no file that happens to
+ * lie near one.
+ */
+#ifndef GTMARK_ANALYSIS_STYLE_H
+#define GTMARK_ANALYSIS_STYLE_H
+
+/* At the beginning and at the end of every chart's script; between them one of the others. */
+extern const char style_frame[], style_draw[];
+
+extern const char style_bars[], style_percent[], style_roofline[], style_scaling[], style_timeline[];
+
+#endif
