@@ -20,6 +20,7 @@
 #include "analysis/record/record.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
+#include "tests/refusals.h"
 #include "tests/sweeps.h"
 #include "tests/values.h"
 
@@ -261,6 +262,55 @@ static void test_default_place(void **state)
     ended_free(&e);
 }
 
+/* Elsewhere: in the current directory; a directory of that name above the program is not taken for a
+ * checkout's. */
+static void test_place_elsewhere(void **state)
+{
+    (void)state;
+    void *house;
+    char path[PATH_MAX];
+    house_of(&house, "bench_node_scaling");
+    const struct house *h = house;
+    snprintf(path, sizeof path, "%s/kernels/ops.def", h->root);
+    assert_int_equal(unlink(path), 0);
+    struct ended e = run_words(h, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
+    struct record *file = record_in(h, "work/results/local/bench_node_scaling.json");
+    record_free(file);
+    ended_free(&e);
+    house_teardown(&house);
+}
+
+static void test_no_place(void **state)
+{
+    (void)state;
+    void *house;
+    char path[PATH_MAX];
+    house_of(&house, "bench_node_scaling");
+    const struct house *h = house;
+    snprintf(path, sizeof path, "%s/results", h->root);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(close(creat(path, 0666)), 0);
+    refuses(h, "--nodes 8", NULL, "/results/local: Not a directory", "choose a file with --output");
+    house_teardown(&house);
+}
+
+static void test_no_temporary_directory(void **state)
+{
+    const struct house *h = *state;
+    char old[PATH_MAX] = "";
+    const char *given = getenv("TMPDIR");
+    snprintf(old, sizeof old, "%s", given ? given : "");
+    setenv("TMPDIR", "/nonexistent", 1);
+    refuses(h, "--nodes 8 --output x.json --count base", NULL, "--count",
+            "TMPDIR=/nonexistent: cannot be written");
+    refuses(h, "--nodes 8 --against", MORE(h->program), "--against",
+            "TMPDIR=/nonexistent: cannot be written");
+    if (given)
+        setenv("TMPDIR", old, 1);
+    else
+        unsetenv("TMPDIR");
+}
+
 /* Failing to print results is an error, however short they are. */
 static void test_full_disk(void **state)
 {
@@ -325,6 +375,9 @@ int main(void)
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_default_place),
+        cmocka_unit_test(test_place_elsewhere),
+        cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_no_temporary_directory),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_table_of_every_axis),

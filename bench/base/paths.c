@@ -5,17 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The nearest directory above the program that contains a directory `results`; "." if there is none. */
+/* The nearest directory above the program that is a checkout of gtmark; "." if there is none. */
 static void checkout(char root[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
     root[length > 0 ? length : 0] = '\0';
     for (char *slash; (slash = strrchr(root, '/')) != NULL;) {
         *slash = '\0';
-        char probe[PATH_MAX + 16];
-        snprintf(probe, sizeof probe, "%s/results", root);
-        struct stat s;
-        if (stat(probe, &s) == 0 && S_ISDIR(s.st_mode))
+        char ours[PATH_MAX + 16];
+        snprintf(ours, sizeof ours, "%s/kernels/ops.def", root);
+        if (access(ours, F_OK) == 0)
             return;
     }
     snprintf(root, PATH_MAX, ".");
@@ -34,9 +33,9 @@ bool paths_default(const char *name, char path[PATH_MAX], struct message *error)
     bool made = make_directory(directory);
     strcat(directory, "/local");
     if (!made || !make_directory(directory))
-        return complain(error, "%s: %s; choose a file with --output", directory, strerror(errno));
+        return complain(error, "%s: %s", directory, strerror(errno));
     if (snprintf(path, PATH_MAX, "%s/%s.json", directory, name) >= PATH_MAX)
-        return complain(error, "%s: the path is too long; choose a file with --output", directory);
+        return complain(error, "%s: the path is too long", directory);
     return true;
 }
 

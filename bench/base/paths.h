@@ -8,8 +8,8 @@
 #include "bench/base/message.h"
 
 /*
- * results/local/NAME.json in the checkout that contains the program, or in the current directory if no
- * checkout does; creates the directories. False with a message on failure.
+ * results/local/NAME.json in the checkout that contains the program, links to it resolved, or in the current
+ * directory if no checkout does; creates the directories. False with a message on failure.
  */
 bool paths_default(const char *name, char path[PATH_MAX], struct message *error);
 

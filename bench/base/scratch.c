@@ -8,11 +8,12 @@
 
 bool scratch_make(char path[PATH_MAX], struct message *error)
 {
-    const char *parent = getenv("TMPDIR");
-    int length = snprintf(path, PATH_MAX, "%s/gtmark-count-XXXXXX", parent && *parent ? parent : "/tmp");
+    const char *given = getenv("TMPDIR"), *parent = given && *given ? given : "/tmp";
+    int length = snprintf(path, PATH_MAX, "%s/gtmark-count-XXXXXX", parent);
     if (length < PATH_MAX && mkdtemp(path))
         return true;
-    return complain(error, "%s: %s", path, strerror(length < PATH_MAX ? errno : ENAMETOOLONG));
+    return complain(error, "TMPDIR=%.300s: cannot be written: %s", parent,
+                    strerror(length < PATH_MAX ? errno : ENAMETOOLONG));
 }
 
 void scratch_remove(const char *path)

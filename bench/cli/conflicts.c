@@ -1,8 +1,10 @@
 #include "bench/cli/conflicts.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/record/file.h"
+#include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/config.h"
 #include "bench/cli/kernels.h"
@@ -178,10 +180,25 @@ static bool check_dump(const struct options *o, struct message *error)
     return dump_can_write(o->output.dump, error);
 }
 
+/* Counting under valgrind and --against need a temporary directory. */
+static bool check_scratch(const struct options *o, struct message *error)
+{
+    struct message why;
+    char path[PATH_MAX];
+    bool counts = o->count != COUNT_OFF && o->count != COUNT_COUNTERS;
+    if (o->action != ACTION_RUN || o->device.meta || !(counts || o->against))
+        return true;
+    if (!scratch_make(path, &why))
+        return complain(error, "--%s: %.480s", o->against ? "against" : "count", why.text);
+    scratch_remove(path);
+    return true;
+}
+
 bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
            check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           check_lenience(o, error) && check_output(o, error) && check_dump(o, error);
+           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
+           check_scratch(o, error);
 }

@@ -70,7 +70,7 @@ static void save(const struct ceilings *c, int threads)
         if (is_for(&c->list[i], threads))
             list[count++] = c->list[i];
     if (*c->path && !calibration_save(c->path, list, count, &error))
-        fprintf(stderr, "note: %s\n", error.text);
+        fprintf(stderr, "note: %s; calibrations are not kept\n", error.text);
 }
 
 void ceilings_add(struct ceilings *c, struct calibration *new)
@@ -139,7 +139,7 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
     struct message error;
     *c = start(r, "the calibration failed");
     if (c->peak && !paths_default("calibration", c->path, &error)) {
-        fprintf(stderr, "note: %s\n", error.text);
+        fprintf(stderr, "note: %s; calibrations are not kept\n", error.text);
         *c->path = '\0';
     }
     for (int i = 0; i < r->count && c->peak; i++) {

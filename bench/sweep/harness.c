@@ -90,8 +90,9 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     bool to_stdout = o->output.file && strcmp(o->output.file, "-") == 0;
     *path = to_stdout ? NULL : o->output.file;
     if (!*path && !o->device.meta && !to_stdout) {
-        if (!paths_default(b->name, place, error))
-            return false;
+        struct message why;
+        if (!paths_default(b->name, place, &why))
+            return complain(error, "%.400s; choose a file with --output", why.text);
         *path = place;
     }
     if (o->output.resume && !*path)
