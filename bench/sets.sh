@@ -3,14 +3,17 @@
 #
 # BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
 # has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
-# to results/MACHINE, where the tables have the warnings below them. A benchmark that fails does not stop the others;
-# the exit status is then 1.
+# to results/MACHINE, where the tables have the warnings below them. Rows that are out of memory are results too; a
+# benchmark that fails, or has other rows that are not ok, does not stop the others, but the exit status is then 1.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
 # Check the device first: a missing one is reported once, and earlier results stay.
 "$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
-mkdir -p "$results" || exit 1
+if ! mkdir -p "$results" 2>/dev/null || ! [ -w "$results" ]; then
+    echo "bench/sets.sh: $PWD/$results: cannot be written" >&2
+    exit 2
+fi
 
 # result|benchmark|about how many seconds it takes|flags
 quick_set()
@@ -54,9 +57,16 @@ measure()
     fi
 }
 
+# only_oom RESULT: whether its rows are ok or out of memory
+only_oom()
+{
+    [ "$(grep -o '"status": *"[a-z]*"' "$results/$1.json" 2>/dev/null | sed 's/.*: *//' | sort -u |
+        grep -v '"ok"')" = '"oom"' ]
+}
+
 left=$($set_of | awk -F'|' '{s += $3} END {print s}')
 count=$($set_of | wc -l)
-number=0 failed=0 files=
+number=0 failed='' large='' files=''
 while IFS='|' read -r result name takes flags; do
     number=$((number + 1))
     printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$result" $((left / 60)) $((left % 60)) >&2
@@ -64,9 +74,16 @@ while IFS='|' read -r result name takes flags; do
     measure "$name" "$result" $flags
     status=$?
     case $status in
+    0) ;;
     130 | 143) exit "$status" ;; # interrupted
+    *)
+        if [ "$status" = 1 ] && only_oom "$result"; then
+            large="$large $result"
+        else
+            failed="$failed $result"
+        fi
+        ;;
     esac
-    [ "$status" = 0 ] || failed="$failed $result"
     cat "$results/$result.txt"
     if [ "$status" -lt 2 ] && [ -s "$results/$result.json" ]; then # otherwise the file is from an earlier run
         files="$files $results/$result.json"
@@ -78,10 +95,11 @@ END
 
 echo
 echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
-[ "$failed" = 0 ] || echo "These failed or have rows that are not ok:${failed#0}."
+[ -z "$large" ] || echo "These have rows that need more memory than there is:$large."
+[ -z "$failed" ] || echo "These failed or have rows that are not ok:$failed."
 if [ -n "$files" ]; then
     echo 'Main findings:'
     # shellcheck disable=SC2086 # our own file names, without blanks
     "$build/findings" $files
 fi
-[ "$failed" = 0 ]
+[ -z "$failed" ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The behaviour of `make bench` for different exit statuses of benchmarks. Scripts replace the programs: they exit with
-# the status in the file `status`, and write a result file only if it is below 2.
+# the status in the file `status`, and write a result file, the file `rows`, only if it is below 2.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -17,7 +17,7 @@ case "$*" in
 esac
 read -r status <status
 while [ "$1" != --output ]; do shift; done
-[ "$status" -ge 2 ] || echo rows >"$2"
+[ "$status" -ge 2 ] || cat rows >"$2"
 echo table
 echo warning >&2
 exit "$status"
@@ -27,6 +27,8 @@ for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model; d
 done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
 chmod +x "$house"/build/*
+
+echo '  {"status": "ok"}, {"status": "failed"}, {"status": "oom"}' >"$house/rows"
 
 # run STATUS [DEVICE [SET [MACHINE]]]: its exit status and the last line of its output
 run()
@@ -47,5 +49,15 @@ check 'a missing device ends the run before anything is written' \
 check 'the full set goes on after rows that are not ok' "$(run 1 '' full)" '1: 7 files'
 check 'published tables have the messages below them' \
     "$(run 0 '' full mine) $(cat "$house/results/mine/bench_model.txt" | tr '\n' ' ')" '0: 7 files table warning '
+printf '   "status": "ok",\n   "status": "oom",\n' >"$house/rows"
+check 'rows that are out of memory are results' "$(run 1 '' full) $(grep memory "$house/out")" \
+    '0: 7 files These have rows that need more memory than there is: bench_node_scaling gps_sparse bench_layer_scaling bench_batch_scaling bench_pe_scaling bench_kernels bench_model.'
+echo '   "status": "ok",' >"$house/rows"
+check 'a failure beside good rows is a failure' "$(run 1)" '1: 6 files'
 check 'there are two sets' "$(run 0 '' all)" '2: '
+rm -r "$house/results"
+: >"$house/results"
+check 'a place that cannot be written is one line' "$("$house/bench/sets.sh" quick build 2>&1; echo $?)" \
+    "bench/sets.sh: $house/results/local: cannot be written
+2"
 tap_end
