@@ -45,6 +45,10 @@ else ifneq ($(MAKECMDGOALS),help)
 
 BUILD    := $(patsubst build/gcc,build,build/$(notdir $(lastword $(CC)))$(san))
 OBJ      := $(BUILD)/obj
+# One line, before commands fail one after the other.
+readonly := $(shell mkdir -p $(BUILD) 2>/dev/null; [ -d $(BUILD) ] && [ -w $(BUILD) ] || echo '$(CURDIR)/$(BUILD)'; \
+              [ -d "$${TMPDIR:-/tmp}" ] && [ -w "$${TMPDIR:-/tmp}" ] || echo "TMPDIR=$${TMPDIR:-/tmp}")
+$(if $(readonly),$(error cannot be written: $(readonly)))
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # No warning where clang leaves a loop scalar that asks for SIMD; no fused multiply-add where it is not asked for, so
 # that every machine gives the same bits.

@@ -2,7 +2,8 @@
 # Which of the tools and libraries that the build, the tests and the charts use are installed.
 #
 #   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE for make
-#   tests/machine.sh setup        install what is missing with apt-get; on other systems print the names of the packages
+#   tests/machine.sh setup        install what is missing with apt-get; where that takes another system or rights that
+#                                 we do not have, print the command, and fail only if something required is missing
 #
 # A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. From
 # the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and REQUEST, which FILE repeats, so
@@ -257,27 +258,43 @@ installed()
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
 
-setup()
+# Sets `missing` to the packages of $system that would bring what is not found, and `required` to the names of what is
+# indispensable; the file `lost` gets a line for each of the others.
+survey()
 {
-    packages='' debian_all='' fedora_all='' arch_all='' required=''
+    missing='' required='' packages=''
+    : >"$work/lost"
     while IFS='|' read -r key name level debian fedora arch lack; do
         { [ -z "$debian" ] || find_"$key"; } && continue
-        debian_all="$debian_all $debian" fedora_all="$fedora_all $fedora" arch_all="$arch_all $arch"
-        [ "$level" = required ] && required="$required $name"
+        case $system in
+        fedora) missing="$missing $fedora" ;;
+        arch) missing="$missing $arch" ;;
+        *) missing="$missing $debian" ;;
+        esac
+        case $level in
+        required) required="$required, $name" ;;
+        *) echo "  $name: $lack" >>"$work/lost" ;;
+        esac
     done <"$work/needs"
-    [ -z "$debian_all" ] && echo 'Nothing is missing.' && return
-    if ! command -v apt-get >/dev/null; then
-        printf 'Please install\n  Debian:%s\n  Fedora:%s\n  Arch:%s\n' "$debian_all" "$fedora_all" "$arch_all"
-        [ -z "$required" ] || fail "required but not found:$required"
-        return
-    fi
+    missing=$(echo $(printf '%s\n' $missing | awk 'NF && !seen[$0]++'))
+}
+
+# Sets `sudo` to what lets a command run as root. False if there is no way, or one that needs a password and nobody
+# can be asked.
+become_root()
+{
     sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    command -v ${sudo:-env} >/dev/null || fail "please install, as root:$debian_all"
+    [ "$(id -u)" = 0 ] && return
+    sudo=sudo
+    command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }
+}
+
+apt_install()
+{
     apt='env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300'
     $sudo $apt update || echo 'apt-get update failed: using the package lists that are present.' >&2
     install=
-    for package in $debian_all; do
+    for package in $missing; do
         installed "$package" && continue
         if apt-cache show "$package" >/dev/null 2>&1; then
             install="$install $package"
@@ -286,16 +303,40 @@ setup()
         fi
     done
     [ -z "$install" ] || $sudo $apt install --no-install-recommends $install ||
-        fail "apt-get could not install$install"
+        echo "apt-get could not install$install." >&2
+}
+
+setup()
+{
+    if command -v apt-get >/dev/null; then
+        system=debian how='apt-get install'
+    elif command -v dnf >/dev/null; then
+        system=fedora how='dnf install'
+    elif command -v pacman >/dev/null; then
+        system=arch how='pacman -S'
+    else
+        system=other how='install what Debian calls'
+    fi
+    survey
+    [ "$missing" ] || echo 'Nothing is missing.'
+    if [ "$missing" ] && [ $system = debian ] && become_root; then
+        apt_install
+        survey
+    fi
+    [ -z "$required" ] || fail "required, but not installed:${required#,}. As root: $how $missing"
+    if [ -s "$work/lost" ]; then
+        echo "Not installed (as root: $how $missing):"
+        cat "$work/lost"
+    fi
 }
 
 fail()
 {
     echo "gtmark: $*" >&2
-    exit 1
+    exit 2
 }
 
-work=$(mktemp -d) || exit 1
+work=$(mktemp -d 2>/dev/null) || fail "TMPDIR=${TMPDIR:-/tmp}: no directory that can be written"
 trap 'rm -rf "$work"' EXIT
 needs >"$work/needs"
 case ${1:-} in

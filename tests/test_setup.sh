@@ -1,0 +1,79 @@
+#!/bin/sh
+# What `make setup` does on machines with and without what is needed, for root and for others; and that make says in one
+# line that it cannot write. Scripts replace the compiler, the tools and apt-get.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS CUDA
+
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+mkdir "$house/bin" "$house/checkout"
+
+# fake NAME COMMANDS: a program
+fake()
+{
+    printf '#!/bin/sh\n%s\n' "$2" >"$house/bin/$1"
+    chmod +x "$house/bin/$1"
+}
+
+for name in gcc clang clang-format pkg-config python3 valgrind gnuplot apt-cache; do
+    fake $name 'exit 0'
+done
+fake dpkg-query 'exit 1'
+fake apt-get 'echo "apt-get $*" >>"$LOG"; exit 100'
+fake sudo 'exit 1'
+
+# setup USER: the output and the exit status of a setup by the user with this number
+setup()
+{
+    : >"$house/log"
+    fake id "echo $1"
+    LOG=$house/log PATH=$house/bin:$PATH tests/machine.sh setup 2>&1 </dev/null
+    echo $?
+}
+
+check 'nothing is missing' "$(setup 1000)" 'Nothing is missing.
+0'
+fake gnuplot 'exit 127'
+fake valgrind 'exit 127'
+optional='  gnuplot: tables and result files, but no charts
+  valgrind: executed instructions cannot be counted with valgrind'
+check 'others than root go on without optional packages' "$(setup 1000)" \
+    "Not installed (as root: apt-get install gnuplot-nox valgrind):
+$optional
+0"
+check 'and install nothing' "$(cat "$house/log")" ''
+check 'root goes on if they cannot be installed' "$(setup 0)" \
+    "apt-get update failed: using the package lists that are present.
+apt-get could not install gnuplot-nox valgrind.
+Not installed (as root: apt-get install gnuplot-nox valgrind):
+$optional
+0"
+check 'having tried' "$(grep -o 'install .*' "$house/log")" 'install --no-install-recommends gnuplot-nox valgrind'
+fake apt-get 'case $* in *" install "*) echo "exit 0" >"${0%/*}/gnuplot"; echo "exit 0" >"${0%/*}/valgrind" ;; esac'
+check 'root installs' "$(setup 0)" 0
+check 'and then nothing is missing' "$(setup 0)" 'Nothing is missing.
+0'
+fake gnuplot 'exit 127'
+fake gcc 'case "$*" in *cjson*) exit 1 ;; esac'
+check 'what is required and missing is one line' "$(setup 1000)" \
+    'gtmark: required, but not installed: cJSON. As root: apt-get install libcjson-dev gnuplot-nox
+2'
+check 'so is a missing TMPDIR' "$(TMPDIR=/nonexistent setup 1000)" \
+    'gtmark: TMPDIR=/nonexistent: no directory that can be written
+2'
+
+# made WORDS...: the output and the exit status of make
+made()
+{
+    make "$@" 2>&1 | sed 's/^Makefile:[0-9]*: //'
+}
+
+check 'make without TMPDIR is one line' "$(TMPDIR=/nonexistent made -n all)" \
+    '*** cannot be written: TMPDIR=/nonexistent.  Stop.'
+cp Makefile "$house/checkout"
+: >"$house/checkout/build"
+check 'make in a checkout that cannot be written is one line' "$(cd "$house/checkout" && made -n all)" \
+    "*** cannot be written: $house/checkout/build.  Stop."
+tap_end
