@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all bench bench-full compare-gpus test tests tests-small no-cmocka soak style probe help FORCE
+.PHONY: all install uninstall bench bench-full compare-gpus test tests tests-small no-cmocka soak style probe help FORCE
 all:
 
 ## Variables
@@ -21,6 +21,7 @@ all:
 ##   CUDA=0                  leave CUDA out
 ##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100)
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
+##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
 ##   CFLAGS, LDFLAGS         added to ours
 ##   V=1                     show the commands
 ifeq ($(origin CC),default)
@@ -91,7 +92,8 @@ defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK)
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
 fast    := $(if $(san),-DROLLED,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
-commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
+# Where git refuses the checkout of another user, as in `sudo make install`: the commit of the last build.
+commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),$(file <$(BUILD)/commit),unknown)
 
 $(OBJ)/%:                language := -std=c11
 $(OBJ)/%.count.o:        language := -x c++
@@ -165,8 +167,10 @@ build/cuda/request: FORCE
 programs  := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 tests     := $(checks:%=$(BUILD)/%)
 dumpers   := $(dumps:%=$(BUILD)/%)
-# Where they find it: where it was built. Beside the program, which may be in /tmp, anybody could put another.
-cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/build/cuda'
+# Where they look for it: where it was built or installed. Beside the program, which may be in /tmp, anybody could put
+# another.
+look_in   := -Wl,--disable-new-dtags,-rpath,
+cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
@@ -181,6 +185,18 @@ $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/bench/%.o $
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)
+
+# What is installed: with CUDA, programs that look for the library where it will be.
+prefix    ?= $(or $(PREFIX),/usr/local)
+libdir    ?= $(or $(exec_prefix),$(prefix))/lib
+installed := $(if $(cuda),$(BUILD)/installed,$(BUILD))
+ifeq ($(HAVE_CUDA),1)
+$(BUILD)/installed/%: cuda_here := '$(look_in)$(libdir)/gtmark'
+$(programs:$(BUILD)/%=$(BUILD)/installed/%): $(BUILD)/installed/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a $(version) \
+                                             $(BUILD)/libdir ; $(link)
+$(BUILD)/libdir: FORCE
+	@echo '$(libdir)' | cmp -s - $@ || echo '$(libdir)' >$@
+endif
 
 # NVML as a test plays it: libraries that are opened as the driver's is (tests/nvml/played.h).
 nvmls := $(foreach kind,whole old part,$(BUILD)/tests/nvml_$(kind).so)
@@ -212,7 +228,7 @@ $(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated_gpu) $(emulated_bench): cuda_here := '-Wl,--disable-new-dtags,-rpath,$(CURDIR)/$(dir $(emulated_lib))'
+$(emulated_gpu) $(emulated_bench): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_gpu): | $(emulated_bench)
 $(emulated_bench): $(OBJ)/bench/bench_node_scaling.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
@@ -235,6 +251,11 @@ $(tests) $(dumpers) $(fuzzers) $(emulated) $(emulated_bench) $(slower): | $(vers
 ## Targets
 ##   all          every benchmark, plot, compare and findings (what a bare `make` does)
 all: $(programs) $(cuda)
+##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
+install: all $(programs:$(BUILD)/%=$(installed)/%)
+	@prefix='$(prefix)' libdir='$(libdir)' bench/install.sh install $(installed) $(cuda)
+uninstall:
+	@prefix='$(prefix)' bench/install.sh uninstall
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
 bench: $(programs) $(if $(DEVICE),$(cuda))
 	@bench/sets.sh quick $(BUILD) '$(DEVICE)'

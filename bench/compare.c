@@ -102,8 +102,12 @@ static const struct flag flags[] = {
     {.name = NULL},
 };
 
+static const char *const examples[] = {"old.json new.json",
+                                       "results/*/bench_node_scaling.json --phase step --chart machines",
+                                       "dense.json unfused.json --ignore attention --format md",
+                                       "old.json new.json --fail-on slower --format json", NULL};
+
 static const struct syntax syntax = {
-    .name = "compare",
     .doc = "compares result files: the rows that did the same work",
     .operands = "BASELINE.json OTHER.json ...",
     .needs = "two result files at least",
@@ -118,14 +122,10 @@ static const struct syntax syntax = {
         "ratio\n"
         "is beyond the margin. With fewer than 7 samples there is no verdict. METRICS.md explains the "
         "method.\n"
-        "\n"
-        "Examples:\n"
-        "  compare old.json new.json\n"
-        "  compare results/*/bench_node_scaling.json --phase step --chart machines\n"
-        "  compare dense.json unfused.json --ignore attention --format md\n"
-        "  compare old.json new.json --fail-on slower --format json\n"
-        "Exit status: 0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
-        "output could not be written; 2 the command line or a file is wrong.\n",
+        "\n",
+    .examples = examples,
+    .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
+              "output could not be written; 2 the command line or a file is wrong.\n",
 };
 _Static_assert(COMPARED_MAX == 16, "the message of too many files");
 

@@ -35,7 +35,6 @@ int main(int argc, char **argv)
 {
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
-        .name = "findings",
         .doc = "prints the main findings of result files in words",
         .operands = "FILE.json ...",
         .needs = "a result file",

@@ -24,7 +24,6 @@ int main(int argc, char **argv)
 {
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
-        .name = "plot",
         .doc = "draws a result file's charts as PREFIX_*.png and .svg, by default beside it",
         .operands = "FILE.json [PREFIX]",
         .needs = "a result file",

@@ -44,4 +44,9 @@ void syntax_help(const struct syntax *s, bool all, FILE *out)
     else
         help_main(s, out);
     fputs(s->notes ? s->notes : "", out);
+    fputs(s->examples ? "Examples:\n" : "", out);
+    for (const char *const *example = s->examples; example && *example; example++)
+        fprintf(out, "  %s %s\n", s->name, *example);
+    if (s->status)
+        fprintf(out, "Exit status: %s", s->status);
 }

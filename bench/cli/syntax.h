@@ -65,7 +65,9 @@ struct syntax {
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
     const char *const *main;     /* flags of --help, in this order, null past the last; null: all */
     const struct gone *gone;     /* name null past the last; null: none */
-    const char *notes;           /* end of the help; null: none */
+    const char *notes;           /* of the help; null: none */
+    const char *const *examples; /* arguments of examples in the help, null past the last; null: none */
+    const char *status;          /* in the help, what the exit status means; null: none */
 };
 
 /*

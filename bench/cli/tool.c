@@ -1,10 +1,14 @@
 #include "bench/cli/tool.h"
 
+#include <errno.h> /* program_invocation_short_name */
+
 #include "bench/base/build.h"
 
-int tool_main(const struct syntax *s, struct tool_options *o, tool_run *run, int argc, char **argv)
+int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *run, int argc, char **argv)
 {
+    struct syntax named = *unnamed, *s = &named;
     struct message error;
+    named.name = program_invocation_short_name;
     int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
     if (count < 0) {
         status = EXIT_USAGE;

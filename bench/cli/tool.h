@@ -23,7 +23,10 @@ struct tool_options {
 /* What a tool does with its files. Returns the exit status, with a message unless it is EXIT_GOOD. */
 typedef int tool_run(void *options, int count, char **files, struct message *error);
 
-/* Reads the command line, and prints the help or version or runs the tool. Returns the exit status. */
-int tool_main(const struct syntax *s, struct tool_options *o, tool_run *run, int argc, char **argv);
+/*
+ * Reads the command line, and prints the help or version or runs the tool, under the name that it was called
+ * by, since installed tools have other names. Returns the exit status.
+ */
+int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *run, int argc, char **argv);
 
 #endif
