@@ -9,6 +9,7 @@ slower, which is false. With --slower PERCENT the same number of runs of a build
 import argparse
 import itertools
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -36,8 +37,17 @@ def times_of(rows):
             if isinstance(row.get(p), dict) and row[p].get("time", {}).get("turn_medians")}
 
 
+def undisturbed(times):
+    """What multiply-adds take at most if the cores are not shared (analysis/statistics/states.h)."""
+    probes = [t["state"]["fma_probes"] or [] for t in times]
+    quicker = sorted(min(p[i:i + 2]) for p in probes for i in range(0, len(p), 2))
+    if not quicker:
+        return math.inf
+    return quicker[0] * max(1.002, (quicker[(len(quicker) - 1) // 4] / quicker[0]) ** 4)
+
+
 def states_of(times):
-    """Groups of runs whose pings are close: a new group where the sorted pings jump by more than half."""
+    """Groups of runs in one state: where the sorted pings jump by more than half, and where cores were shared."""
     def ping(t):
         return t["state"]["ping"] or 0
     groups = []
@@ -46,7 +56,12 @@ def states_of(times):
             groups[-1].append(t)
         else:
             groups.append([t])
-    return groups
+    parts = []
+    for group in groups:
+        limit = undisturbed(group)
+        for shared in (False, True):
+            parts.append([t for t in group if ((t["state"]["fma"] or 0) > limit) == shared])
+    return [part for part in parts if part]
 
 
 def judge_intervals(runs):

@@ -151,7 +151,7 @@ static void test_block(void **state)
 static void test_probes_around_a_block(void **state)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
-    struct sampling rule = {.runs = 3, .peak = peak_of(backend_cpu()), .threads = 2};
+    struct sampling rule = {.runs = 3, .probed = true, .peak = peak_of(backend_cpu()), .threads = 2};
     struct samples s = sample_tape(t, &rule);
     assert_int_equal(s.turns, 1);
     assert_int_equal(s.turn[0].samples, 3);

@@ -207,13 +207,13 @@ static void test_ten_percent_are_found(void **state)
     }
 }
 
-/* A row of some turns of one sample, each between two pings. */
-static struct row *in_state(const double *samples, const double *pings, size_t n)
+/* A row of some turns of one sample, each between two pings, and between multiply-adds of this time. */
+static struct row *in_state(const double *samples, const double *pings, double multiply_adds, size_t n)
 {
     struct turn turns[MOST];
     struct row *row = good_row(500);
     for (size_t i = 0; i < n; i++)
-        turns[i] = (struct turn){1, {{pings[i], NAN}}, {{pings[i], NAN}}};
+        turns[i] = (struct turn){1, {{pings[i], multiply_adds}}, {{pings[i], multiply_adds}}};
     struct turns t = {n, turns, samples};
     struct states states = states_find(turns, n);
     struct reported r = reported_choose(&t, &states);
@@ -222,18 +222,23 @@ static struct row *in_state(const double *samples, const double *pings, size_t n
     return row;
 }
 
-static struct verdict judge_pings(double ratio, double base_ping, double ping)
+static struct verdict judge_probes(double ratio, double base_ping, double ping, double base_fma, double fma)
 {
     double base[10], samples[10], pings[2][10];
     steady(base, 10, 1);
     steady(samples, 10, ratio);
     steady(pings[0], 10, base_ping);
     steady(pings[1], 10, ping);
-    struct row *a = in_state(base, pings[0], 10), *b = in_state(samples, pings[1], 10);
+    struct row *a = in_state(base, pings[0], base_fma, 10), *b = in_state(samples, pings[1], fma, 10);
     struct verdict v = verdict_rows(a, b, "step", verdict_samples, verdict_limits_default());
     row_free(a);
     row_free(b);
     return v;
+}
+
+static struct verdict judge_pings(double ratio, double base_ping, double ping)
+{
+    return judge_probes(ratio, base_ping, ping, NAN, NAN);
 }
 
 /* A difference between two states of the machine is no difference of the programs; no difference is one. */
@@ -244,6 +249,10 @@ static void test_states(void **state)
     assert_unclear(judge_pings(1.5, 1.3e-7, 5.7e-7), "different states of the machine");
     assert_unclear(judge_pings(0.6, 5.7e-7, 1.3e-7), "different states of the machine");
     assert_int_equal(judge_pings(1, 1.3e-7, 5.7e-7).kind, VERDICT_SAME);
+    /* Cores that were shared with another guest through one of the two runs. */
+    assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, 1.361e-5, 1.362e-5).kind, VERDICT_SLOWER);
+    assert_unclear(judge_probes(1.1, 1.3e-7, 1.3e-7, 1.361e-5, 1.38e-5), "different states of the machine");
+    assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, NAN, 1.38e-5).kind, VERDICT_SLOWER); /* not measured */
 }
 
 /* Enough turns, too few of them in one state: noise. Too few turns: nothing to judge. */
@@ -255,8 +264,8 @@ static void test_noisy(void **state)
     double base[10], other[10];
     steady(base, 10, 1);
     steady(other, 10, 1.3e-7);
-    struct row *a = in_state(base, other, 10), *mixed = in_state(times, pings, 10),
-               *few = in_state(times, other, 3);
+    struct row *a = in_state(base, other, NAN, 10), *mixed = in_state(times, pings, NAN, 10),
+               *few = in_state(times, other, NAN, 3);
     struct verdict v = verdict_rows(a, mixed, "step", verdict_samples, verdict_limits_default());
     assert_unclear(v, "noisy: 5 of 10 turns in one state of the machine, fewer than 7");
     assert_false(v.unjudged);

@@ -1,6 +1,7 @@
 #include "analysis/charts/charts.h"
 
 #include "analysis/charts/kernel_chart.h"
+#include "analysis/charts/profile_chart.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
@@ -20,5 +21,9 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
             return false;
         fprintf(log, "%s\n", message);
     }
+    if (profile_chart_draw(record, NULL, prefix, message) == CHART_FAILED)
+        return false;
+    if (*message)
+        fprintf(log, "%s\n", message);
     return true;
 }

@@ -125,44 +125,52 @@ static double *observations_of(const struct row *row, const char *program, size_
     return NULL;
 }
 
-/* Appends the probes of a row that were not given up; returns how many. */
-static size_t add_probes(double *to, const struct row *row, const char *program, const char *field)
+/* Appends the turns of a row to list[n], which is grown. Returns their number. */
+static size_t append_turns(struct turn **list, size_t n, const struct row *row, const char *program)
 {
-    size_t n, kept = 0;
-    double *probes = reals_of(row, program, field, &n);
-    for (size_t i = 0; i < n; i++)
-        if (probes[i] > 0 && probes[i] < PROBE_LIMIT)
-            to[kept++] = probes[i];
-    free(probes);
-    return kept;
-}
-
-/* Whether the probes of two rows of one machine show it in different states, by this part of them. */
-static bool part_differs(const struct row *a, const struct row *b, const char *program, const char *state,
-                         const char *list)
-{
-    char path[SCHEMA_PATH], all[SCHEMA_PATH];
-    double x, y;
-    snprintf(path, sizeof path, "%s.time.%s", program, state);
-    snprintf(all, sizeof all, "%s.time.%s", program, list);
-    if (!row_get_real(a, path, &x) || !row_get_real(b, path, &y))
-        return false;
-    double *probes = calloc(row_reals_count(a, all) + row_reals_count(b, all) + 1, sizeof *probes);
-    if (!probes)
+    char group[SCHEMA_PATH];
+    size_t count;
+    snprintf(group, sizeof group, "%s.time", program);
+    struct turn *turns = row_turns(row, group, &count);
+    struct turn *all = realloc(*list, (n + count + 1) * sizeof *all);
+    if (!all)
         abort();
-    size_t n = add_probes(probes, a, program, list);
-    n += add_probes(probes + n, b, program, list);
-    struct borders borders = borders_find(probes, n);
-    free(probes);
-    return borders_locate(&borders, x) != borders_locate(&borders, y);
+    for (size_t i = 0; i < count; i++)
+        all[n + i] = turns[i];
+    free(turns);
+    *list = all;
+    return n + count;
 }
 
-/* The processors of one machine only: those of another are another state by themselves. */
+/* The state that a row reports; parts that it lacks are those of `other`. */
+static struct probe reported_state(const struct row *row, const struct row *other, const char *program)
+{
+    static const char *const parts[PROBE_PARTS] = {"ping", "fma"};
+    struct probe state;
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        char path[SCHEMA_PATH];
+        double *seconds = &state.seconds[part];
+        snprintf(path, sizeof path, "%s.time.state.%s", program, parts[part]);
+        *seconds = NAN;
+        if (!row_get_real(row, path, seconds))
+            row_get_real(other, path, seconds);
+    }
+    return state;
+}
+
+/* Whether the probes of two rows show one machine in different states. The processors of one machine only:
+ * those of another are another state by themselves. */
 static bool states_differ(const struct row *a, const struct row *b, const char *program)
 {
+    struct turn *turns = NULL;
+    struct probe of_a = reported_state(a, b, program), of_b = reported_state(b, a, program);
+    size_t n = append_turns(&turns, 0, a, program);
+    n = append_turns(&turns, n, b, program);
+    struct states s = states_find(turns, n);
+    free(turns);
     return row_same(a, b, "device") && row_same(a, b, "threads") &&
-           (part_differs(a, b, program, "state.ping", "state.ping_probes") ||
-            part_differs(a, b, program, "state.fma", "state.fma_probes"));
+           (!states_same(&s, &of_a, &of_b) ||
+            states_disturbed(&s, of_a.seconds[PROBE_FMA]) != states_disturbed(&s, of_b.seconds[PROBE_FMA]));
 }
 
 static struct verdict not_ok(const char *whose, const struct row *row)

@@ -11,25 +11,6 @@
  * dearest. */
 static const double distinct = 1.1;
 
-/* The row with the most work whose step was profiled; null if there is none. */
-static const struct row *profiled_row(const struct facts *facts, struct profile *p)
-{
-    const struct row *found = NULL;
-    double most = -1, work;
-    for (size_t i = 0; i < rows_count(facts->rows); i++) {
-        const struct row *row = rows_at(facts->rows, i);
-        struct profile q;
-        if (!is_settled(row, "step") || !row_get_real(row, "step.flops.analytic", &work) || work <= most ||
-            !profile_read(&q, row, "step"))
-            continue;
-        profile_free(p);
-        *p = q;
-        found = row;
-        most = work;
-    }
-    return found;
-}
-
 /* "attention_backward with 34 % of its time, at 45 % of its roofline" */
 static void print_group(FILE *out, const struct profile_group *g, double total)
 {
@@ -40,10 +21,10 @@ static void print_group(FILE *out, const struct profile_group *g, double total)
 
 void sentences_profile(FILE *out, const struct facts *facts)
 {
-    struct profile p = {0};
+    struct profile p;
     size_t count = 0;
     char name[AXES_TEXT] = "";
-    const struct row *row = profiled_row(facts, &p);
+    const struct row *row = profile_of_largest(facts->rows, "step", &p);
     struct profile_group *groups = profile_groups(&p, PROFILE_OP, true, &count);
     double total = profile_total(&p).seconds;
     if (row && count > 1 && total > 0) {

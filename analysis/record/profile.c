@@ -217,3 +217,27 @@ struct profile_group profile_total(const struct profile *p)
         add_entry(&total, &p->entries[i]);
     return total;
 }
+
+const struct row *profile_of_largest(const struct rows *rows, const char *program, struct profile *p)
+{
+    const struct row *found = NULL;
+    int64_t most = -1, flops;
+    *p = (struct profile){0};
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
+        struct profile next;
+        if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, program) ||
+            !profile_read(&next, row, program))
+            continue;
+        flops = profile_total(&next).flops;
+        if (flops > most) {
+            most = flops;
+            found = row;
+            profile_free(p);
+            *p = next;
+        } else {
+            profile_free(&next);
+        }
+    }
+    return found;
+}

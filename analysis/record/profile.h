@@ -64,4 +64,8 @@ struct profile_group *profile_groups(const struct profile *p, enum profile_key k
 /* The sum over all entries. */
 struct profile_group profile_total(const struct profile *p);
 
+/* Reads the profile of a program in the row with the most work, of the checked rows that have one and whose
+ * time is a basis for findings; null, with an empty profile, if there is none. */
+const struct row *profile_of_largest(const struct rows *rows, const char *program, struct profile *p);
+
 #endif

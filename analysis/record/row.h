@@ -60,7 +60,11 @@ void row_set_rest_null(struct row *row, const char *reason);
  */
 void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
 
-/* The same for turns of one sample each, without probes. */
+/* The turns of such a group, with their probes if it has them; *n of them, to be freed. Null if it has none.
+ */
+struct turn *row_turns(const struct row *row, const char *group, size_t *n);
+
+/* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
 /* Getters: false, with *value unchanged, if the row or field is null, missing or of another type. */

@@ -101,8 +101,7 @@ static void set_state(struct row *row, const char *group, const struct turns *t,
             probes[2 * i + 1] = t->list[i].after.seconds[part];
         }
         set_array(row, group, lists[part], probes, 2 * t->count, "not probed");
-        set_statistic(row, group, names[part], r->several ? NAN : r->state.seconds[part],
-                      r->several ? "the same time in every state" : "not probed");
+        set_statistic(row, group, names[part], r->state.seconds[part], "not probed");
     }
     free(probes);
 }
@@ -186,4 +185,28 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
     row_set_times(row, group, &turns, &reported);
     reported_free(&reported);
     free(list);
+}
+
+struct turn *row_turns(const struct row *row, const char *group, size_t *n)
+{
+    static const char *const lists[PROBE_PARTS] = {"state.ping_probes", "state.fma_probes"};
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.blocks", group);
+    *n = 0;
+    const union item *sizes = row_items(row, path, n);
+    struct turn *turns = *n > 0 ? calloc(*n, sizeof *turns) : NULL;
+    if (*n > 0 && !turns)
+        abort();
+    for (size_t i = 0; i < *n; i++)
+        turns[i] = (struct turn){sizes[i].real >= 1 ? (size_t)sizes[i].real : 0, {{NAN, NAN}}, {{NAN, NAN}}};
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        size_t count = 0;
+        snprintf(path, sizeof path, "%s.%s", group, lists[part]);
+        const union item *probes = row_items(row, path, &count);
+        for (size_t i = 0; i < *n && count == 2 * *n; i++) {
+            turns[i].before.seconds[part] = probes[2 * i].real;
+            turns[i].after.seconds[part] = probes[2 * i + 1].real;
+        }
+    }
+    return turns;
 }

@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/statistics.h"
 
-static const double gap_over_extent = 4, least_gap = 1.25;
+static const double gap_over_extent = 4, least_gap = 1.25, least_disturbance = 1.002;
 
 static void *new_values(size_t count, size_t size)
 {
@@ -74,6 +74,34 @@ static bool is_given_up(const struct turn *t)
     return t->before.seconds[PROBE_PING] >= PROBE_LIMIT || t->after.seconds[PROBE_PING] >= PROBE_LIMIT;
 }
 
+static double multiply_adds(const struct turn *t)
+{
+    return fmin(t->before.seconds[PROBE_FMA], t->after.seconds[PROBE_FMA]);
+}
+
+/* The limit of a cluster of multiply-adds; sorts them. */
+static double undisturbed(double *values, size_t n)
+{
+    if (n == 0)
+        return INFINITY;
+    qsort(values, n, sizeof *values, compare_doubles);
+    return values[0] * fmax(least_disturbance, pow(values[(n - 1) / 4] / values[0], 4));
+}
+
+/* Finds the limits, after the borders; values[n] is scratch. */
+static void find_undisturbed(struct states *s, const struct turn *turns, size_t n, double *values)
+{
+    const struct borders *b = &s->part[PROBE_FMA];
+    for (size_t cluster = 0; cluster <= b->count; cluster++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            if (multiply_adds(&turns[i]) > 0 && !is_given_up(&turns[i]) &&
+                borders_locate(b, multiply_adds(&turns[i])) == cluster)
+                values[count++] = multiply_adds(&turns[i]);
+        s->undisturbed[cluster] = undisturbed(values, count);
+    }
+}
+
 struct states states_find(const struct turn *turns, size_t n)
 {
     struct states s = {0};
@@ -87,8 +115,15 @@ struct states states_find(const struct turn *turns, size_t n)
             }
         s.part[part] = borders_find(values, count);
     }
+    find_undisturbed(&s, turns, n, values);
     free(values);
     return s;
+}
+
+bool states_disturbed(const struct states *s, double multiply_adds)
+{
+    double limit = s->undisturbed[borders_locate(&s->part[PROBE_FMA], multiply_adds)];
+    return limit > 0 && multiply_adds > limit;
 }
 
 bool states_same(const struct states *s, const struct probe *a, const struct probe *b)
@@ -102,8 +137,8 @@ bool states_same(const struct states *s, const struct probe *a, const struct pro
 
 bool states_holds(const struct states *s, const struct turn *t, const struct turn *other)
 {
-    return !is_given_up(t) && states_same(s, &t->before, &t->after) &&
-           states_same(s, &t->before, &other->before);
+    return !is_given_up(t) && !states_disturbed(s, multiply_adds(t)) &&
+           states_same(s, &t->before, &t->after) && states_same(s, &t->before, &other->before);
 }
 
 const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n)
@@ -122,16 +157,12 @@ const struct turn *states_best_filled(const struct states *s, const struct turn 
     return best;
 }
 
-/* Whether the turns outside the chosen state take a time like those inside: `inside` and `outside` medians.
- */
-static bool is_like(const double *inside, size_t n, const double *outside, size_t m)
+/* Whether the turns outside the chosen state take a time like those inside; sorts the latter. */
+static bool is_like(double *inside, size_t n, const double *outside, size_t m)
 {
-    double low = INFINITY, high = -INFINITY, median = summarize(outside, m).median;
-    for (size_t i = 0; i < n; i++) {
-        low = fmin(low, inside[i]);
-        high = fmax(high, inside[i]);
-    }
-    return low <= median && median <= high;
+    double median = summarize(outside, m).median;
+    qsort(inside, n, sizeof *inside, compare_doubles);
+    return quantile(inside, n, 0.25) <= median && median <= quantile(inside, n, 0.75);
 }
 
 static double *medians_of(const struct turns *t)
@@ -146,43 +177,58 @@ static double *medians_of(const struct turns *t)
 struct probe states_median(const struct turn *turns, size_t n, const bool *counts)
 {
     struct probe state;
-    double *values = new_values(2 * n, sizeof *values);
-    for (int part = 0; part < PROBE_PARTS; part++) {
-        size_t known = 0;
-        for (size_t i = 0; i < n; i++)
-            if ((!counts || counts[i]) && turns[i].before.seconds[part] > 0) {
-                values[known++] = turns[i].before.seconds[part];
-                values[known++] = turns[i].after.seconds[part];
-            }
-        state.seconds[part] = summarize(values, known).median;
+    size_t pings = 0, rates = 0;
+    double *values = new_values(3 * n, sizeof *values), *quicker = values + 2 * n;
+    for (size_t i = 0; i < n; i++) {
+        if (counts && !counts[i])
+            continue;
+        if (turns[i].before.seconds[PROBE_PING] > 0) {
+            values[pings++] = turns[i].before.seconds[PROBE_PING];
+            values[pings++] = turns[i].after.seconds[PROBE_PING];
+        }
+        if (multiply_adds(&turns[i]) > 0)
+            quicker[rates++] = multiply_adds(&turns[i]);
     }
+    state.seconds[PROBE_PING] = summarize(values, pings).median;
+    state.seconds[PROBE_FMA] = summarize(quicker, rates).median;
     free(values);
     return state;
+}
+
+/* Reports all turns; all[] are their medians. */
+static void report_all(struct reported *r, const double *all, size_t n)
+{
+    r->turns = n;
+    r->others = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->is_reported[i] = true;
+        r->medians[i] = all[i];
+    }
 }
 
 struct reported reported_choose(const struct turns *t, const struct states *s)
 {
     const struct turn *best = states_best_filled(s, t->list, t->count);
-    double *all = medians_of(t), *others = new_values(t->count, sizeof *others);
+    double *all = medians_of(t), *inside = new_values(t->count, sizeof *inside),
+           *outside = new_values(t->count, sizeof *outside);
     struct reported r = {.medians = new_values(t->count, sizeof *r.medians),
-                         .is_reported = new_values(t->count, sizeof *r.is_reported)};
+                         .is_reported = new_values(t->count, sizeof *r.is_reported),
+                         .unsettled = !best};
     for (size_t i = 0; i < t->count; i++) {
         r.is_reported[i] = best && states_holds(s, &t->list[i], best);
-        if (r.is_reported[i])
-            r.medians[r.turns++] = all[i];
-        else
-            others[r.others++] = all[i];
-    }
-    r.several = r.turns > 0 && r.others > 0 && is_like(r.medians, r.turns, others, r.others);
-    r.unsettled = !best;
-    r.state = states_median(t->list, t->count, best ? r.is_reported : NULL);
-    if (r.several || r.unsettled)
-        for (r.turns = 0, r.others = 0; r.turns < t->count; r.turns++) {
-            r.is_reported[r.turns] = true;
-            r.medians[r.turns] = all[r.turns];
+        if (!r.is_reported[i]) {
+            outside[r.others++] = all[i];
+            continue;
         }
+        inside[r.turns] = all[i];
+        r.medians[r.turns++] = all[i];
+    }
+    r.state = states_median(t->list, t->count, best ? r.is_reported : NULL);
+    if (r.unsettled || (r.others > 0 && is_like(inside, r.turns, outside, r.others)))
+        report_all(&r, all, t->count);
     free(all);
-    free(others);
+    free(inside);
+    free(outside);
     return r;
 }
 

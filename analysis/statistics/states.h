@@ -2,7 +2,9 @@
  * States of the machine. A virtual machine's processors are moved about: two of them may share a core, a
  * cache or neither, for seconds or minutes at a time, and a program's time depends on it. A sweep measures
  * each program in turns, with a probe of the machine before and after every turn. The probes of a run tell
- * its states apart, and a program is reported in the state that most of its turns were in.
+ * its states apart, and a program is reported in the state that most of its turns were in. A core that is
+ * shared with another guest's thread executes multiply-adds a little slower; such turns are disturbed, and in
+ * no state.
  */
 #ifndef GTMARK_ANALYSIS_STATES_H
 #define GTMARK_ANALYSIS_STATES_H
@@ -52,9 +54,14 @@ struct borders borders_find(double *values, size_t n);
 /* The cluster of a value: the number of borders below it. */
 size_t borders_locate(const struct borders *b, double value);
 
-/* The borders of each part of the probes. */
+/*
+ * The borders of each part of the probes, and for each cluster of multiply-adds the time that those beside an
+ * undisturbed turn do not exceed: (first quartile / least)^4 of the least, at least 0.2 % above it. A turn's
+ * multiply-adds are the quicker ones of its two probes, since an interrupt prolongs only one of them.
+ */
 struct states {
     struct borders part[PROBE_PARTS];
+    double undisturbed[BORDERS_MAX + 1]; /* INFINITY: not measured */
 };
 
 /* The states in the probes around turns[n]; parts that were not measured have none. */
@@ -63,13 +70,17 @@ struct states states_find(const struct turn *turns, size_t n);
 /* Whether two probes are in the same state. */
 bool states_same(const struct states *s, const struct probe *a, const struct probe *b);
 
-/* Whether the state did not change during a turn, and was that of `other`. */
+/* Whether multiply-adds that take so long show that the cores were shared. */
+bool states_disturbed(const struct states *s, double multiply_adds);
+
+/* Whether a turn was not disturbed, and the state did not change during it, and was that of `other`. */
 bool states_holds(const struct states *s, const struct turn *t, const struct turn *other);
 
 /* A turn of the state with the most turns, the first of several such states; null if no turn is in one. */
 const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n);
 
-/* Medians of the probes around the turns that count (null: all); NAN for parts that were not measured. */
+/* Medians over the turns that count (null: all) of the pings before and after, and of the quicker
+ * multiply-adds; NAN for parts that were not measured. */
 struct probe states_median(const struct turn *turns, size_t n, const bool *counts);
 
 /* Which turns are reported. */
@@ -78,7 +89,6 @@ struct reported {
     double *medians;      /* of each reported turn, in order */
     bool *is_reported;    /* of each turn */
     struct probe state;   /* medians over the turns of the chosen state; over all if there is none */
-    bool several;         /* the turns were in several states, and the program takes the same time in each */
     bool unsettled;       /* no turn was in one state: all are reported */
 };
 
@@ -87,8 +97,8 @@ struct reported {
 enum { REPORTED_MIN = 7 };
 
 /*
- * Chooses the state with the most turns; others are left out unless their median is within the range of
- * those chosen. To be freed by reported_free.
+ * Chooses the state with the most turns; others are left out unless the program takes the same time in them:
+ * their median is between the quartiles of those chosen. To be freed by reported_free.
  */
 struct reported reported_choose(const struct turns *t, const struct states *s);
 void reported_free(struct reported *r);

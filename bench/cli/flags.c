@@ -164,7 +164,8 @@ static const struct flag flags[] = {
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "calibrate", NULL, "measure the machine's ceilings again (default: once, kept in results/local)",
      OTHER(read_calibrate)},
-    {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings", OFF(roofline)},
+    {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
+     OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS", "sampling time of the sweep (default 60; kernels 30, encodings 20)",
      SECONDS(sampling.budget), .min = 0.001},

@@ -200,8 +200,8 @@ static void take_round(struct round *r, const struct thread_team *team, struct t
         r->turn[i].after = probe_take(team->peak, team->threads);
 }
 
-/* Finds rounds in the state that most were in, at most ROUNDS; returns how many. A single disturbed probe does
- * not count. A later round can make one state of two, so that more than ROUNDS are in it. */
+/* Finds rounds in the state that most were in, at most ROUNDS; returns how many. A single disturbed probe
+ * does not count. A later round can make one state of two, so that more than ROUNDS are in it. */
 static int find_settled(const struct round *rounds, int n, bool settled[ROUNDS_MOST])
 {
     struct turn turns[ROUNDS_MOST * BURST];

@@ -1,6 +1,7 @@
 /*
  * Threads pass a number on in a ring, each waiting for its turn; the best of several laps counts, since an
- * interrupt can only prolong one. A thread that is not running holds up the ring: after a millisecond all
+ * interrupt can only prolong one. Multiply-adds are timed as a whole, since a thread of another guest on the
+ * same core slows some of them only. A thread that is not running holds up the ring: after a millisecond all
  * give up, and that millisecond is the result.
  */
 #include "bench/machine/probe.h"
@@ -11,7 +12,7 @@
 
 #include "bench/base/clock.h"
 
-enum { ROUNDS = 20, LAPS = 8, REPEATS = 4, STEPS = 2048, PATIENCE = 256 };
+enum { ROUNDS = 20, LAPS = 8, STEPS = 2048, REPEATS = 30, PATIENCE = 256 };
 
 struct ring {
     _Alignas(128) atomic_int number; /* on a cache line of its own */
@@ -47,16 +48,12 @@ static double pass_round(struct ring *r)
     return best;
 }
 
-/* Seconds in the best of several repetitions; the threads come from the ring at the same time. */
-static double multiply_add(const struct peak *peak)
+/* Seconds for STEPS; the threads come from the ring at the same time. */
+static double time_multiply_adds(const struct peak *peak)
 {
-    double best = INFINITY;
-    for (int i = 0; i < REPEATS; i++) {
-        double start = clock_now();
-        peak->multiply_add(STEPS);
-        best = fmin(best, clock_now() - start);
-    }
-    return best;
+    double start = clock_now();
+    peak->multiply_add(STEPS * REPEATS);
+    return (clock_now() - start) / REPEATS;
 }
 
 struct probe probe_none(void)
@@ -72,7 +69,7 @@ struct probe probe_take(const struct peak *peak, int threads)
 #pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma)
     {
         ping = passes ? pass_round(&ring) : NAN;
-        fma = peak ? multiply_add(peak) : NAN;
+        fma = peak ? time_multiply_adds(peak) : NAN;
     }
     return (struct probe){{passes ? ping : NAN, peak ? fma : NAN}};
 }

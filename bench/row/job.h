@@ -21,7 +21,8 @@ struct job {
     struct counted_entries *entries; /* whose executed FLOPs are known */
     const struct ceilings *ceilings;
     double share[TIMED];         /* seconds of the budget */
-    const struct peak *peak;     /* to probe the machine; null: it is not probed */
+    bool probed;                 /* whether the machine is probed around every turn */
+    const struct peak *peak;     /* multiply-adds of the probe; null: without */
     const struct states *states; /* of the machine, in the turns so far */
     struct flush *flush;         /* for --cold; shared by all rows on a device */
     struct warnings *warnings;   /* printed below the table */

@@ -20,40 +20,24 @@ static double *load_reals(const struct row *row, const char *program, const char
     return values;
 }
 
-/* The turns of these sizes, with their probes if there are any. */
-static struct turn *load_turns(const struct row *row, const char *program, const double *sizes, size_t n)
-{
-    static const char *const fields[PROBE_PARTS] = {"state.ping_probes", "state.fma_probes"};
-    struct turn *turns = malloc(n * sizeof *turns);
-    if (!turns)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        turns[i] = (struct turn){(size_t)sizes[i], probe_none(), probe_none()};
-    for (int part = 0; part < PROBE_PARTS; part++) {
-        size_t count;
-        double *probes = load_reals(row, program, fields[part], &count);
-        for (size_t i = 0; i < n && count == 2 * n; i++) {
-            turns[i].before.seconds[part] = probes[2 * i];
-            turns[i].after.seconds[part] = probes[2 * i + 1];
-        }
-        free(probes);
-    }
-    return turns;
-}
-
 void samples_load(struct samples *s, const struct row *from, const char *program)
 {
-    size_t n, turns;
-    double all = 0, *seconds = load_reals(from, program, "samples", &n);
-    double *sizes = load_reals(from, program, "blocks", &turns);
-    for (size_t i = 0; i < turns; i++)
-        all += sizes[i] >= 1 ? sizes[i] : NAN;
+    char group[SCHEMA_PATH];
+    size_t n, count, all = 0;
+    bool whole = true;
+    double *seconds = load_reals(from, program, "samples", &n);
+    snprintf(group, sizeof group, "%s.time", program);
+    struct turn *turns = row_turns(from, group, &count);
+    for (size_t i = 0; i < count; i++) {
+        all += turns[i].samples;
+        whole = whole && turns[i].samples > 0;
+    }
     *s = (struct samples){0};
-    if (n > 0 && all == (double)n) {
+    if (n > 0 && all == n && whole) {
         samples_allocate(s, n);
         s->n = (int)n;
-        s->turns = (int)turns;
-        s->turn = load_turns(from, program, sizes, turns);
+        s->turns = (int)count;
+        s->turn = turns;
         for (size_t i = 0; i < n; i++) {
             s->seconds[i] = seconds[i];
             s->clock[i] = NAN;
@@ -62,9 +46,10 @@ void samples_load(struct samples *s, const struct row *from, const char *program
         }
         s->first = NAN;
         row_get_real(from, "loss", &s->first);
+    } else {
+        free(turns);
     }
     free(seconds);
-    free(sizes);
 }
 
 /* Whether a field is a statistic of times that `row` has, so that null is its value. */

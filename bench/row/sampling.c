@@ -29,6 +29,7 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
                              .most = part > BLOCK_LEAST ? part : BLOCK_LEAST,
                              .budget = block->seconds,
                              .deadline = deadline,
+                             .probed = job->probed,
                              .peak = job->peak,
                              .threads = job->config.threads};
 }

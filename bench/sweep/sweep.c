@@ -341,7 +341,8 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
     struct flush flush = {0};
     struct job shared = *common;
     shared.flush = &flush;
-    shared.peak = peak_of(o->device.backend);
+    shared.probed = peak_of(o->device.backend) != NULL;
+    shared.peak = o->roofline ? peak_of(o->device.backend) : NULL;
     struct run s = {.options = o,
                     .progress = common->progress,
                     .report = r,

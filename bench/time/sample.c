@@ -114,7 +114,7 @@ bool block_complete(int n, const struct sampling *rule, double elapsed)
 
 struct probe sampling_probe(const struct sampling *rule)
 {
-    return rule->peak ? probe_take(rule->peak, rule->threads) : probe_none();
+    return rule->probed ? probe_take(rule->peak, rule->threads) : probe_none();
 }
 
 void samples_allocate(struct samples *s, size_t capacity)

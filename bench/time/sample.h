@@ -23,7 +23,8 @@ struct sampling {
     int runs, most;          /* samples: exactly; or 0, and at most */
     double budget;           /* seconds for the samples */
     double deadline;         /* by the clock: no run begins later; 0: none */
-    const struct peak *peak; /* to probe the machine with `threads` threads; null: not probed */
+    bool probed;             /* whether the machine is probed, with `threads` threads */
+    const struct peak *peak; /* multiply-adds of the probe; null: without */
     int threads;
     const struct nvml *nvml; /* to watch the GPU between samples; null: not watched */
     double look;             /* least seconds between two looks at the GPU */
