@@ -1,8 +1,10 @@
 /* Titles of charts: true of the data, left open where its intervals leave it open, and never too long. */
 #include "analysis/charts/chart.h"
 #include "analysis/charts/frame.h"
+#include "analysis/charts/profile_chart.h"
 #include "analysis/charts/style.h"
 #include "analysis/charts/text_width.h"
+#include "analysis/record/profile.h"
 #include "tests/chart_directory.h"
 #include "tests/test_analysis_rows.h"
 
@@ -185,6 +187,33 @@ static void test_wrapping(void **state)
     }
 }
 
+/* A chart of a profile names the op with the largest share, and has bars of its ops and of their ceilings. */
+static void test_profile(void **state)
+{
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE], span[] = "layer1";
+    struct record *record = empty_record();
+    struct row *row = good_row(500);
+    struct profile_entry entries[] = {
+        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 1},
+        {"add", "simd", "forward", span, 1, NAN, NULL, 1, 1, 1},
+    };
+    assert_true(record_add(record, row, message));
+    assert_int_equal(profile_chart_draw(record, p->prefix, message), CHART_SKIPPED);
+    assert_string_equal(message, "");
+    profile_write(&(struct profile){10, 1, entries}, row, "step");
+    profile_chart_draw(record, p->prefix, message);
+    assert_title(p, "_profile.gp", "A training step spends 100 % of its time in linear\\\\_backward");
+    char *script = content(p, "_profile.gp");
+    assert_in(script, "bars = 2");
+    assert_in(script, "at the ceilings");
+    free(script);
+    profile_write(&(struct profile){10, 2, entries}, row, "step"); /* the ceilings of one op are not known */
+    profile_chart_draw(record, p->prefix, message);
+    assert_title(p, "_profile.gp", "A training step spends 75 % of its time in linear\\\\_backward");
+    record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bars, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_bars_of_combinations, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_long_titles_and_many_series, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_profile, make_directory, remove_directory),
         cmocka_unit_test(test_wrapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

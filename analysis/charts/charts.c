@@ -21,7 +21,7 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
             return false;
         fprintf(log, "%s\n", message);
     }
-    if (profile_chart_draw(record, NULL, prefix, message) == CHART_FAILED)
+    if (profile_chart_draw(record, prefix, message) == CHART_FAILED)
         return false;
     if (*message)
         fprintf(log, "%s\n", message);

@@ -7,6 +7,7 @@
 #include "analysis/charts/chart_script.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
 #include "analysis/record/profile.h"
 
 /* Ops beyond these, the longest, are one bar. */
@@ -45,7 +46,7 @@ static struct series_set make_bars(struct profile_group *groups, size_t n,
 }
 
 static enum chart_result draw(const struct record *record, const struct row *row, const struct profile *p,
-                              const char *program, const char *plots_dir, const char *prefix, char *message)
+                              const char *program, const char *prefix, char *message)
 {
     size_t n;
     char title[CHART_TEXT], op[2 * PROFILE_KEY];
@@ -67,16 +68,15 @@ static enum chart_result draw(const struct record *record, const struct row *row
     snprintf(title, sizeof title, "%s spends %.0f %% of its time in %s",
              strcmp(program, "step") == 0 ? "A training step" : "A forward pass",
              100 * groups[0].seconds / profile_total(p).seconds, op);
-    struct figure figure = {.name = "profile", .look = "bars.gp", .write = chart_write_bars, .what = &data};
-    enum chart_result result = figures_draw(&figure, 1, plots_dir, prefix, message);
+    struct figure figure = {.name = "profile", .style = style_bars, .write = chart_write_bars, .what = &data};
+    enum chart_result result = figures_draw(&figure, 1, prefix, message);
     series_free(&data.set);
     rows_free(rows);
     free(groups);
     return result;
 }
 
-enum chart_result profile_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
-                                     char *message)
+enum chart_result profile_chart_draw(const struct record *record, const char *prefix, char *message)
 {
     struct profile p;
     const char *program = "step";
@@ -85,7 +85,7 @@ enum chart_result profile_chart_draw(const struct record *record, const char *pl
         row = profile_of_largest(record_rows(record), program = "forward", &p);
     *message = '\0';
     enum chart_result result = row && p.count > 0 && profile_total(&p).seconds > 0
-                                   ? draw(record, row, &p, program, plots_dir, prefix, message)
+                                   ? draw(record, row, &p, program, prefix, message)
                                    : CHART_SKIPPED;
     profile_free(&p);
     return result;

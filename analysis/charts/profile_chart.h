@@ -9,7 +9,6 @@
  * Draws PREFIX_profile: the step, or else the inference, with the most work that was profiled. CHART_SKIPPED,
  * with an empty message, if there is none; otherwise see figures_draw.
  */
-enum chart_result profile_chart_draw(const struct record *record, const char *plots_dir, const char *prefix,
-                                     char *message);
+enum chart_result profile_chart_draw(const struct record *record, const char *prefix, char *message);
 
 #endif
