@@ -53,6 +53,7 @@ NR == 1 {
     colon = index($0, ": ")
     name = substr($0, 1, colon - 1)
     print ".TH \"" toupper(name) "\" 1 \"\" \"gtmark " version "\" \"gtmark\""
+    print ".nh\n.ad l" # names are not hyphenated
     section("NAME")
     print name " \\- " substr($0, colon + 2)
     next
