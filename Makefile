@@ -93,7 +93,7 @@ defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
 fast    := $(if $(san),-DROLLED,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
 # Where git refuses the checkout of another user, as in `sudo make install`: the commit of the last build.
-commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),$(file <$(BUILD)/commit),unknown)
+commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),$(strip $(file <$(BUILD)/commit)),unknown)
 
 $(OBJ)/%:                language := -std=c11
 $(OBJ)/%.count.o:        language := -x c++
