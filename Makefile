@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full compare-gpus test tests tests-small no-cmocka soak style probe help FORCE
+.PHONY: all install uninstall bench bench-full compare-gpus test tests tests-small no-cmocka soak mutants style probe help FORCE
 all:
 
 ## Variables
@@ -77,6 +77,8 @@ mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
 fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
+# Their seeds, replayed without libFuzzer.
+replays := $(if $(san),,$(fuzz:tests/fuzz_%=$(BUILD)/tests/replay_%))
 fuzzers := $(if $(and $(FUZZER),$(san),$(filter clang,$(notdir $(lastword $(CC))))),$(fuzz:%=$(BUILD)/%))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_% tests/fuzz_%,$(wildcard tests/*.c)))
 once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* bench/*,\
@@ -87,7 +89,7 @@ objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
-             $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower)
+             $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
@@ -185,6 +187,7 @@ $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/bench/%.o $
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/tests/replay_%: $(OBJ)/tests/fuzz_%.o $(OBJ)/tests/replay/replay.o $(BUILD)/libgtmark.a ; $(link)
 
 # What is installed: with CUDA, programs that look for the library where it will be.
 prefix    ?= $(or $(PREFIX),/usr/local)
@@ -246,7 +249,7 @@ $(slower): ; $(link)
 
 # A commit links the programs again, but no test.
 $(programs): $(version)
-$(tests) $(dumpers) $(fuzzers) $(emulated) $(emulated_bench) $(slower): | $(version)
+$(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_bench) $(slower): | $(version)
 
 ## Targets
 ##   all          every benchmark, plot, compare and findings (what a bare `make` does)
@@ -271,10 +274,13 @@ test: tests $(if $(CLANG),tests-small)
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
-##   soak         the tests with their long seeded parts, fuzzers for a minute each, the gates and the recipes
-soak: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SOAK=1 $(tests) $(emulated) tests/test_fuzz.sh tests/gates.sh tests/recipes.sh
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(emulated),no-cmocka)
+##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts (tests/soak.sh)
+soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-small))
+	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(emulated)' tests/soak.sh $(PART)
+##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...': these
+mutants:
+	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(replays) $(emulated),no-cmocka)
 tests-small: tests
 	@$(MAKE) CC=clang SAN=1 tests
 no-cmocka:

@@ -3,25 +3,14 @@
  * selects a flag or an axis, followed by an equals sign and the rest of the line, if any; other lines are
  * used as they are. A final --dry-run keeps the parser from devices and files.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "bench/cli/flags.h"
+#include "tests/fuzz.h"
 
 enum { ARGUMENTS_MAX = 24, INPUT_MAX = 4096, FLAG_TEXT = 32, COMBINATIONS_TRIED = 200 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
 
 static const struct bench bench = {.name = "fuzz", .doc = "", .axis = AXIS_NODES, .values = "8"};
 static const struct bench kernels = {

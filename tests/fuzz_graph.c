@@ -4,27 +4,15 @@
  *
  * A file that is read gives a valid batch within the limit of memory, and the same one when it is compressed.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "graphs/graph.h"
+#include "tests/fuzz.h"
 
 enum { PREFIX = 2, FILE_NAME = 64, ERROR_SIZE = 512, PACKED_MOST = 1 << 17, LIMIT = 32 << 20 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
 
 /* Compresses as gzip; returns the size. */
 static size_t pack(uint8_t packed[PACKED_MOST], const uint8_t *text, size_t size)

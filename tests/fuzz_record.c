@@ -6,8 +6,6 @@
  * A loaded file is passed to everything that reads rows, and must be unchanged when written and read again.
  */
 #include <float.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,18 +16,9 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
 #include "bench/sweep/gates.h"
+#include "tests/fuzz.h"
 
 enum { FILE_NAME = 64, INPUT_MAX = 1 << 16, EDIT = 3 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
 
 static struct row *sound_row(int which)
 {
