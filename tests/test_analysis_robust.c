@@ -181,6 +181,19 @@ static void test_ranks_of_independent_samples(void **state)
     }
 }
 
+/* A rising series is taken for one with r = 0.95: 100 of its samples are worth 4.5 independent ones, 400 are
+ * worth 15. */
+static void test_ranks_of_correlated_samples(void **state)
+{
+    (void)state;
+    double x[400];
+    for (int i = 0; i < 400; i++)
+        x[i] = i + 1;
+    struct interval some = median_interval_ranks(x, 100), many = median_interval_ranks(x, 400);
+    assert_true(fabs(some.independent - 4.507) < 1e-3 && some.low == 4 && some.high == 97);
+    assert_true(fabs(many.independent - 15.460) < 1e-3 && many.low == 101 && many.high == 300);
+}
+
 struct coverage {
     double binomial, ranks;
 };
@@ -232,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_slow_start),
         cmocka_unit_test(test_autocorrelation),
         cmocka_unit_test(test_ranks_of_independent_samples),
+        cmocka_unit_test(test_ranks_of_correlated_samples),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,29 @@ static void test_exceptions(void **state)
     assert_string_equal(text, "");
 }
 
+/*
+ * A value of size 1 in each of many rows. One is wrong by 20 times the limit, while the norm over all rows is
+ * within it: a single row may have 10 times the limit.
+ */
+static void test_single_row(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000 };
+    static float ours[ROWS];
+    static double reference[ROWS];
+    struct mat a = {.data = ours, .rows = ROWS, .cols = 1, .ld = 1, .dtype = F32}, r = a;
+    r.data = reference;
+    r.dtype = F64;
+    for (int i = 0; i < ROWS; i++) {
+        ours[i] = 1;
+        reference[i] = i == 700 ? 1 + 2e-4 : 1;
+    }
+    struct check c = {0};
+    check_tensor(&c, "x", a, r, NULL, ROWS, (struct rule){.limit = 1e-5});
+    assert_true(c.norm < 1e-5);
+    assert_true(c.excess > 1.9 && c.excess < 2.1);
+}
+
 static const struct model_config config = {.layers = 1,
                                            .hidden = 12,
                                            .heads = 3,
@@ -149,6 +172,97 @@ static void test_finite_op(void **state)
     plant(&r, a->y, NAN, true, "linear y is not finite");
     tape_free(r.tape);
     batch_free(&b);
+}
+
+/* --- rows that are always checked */
+
+static void spoil(const void *args, int64_t row)
+{
+    const struct linear_args *a = args;
+    backend_kernel(backend_cpu(), OP_linear, F32, NULL)->run(args);
+    ((float *)a->y.data)[row * a->y.ld] += 1;
+}
+
+static void spoil_first(const void *args)
+{
+    spoil(args, 0);
+}
+
+static void spoil_last(const void *args)
+{
+    spoil(args, ((const struct linear_args *)args)->y.rows - 1);
+}
+
+static void test_first_and_last_row(void **state)
+{
+    (void)state;
+    void (*const spoilers[])(const void *) = {spoil_first, spoil_last};
+    struct batch b = batch_er(5000, 1);
+    for (int i = 0; i < 2; i++) {
+        struct kernel wrong = *backend_kernel(backend_cpu(), OP_linear, F32, NULL);
+        wrong.run = spoilers[i];
+        struct backend spoiled = {.name = "spoiled", .kernels = &wrong, .count = 1, .base = backend_cpu()};
+        struct tape_config tape = {.backend = &spoiled, .dtype = F32, .threads = 2, .seed = 5};
+        struct recording r = op_program_record(OP_linear, &config, &b, tape);
+        struct check c = {0};
+        assert_true(tape_layout(r.tape));
+        tape_init(r.tape);
+        assert_true(check_rows(&c, r.tape, 5));
+        assert_true(c.excess > 1);
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+}
+
+/* --- gradients that are small beside the others */
+
+enum { SMALL_ROWS = 5 };
+
+/* y = x w' + 1e-3 (x v') 1: the gradient of v, of SMALL_ROWS rows, is about a thousandth of the others. */
+static struct recording record_small_gradient(const struct backend *backend, enum dtype dtype)
+{
+    struct tape_config tape = {.backend = backend, .dtype = dtype, .training = true, .threads = 1, .seed = 3};
+    struct tape *t = tape_new(&tape);
+    struct mat x = input_uniform(t, "x", 8, 6), target = input_uniform(t, "target", 8, 4);
+    struct mat w = param(t, "w", 4, 6, 6), v = param(t, "v", SMALL_ROWS, 6, 6);
+    struct mat u = param_constant(t, "u", 4, SMALL_ROWS, 1e-3);
+    struct mat a = op(t, linear, .x = x, .w = w)->y, h = op(t, linear, .x = x, .w = v)->y;
+    struct mat y = op(t, add, .a = a, .b = op(t, linear, .x = h, .w = u)->y)->y;
+    struct mat loss = op(t, mse, .y = y, .target = target)->loss;
+    tape_keep(t, y);
+    tape_keep(t, loss);
+    tape_backward(t, loss);
+    assert_true(tape_layout(t));
+    tape_init(t);
+    return (struct recording){.tape = t, .output = y, .loss = loss};
+}
+
+static void spoil_small_gradient(const void *args)
+{
+    const struct linear_backward_args *a = args;
+    backend_kernel(backend_cpu(), OP_linear_backward, F32, NULL)->run(args);
+    for (int64_t i = 0; i < mat_size(a->dw) && a->dw.rows == SMALL_ROWS; i++)
+        ((float *)a->dw.data)[i] *= 1.03F;
+}
+
+/* The floor forgives a gradient that is a millionth of all wrong, but not a hundred thousandth. */
+static void test_small_gradient(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct kernel wrong = *backend_kernel(backend_cpu(), OP_linear_backward, F32, NULL);
+        wrong.run = spoil_small_gradient;
+        struct backend spoiled = {.name = "spoiled", .kernels = &wrong, .count = i, .base = backend_cpu()};
+        struct recording ours = record_small_gradient(&spoiled, F32);
+        struct recording oracle = record_small_gradient(&backend_oracle, F64);
+        struct check c = {0};
+        check_whole(&c, &ours, &oracle);
+        assert_int_equal(c.excess > 1, i);
+        if (i == 1)
+            assert_string_equal(c.tensor, "gradient of v");
+        tape_free(ours.tape);
+        tape_free(oracle.tape);
+    }
 }
 
 /* --- rows that were not checked */
@@ -247,13 +361,11 @@ static void test_checked_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exceptions),
-        cmocka_unit_test(test_finite_program),
-        cmocka_unit_test(test_finite_op),
-        cmocka_unit_test(test_unchecked_rows),
-        cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_unchecked_run),
-        cmocka_unit_test(test_checked_runs),
+        cmocka_unit_test(test_exceptions),         cmocka_unit_test(test_single_row),
+        cmocka_unit_test(test_finite_program),     cmocka_unit_test(test_finite_op),
+        cmocka_unit_test(test_first_and_last_row), cmocka_unit_test(test_small_gradient),
+        cmocka_unit_test(test_unchecked_rows),     cmocka_unit_test(test_gates_on_unchecked_rows),
+        cmocka_unit_test(test_unchecked_run),      cmocka_unit_test(test_checked_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

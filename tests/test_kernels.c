@@ -198,6 +198,16 @@ static void test_random_shapes(void **state)
     }
 }
 
+/* Products deeper than a panel, and gradients of more rows than are processed at a time. */
+static void test_beyond_a_block(void **state)
+{
+    (void)state;
+    static const int64_t deep[DIMS] = {1, 2, 5, 7, 700, 1, 1, 0, 0},
+                         tall[DIMS] = {1, 2, 9000, 3, 8, 1, 1, 0, 0};
+    assert_true(check_shape(OP_linear, deep, 3, false) > 0);
+    assert_true(check_shape(OP_linear_backward, tall, 4, false) > 0);
+}
+
 /* Extreme values: results that are finite in double are finite in float. */
 
 static void expect_finite(const struct backend *b, const struct kernel *k, const struct operands *inputs,
@@ -262,6 +272,22 @@ static void test_attention_of_large_logits(void **state)
     operands_free(inputs);
     operands_free(backward);
     operands_free(narrow);
+}
+
+static void test_softmax_of_large_scores(void **state)
+{
+    (void)state;
+    struct sample s = {.op = OP_attention_softmax, .dims = {1, 2, 37, 1, 32, 2, 2}, .seed = 5, .pad = 1};
+    struct operands *inputs = operands_new(&s, F32);
+    struct mat scores = inputs->args.attention_softmax.s;
+    for (int64_t h = 0; h < scores.rows; h++)
+        for (int64_t j = 0; j < scores.cols; j++)
+            mat_set(scores, h, j, (h ? -1e4 : 1e4) + (double)(j % 7));
+    struct operands *oracle = operands_copy(inputs, F64, 0);
+    operands_run(oracle, backend_kernel(&backend_ref, s.op, F64, NULL), 1, 0, 0);
+    visit_all(s.op, check_row, inputs, oracle);
+    operands_free(inputs);
+    operands_free(oracle);
 }
 
 /* In linear layers of width 1 with weight 1, the input is the activation's argument. */
@@ -331,16 +357,18 @@ static void test_every_op_has_a_kernel(void **state)
 int main(void)
 {
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS + 5] = {
+    struct CMUnitTest tests[OPS + 7] = {
         cmocka_unit_test(test_every_op_has_a_kernel),
         cmocka_unit_test(test_random_shapes),
+        cmocka_unit_test(test_beyond_a_block),
         cmocka_unit_test(test_attention_of_large_logits),
+        cmocka_unit_test(test_softmax_of_large_scores),
         cmocka_unit_test(test_activations_of_large_values),
         cmocka_unit_test(test_activations_over_their_range),
     };
     for (enum op op = 0; op < OPS; op++) {
         ops[op] = op;
-        tests[5 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+        tests[7 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
