@@ -19,3 +19,9 @@ tap_end()
     echo "1..$checked"
     exit $differ
 }
+
+# in_part NUMBER: whether this item is to be done, where GTMARK_PART asks for a part of them: 2/4 is the second of four
+in_part()
+{
+    [ -z "${GTMARK_PART:-}" ] || [ $((($1 - ${GTMARK_PART%/*}) % ${GTMARK_PART#*/})) -eq 0 ]
+}
