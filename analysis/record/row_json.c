@@ -188,7 +188,8 @@ static void write_name(FILE *out, int level, bool first, const char *name, size_
 static bool is_set_below(const struct row *row, size_t i, const char *prefix, size_t length)
 {
     const struct field *f = &schema_fields[i];
-    return row->cells[i].state != CELL_UNSET && f->length > length && memcmp(f->path, prefix, length) == 0;
+    bool possible = f->length > length && (length == 0 || f->path[length - 1] == '.'); /* for speed */
+    return possible && row->cells[i].state != CELL_UNSET && memcmp(f->path, prefix, length) == 0;
 }
 
 /* Whether no field before field i, from `start` on, is in the group whose prefix is the first bytes of its
