@@ -83,6 +83,14 @@ static void check_csv(const struct house *h, const char *flags, size_t fields)
     ended_free(&e);
 }
 
+static void test_tag(void **state)
+{
+    struct record *record = run_json(*state, TINY "--nodes 8 --tag kernel=new --tag run=a=b", 0);
+    assert_string_equal(text_in(record_head(record), "tags.kernel"), "new");
+    assert_string_equal(text_in(record_head(record), "tags.run"), "a=b");
+    record_free(record);
+}
+
 static void test_csv(void **state)
 {
     check_csv(*state, "--format csv --profile", 27);
@@ -321,7 +329,7 @@ int main(void)
         cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown_and_table),
         cmocka_unit_test(test_help),   cmocka_unit_test(test_about),
         cmocka_unit_test(test_values), cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_phase),
+        cmocka_unit_test(test_phase),  cmocka_unit_test(test_tag),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

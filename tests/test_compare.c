@@ -204,6 +204,29 @@ static void test_machines(void **state)
     free(out);
 }
 
+/* Tags are named where they differ, once each. */
+static void test_tags(void **state)
+{
+    struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1);
+    const char *const tags[2][2] = {{"kernel", "old"}, {"kernel", "new"}};
+    struct record *records[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        struct value *object = value_new_object();
+        value_set_text(object, tags[i][0], tags[i][1]);
+        value_set_text(object, "same", "x");
+        if (i == 1)
+            value_set_text(object, "only", "here");
+        value_set(record_head(records[i]), "tags", object);
+    }
+    save(*state, "a.json", a);
+    save(*state, "b.json", b);
+    char *out = compare(*state, "a.json b.json", 0);
+    assert_says(out, "   tags.kernel: A old; B new\n");
+    assert_says(out, "   tags.only: A -; B here\n");
+    assert_null(strstr(out, "tags.same"));
+    free(out);
+}
+
 static void test_rows_left_over(void **state)
 {
     static const int64_t some[] = {100, 500, 700, 0};
@@ -517,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_planted_difference),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_tags),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_nothing_in_common),

@@ -63,24 +63,50 @@ static void context_text(char text[AXES_TEXT], const struct record *record, cons
         snprintf(text, AXES_TEXT, "%lld", (long long)count);
 }
 
+/* A line with the field of all records, if it differs. */
+static void print_context(FILE *out, const struct comparison *c, const char *path)
+{
+    char texts[COMPARED_MAX][AXES_TEXT];
+    bool differs = false;
+    for (size_t f = 0; f < c->count; f++) {
+        context_text(texts[f], c->files[f].record, path);
+        differs = differs || strcmp(texts[f], texts[0]) != 0;
+    }
+    if (!differs)
+        return;
+    fprintf(out, "   %s:", path);
+    for (size_t f = 0; f < c->count; f++)
+        fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, texts[f]);
+    putc('\n', out);
+}
+
+/* Whether a file before this one has the tag. */
+static bool is_tagged_before(const struct comparison *c, size_t file, const char *path)
+{
+    while (file-- > 0)
+        if (value_get(record_head(c->files[file].record), path))
+            return true;
+    return false;
+}
+
+static void print_tags(FILE *out, const struct comparison *c)
+{
+    for (size_t f = 0; f < c->count; f++)
+        for (struct walk w = value_walk(value_get(record_head(c->files[f].record), "tags")); walk_next(&w);) {
+            char path[AXES_TEXT];
+            snprintf(path, sizeof path, "tags.%s", w.key);
+            if (!is_tagged_before(c, f, path))
+                print_context(out, c, path);
+        }
+}
+
 void compare_files(FILE *out, const struct comparison *c)
 {
     for (size_t f = 0; f < c->count; f++)
         print_file(out, &c->files[f]);
-    for (size_t i = 0; i < CONTEXT; i++) {
-        char texts[COMPARED_MAX][AXES_TEXT];
-        bool differs = false;
-        for (size_t f = 0; f < c->count; f++) {
-            context_text(texts[f], c->files[f].record, context[i]);
-            differs = differs || strcmp(texts[f], texts[0]) != 0;
-        }
-        if (!differs)
-            continue;
-        fprintf(out, "   %s:", context[i]);
-        for (size_t f = 0; f < c->count; f++)
-            fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, texts[f]);
-        putc('\n', out);
-    }
+    for (size_t i = 0; i < CONTEXT; i++)
+        print_context(out, c, context[i]);
+    print_tags(out, c);
 }
 
 static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t program)

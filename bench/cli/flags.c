@@ -43,6 +43,24 @@ static bool read_impl(const struct argument *a, struct message *error)
     return true;
 }
 
+/* A label of the run, for the result file. */
+static bool read_tag(const struct argument *a, struct message *error)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    struct options *o = a->options;
+    char key[64];
+    size_t length = strspn(a->value, allowed);
+    if (length == 0 || length >= sizeof key || a->value[length] != '=')
+        return complain(error, "--tag %.200s: KEY=VALUE, with a key of letters, digits, - and _", a->value);
+    snprintf(key, sizeof key, "%.*s", (int)length, a->value);
+    if (!o->tags)
+        o->tags = value_new_object();
+    if (value_get(o->tags, key))
+        return complain(error, "--tag %.200s: %s is given twice", a->value, key);
+    value_set_text(o->tags, key, a->value + length + 1);
+    return true;
+}
+
 static bool read_phase(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
@@ -197,6 +215,9 @@ static const struct flag flags[] = {
      SECONDS(sampling.timeout)},
     {LIMITS, "find-max-nodes", "WHAT",
      "find the largest graph that fits: memory, memory:4GiB or latency:100ms", OTHER(read_largest)},
+
+    {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file and in comparisons", OTHER(read_tag),
+     .repeats = true},
 
     {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
      OTHER(read_threshold)},

@@ -31,6 +31,7 @@ void options_free(struct options *o)
 {
     device_close(&o->device);
     record_free(o->baseline);
+    value_free(o->tags);
     free(o->kernels);
     free(o->largest.nodes);
     for (enum axis a = 0; a < AXES; a++)

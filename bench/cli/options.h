@@ -108,6 +108,7 @@ struct options {
     const char *against;     /* an older build to run in turns with this one; null: none */
     struct lenience lenience;
     struct output_options output;
+    struct value *tags; /* of --tag; null: none */
 };
 
 /* The default values of an axis. */

@@ -46,6 +46,8 @@ static struct record *new_record(const struct bench *b, struct options *o, int a
     struct record *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
     free(command);
     value_set(record_head(record), "settings", resume_settings(o));
+    if (o->tags)
+        value_set(record_head(record), "tags", value_copy(o->tags));
     return record;
 }
 
