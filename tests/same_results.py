@@ -142,7 +142,7 @@ SWEEPS = (
     ("meta_kernels", "bench_kernels", "--device meta"),
     ("meta_axes", "bench_model", "--device meta --nodes 200 --act gelu,relu --norm layer,batch,none --task graph,node"
                                  " --attention dense,sparse,unfused --mpnn gin,none --pe none,lap:4,rwse:8"),
-    ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find-max-nodes memory:64MiB"),
+    ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find-max nodes=memory:64MiB"),
     ("encodings", "bench_pe_scaling", f"--nodes 300 --pe lap:8,lap-pyg:8,rwse:8 --solver auto,lapack,iterative {TINY}"),
     ("families", "bench_model", f"--graph er,grid,ba,rmat,er:giant --nodes 400 --batch 1,3 {TINY}"),
     ("device", "emulated/bench_node_scaling", f"--device cuda --nodes 20,50 {TINY}"),
@@ -178,7 +178,7 @@ GOOD = {
     "nodes": "8", "hidden": "16", "heads": "2", "layers": "1", "device": "cpu", "impl": "linear=ref", "op": "linear",
     "phase": "forward", "trace": "t.json", "count": "off", "seed": "1", "check-budget": "1", "budget": "1",
     "max-noise": "0.1", "min-samples": "2", "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "columns": "step", "output": "x.json",
-    "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find-max-nodes": "memory:8MiB", "threshold": "latency:100s",
+    "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find-max": "nodes=memory:8MiB", "threshold": "latency:100s",
     "baseline": "b.json", "against": "/bin/true", "pe": "lap:4", "solver": "lapack", "graph": "grid", "threads": "1",
 }
 BAD = ("", "nonsense", "-1", "0", "1.5", "1e999", "99999999999999999999", "nan", "1 ", ",", "1,1", "1m", "1s", "2-1*2", "a\tb")

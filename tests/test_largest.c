@@ -1,5 +1,5 @@
 /*
- * --find-max-nodes: by memory the size is exact, as plans for that size and for one more node show; by
+ * --find-max: by memory the value is exact, as plans for it and for one step more show; by
  * latency the row of the size found exists, and misses a gate if it takes longer.
  */
 #include <setjmp.h>
@@ -21,10 +21,10 @@
 
 #define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "
 
-static int64_t planned(const struct house *h, const char *words, int64_t nodes)
+static int64_t planned(const struct house *h, const char *words, const char *flag, int64_t value)
 {
     char all[256];
-    snprintf(all, sizeof all, "--device meta %s --nodes %lld", words, (long long)nodes);
+    snprintf(all, sizeof all, "--device meta %s --%s %lld", words, flag, (long long)value);
     struct record *record = run_json(h, all, 0);
     int64_t bytes = count_at(row_at(record, 0), "forward.memory.planned");
     record_free(record);
@@ -36,7 +36,7 @@ static void assert_exact(const struct house *h, const char *const *others, int c
                          int64_t limit)
 {
     char words[256], said[64];
-    snprintf(words, sizeof words, "--device meta " SMALL "%s --find-max-nodes memory:%lldB --format json",
+    snprintf(words, sizeof words, "--device meta " SMALL "%s --find-max nodes=memory:%lldB --format json",
              axis, (long long)limit);
     struct ended e = run_words(h, words, 0);
     struct record *record = record_of(e.out);
@@ -44,8 +44,8 @@ static void assert_exact(const struct house *h, const char *const *others, int c
     for (int i = 0; i < count; i++) {
         int64_t nodes = count_at(row_at(record, (size_t)i), "nodes");
         snprintf(words, sizeof words, SMALL "%s", others[i]);
-        assert_true(planned(h, words, nodes) <= limit);
-        assert_true(planned(h, words, nodes + 1) > limit);
+        assert_true(planned(h, words, "nodes", nodes) <= limit);
+        assert_true(planned(h, words, "nodes", nodes + 1) > limit);
         snprintf(said, sizeof said, ": %lld nodes (%lld need ", (long long)nodes, (long long)nodes + 1);
         assert_non_null(strstr(e.err, said));
     }
@@ -62,11 +62,42 @@ static void test_memory_exactly(void **state)
     assert_exact(*state, one, 1, one[0], 3 << 20);
 }
 
+/* The other axes: the width in steps of the heads, and with an FFN that follows it. */
+static void test_other_axes(void **state)
+{
+    static const struct {
+        const char *axis, *others, *unit;
+        int64_t step;
+    } cases[] = {
+        {"batch", "--hidden 16 --heads 2 --layers 1 --nodes 20 --phase forward", "graphs", 1},
+        {"layers", "--hidden 16 --heads 2 --nodes 64 --phase forward", "layers", 1},
+        {"hidden", "--layers 2 --heads 8 --nodes 64 --phase forward", "channels", 8},
+    };
+    const int64_t limit = 3 << 20;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[256], said[64];
+        snprintf(words, sizeof words, "--device meta %s --find-max %s=memory:%lldB --format json",
+                 cases[i].others, cases[i].axis, (long long)limit);
+        struct ended e = run_words(*state, words, 0);
+        struct record *record = record_of(e.out);
+        int64_t most = count_at(row_at(record, 0), cases[i].axis);
+        assert_int_equal(most % cases[i].step, 0);
+        assert_true(most > cases[i].step);
+        assert_true(planned(*state, cases[i].others, cases[i].axis, most) <= limit);
+        assert_true(planned(*state, cases[i].others, cases[i].axis, most + cases[i].step) > limit);
+        snprintf(said, sizeof said, ": %lld %s (%lld need ", (long long)most, cases[i].unit,
+                 (long long)(most + cases[i].step));
+        assert_non_null(strstr(e.err, said));
+        record_free(record);
+        ended_free(&e);
+    }
+}
+
 /* If no size fits, the smallest row reports what it needs. */
 static void test_nothing_fits(void **state)
 {
     struct ended e =
-        run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max-nodes memory --output x.json", 1);
+        run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max nodes=memory --output x.json", 1);
     struct record *record = record_in(*state, "work/x.json");
     assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 need "));
     assert_int_equal(count_at(row_at(record, 0), "nodes"), 1);
@@ -76,7 +107,7 @@ static void test_nothing_fits(void **state)
     static const char *const limits[] = {"memory:1KiB", "latency:1ns", "memory:1GiB --mem-limit 1KiB"};
     for (int i = 0; i < 3; i++) {
         char words[256];
-        snprintf(words, sizeof words, SMALL "--layers 1 --find-max-nodes %s --output x.json", limits[i]);
+        snprintf(words, sizeof words, SMALL "--layers 1 --find-max nodes=%s --output x.json", limits[i]);
         e = run_words(*state, words, 1);
         record = record_in(*state, "work/x.json");
         assert_non_null(strstr(e.err, "nothing fits 1.00 "));
@@ -92,7 +123,7 @@ static void test_real_rows(void **state)
     for (int i = 0; i < 2; i++) {
         char words[256];
         snprintf(words, sizeof words,
-                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max-nodes %s",
+                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max nodes=%s",
                  kinds[i]);
         struct ended e = program_run(*state, words, NULL);
         struct record *record = record_in(*state, "work/x.json");
@@ -116,7 +147,7 @@ static void test_latency_is_a_gate(void **state)
     (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
     struct message error;
-    struct options o = options_of(&bench, SMALL "--layers 1 --find-max-nodes latency:1ns");
+    struct options o = options_of(&bench, SMALL "--layers 1 --find-max nodes=latency:1ns");
     assert_true(largest_find(&o, &error));
     assert_int_equal(o.gates.count, 1);
     for (int slow = 0; slow < 3; slow++) { /* within the limit, beyond it, not measured */
@@ -133,7 +164,7 @@ static void test_latency_is_a_gate(void **state)
         rows_free(rows);
     }
     options_free(&o);
-    o = options_of(&bench, "--device meta " SMALL "--layers 1 --find-max-nodes memory:1MiB");
+    o = options_of(&bench, "--device meta " SMALL "--layers 1 --find-max nodes=memory:1MiB");
     assert_true(largest_find(&o, &error));
     assert_int_equal(o.gates.count, 0);
     options_free(&o);
@@ -142,9 +173,8 @@ static void test_latency_is_a_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_exactly),
-        cmocka_unit_test(test_nothing_fits),
-        cmocka_unit_test(test_real_rows),
+        cmocka_unit_test(test_memory_exactly),    cmocka_unit_test(test_other_axes),
+        cmocka_unit_test(test_nothing_fits),      cmocka_unit_test(test_real_rows),
         cmocka_unit_test(test_latency_is_a_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

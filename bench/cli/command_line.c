@@ -21,6 +21,7 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
     static const struct gone gone[] = {
         {"interleave", "a sweep always goes over its rows in turns (--turns)"},
         {"max-noise", "a sweep takes a fixed number of turns (--turns), within --budget"},
+        {"find-max-nodes", "--find-max nodes=LIMIT finds the largest value of this and of three other axes"},
         {"min-samples", "a sweep takes a fixed number of turns (--turns), within --budget"},
         {NULL, NULL}};
     flags_all(b, all);

@@ -1,6 +1,7 @@
 #include "bench/cli/config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,8 +59,10 @@ int64_t config_values(const struct options *o, int64_t index, double value[AXES]
             value[a] = o->axes[a].values[rest % count];
         rest /= count;
     }
-    if (o->largest.nodes) /* 1 for a skipped row */
-        value[AXIS_NODES] = o->largest.nodes[index] > 0 ? (double)o->largest.nodes[index] : 1;
+    if (o->largest.kind != LARGEST_NONE) { /* the smallest before the search, and for a skipped row */
+        double found = o->largest.found ? (double)o->largest.found[index] : 0;
+        value[o->largest.axis] = fmax(found, o->largest.axis == AXIS_HIDDEN ? value[AXIS_HEADS] : 1);
+    }
     return rest;
 }
 

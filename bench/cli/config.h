@@ -20,7 +20,7 @@ int64_t config_count(const struct options *o);
 struct config config_at(const struct options *o, int64_t index);
 
 /*
- * The axis values at an index, as in struct axis_values; nodes as found by --find-max-nodes. An encoding
+ * The axis values at an index, as in struct axis_values; one of them as found by --find-max. An encoding
  * without eigenvectors has the first solver. Returns the index of the kernel.
  */
 int64_t config_values(const struct options *o, int64_t index, double value[AXES]);

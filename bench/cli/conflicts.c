@@ -13,7 +13,7 @@
 /* Graphs in a batch are small by default. */
 static bool default_nodes(struct options *o, struct message *error)
 {
-    bool batches = false;
+    bool batches = o->largest.kind != LARGEST_NONE && o->largest.axis == AXIS_BATCH;
     for (int i = 0; i < o->axes[AXIS_BATCH].count; i++)
         batches = batches || o->axes[AXIS_BATCH].values[i] > 1;
     return !batches || o->given[AXIS_NODES] || axis_parse(AXIS_NODES, "32", &o->axes[AXIS_NODES], error);
@@ -132,7 +132,7 @@ static bool check_variants(const struct options *o, struct message *error)
 
 static bool refuse(const char *other, struct message *error)
 {
-    return complain(error, "--find-max-nodes: not with %s", other);
+    return complain(error, "--find-max: not with %s", other);
 }
 
 static bool check_largest(struct options *o, struct message *error)
@@ -140,19 +140,22 @@ static bool check_largest(struct options *o, struct message *error)
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
     if (o->largest.kind == LARGEST_NONE)
         return true;
-    for (int i = 0; i < graphs->count; i++)
+    bool of_graph = o->largest.axis == AXIS_NODES || o->largest.axis == AXIS_BATCH;
+    for (int i = 0; i < graphs->count && of_graph; i++)
         if (graph_is_file(axis_text(graphs, graphs->values[i])))
             return refuse("graphs from files, whose size is fixed", error);
     bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
-    return o->given[AXIS_NODES] ? refuse("--nodes", error)
-           : o->output.resume   ? refuse("--resume", error)
-           : o->against         ? refuse("--against", error)
-           : looks              ? refuse("--dry-run or --list-tape", error)
-           : o->device.all      ? refuse("--device cuda:all: one device", error)
-           : o->model_nodes     ? refuse("a benchmark that only encodes large graphs, without --phase", error)
+    char flag[64];
+    snprintf(flag, sizeof flag, "--%s", axis_info(o->largest.axis)->name);
+    return o->given[o->largest.axis] ? refuse(flag, error)
+           : o->output.resume        ? refuse("--resume", error)
+           : o->against              ? refuse("--against", error)
+           : looks                   ? refuse("--dry-run or --list-tape", error)
+           : o->device.all           ? refuse("--device cuda:all: one device", error)
+           : o->model_nodes ? refuse("a benchmark that only encodes large graphs, without --phase", error)
            : o->device.meta && o->largest.kind == LARGEST_LATENCY
                ? refuse("latency and --device meta, where nothing runs", error)
-               : axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+               : axis_parse(o->largest.axis, "1", &o->axes[o->largest.axis], error);
 }
 
 static bool check_lenience(const struct options *o, struct message *error)

@@ -213,8 +213,9 @@ static const struct flag flags[] = {
      SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
      SECONDS(sampling.timeout)},
-    {LIMITS, "find-max-nodes", "WHAT",
-     "find the largest graph that fits: memory, memory:4GiB or latency:100ms", OTHER(read_largest)},
+    {LIMITS, "find-max", "AXIS=LIMIT",
+     "find the most nodes, batch, layers or hidden for memory, memory:4GiB or latency:100ms",
+     OTHER(read_largest)},
 
     {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file and in comparisons", OTHER(read_tag),
      .repeats = true},

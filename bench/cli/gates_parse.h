@@ -24,7 +24,7 @@ struct gate {
 };
 
 struct gates {
-    struct gate list[GATES_MAX + 1]; /* the last place is for --find-max-nodes latency */
+    struct gate list[GATES_MAX + 1]; /* the last place is for --find-max AXIS=latency:TIME */
     int count;
 };
 

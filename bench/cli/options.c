@@ -33,7 +33,7 @@ void options_free(struct options *o)
     record_free(o->baseline);
     value_free(o->tags);
     free(o->kernels);
-    free(o->largest.nodes);
+    free(o->largest.found);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

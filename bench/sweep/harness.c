@@ -134,12 +134,12 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     char when[PATH_MAX + 128];
     snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
              (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
-             r->path && !o->largest.nodes ? "; to continue, repeat the command with --resume" : "");
+             r->path && !o->largest.found ? "; to continue, repeat the command with --resume" : "");
     return say_interrupted(b, when);
 }
 
 /*
- * Runs --find-max-nodes. Claims the result file first, since the search can take minutes. EXIT_GOOD: go on.
+ * Runs --find-max. Claims the result file first, since the search can take minutes. EXIT_GOOD: go on.
  */
 static int find_sizes(const struct bench *b, struct options *o, const char *path, struct store **store)
 {

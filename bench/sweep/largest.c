@@ -13,14 +13,16 @@
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
 
-/* The first size tried, the number of runs for a median latency, and of probes near the limit. */
+/* The first number of nodes tried (of others: 1), the number of runs for a median latency, and of probes near
+ * the limit. */
 enum { FIRST_NODES = 64, PROBE_RUNS = 5, PROBES = 4 };
 
 #define NEAR 1.25 /* times below or above the limit */
 
-/* A search. need: bytes or seconds for a size; INFINITY if it cannot be made or run. */
+/* A search. need: bytes or seconds of a configuration; INFINITY if it cannot be made or run. */
 struct search {
     const struct options *options;
+    enum axis axis;
     double limit;
     double (*need)(const struct search *s, const struct config *c);
 };
@@ -86,11 +88,12 @@ static double need_time(const struct search *s, const struct config *c)
     return most;
 }
 
-static double need(const struct search *s, const struct config *c, int64_t nodes)
+/* What the configuration at an index needs with this value of the axis. */
+static double need(const struct search *s, int64_t index, int64_t value)
 {
-    struct config sized = *c;
-    sized.graph.nodes = nodes;
-    return s->need(s, &sized);
+    s->options->largest.found[index] = value;
+    struct config c = config_at(s->options, index);
+    return s->need(s, &c);
 }
 
 /* Prints the values of the varying axes and a colon: "2 layers: ". */
@@ -123,10 +126,11 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
     quantity_format(more, needed, q);
     print_configuration(s->options, c);
     if (fits > 0)
-        fprintf(stderr, "largest that fits %s: %lld nodes", limit, (long long)fits);
+        fprintf(stderr, "largest that fits %s: %lld %s", limit, (long long)fits,
+                schema_find(axis_info(s->axis)->field)->unit);
     else
         fprintf(stderr, "nothing fits %s", limit);
-    if (fails > (int64_t)axis_info(AXIS_NODES)->max)
+    if (fails > (int64_t)axis_info(s->axis)->max)
         fprintf(stderr, " (the maximum allowed)\n");
     else if (isfinite(needed))
         fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
@@ -136,26 +140,27 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
         putc('\n', stderr);
 }
 
-/* The largest size that fits, 0 if none does; -1 after a signal. */
-static int64_t search(const struct search *s, const struct config *c, double tolerance)
+/* The largest value that fits, 0 if none does; -1 after a signal. */
+static int64_t search(const struct search *s, int64_t index, double tolerance)
 {
-    int64_t fits = 0, fails = (int64_t)axis_info(AXIS_NODES)->max + 1, size = FIRST_NODES;
+    struct config c = config_at(s->options, index);
+    int64_t step = s->axis == AXIS_HIDDEN ? c.parts.heads : 1, most = (int64_t)axis_info(s->axis)->max / step;
+    int64_t fits = 0, fails = most + 1, steps = s->axis == AXIS_NODES ? FIRST_NODES : 1;
     double needed = INFINITY;
     while (fails - fits > fmax(1, tolerance * (double)fits)) {
-        double now = need(s, c, size);
+        double now = need(s, index, step * steps);
         if (interrupt_signal())
             return -1;
         if (now <= s->limit) {
-            fits = size;
+            fits = steps;
         } else {
-            fails = size;
+            fails = steps;
             needed = now;
         }
-        bool open = !(fails <= (int64_t)axis_info(AXIS_NODES)->max);
-        size = open && fits < fails / 2 ? 2 * fits : fits + (fails - fits) / 2;
+        steps = fails > most && fits < fails / 2 ? 2 * fits : fits + (fails - fits) / 2;
     }
-    print_bracket(s, c, fits, fails, needed);
-    return fits;
+    print_bracket(s, &c, step * fits, step * fails, needed);
+    return step * fits;
 }
 
 static double limit_of(const struct options *o)
@@ -170,19 +175,17 @@ static double limit_of(const struct options *o)
 bool largest_find(struct options *o, struct message *error)
 {
     bool memory = o->largest.kind == LARGEST_MEMORY;
-    struct search s = {o, limit_of(o), memory ? need_memory : need_time};
-    int64_t count = config_count(o), *nodes = calloc((size_t)count, sizeof *nodes);
-    if (!nodes)
+    struct search s = {o, o->largest.axis, limit_of(o), memory ? need_memory : need_time};
+    int64_t count = config_count(o);
+    o->largest.found = calloc((size_t)count, sizeof *o->largest.found);
+    if (!o->largest.found)
         return complain(error, "no memory for %lld rows", (long long)count);
     for (int64_t i = 0; i < count; i++) {
-        struct config c = config_at(o, i);
-        nodes[i] = search(&s, &c, memory ? 0 : 0.01);
-        if (nodes[i] < 0) {
-            free(nodes);
+        int64_t found = search(&s, i, memory ? 0 : 0.01);
+        if (found < 0)
             return false;
-        }
+        o->largest.found[i] = found;
     }
-    o->largest.nodes = nodes;
     if (!memory)
         o->gates.list[o->gates.count++] =
             (struct gate){.kind = GATE_LATENCY, .program = PROGRAMS, .limit = s.limit};

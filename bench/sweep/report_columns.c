@@ -15,7 +15,7 @@ static void choose_axes(const struct options *o, struct table *t)
     }
     axes_swept(order);
     for (int i = 0; i < AXES; i++)
-        if (o->axes[order[i]].count > 1 || (order[i] == AXIS_NODES && o->largest.nodes))
+        if (o->axes[order[i]].count > 1 || (order[i] == o->largest.axis && o->largest.found))
             t->axes[t->axes_count++] = schema_find(axis_info(order[i])->field);
     if (t->axes_count == several && !o->kernels)
         t->axes[t->axes_count++] = schema_find("nodes");

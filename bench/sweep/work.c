@@ -121,14 +121,14 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     return true;
 }
 
-/* Whether --find-max-nodes found no size that fits the given limit, and the reason. Without a given limit the
+/* Whether --find-max found no value that fits the given limit, and the reason. Without a given limit the
  * row itself runs and says what it needs. */
 static bool nothing_fits(const struct work *w, char reason[256])
 {
     const struct largest *l = &w->job.options->largest;
-    bool none = l->nodes && l->limit > 0 && l->nodes[w->job.row] == 0;
+    bool none = l->found && l->limit > 0 && l->found[w->job.row] == 0;
     if (none)
-        snprintf(reason, 256, "--find-max-nodes: not even 1 node fits");
+        snprintf(reason, 256, "--find-max: not even the smallest fits");
     return none;
 }
 
