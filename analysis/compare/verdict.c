@@ -170,7 +170,7 @@ static bool states_differ(const struct row *a, const struct row *b, const char *
     free(turns);
     return row_same(a, b, "device") && row_same(a, b, "threads") &&
            (!states_same(&s, &of_a, &of_b) ||
-            states_disturbed(&s, of_a.seconds[PROBE_FMA]) != states_disturbed(&s, of_b.seconds[PROBE_FMA]));
+            states_shared(&s, of_a.seconds[PROBE_FMA]) != states_shared(&s, of_b.seconds[PROBE_FMA]));
 }
 
 static struct verdict not_ok(const char *whose, const struct row *row)

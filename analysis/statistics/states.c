@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/statistics.h"
 
-static const double gap_over_extent = 4, least_gap = 1.25, least_disturbance = 1.002;
+static const double gap_over_extent = 4, least_gap = 1.25, least_shared = 1.002;
 
 static void *new_values(size_t count, size_t size)
 {
@@ -80,16 +80,16 @@ static double multiply_adds(const struct turn *t)
 }
 
 /* The limit of a cluster of multiply-adds; sorts them. */
-static double undisturbed(double *values, size_t n)
+static double unshared(double *values, size_t n)
 {
     if (n == 0)
         return INFINITY;
     qsort(values, n, sizeof *values, compare_doubles);
-    return values[0] * fmax(least_disturbance, pow(values[(n - 1) / 4] / values[0], 4));
+    return values[0] * fmax(least_shared, pow(values[(n - 1) / 4] / values[0], 4));
 }
 
 /* Finds the limits, after the borders; values[n] is scratch. */
-static void find_undisturbed(struct states *s, const struct turn *turns, size_t n, double *values)
+static void find_unshared(struct states *s, const struct turn *turns, size_t n, double *values)
 {
     const struct borders *b = &s->part[PROBE_FMA];
     for (size_t cluster = 0; cluster <= b->count; cluster++) {
@@ -98,7 +98,7 @@ static void find_undisturbed(struct states *s, const struct turn *turns, size_t 
             if (multiply_adds(&turns[i]) > 0 && !is_given_up(&turns[i]) &&
                 borders_locate(b, multiply_adds(&turns[i])) == cluster)
                 values[count++] = multiply_adds(&turns[i]);
-        s->undisturbed[cluster] = undisturbed(values, count);
+        s->unshared[cluster] = unshared(values, count);
     }
 }
 
@@ -115,14 +115,14 @@ struct states states_find(const struct turn *turns, size_t n)
             }
         s.part[part] = borders_find(values, count);
     }
-    find_undisturbed(&s, turns, n, values);
+    find_unshared(&s, turns, n, values);
     free(values);
     return s;
 }
 
-bool states_disturbed(const struct states *s, double multiply_adds)
+bool states_shared(const struct states *s, double multiply_adds)
 {
-    double limit = s->undisturbed[borders_locate(&s->part[PROBE_FMA], multiply_adds)];
+    double limit = s->unshared[borders_locate(&s->part[PROBE_FMA], multiply_adds)];
     return limit > 0 && multiply_adds > limit;
 }
 
@@ -137,8 +137,9 @@ bool states_same(const struct states *s, const struct probe *a, const struct pro
 
 bool states_holds(const struct states *s, const struct turn *t, const struct turn *other)
 {
-    return !is_given_up(t) && !states_disturbed(s, multiply_adds(t)) &&
-           states_same(s, &t->before, &t->after) && states_same(s, &t->before, &other->before);
+    return !is_given_up(t) && states_same(s, &t->before, &t->after) &&
+           states_same(s, &t->before, &other->before) &&
+           states_shared(s, multiply_adds(t)) == states_shared(s, multiply_adds(other));
 }
 
 const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n)

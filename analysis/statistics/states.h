@@ -3,8 +3,7 @@
  * cache or neither, for seconds or minutes at a time, and a program's time depends on it. A sweep measures
  * each program in turns, with a probe of the machine before and after every turn. The probes of a run tell
  * its states apart, and a program is reported in the state that most of its turns were in. A core that is
- * shared with another guest's thread executes multiply-adds a little slower; such turns are disturbed, and in
- * no state.
+ * shared with another guest's thread executes multiply-adds a little slower, which makes a state of its own.
  */
 #ifndef GTMARK_ANALYSIS_STATES_H
 #define GTMARK_ANALYSIS_STATES_H
@@ -55,13 +54,13 @@ struct borders borders_find(double *values, size_t n);
 size_t borders_locate(const struct borders *b, double value);
 
 /*
- * The borders of each part of the probes, and for each cluster of multiply-adds the time that those beside an
- * undisturbed turn do not exceed: (first quartile / least)^4 of the least, at least 0.2 % above it. A turn's
- * multiply-adds are the quicker ones of its two probes, since an interrupt prolongs only one of them.
+ * The borders of each part of the probes, and for each cluster of multiply-adds the time that they do not
+ * exceed on cores of the guest's own: (first quartile / least)^4 of the least, at least 0.2 % above it. A
+ * turn's multiply-adds are the quicker ones of its two probes, since an interrupt prolongs only one of them.
  */
 struct states {
     struct borders part[PROBE_PARTS];
-    double undisturbed[BORDERS_MAX + 1]; /* INFINITY: not measured */
+    double unshared[BORDERS_MAX + 1]; /* INFINITY: not measured */
 };
 
 /* The states in the probes around turns[n]; parts that were not measured have none. */
@@ -71,9 +70,9 @@ struct states states_find(const struct turn *turns, size_t n);
 bool states_same(const struct states *s, const struct probe *a, const struct probe *b);
 
 /* Whether multiply-adds that take so long show that the cores were shared. */
-bool states_disturbed(const struct states *s, double multiply_adds);
+bool states_shared(const struct states *s, double multiply_adds);
 
-/* Whether a turn was not disturbed, and the state did not change during it, and was that of `other`. */
+/* Whether the state did not change during a turn, and was that of `other`. */
 bool states_holds(const struct states *s, const struct turn *t, const struct turn *other);
 
 /* A turn of the state with the most turns, the first of several such states; null if no turn is in one. */
