@@ -27,6 +27,14 @@ static void test_reading(void **state)
     assert_int_equal(g.list[1].program, PROGRAM_STEP);
     assert_int_equal(g.list[2].program, PROGRAM_FORWARD);
     assert_true(g.list[1].limit == 0x1p31);
+    struct gates rates = {0};
+    assert_true(gates_parse(
+        "throughput:3graphs/s,throughput:2samples/s,throughput:5knodes/s,step.throughput:1Medges/s", &rates,
+        &error));
+    assert_string_equal(gate_kinds[rates.list[1].kind].field, "throughput");
+    assert_string_equal(gate_kinds[rates.list[2].kind].field, "nodes_per_second");
+    assert_string_equal(gate_kinds[rates.list[3].kind].field, "edges_per_second");
+    assert_true(rates.list[2].limit == 5e3 && rates.list[3].limit == 1e6);
     static const char *const bad[] = {"",
                                       "latency",
                                       "latency:",
@@ -35,6 +43,8 @@ static void test_reading(void **state)
                                       "speed:1s",
                                       "step.error:1",
                                       "memory:1s",
+                                      "throughput:1furlongs/s",
+                                      "throughput:nodes/s",
                                       "latency:1s,",
                                       ",latency:1s",
                                       "steps.latency:1s"};

@@ -17,7 +17,9 @@ enum { UNITS_MAX = 6 };
 static const struct unit units[QUANTITIES][UNITS_MAX] = {
     [QUANTITY_BYTES] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}},
     [QUANTITY_SECONDS] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"s", 1}},
-    [QUANTITY_PER_SECOND] = {{"/s", 1}},
+    [QUANTITY_PER_SECOND] = {{"graphs/s", 1}, {"samples/s", 1}, {"/s", 1}},
+    [QUANTITY_NODES_PER_SECOND] = {{"nodes/s", 1}},
+    [QUANTITY_EDGES_PER_SECOND] = {{"edges/s", 1}},
     [QUANTITY_RATIO] = {{"", 1}},
 };
 
@@ -49,7 +51,9 @@ const char *quantity_allowed(enum quantity_kind q)
     static const char *const texts[QUANTITIES] = {
         [QUANTITY_BYTES] = "a number with B, KiB, MiB, GiB or TiB, as in 8GiB",
         [QUANTITY_SECONDS] = "a number with ns, us, ms, s or min, as in 100ms",
-        [QUANTITY_PER_SECOND] = "a number with /s, as in 1k/s",
+        [QUANTITY_PER_SECOND] = "a number with /s, graphs/s or samples/s, as in 1k/s",
+        [QUANTITY_NODES_PER_SECOND] = "a number with nodes/s, as in 50knodes/s",
+        [QUANTITY_EDGES_PER_SECOND] = "a number with edges/s, as in 1Medges/s",
         [QUANTITY_RATIO] = "a number, as in 1e-4",
     };
     return texts[q];
@@ -57,7 +61,7 @@ const char *quantity_allowed(enum quantity_kind q)
 
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
-    static const char *const names[QUANTITIES] = {"B", "s", "/s", ""};
+    static const char *const names[QUANTITIES] = {"B", "s", "/s", "nodes/s", "edges/s", ""};
     if (q == QUANTITY_RATIO)
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else

@@ -4,7 +4,15 @@
 
 #include <stdbool.h>
 
-enum quantity_kind { QUANTITY_BYTES, QUANTITY_SECONDS, QUANTITY_PER_SECOND, QUANTITY_RATIO, QUANTITIES };
+enum quantity_kind {
+    QUANTITY_BYTES,
+    QUANTITY_SECONDS,
+    QUANTITY_PER_SECOND, /* graphs */
+    QUANTITY_NODES_PER_SECOND,
+    QUANTITY_EDGES_PER_SECOND,
+    QUANTITY_RATIO,
+    QUANTITIES
+};
 
 /* Reads a positive number with one of the quantity's units, as bytes, seconds, 1/s or a bare number. */
 bool quantity_parse(const char *text, enum quantity_kind q, double *value);

@@ -6,6 +6,8 @@
 const struct gate_kind gate_kinds[GATE_KINDS] = {
     [GATE_LATENCY] = {"latency", "time.median", false, false, QUANTITY_SECONDS},
     [GATE_THROUGHPUT] = {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
+    [GATE_NODES] = {"throughput", "nodes_per_second", false, true, QUANTITY_NODES_PER_SECOND},
+    [GATE_EDGES] = {"throughput", "edges_per_second", false, true, QUANTITY_EDGES_PER_SECOND},
     [GATE_MEMORY] = {"memory", "memory.planned", false, false, QUANTITY_BYTES},
     [GATE_ERROR] = {"error", "error.norm", true, false, QUANTITY_RATIO},
 };
@@ -26,6 +28,7 @@ static int read_program(const char **text)
 static bool read_gate(const char *item, struct gate *g, struct message *error)
 {
     const char *name = item;
+    const struct gate_kind *known = NULL;
     *g = (struct gate){.program = read_program(&name)};
     size_t length = strcspn(name, ":");
     for (; g->kind < GATE_KINDS; g->kind++) {
@@ -34,10 +37,14 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
             continue;
         if (k->of_row && g->program != PROGRAMS)
             return complain(error, "--threshold %.200s: %s is per row, not per program", item, k->name);
-        return (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit)) ||
-               complain(error, "--threshold %.200s: after %s: %s", item, k->name,
-                        quantity_allowed(k->quantity));
+        if (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit))
+            return true;
+        known = known ? known : k;
     }
+    if (known)
+        return complain(error, "--threshold %.200s: after %s: %s%s", item, known->name,
+                        quantity_allowed(known->quantity),
+                        known->quantity == QUANTITY_PER_SECOND ? "; or with nodes/s or edges/s" : "");
     return complain(
         error,
         "--threshold %.200s: latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER, with forward. "

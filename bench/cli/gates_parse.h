@@ -8,11 +8,12 @@
 
 enum { GATES_MAX = 16 };
 
-enum { GATE_LATENCY, GATE_THROUGHPUT, GATE_MEMORY, GATE_ERROR, GATE_KINDS };
+enum { GATE_LATENCY, GATE_THROUGHPUT, GATE_NODES, GATE_EDGES, GATE_MEMORY, GATE_ERROR, GATE_KINDS };
 
 struct gate_kind {
-    const char *name, *field; /* field of the program, or of the row */
-    bool of_row, least;       /* least: a lower bound */
+    const char *name,
+        *field;         /* kinds of one name have different units; field of the program, or of the row */
+    bool of_row, least; /* least: a lower bound */
     enum quantity_kind quantity;
 };
 
