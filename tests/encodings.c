@@ -69,6 +69,30 @@ struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to)
     return other;
 }
 
+/* Row i of `to`, one column shorter, becomes that of `from` without column `skipped`. */
+static void copy_without(struct mat to, struct mat from, int64_t i, int64_t skipped)
+{
+    for (int64_t k = 0; k < to.cols; k++)
+        mat_set(to, i, k, mat_get(from, i, k + (k >= skipped)));
+}
+
+struct encoding encoding_without(const struct encoding *e, const struct batch *b, int64_t skipped)
+{
+    struct encoding less = *e;
+    int64_t k = e->values.cols - 1;
+    less.values = matrix(b->adj.nodes, k);
+    less.eigenvalues = matrix(b->graphs, k);
+    less.pairs = malloc((size_t)b->graphs * sizeof *less.pairs);
+    for (int64_t g = 0; g < b->graphs; g++) {
+        int64_t without = e->pairs[g] > k ? skipped : k;
+        less.pairs[g] = e->pairs[g] > k ? k : e->pairs[g];
+        copy_without(less.eigenvalues, e->eigenvalues, g, without);
+        for (int64_t i = b->offset[g]; i < b->offset[g + 1]; i++)
+            copy_without(less.values, e->values, i, without);
+    }
+    return less;
+}
+
 bool eigensolver_there(enum eigensolver s)
 {
     return !eigensolver_missing_library(s);

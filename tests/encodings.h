@@ -14,6 +14,12 @@ struct encoding encoding_sample(const struct encoding_config *c, const struct ba
 /* The same encoding with permuted labels: node i becomes node to[i]. */
 struct encoding encoding_relabelled(const struct encoding *e, const int64_t *to);
 
+/*
+ * A copy of an encoding of K + 1 pairs that has K: without pair `skipped` in graphs that have more than K, as
+ * if a solver had left it out. Free it with encoding_free.
+ */
+struct encoding encoding_without(const struct encoding *e, const struct batch *b, int64_t skipped);
+
 /* Whether this build has the solver. */
 bool eigensolver_there(enum eigensolver s);
 

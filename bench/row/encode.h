@@ -5,6 +5,7 @@
 #include "bench/cli/config.h"
 #include "bench/flops/executed.h"
 #include "bench/time/sample.h"
+#include "models/encodings/check.h"
 
 struct encoded {
     bool computed;            /* by this process */
@@ -14,7 +15,10 @@ struct encoded {
     struct message error;
     int64_t missed; /* eigenvalues (encoding_missed); -1: not known, for the reason in not_compared */
     struct message not_compared;
-    bool counted; /* executed is known; if not, uncounted says why */
+    bool is_checked;
+    struct encoding_check check;
+    struct message checked; /* how, for the row; empty if it was not, for the reason in check.missing */
+    bool counted;           /* executed is known; if not, uncounted says why */
     struct executed executed;
     struct message uncounted;
 };

@@ -45,6 +45,11 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     row_set_count_or_null(row, "encoding.bytes", e->cost.bytes);
     row_set_text(row, "encoding.flops_label", e->flops_label);
     fields_executed(row, encoded);
+    if (*encoded->checked.text)
+        row_set_text(row, "encoding.checked", encoded->checked.text);
+    else
+        row_set_null(row, "encoding.checked",
+                     *encoded->check.missing ? encoded->check.missing : "not converged");
     if (c->kind != ENCODING_RWSE)
         return fields_eigenpairs(row, encoded);
     static const char *const unsolved[] = {"nullity",  "iterated", "iterations",

@@ -225,11 +225,18 @@ static void write_program(struct row *row, const struct result *r, enum program_
 
 /* --- the row */
 
-static void write_checked(struct row *row, const struct checked *c)
+/* Why the encoding could not be checked; empty if it was, or if there is none. */
+static const char *encoding_unchecked(const struct encoded *e)
+{
+    return e && e->is_checked && !*e->checked.text ? e->check.missing : "";
+}
+
+static void write_checked(struct row *row, const struct checked *c, const struct encoded *encoded)
 {
     char exceptions[CHECK_EXCEPTIONS_TEXT];
-    if (*c->missing)
-        row_set_null(row, "checked", c->missing);
+    const char *missing = *c->missing ? c->missing : encoding_unchecked(encoded);
+    if (*missing)
+        row_set_null(row, "checked", missing);
     else if (c->check.tensors > 0)
         row_set_text(row, "checked", c->by_rows ? "rows" : "whole");
     if (c->check.tensors == 0) {
@@ -271,7 +278,7 @@ static void write_work(struct row *row, const struct result *r)
         write_program(row, r, p);
     fields_break_even(row);
     cold_start_write(row, &r->cold_start);
-    write_checked(row, &r->checked);
+    write_checked(row, &r->checked, r->encoded);
 }
 
 struct row *result_row(const struct result *r)

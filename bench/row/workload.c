@@ -6,6 +6,7 @@
 
 #include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/encode_check.h"
 #include "models/layers/op_program.h"
 
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
@@ -87,10 +88,11 @@ static bool is_right(const struct encoded *encoded, struct outcome *outcome)
         return outcome_set(outcome, "failed",
                            "%s did not converge: the largest residual, %.3g, is %.3g times the limit",
                            e->method, e->residual, e->excess);
-    return encoded->missed <= 0 ||
-           outcome_set(outcome, "wrong",
-                       "%s missed copies of eigenvalues: %lld of %lld pairs should be smaller ones",
-                       e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
+    if (encoded->missed > 0)
+        return outcome_set(outcome, "wrong",
+                           "%s missed copies of eigenvalues: %lld of %lld pairs should be smaller ones",
+                           e->method, (long long)encoded->missed, (long long)(e->nullity + e->iterated));
+    return !*encoded->check.wrong || outcome_set(outcome, "wrong", "%s", encoded->check.wrong);
 }
 
 bool workload_encode(struct workload *w, struct encoded *e, const struct sampling *rule,
@@ -100,6 +102,9 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
         return true;
     if (rule && !encode(e, &w->config, &w->batch, rule))
         return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
+    struct cancel cancel = {sampling_cancelled, rule};
+    if (rule)
+        encode_check(e, &w->config, &w->batch, w->options, cancel);
     w->config.encoding = &e->encoding;
     return is_right(e, outcome);
 }
@@ -130,6 +135,11 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
 {
     return record_tape(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
+}
+
+struct recording workload_record_reference(const struct workload *w, enum program_kind kind)
+{
+    return record_tape(w, kind, (struct tape_config){.backend = &backend_ref, .dtype = MODEL_DTYPE});
 }
 
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,

@@ -57,6 +57,9 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
 /* The same for the oracle, in double. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind);
 
+/* The same with the kernels of the reference, in float. */
+struct recording workload_record_reference(const struct workload *w, enum program_kind kind);
+
 /* Allocates the memory of a recorded program. False with the outcome, "oom". */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);

@@ -1,0 +1,12 @@
+#include "models/encodings/check.h"
+
+struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
+                                     const struct encoding *e, const struct encoding_check_options *o)
+{
+    struct encoding_check check = {{0}, {0}, {0}};
+    if (c->kind == ENCODING_RWSE)
+        rwse_check(&check, b, e, o);
+    else
+        lappe_check(&check, c, b, e, o);
+    return check;
+}

@@ -1,0 +1,40 @@
+/*
+ * Checks an encoding by other means than it was computed with. Residuals of eigenpairs are part of computing
+ * them (encoding.h: excess).
+ */
+#ifndef GTMARK_MODELS_ENCODING_CHECK_H
+#define GTMARK_MODELS_ENCODING_CHECK_H
+
+#include "models/encodings/encoding.h"
+
+struct encoding_check_options {
+    uint64_t seed;
+    int threads;
+    struct cancel cancel;
+    double flops; /* most that looking for missed pairs may take */
+};
+
+struct encoding_check {
+    char how[128];     /* what was checked, and found to be right */
+    char wrong[200];   /* the first fault: what was measured and what is allowed; empty if none was found */
+    char missing[128]; /* what could not be checked, and why; empty if nothing */
+};
+
+/*
+ * RWSE: the walks of 64 seeded nodes are computed again by full powers in double, along the edges' other
+ * direction. An entry is right within a relative 1e-5.
+ *
+ * LapPE: the vectors must be orthonormal, and no vector that is orthogonal to all of them may have a smaller
+ * Rayleigh quotient than the largest eigenvalue found: then a pair was left out, by Courant and Fischer. A
+ * random block of vectors looks for one (deflated.h).
+ */
+struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
+                                     const struct encoding *e, const struct encoding_check_options *o);
+
+/* The two parts of it. */
+void rwse_check(struct encoding_check *to, const struct batch *b, const struct encoding *e,
+                const struct encoding_check_options *o);
+void lappe_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
+                 const struct encoding *e, const struct encoding_check_options *o);
+
+#endif
