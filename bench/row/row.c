@@ -95,6 +95,8 @@ static void judge_check(struct result *r)
     const struct check *c = &r->checked.check;
     if (c->excess > 1)
         outcome_set(&r->outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor, c->excess);
+    else if (*c->found)
+        outcome_set(&r->outcome, "wrong", "%s", c->found);
 }
 
 /* Probes the machine, for at most a tenth of the row's budget, so that short rows mostly measure. */

@@ -20,9 +20,9 @@ struct checked {
 bool still_finite(const struct recording *r, bool whole, struct message *error);
 
 /*
- * Checks one program after its timing: the whole program against the oracle in double, if that is predicted
- * to take at most --check-budget seconds and fits the memory; otherwise some rows of every op. The program is
- * loaded, and in its initial state afterwards.
+ * Checks one program after its timing: its initial state; the whole program against the oracle in double, if
+ * that is predicted to take at most --check-budget seconds and fits the memory, otherwise some rows of every
+ * op; and every entry of AdamW. The program is loaded, and in its initial state afterwards.
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
 

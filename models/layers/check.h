@@ -17,6 +17,7 @@
 /* Error limits in f32; ten times larger for a single row, and kernel_allowance times for each kernel. */
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
+#define CHECK_FORGIVEN       3 /* times the error of the reference in float */
 
 /* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
 enum exception {
@@ -26,13 +27,14 @@ enum exception {
     EXCEPTIONS
 };
 
-enum { TENSOR_NAME = 128 };
+enum { TENSOR_NAME = 128, FOUND_TEXT = 200 };
 
 struct check {
     int tensors;              /* number compared so far */
     double norm, worst_row;   /* largest of all */
     double excess;            /* largest ratio of an error to its limit; above 1 the result is wrong */
     char tensor[TENSOR_NAME]; /* the tensor with the largest excess */
+    char found[FOUND_TEXT];   /* the first fault beside the tensors (check_found); empty if none */
     struct {
         int tensors; /* within their limits only by this exception */
         char first[TENSOR_NAME];
@@ -67,10 +69,35 @@ void check_exceptions(const struct check *c, char text[CHECK_EXCEPTIONS_TEXT]);
 void check_whole(struct check *c, struct recording *ours, struct recording *oracle);
 
 /*
+ * The same once more, for a program that is beyond its limits: allows three times the error of `rounded`, the
+ * program recorded with ref's kernels in float, laid out. Runs it and the oracle 16 times. False without
+ * memory.
+ */
+bool check_whole_again(struct check *c, struct recording *ours, struct recording *oracle,
+                       struct recording *rounded);
+
+/*
  * Op by op: runs the program once and, after each entry, recomputes the first, the last and 64 random rows of
- * each output with ref in double, from the entry's actual inputs. Needs memory for the operands of one entry
- * in double and in float; returns false if that fails.
+ * each output with ref in double, from the entry's actual inputs. If any differ by more than is allowed, the
+ * program is initialised and run once more, and the error that float has in those entries is measured better.
+ * Needs memory for the operands of one entry in double and in float; returns false without it, or when
+ * cancelled.
  */
 bool check_rows(struct check *c, struct tape *t, uint64_t seed);
+
+/*
+ * What a comparison with the oracle does not show. The initial state of a program that is laid out and
+ * initialised, which the oracle shares; and AdamW: runs the program once more and recomputes every entry that
+ * it moved, in double, from the state before and the gradients after. check_adamw needs memory for three
+ * doubles for each entry; it returns false without it, or when cancelled.
+ */
+void check_initial(struct check *c, const struct tape *t);
+bool check_adamw(struct check *c, struct tape *t);
+
+/* Keeps the first fault that is found: a line with what was measured and what is allowed. */
+void check_found(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds what another check found. */
+void check_add(struct check *c, const struct check *other);
 
 #endif

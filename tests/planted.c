@@ -1,0 +1,75 @@
+#include "tests/planted.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/record/record.h"
+
+enum { WORDS_MAX = 64 };
+
+static int quietly(int (*program)(int, char **), int argc, char **argv)
+{
+    fflush(stdout);
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    int status = program(argc, argv);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    close(null);
+    return status;
+}
+
+static void copy_text(const struct row *row, const char *path, char *to, size_t size)
+{
+    const char *text = "";
+    row_get_text(row, path, &text);
+    snprintf(to, size, "%s", text);
+}
+
+static struct planted_row read_row(const char *file)
+{
+    char error[MESSAGE_SIZE];
+    struct planted_row planted;
+    struct record *record = record_load(file, error);
+    if (!record)
+        fail_msg("%s", error);
+    const struct row *row = rows_at(record_rows(record), 0);
+    copy_text(row, "status", planted.status, sizeof planted.status);
+    copy_text(row, "checked", planted.checked, sizeof planted.checked);
+    copy_text(row, "encoding.checked", planted.encoding, sizeof planted.encoding);
+    copy_text(row, row_is_ok(row) ? "error.exceptions" : "reason", planted.reason, sizeof planted.reason);
+    record_free(record);
+    return planted;
+}
+
+struct planted_row planted_run(int (*program)(int argc, char **argv), const char *words)
+{
+    char path[] = "/tmp/gtmark-planted-XXXXXX", line[1024], *argv[WORDS_MAX + 1], *next;
+    int argc = 0;
+    assert_non_null(mkdtemp(path));
+    snprintf(line, sizeof line, "bench_planted --no-roofline --output %s/r.json %s", path, words);
+    for (char *word = strtok_r(line, " ", &next); word; word = strtok_r(NULL, " ", &next)) {
+        assert_true(argc < WORDS_MAX);
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    int status = quietly(program, argc, argv);
+    struct planted_row row = read_row(argv[3]);
+    row.exit = status;
+    assert_int_equal(unlink(argv[3]), 0);
+    assert_int_equal(rmdir(path), 0);
+    return row;
+}
