@@ -17,9 +17,6 @@ struct csr {
     int32_t *col;         /* edges: the senders */
 };
 
-/* Edges or nodes between two looks at whether building is cancelled. */
-enum { GRAPH_BLOCK = 1 << 22 };
-
 /* Node numbers have 32 bits. Edges are limited too, so that kernels may index them with 32 bits. */
 #define CSR_MAX_NODES INT64_C(0x7fffffff)
 #define CSR_MAX_EDGES INT64_C(0x7fffffff)

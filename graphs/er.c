@@ -9,11 +9,9 @@
 
 #include <math.h>
 
+#include "graphs/blocks.h"
 #include "graphs/csr.h"
 #include "graphs/permutation.h"
-#include "kernels/arithmetic.h"
-
-enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
 
 static int64_t pairs_below(int64_t nodes)
 {
@@ -43,16 +41,13 @@ bool er_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64
 {
     int64_t pairs = er_edges(nodes, degree) / 2;
     struct permutation order = permutation_make(key, (uint64_t)pairs_below(nodes));
-    for (int64_t from = 0, end; from < pairs; from = end) {
-        if (is_cancelled(cancel))
-            return false;
-        end = min_of(pairs, from + GRAPH_BLOCK);
-#pragma omp parallel for if (end - from >= PARALLEL_FROM)
-        for (int64_t k = from; k < end; k++) {
+    for (struct graph_block part = {0}; graph_block_next(&part, pairs, cancel);) {
+#pragma omp parallel for if (part.end - part.first >= PARALLEL_FROM)
+        for (int64_t k = part.first; k < part.end; k++) {
             struct node_pair p = node_pair_at(permutation_at(&order, (uint64_t)k));
             edge[2 * k] = csr_edge(first + p.low, first + p.high);
             edge[2 * k + 1] = csr_edge(first + p.high, first + p.low);
         }
     }
-    return true;
+    return !is_cancelled(cancel);
 }

@@ -7,10 +7,9 @@
 
 #include <math.h>
 
+#include "graphs/blocks.h"
 #include "graphs/csr.h"
 #include "kernels/arithmetic.h"
-
-enum { PARALLEL_FROM = 4096 }; /* nodes from which starting threads pays off */
 
 static int64_t columns_of(int64_t nodes)
 {
@@ -46,12 +45,9 @@ bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint
     (void)degree;
     (void)key;
     int64_t columns = columns_of(nodes);
-    for (int64_t from = 0, end; from < nodes; from = end) {
-        if (is_cancelled(cancel))
-            return false;
-        end = min_of(nodes, from + GRAPH_BLOCK);
-#pragma omp parallel for if (end - from >= PARALLEL_FROM)
-        for (int64_t v = from; v < end; v++) {
+    for (struct graph_block part = {0}; graph_block_next(&part, nodes, cancel);) {
+#pragma omp parallel for if (part.end - part.first >= PARALLEL_FROM)
+        for (int64_t v = part.first; v < part.end; v++) {
             uint64_t *place = edge + 2 * pairs_before(v, columns);
             if (v % columns)
                 place = join(place, first + v - 1, first + v);
@@ -59,5 +55,5 @@ bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint
                 join(place, first + v - columns, first + v);
         }
     }
-    return true;
+    return !is_cancelled(cancel);
 }

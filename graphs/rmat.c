@@ -8,12 +8,10 @@
  */
 #include "graphs/rmat.h"
 
+#include "graphs/blocks.h"
 #include "graphs/csr.h"
 #include "graphs/permutation.h"
-#include "kernels/arithmetic.h"
 #include "kernels/rng.h"
-
-enum { PARALLEL_FROM = 4096 }; /* edges from which starting threads pays off */
 
 /* Where the quadrants end in [0, 2^32): both bits 0, the receiver's 1, the sender's 1, both 1. */
 static const uint32_t none_below = (uint32_t)(0.57 * 0x1p32), to_below = (uint32_t)(0.76 * 0x1p32),
@@ -53,12 +51,9 @@ bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint
     int levels = 0;
     while (nodes > INT64_C(1) << levels)
         levels++;
-    for (int64_t from = 0, end; from < pairs; from = end) {
-        if (is_cancelled(cancel))
-            return false;
-        end = min_of(pairs, from + GRAPH_BLOCK);
-#pragma omp parallel for if (end - from >= PARALLEL_FROM)
-        for (int64_t k = from; k < end; k++) {
+    for (struct graph_block part = {0}; graph_block_next(&part, pairs, cancel);) {
+#pragma omp parallel for if (part.end - part.first >= PARALLEL_FROM)
+        for (int64_t k = part.first; k < part.end; k++) {
             uint64_t edge_key = rng_bits(stream, (uint64_t)k), draws = 0;
             struct cell c;
             do
@@ -70,5 +65,5 @@ bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint
             edge[2 * k + 1] = csr_edge(b, a);
         }
     }
-    return true;
+    return !is_cancelled(cancel);
 }
