@@ -53,8 +53,8 @@ static void charge(struct block *s, double flops)
 }
 
 /* to = alpha A from + beta from + keep to */
-static void multiply_row(const struct block *s, int64_t i, const double *from, double *to, double alpha,
-                         double beta, double keep)
+static void laplacian_row(const struct block *s, int64_t i, const double *from, double *to, double alpha,
+                          double beta, double keep)
 {
     const struct component *p = &s->d->part;
     int64_t at = p->node[i], w = s->wide;
@@ -74,14 +74,15 @@ static void multiply_row(const struct block *s, int64_t i, const double *from, d
         y[c] = alpha * (own * x[c] - sum[c]) + beta * x[c] + keep * y[c];
 }
 
-static void multiply(struct block *s, const double *from, double *to, double alpha, double beta, double keep)
+static void multiply_block(struct block *s, const double *from, double *to, double alpha, double beta,
+                           double keep)
 {
     int64_t edges = 0;
 #pragma omp parallel for schedule(static) reduction(+ : edges) num_threads(s->d->threads) \
     if (s->n >= PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
         const int64_t *row = s->d->part.adj->row_ptr + s->d->part.node[i];
-        multiply_row(s, i, from, to, alpha, beta, keep);
+        laplacian_row(s, i, from, to, alpha, beta, keep);
         edges += row[1] - row[0];
     }
     charge(s, (double)(2 * s->wide * (edges + 3 * s->n)));
@@ -140,7 +141,7 @@ static void deflate(struct block *s)
 }
 
 /* gram = x' y */
-static void inner_products(struct block *s, const double *x, const double *y)
+static void block_products(struct block *s, const double *x, const double *y)
 {
     int64_t w = s->wide;
     for (int64_t k = 0; k < w * w; k++)
@@ -173,11 +174,11 @@ static void factor(struct block *s)
 }
 
 /* X = X R^-1, with X' X = R' R: orthonormal columns, or zeros. Twice, since the first time rounds. */
-static void orthonormalise(struct block *s)
+static void orthonormalise_block(struct block *s)
 {
     int64_t w = s->wide;
     for (int time = 0; time < 2; time++) {
-        inner_products(s, s->x, s->x);
+        block_products(s, s->x, s->x);
         factor(s);
         for (int64_t i = 0; i < s->n; i++) {
             double *x = row_of(s->x, s, i);
@@ -195,9 +196,9 @@ static bool find_ritz(struct block *s)
 {
     int64_t w = s->wide;
     deflate(s);
-    orthonormalise(s);
-    multiply(s, s->x, s->y, 1, 0, 0);
-    inner_products(s, s->x, s->y);
+    orthonormalise_block(s);
+    multiply_block(s, s->x, s->y, 1, 0, 0);
+    block_products(s, s->x, s->y);
     for (int64_t j = 0; j < w; j++)
         if (s->gram[j * w + j] <= 0) /* a column of zeros */
             s->gram[j * w + j] = 2 * s->bound;
@@ -217,12 +218,12 @@ static bool find_ritz(struct block *s)
 }
 
 /* X = T_m((2 A - a - b) / (b - a)) X */
-static void filter(struct block *s, double a, int64_t degree)
+static void filter_deflated(struct block *s, double a, int64_t degree)
 {
     double b = s->bound, alpha = 2 / (b - a), beta = -(a + b) / (b - a);
-    multiply(s, s->x, s->y, alpha, beta, 0);
+    multiply_block(s, s->x, s->y, alpha, beta, 0);
     for (int64_t k = 1; k < degree; k++) {
-        multiply(s, s->y, s->x, 2 * alpha, 2 * beta, -1);
+        multiply_block(s, s->y, s->x, 2 * alpha, 2 * beta, -1);
         double *old = s->x;
         s->x = s->y;
         s->y = old;
@@ -260,7 +261,7 @@ static enum deflated_result iterate(struct block *s)
         }
         double growth = growth_of(s, a, d->limit), most = log(2 * MOST) / growth_of(s, a, 0);
         int64_t degree = (int64_t)fmax(2, fmin(most, ceil((needed - gain + log(2)) / growth)));
-        filter(s, a, degree);
+        filter_deflated(s, a, degree);
         good = find_ritz(s);
         gain += (double)degree * growth - log(2);
     }
@@ -268,7 +269,7 @@ static enum deflated_result iterate(struct block *s)
 }
 
 /* An upper bound on the eigenvalues: the largest sum of the degrees of adjacent nodes. */
-static double bound_of(const struct component *p)
+static double spectrum_bound(const struct component *p)
 {
     const int64_t *row = p->adj->row_ptr;
     int64_t most = 0;
@@ -301,7 +302,7 @@ enum deflated_result deflated_search(struct deflated *d, double *quotient)
     int64_t n = d->part.nodes, w = min_of(WIDE, d->outside), known = d->known.count;
     int64_t size = 2 * n * w + n + known * w + 2 * w * w + w + dense_work(w);
     double *memory = malloc((size_t)size * sizeof *memory);
-    struct block s = {.d = d, .n = n, .wide = w, .bound = bound_of(&d->part), .x = memory};
+    struct block s = {.d = d, .n = n, .wide = w, .bound = spectrum_bound(&d->part), .x = memory};
     if (!memory)
         return DEFLATED_UNKNOWN;
     s.y = s.x + n * w;

@@ -180,7 +180,7 @@ static void check_graph(struct lappe_check *l, int64_t g, int64_t first, int64_t
             check_isolated(l, g, c);
 }
 
-static bool components_alloc(struct lappe_check *l)
+static bool indicators_alloc(struct lappe_check *l)
 {
     size_t n = (size_t)l->b->adj.nodes;
     l->start = malloc((n + 1) * sizeof *l->start);
@@ -225,7 +225,7 @@ void lappe_check(struct encoding_check *to, const struct encoding_config *c, con
                                  .threads = o->threads,
                                  .cancel = o->cancel,
                                  .flops = o->flops};
-    if (components_alloc(&l)) {
+    if (indicators_alloc(&l)) {
         components_fill(&l);
         for (int64_t g = 0, first = 0, end = 0; g < b->graphs && !*to->wrong && !*to->missing;
              g++, first = end) {

@@ -41,7 +41,7 @@ static const struct entry *find(const struct tape *t, enum op op)
     return NULL;
 }
 
-static void copy_values(double *to, const struct tape *t, struct mat m)
+static void copy_floats(double *to, const struct tape *t, struct mat m)
 {
     void *copy;
     m = tape_read(t, m, &copy);
@@ -51,7 +51,7 @@ static void copy_values(double *to, const struct tape *t, struct mat m)
     free(copy);
 }
 
-static bool remember(struct before *b, const struct tape *t, const struct adamw_args *a)
+static bool remember_state(struct before *b, const struct tape *t, const struct adamw_args *a)
 {
     const struct mat moved[MOVED] = {a->p, a->m, a->v};
     double schedule[2];
@@ -59,9 +59,9 @@ static bool remember(struct before *b, const struct tape *t, const struct adamw_
     b->at[P] = malloc((size_t)(MOVED * b->n) * sizeof **b->at);
     for (int i = 0; i < MOVED && b->at[P]; i++) {
         b->at[i] = b->at[P] + i * b->n;
-        copy_values(b->at[i], t, moved[i]);
+        copy_floats(b->at[i], t, moved[i]);
     }
-    copy_values(schedule, t, a->schedule);
+    copy_floats(schedule, t, a->schedule);
     b->t = schedule[0];
     b->lr = schedule[1];
     return b->at[P];
@@ -107,8 +107,8 @@ static const char *parameter_at(const struct tape *t, int64_t i, int64_t *place)
 }
 
 /* The first entry that is off by more than is allowed. */
-static void compare(struct check *c, const struct tape *t, const struct adamw_args *a, const struct before *b,
-                    const struct factors *f)
+static void compare_update(struct check *c, const struct tape *t, const struct adamw_args *a,
+                           const struct before *b, const struct factors *f)
 {
     static const char *const names[MOVED] = {"p", "m", "v"};
     const struct mat moved[MOVED] = {a->p, a->m, a->v};
@@ -143,12 +143,12 @@ bool check_adamw(struct check *c, struct tape *t)
     if (!e)
         return true;
     const struct adamw_args *a = e->args;
-    if (!remember(&b, t, a))
+    if (!remember_state(&b, t, a))
         return false;
     tape_run(t);
     bool done = !tape_is_cancelled(t);
     if (done) {
-        copy_values(schedule, t, a->schedule);
+        copy_floats(schedule, t, a->schedule);
         struct factors f = factors_of(a, schedule[0], schedule[1]);
         if (schedule[0] != b.t + (find(t, OP_advance) != NULL) || schedule[1] != b.lr)
             check_found(c, "adamw: after step %g with rate %g come step %g and rate %g", b.t, b.lr,
@@ -156,7 +156,7 @@ bool check_adamw(struct check *c, struct tape *t)
         if (tape_parameter_count(t) > 0 && b.n != tape_parameter_elements(t))
             check_found(c, "adamw: it moves %lld of %lld parameters", (long long)b.n,
                         (long long)tape_parameter_elements(t));
-        compare(c, t, a, &b, &f);
+        compare_update(c, t, a, &b, &f);
     }
     free(b.at[P]);
     return done;

@@ -334,7 +334,7 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
     return done;
 }
 
-static uint64_t key_of(uint64_t seed, int entry)
+static uint64_t row_key(uint64_t seed, int entry)
 {
     return rng_bits(rng_key(seed, "check"), (uint64_t)entry);
 }
@@ -345,7 +345,7 @@ static bool check_once(struct check *c, struct tape *t, uint64_t seed, bool *bey
     bool done = true;
     for (int i = 0; i < tape_entry_count(t) && done; i++) {
         struct check own = {0};
-        done = !tape_is_cancelled(t) && check_entry(&own, t, tape_entry(t, i), key_of(seed, i), false);
+        done = !tape_is_cancelled(t) && check_entry(&own, t, tape_entry(t, i), row_key(seed, i), false);
         beyond[i] = own.excess > 1;
         if (!beyond[i])
             check_add(c, &own);
@@ -365,7 +365,7 @@ static bool check_again(struct check *c, struct tape *t, uint64_t seed, const bo
         if (!beyond[i])
             e->kernel->run(e->args);
         else
-            done = done && check_entry(&own, t, e, key_of(seed, i), true);
+            done = done && check_entry(&own, t, e, row_key(seed, i), true);
         check_add(c, &own);
     }
     return done;

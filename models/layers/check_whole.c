@@ -174,7 +174,7 @@ static void compare_one(struct check *c, const struct pair *p, const struct subj
 }
 
 /* errors: of float, of each tensor; null: not measured. */
-static void compare(struct check *c, const struct pair *p, const double *errors)
+static void compare_whole(struct check *c, const struct pair *p, const double *errors)
 {
     for (int i = 0; i < subject_count(p); i++) {
         struct subject s = subject_of(p, i);
@@ -191,7 +191,7 @@ void check_whole(struct check *c, struct recording *ours, struct recording *orac
 {
     struct pair p = {.program = ours, .oracle = oracle};
     run_pair(&p, ours->tape, 0);
-    compare(c, &p, NULL);
+    compare_whole(c, &p, NULL);
 }
 
 /* |program - oracle| of a tensor. */
@@ -219,7 +219,7 @@ static void note_beyond(double *beyond, const struct pair *p)
 }
 
 /* Raises the errors of float to those of another run. False if that is in vain: they are far too small. */
-static bool note_errors(double *errors, const double *beyond, const struct pair *rounded)
+static bool note_whole(double *errors, const double *beyond, const struct pair *rounded)
 {
     bool in_vain = false;
     for (int i = 0; i < subject_count(rounded); i++) {
@@ -245,12 +245,12 @@ bool check_whole_again(struct check *c, struct recording *ours, struct recording
         tape_init(oracle->tape);
         tape_init(rounded->tape);
         run_pair(&inexact, ours->tape, n);
-        going = note_errors(errors, beyond, &inexact) || n < FEW;
+        going = note_whole(errors, beyond, &inexact) || n < FEW;
     }
     tape_init(ours->tape);
     tape_init(oracle->tape);
     run_pair(&exact, ours->tape, 0);
-    compare(c, &exact, errors);
+    compare_whole(c, &exact, errors);
     free(errors);
     return true;
 }
