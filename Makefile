@@ -105,6 +105,7 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
+$(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.

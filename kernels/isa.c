@@ -47,16 +47,7 @@ const struct backend *const *backend_cpu_all(void)
 #endif
 }
 
-#if HAVE_CBLAS
-/* Only OpenBLAS has it, hence weak. Other libraries run serially inside a parallel region by default. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
-#endif
-
 const struct backend *backend_cpu(void)
 {
-#if HAVE_CBLAS
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
-#endif
     return *backend_cpu_all();
 }

@@ -5,7 +5,8 @@
 #   tests/machine.sh setup        install what is missing with apt-get; where that takes another system or rights that
 #                                 we do not have, print the command, and fail only if something required is missing
 #
-# A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. From
+# A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. CBLAS,
+# LAPACK and ARPACK, which programs open only when they need them (kernels/blas.c), must be shared libraries. From
 # the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and REQUEST, which FILE repeats, so
 # that make notices if FILE was written for other settings.
 set -u
@@ -53,6 +54,25 @@ link()
         [ -n "$found" ] && try "$caller" c $found && return
     done
     return 1
+}
+
+# needed: the shared libraries that the program just linked needs
+needed()
+{
+    readelf -d "$work/program" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
+}
+
+# opens SYMBOL: whether SYMBOL is found in the shared libraries that the program just linked needs, and an empty one does
+# not, when a program opens them; adds them to `blas_libraries`
+opens()
+{
+    libraries=$(needed)
+    try 'int main(void) { return 0; }' c && libraries=$(echo "$libraries" | grep -vxF "$(needed)")
+    try '#include <dlfcn.h>\nint main(int n, char **v) {
+for (int i = 2; i < n; i++) if (!dlopen(v[i], RTLD_LAZY | RTLD_GLOBAL)) return 1;
+return !dlsym(RTLD_DEFAULT, v[1]); }' c -D_GNU_SOURCE -ldl &&
+        OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 "$work/program" "$1" $libraries 2>/dev/null &&
+        blas_libraries="$blas_libraries $libraries"
 }
 
 pkg()
@@ -103,11 +123,11 @@ find_cblas()
 {
     case $BLAS in
     none) found="left out: $lack" && return ;;
-    openblas) set -- "$(pkg openblas)" -lopenblas '-I/usr/include/openblas -lopenblas' ;;
+    openblas) set -- "$(pkg openblas)" -lopenblas ;;
     *) set -- "$BLAS" ;;
     esac
-    link '#include <cblas.h>\nint main(void) { float x = 1; cblas_sscal(1, x, &x, 1); return 0; }' "$@" &&
-        packages="$packages $found" have_cblas=1
+    link 'void cblas_sgemm(void);\nint main(int n, char **v) { if (n > 9) cblas_sgemm(); return !v; }' "$@" &&
+        opens cblas_sgemm && cblas=$found have_cblas=1
 }
 
 # OpenBLAS contains LAPACK; with another CBLAS it is a separate library.
@@ -115,10 +135,10 @@ find_lapack()
 {
     [ "$BLAS" = none ] && found="left out: $lack" && return
     caller='void dsyevr_(void);\nint main(int n, char **v) { if (n > 9) dsyevr_(); return !v; }'
-    if try "$caller" c $packages; then
+    if try "$caller" c $cblas; then
         have_lapack=1 found='in the CBLAS'
     else
-        link "$caller" "$(pkg lapack)" -llapack && packages="$packages $found" have_lapack=1
+        link "$caller" "$(pkg lapack)" -llapack && opens dsyevr_ && have_lapack=1
     fi
 }
 
@@ -126,7 +146,7 @@ find_arpack()
 {
     [ "$BLAS" = none ] && found="left out: $lack" && return
     link 'void dsaupd_(void), dseupd_(void);\nint main(int n, char **v) { if (n > 9) dsaupd_(), dseupd_(); return !v; }' \
-        "$(pkg arpack)" -larpack && packages="$found $packages" have_arpack=1
+        "$(pkg arpack)" -larpack && opens dsaupd_ && have_arpack=1
 }
 
 find_simd()
@@ -225,7 +245,7 @@ probe()
     openblas:* | none:* | *:1) ;;
     *)
         missing=$BLAS
-        problem="BLAS=$BLAS: a program that calls CBLAS does not link with it. Allowed: openblas, none, or link flags"
+        problem="BLAS=$BLAS: links no shared library with CBLAS. Allowed: openblas, none, or link flags"
         ;;
     esac
     if [ -n "$missing" ]; then
@@ -242,6 +262,7 @@ ISA_X86     := $isa_x86
 HAVE_CBLAS  := $have_cblas
 HAVE_LAPACK := $have_lapack
 HAVE_ARPACK := $have_arpack
+BLAS_LIBRARIES := $blas_libraries
 HAVE_CUDA   := $have_cuda
 NVCC        := $nvcc
 CUDA_ARCHS  := $archs
@@ -336,6 +357,7 @@ fail()
     exit 2
 }
 
+cblas='' blas_libraries=''
 work=$(mktemp -d 2>/dev/null) || fail "TMPDIR=${TMPDIR:-/tmp}: no directory that can be written"
 trap 'rm -rf "$work"' EXIT
 needs >"$work/needs"

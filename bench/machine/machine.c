@@ -9,10 +9,8 @@
 
 #include "bench/base/build.h"
 #include "kernels/backend.h"
+#include "kernels/blas.h"
 #include "models/encodings/encoding.h"
-
-/* OpenBLAS reports its version and the kernels that it chose; in other BLAS libraries this symbol is null. */
-extern char *openblas_get_config(void) __attribute__((weak));
 
 /* Reads the first two numbers of a file; leaves unchanged what cannot be read. */
 static void read_numbers(const char *path, double *first, double *second)
@@ -98,17 +96,12 @@ static struct value *host(void)
     return host;
 }
 
-static const char *blas_name(void)
-{
-    return openblas_get_config ? openblas_get_config() : "unknown";
-}
-
 struct value *machine_context(struct value *devices, uint64_t seed)
 {
     struct utsname u;
     uname(&u);
     struct value *context = value_new_object(), *libraries = value_new_object();
-    value_set_text(libraries, "blas", blas_name());
+    value_set_text(libraries, "blas", blas_version());
     value_set_text(libraries, "kernel", u.release);
     value_set(context, "host", host());
     value_set(context, "devices", devices);
@@ -123,7 +116,7 @@ struct value *machine_context(struct value *devices, uint64_t seed)
 void machine_version(const char *program, FILE *out)
 {
     build_version(program, out);
-    fprintf(out, "BLAS %s\nsolvers", blas_name());
+    fprintf(out, "BLAS %s\nsolvers", blas_version());
     for (int s = 0; eigensolver_name(s); s++)
         if (!eigensolver_missing_library((enum eigensolver)s))
             fprintf(out, " %s", eigensolver_name(s));

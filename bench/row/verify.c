@@ -18,12 +18,15 @@ static void append_program(char *text, size_t size, const char *program, const c
     snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", program, what);
 }
 
-/* Lays out a recorded program; frees it, and returns none, if it would take too long or too much memory. */
+/* Lays out a recorded program; frees it, and returns none, if it would take too long or too much memory, or
+ * the BLAS cannot be opened for it. */
 static struct recording affordable(const struct workload *w, struct recording r, double flops_per_second)
 {
     double most = w->options->check.budget * flops_per_second;
     bool fits = tape_plan(r.tape)->arena <= machine_memory_free();
-    if (fits && (double)tape_total(r.tape).flops <= most && tape_layout(r.tape))
+    struct outcome ignored;
+    if (fits && (double)tape_total(r.tape).flops <= most && workload_open_blas(w, r.tape, &ignored) &&
+        tape_layout(r.tape))
         return r;
     tape_free(r.tape);
     return (struct recording){0};

@@ -7,6 +7,7 @@
 #include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/encode_check.h"
+#include "kernels/blas.h"
 #include "models/layers/op_program.h"
 
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
@@ -80,6 +81,23 @@ bool workload_open(struct workload *w, const struct options *o, const struct con
             outcome_set(outcome, "failed", "%s", error.text));
 }
 
+/* Opens the BLAS for all threads of the workload, which must not wait for its memory later. */
+static bool open_blas(const struct workload *w, struct outcome *outcome)
+{
+    struct message error;
+    enum blas_state state = blas_open(w->config.threads, error.text, sizeof error.text);
+    return state == BLAS_OPEN ||
+           outcome_set(outcome, state == BLAS_NO_MEMORY ? "oom" : "failed", "%s", error.text);
+}
+
+bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome)
+{
+    bool calls = false;
+    for (int e = 0; e < tape_entry_count(t) && !calls; e++)
+        calls = strcmp(tape_entry(t, e)->kernel->variant, "blas") == 0;
+    return !calls || open_blas(w, outcome);
+}
+
 /* Whether the encoding is correct. */
 static bool is_right(const struct encoded *encoded, struct outcome *outcome)
 {
@@ -100,6 +118,8 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
 {
     if (w->config.parts.pe.kind == ENCODING_NONE || w->options->device.meta)
         return true;
+    if (rule && encoding_is_spectral(&w->config.parts.pe) && !open_blas(w, outcome))
+        return false;
     if (rule && !encode(e, &w->config, &w->batch, rule))
         return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
     struct cancel cancel = {sampling_cancelled, rule};
@@ -147,6 +167,7 @@ bool workload_load(const struct workload *w, enum program_kind kind, struct reco
 {
     const struct options *o = w->options;
     return fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
+           workload_open_blas(w, r->tape, outcome) &&
            (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated"));
 }
 

@@ -60,7 +60,10 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
 /* The same with the kernels of the reference, in float. */
 struct recording workload_record_reference(const struct workload *w, enum program_kind kind);
 
-/* Allocates the memory of a recorded program. False with the outcome, "oom". */
+/* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
+bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);
+
+/* Allocates the memory of a recorded program, and opens the BLAS for it. False with the outcome, "oom". */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 

@@ -1,18 +1,13 @@
-/*
- * The serial CBLAS product with the interface of gemm.h. Kernels that call it are in the table only if
- * HAVE_CBLAS is 1.
- */
+/* The serial product of CBLAS with the interface of gemm.h, for builds that have one. */
 #ifndef GTMARK_KERNELS_CPU_BLAS_H
 #define GTMARK_KERNELS_CPU_BLAS_H
 
+#include "kernels/blas.h"
 #include "kernels/cpu/gemm.h"
 
-#if HAVE_CBLAS
-#include <cblas.h>
-
-static inline enum CBLAS_TRANSPOSE blas_order(struct gemm_in m)
+static inline int blas_order(struct gemm_in m)
 {
-    return m.col == 1 ? CblasNoTrans : CblasTrans;
+    return m.col == 1 ? BLAS_NO_TRANS : BLAS_TRANS;
 }
 
 /* The leading dimension; that of a one-row view is arbitrary, but CBLAS requires at least the width. */
@@ -25,19 +20,8 @@ static inline int blas_ld(struct gemm_in m, int64_t rows, int64_t cols)
 static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
                                 int64_t ldc, bool acc)
 {
-    cblas_sgemm(CblasRowMajor, blas_order(a), blas_order(b), (int)m, (int)n, (int)k, 1, a.at,
-                blas_ld(a, m, k), b.at, blas_ld(b, k, n), acc ? 1 : 0, c, (int)max_of(ldc, n));
+    blas()->sgemm(BLAS_ROW_MAJOR, blas_order(a), blas_order(b), (int)m, (int)n, (int)k, 1, a.at,
+                  blas_ld(a, m, k), b.at, blas_ld(b, k, n), acc ? 1 : 0, c, (int)max_of(ldc, n));
 }
-#else
-#include <stdlib.h>
-
-/* Never called: no row of the table refers to it. */
-static inline void blas_product(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c,
-                                int64_t ldc, bool acc)
-{
-    (void)m, (void)n, (void)k, (void)a, (void)b, (void)c, (void)ldc, (void)acc;
-    abort();
-}
-#endif
 
 #endif

@@ -1,14 +1,11 @@
-/*
- * Shared by the files of the oracle: matrices of doubles, the product by CBLAS, the softmax. Only if
- * HAVE_CBLAS is 1.
- */
+/* Shared by the files of the oracle: matrices of doubles, the product by CBLAS, the softmax. */
 #ifndef GTMARK_KERNELS_ORACLE_H
 #define GTMARK_KERNELS_ORACLE_H
 
+#include "kernels/blas.h"
 #include "kernels/offsets.h"
 #include "kernels/ops.h"
 
-#include <cblas.h>
 #include <math.h>
 
 /* Row i; null if the matrix is absent. */
@@ -27,8 +24,8 @@ static inline int64_t ld(struct mat m)
 static inline void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
                            int64_t lda, const double *b, int64_t ldb, bool acc, double *c, int64_t ldc)
 {
-    cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n,
-                (int)k, alpha, a, (int)lda, b, (int)ldb, acc ? 1 : 0, c, (int)ldc);
+    blas()->dgemm(BLAS_ROW_MAJOR, ta ? BLAS_TRANS : BLAS_NO_TRANS, tb ? BLAS_TRANS : BLAS_NO_TRANS, (int)m,
+                  (int)n, (int)k, alpha, a, (int)lda, b, (int)ldb, acc ? 1 : 0, c, (int)ldc);
 }
 
 /* Turns the scores of `rows` queries against n keys into probabilities; writes lse unless it is null. */

@@ -10,18 +10,10 @@
  * encoding_missed does. It is therefore for comparison only and never chosen by `auto`.
  */
 #include "kernels/arithmetic.h"
+#include "kernels/blas.h"
 #include "models/encodings/eigen.h"
 
 #include <math.h>
-
-#if HAVE_ARPACK
-void dsaupd_(int *ido, const char *bmat, const int *n, const char *which, const int *nev, const double *tol,
-             double *resid, const int *ncv, double *v, const int *ldv, int *iparam, int *ipntr, double *workd,
-             double *workl, const int *lworkl, int *info);
-void dseupd_(const int *rvec, const char *howmny, const int *select, double *d, double *z, const int *ldz,
-             const double *sigma, const char *bmat, const int *n, const char *which, const int *nev,
-             const double *tol, double *resid, const int *ncv, double *v, const int *ldv, int *iparam,
-             int *ipntr, double *workd, double *workl, const int *lworkl, int *info);
 
 /* State shared by dsaupd and dseupd. */
 struct lanczos {
@@ -84,8 +76,8 @@ static int64_t run_lanczos(struct lanczos *l, struct eager *e)
     int ido = 0;
     int64_t products = 0;
     for (; eager_goes_on(e); products++) {
-        dsaupd_(&ido, "I", &l->n, "SA", &l->wanted, &l->tolerance, l->resid, &l->vectors, l->v, &l->n,
-                l->iparam, l->ipntr, l->workd, l->workl, &l->lworkl, &l->info);
+        blas()->dsaupd(&ido, "I", &l->n, "SA", &l->wanted, &l->tolerance, l->resid, &l->vectors, l->v, &l->n,
+                       l->iparam, l->ipntr, l->workd, l->workl, &l->lworkl, &l->info);
         if (ido != 1 && ido != -1)
             break;
         multiply(l, l->workd + l->ipntr[1] - 1, l->workd + l->ipntr[0] - 1);
@@ -98,9 +90,9 @@ static void extract(struct lanczos *l, double *vectors, double *values, struct e
 {
     int rvec = 1, select[l->vectors];
     double sigma = 0;
-    dseupd_(&rvec, "A", select, values, vectors, &l->n, &sigma, "I", &l->n, "SA", &l->wanted, &l->tolerance,
-            l->resid, &l->vectors, l->v, &l->n, l->iparam, l->ipntr, l->workd, l->workl, &l->lworkl,
-            &l->info);
+    blas()->dseupd(&rvec, "A", select, values, vectors, &l->n, &sigma, "I", &l->n, "SA", &l->wanted,
+                   &l->tolerance, l->resid, &l->vectors, l->v, &l->n, l->iparam, l->ipntr, l->workd, l->workl,
+                   &l->lworkl, &l->info);
     int64_t found = l->info == 0 ? l->iparam[4] : 0, n = l->n;
     for (int64_t k = 0; k < pairs->count; k++) {
         const double *from = k < found ? vectors + k * n : l->v + k * n;
@@ -109,7 +101,6 @@ static void extract(struct lanczos *l, double *vectors, double *values, struct e
             ((float *)pairs->x.data)[i * pairs->x.ld + k] = (float)(from[i] / l->half[i]);
     }
 }
-#endif
 
 bool arpack_available(void)
 {
@@ -118,7 +109,8 @@ bool arpack_available(void)
 
 bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct eigenpairs *pairs)
 {
-#if HAVE_ARPACK
+    if (!HAVE_ARPACK)
+        return eager_fail(e, "this build has no ARPACK");
     int64_t n = p->n, bytes = work_of(n, pairs->count) * 8;
     double *work = eager_alloc(e, bytes);
     if (!work)
@@ -139,8 +131,4 @@ bool eigen_arpack(struct eager *e, const struct pencil *p, int64_t most, struct 
                  pairs->iterations * (4 * p->adj.col.rows + 8 * n * (l.vectors + 4)));
     eager_free(e, work, bytes);
     return true;
-#else
-    (void)p, (void)most, (void)pairs;
-    return eager_fail(e, "this build has no ARPACK");
-#endif
 }

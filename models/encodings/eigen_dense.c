@@ -9,6 +9,8 @@
  */
 #include "models/encodings/eigen.h"
 
+#include "kernels/blas.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,21 +40,13 @@ int64_t dense_work(int64_t n)
     return n <= ALL_UP_TO && all > some ? all : some;
 }
 
-#if HAVE_LAPACK
-void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
-             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m,
-             double *w, double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork,
-             const int *liwork, int *info);
-
-void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-             double *work, const int *lwork, int *iwork, const int *liwork, int *info);
-
 static int find_all(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work)
 {
     int order = (int)n, info = 0, lwork = (int)(1 + 6 * n + 2 * n * n), liwork = 3 + 5 * order;
     double *all = work, *rest = work + n;
-    dsyevd_("V", "U", &order, a, &order, all, rest, &lwork, (int *)(void *)(rest + lwork), &liwork, &info);
+    blas()->dsyevd("V", "U", &order, a, &order, all, rest, &lwork, (int *)(void *)(rest + lwork), &liwork,
+                   &info);
     memcpy(values, all + first, (size_t)count * sizeof *values);
     memcpy(vectors, a + first * n, (size_t)(count * n) * sizeof *vectors);
     return info;
@@ -65,22 +59,18 @@ static int find_some(int64_t n, double *a, int64_t first, int64_t count, double 
     int lwork = 58 * order, liwork = 10 * order;
     double zero = 0, *all = work, *rest = work + n;
     int *iwork = (int *)(void *)(rest + lwork), *support = iwork + liwork;
-    dsyevr_("V", "I", "U", &order, a, &order, &zero, &zero, &low, &high, &zero, &found, all, vectors, &order,
-            support, rest, &lwork, iwork, &liwork, &info);
+    blas()->dsyevr("V", "I", "U", &order, a, &order, &zero, &zero, &low, &high, &zero, &found, all, vectors,
+                   &order, support, rest, &lwork, iwork, &liwork, &info);
     memcpy(values, all, (size_t)count * sizeof *values);
     return info == 0 && found != count ? order + 1 : info;
 }
-#endif
 
 int dense_symmetric(int64_t n, double *a, int64_t first, int64_t count, double *values, double *vectors,
                     double *work)
 {
-#if HAVE_LAPACK
+    if (!HAVE_LAPACK)
+        return -1;
     return (n <= ALL_UP_TO && count < n ? find_all : find_some)(n, a, first, count, values, vectors, work);
-#else
-    (void)n, (void)a, (void)first, (void)count, (void)values, (void)vectors, (void)work;
-    return -1;
-#endif
 }
 
 static double at(struct mat m, int64_t i)
