@@ -12,6 +12,8 @@
 
 #include "bench/base/number.h"
 #include "bench/cli/axes.h"
+#include "bench/cli/command_line.h"
+#include "bench/cli/config.h"
 #include "kernels/rng.h"
 
 static void test_numbers(void **state)
@@ -70,15 +72,86 @@ static void test_lists_and_ranges(void **state)
     assert_values(AXIS_NODES, "1-8*1.5", VALUES(1, 2, 3, 5, 8)); /* 1, 1.5, 2.25, 3.375, 5.06, 7.59 */
     assert_values(AXIS_DEGREE, "0-1+0.25", VALUES(0, 0.25, 0.5, 0.75, 1));
     assert_values(AXIS_ACT, "relu,gelu", VALUES(2, 0));
+}
+
+static void test_most_values(void **state)
+{
+    (void)state;
     struct axis_values v = {0};
     struct message error;
-    assert_true(axis_parse(AXIS_NODES, "1-1000+1", &v, &error)); /* exactly AXIS_VALUES_MAX */
+    char text[64];
+    snprintf(text, sizeof text, "1-%d+1", AXIS_VALUES_MAX);
+    assert_true(axis_parse(AXIS_NODES, text, &v, &error));
     assert_int_equal(v.count, AXIS_VALUES_MAX);
+    assert_true(v.values[AXIS_VALUES_MAX - 1] == AXIS_VALUES_MAX);
     assert_true(axis_parse(AXIS_NODES, "5", &v, &error)); /* replaces them */
     assert_int_equal(v.count, 1);
-    assert_false(axis_parse(AXIS_NODES, "1-1001+1", &v, &error));
+    snprintf(text, sizeof text, "1-%d+1", AXIS_VALUES_MAX + 1);
+    assert_false(axis_parse(AXIS_NODES, text, &v, &error));
     assert_true(v.count == 1 && v.values[0] == 5); /* unchanged by a refusal */
     axis_values_free(&v);
+}
+
+/* Lists of `count` items, of which the one at `twice` stands a second time at the end (-1: none). */
+static void check_long_list(enum axis a, const char *item, int count, int twice)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct axis_values v = {0};
+    struct message error;
+    for (int i = 0; i < count; i++) {
+        fputs(i ? "," : "", out);
+        fprintf(out, item, 1 + i * 7 % count); /* each once, if count is no multiple of 7 */
+    }
+    if (twice >= 0) {
+        putc(',', out);
+        fprintf(out, item, 1 + twice * 7 % count);
+    }
+    fclose(out);
+    assert_true(axis_parse(a, text, &v, &error) == (twice < 0));
+    if (twice < 0)
+        assert_int_equal(v.count, count);
+    else
+        assert_non_null(strstr(error.text, " is given twice"));
+    axis_values_free(&v);
+    free(text);
+}
+
+static void test_long_lists(void **state)
+{
+    (void)state;
+    check_long_list(AXIS_NODES, "%d", 5000, -1);
+    check_long_list(AXIS_NODES, "%d", 5000, 0);
+    check_long_list(AXIS_NODES, "%d", 5000, 4999);
+    check_long_list(AXIS_PE, "rwse:%d", 4000, -1);
+    check_long_list(AXIS_PE, "rwse:%d", 4000, 2000);
+    struct axis_values v = {0};
+    struct message error;
+    assert_false(axis_parse(AXIS_NODES, "4,9,2,9,2", &v, &error)); /* the first that repeats another */
+    assert_non_null(strstr(error.text, ": 9 is given twice"));
+}
+
+/* Every combination of long lists is a row, in their order. */
+static void test_sweep_of_long_lists(void **state)
+{
+    (void)state;
+    static const struct bench bench = {.name = "bench", .doc = "", .axis = AXIS_NODES, .values = "8"};
+    char *words[] = {"bench", "--nodes=1-5000+1", "--layers=1,2", "--pe=none,rwse:4"};
+    struct options o;
+    struct message error;
+    if (!options_parse(&bench, 4, words, &o, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(config_count(&o), 20000);
+    assert_true(config_check_all(&o, &error));
+    bool seen[5001][3][2] = {{{false}}};
+    for (int64_t i = 0; i < 20000; i++) {
+        struct config c = config_at(&o, i);
+        bool *one = &seen[c.graph.nodes][c.parts.layers][c.parts.pe.kind != ENCODING_NONE];
+        assert_false(*one);
+        *one = true;
+    }
+    options_free(&o);
 }
 
 /* A refusal's message begins with flag and value and continues with what is allowed, in one line. */
@@ -165,6 +238,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_lists_and_ranges),
+        cmocka_unit_test(test_most_values),
+        cmocka_unit_test(test_long_lists),
+        cmocka_unit_test(test_sweep_of_long_lists),
         cmocka_unit_test(test_refusals_of_every_axis),
         cmocka_unit_test(test_random_text),
     };

@@ -101,10 +101,17 @@ const char *axis_text(const struct axis_values *v, double value)
     return v->text + (size_t)value;
 }
 
+/* The room doubles at every power of two. */
 static bool append(struct axis_values *v, double value)
 {
-    if (v->count == AXIS_VALUES_MAX)
+    int count = v->count;
+    if (count == AXIS_VALUES_MAX)
         return false;
+    if ((count & (count - 1)) == 0) {
+        v->values = realloc(v->values, (size_t)(count ? 2 * count : 1) * sizeof *v->values);
+        if (!v->values)
+            abort();
+    }
     v->values[v->count++] = value;
     return true;
 }
@@ -198,35 +205,59 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
                : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
 }
 
-/* Whether two values of an axis are the same. */
-static bool same(const struct axis_info *axis, const struct axis_values *v, int i, int j)
+struct sorting {
+    const struct axis_values *values;
+    bool as_text;
+};
+
+/* Compares two values, given by their indices. */
+static int order_of(int i, int j, const struct sorting *s)
 {
-    return axis->kind == AXIS_TEXT ? strcmp(axis_text(v, v->values[i]), axis_text(v, v->values[j])) == 0
-                                   : v->values[i] == v->values[j];
+    double x = s->values->values[i], y = s->values->values[j];
+    return s->as_text ? strcmp(axis_text(s->values, x), axis_text(s->values, y)) : (x > y) - (x < y);
+}
+
+/* Equal values in the order of the list. */
+static int by_value(const void *a, const void *b, void *sorting)
+{
+    int i = *(const int *)a, j = *(const int *)b, order = order_of(i, j, sorting);
+    return order ? order : (i > j) - (i < j);
+}
+
+/* The index of the first value that stands earlier in the list too; -1 if there is none. */
+static int first_repeated(const struct axis_info *axis, const struct axis_values *v)
+{
+    struct sorting s = {v, axis->kind == AXIS_TEXT};
+    int *sorted = malloc((size_t)v->count * sizeof *sorted), first = -1;
+    if (!sorted)
+        abort();
+    for (int i = 0; i < v->count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)v->count, sizeof *sorted, by_value, &s);
+    for (int i = 1; i < v->count; i++)
+        if (order_of(sorted[i - 1], sorted[i], &s) == 0 && (first < 0 || sorted[i] < first))
+            first = sorted[i];
+    free(sorted);
+    return first;
 }
 
 /* Refuses a value given twice: its row would be measured twice, with nothing to tell the two apart. */
 static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
                          struct message *error)
 {
-    for (int i = 0; i < v->count; i++)
-        for (int j = 0; j < i; j++) {
-            if (!same(axis, v, i, j))
-                continue;
-            if (axis->kind == AXIS_WHOLE || axis->kind == AXIS_NUMBER)
-                return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, v->values[i]);
-            const char *name =
-                axis->kind == AXIS_NAME ? axis->choice((int)v->values[i]) : axis_text(v, v->values[i]);
-            return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
-        }
-    return false;
+    int i = first_repeated(axis, v);
+    if (i < 0)
+        return false;
+    if (axis->kind == AXIS_WHOLE || axis->kind == AXIS_NUMBER)
+        return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, v->values[i]);
+    const char *name = axis->kind == AXIS_NAME ? axis->choice((int)v->values[i]) : axis_text(v, v->values[i]);
+    return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
 }
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
 {
-    struct axis_values v = {.values = malloc(AXIS_VALUES_MAX * sizeof(double)), .text = strdup(text)};
-    bool good =
-        v.values && v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
+    struct axis_values v = {.text = strdup(text)};
+    bool good = v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
     char *next = v.text;
     const char *item = "";
     while (good && next)

@@ -41,7 +41,8 @@ struct axis_values {
 /* A value of an axis of kind AXIS_TEXT. */
 const char *axis_text(const struct axis_values *v, double value);
 
-enum { AXIS_VALUES_MAX = 1000 };
+/* More rows than this are certainly a mistake, in a list or in a sweep. */
+enum { AXIS_VALUES_MAX = 100000 };
 
 const struct axis_info *axis_info(enum axis a);
 

@@ -7,9 +7,6 @@
 
 #include "bench/machine/machine.h"
 
-/* More configurations are certainly a mistake. */
-enum { CONFIGS_MAX = 100000 };
-
 /* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)
 {
@@ -21,8 +18,10 @@ static int solvers_of(const struct options *o, int index)
 /* Encodings and their solvers, counted as one axis. */
 static int encoding_count(const struct options *o)
 {
-    int count = 0;
-    for (int i = 0; i < o->axes[AXIS_PE].count; i++)
+    int count = 0, encodings = o->axes[AXIS_PE].count;
+    if (o->axes[AXIS_SOLVER].count == 1)
+        return encodings;
+    for (int i = 0; i < encodings; i++)
         count += solvers_of(o, i);
     return count;
 }
@@ -30,8 +29,8 @@ static int encoding_count(const struct options *o)
 /* The index-th of these combinations. */
 static void choose_encoding(const struct options *o, int index, double value[AXES])
 {
-    int i = 0;
-    for (; index >= solvers_of(o, i); i++)
+    int i = o->axes[AXIS_SOLVER].count == 1 ? index : 0;
+    for (index -= i; index >= solvers_of(o, i); i++)
         index -= solvers_of(o, i);
     value[AXIS_PE] = o->axes[AXIS_PE].values[i];
     value[AXIS_SOLVER] = o->axes[AXIS_SOLVER].values[index];
@@ -40,7 +39,7 @@ static void choose_encoding(const struct options *o, int index, double value[AXE
 int64_t config_count(const struct options *o)
 {
     int64_t count = encoding_count(o);
-    for (enum axis a = 0; a < AXES && count <= CONFIGS_MAX; a++)
+    for (enum axis a = 0; a < AXES && count <= AXIS_VALUES_MAX; a++)
         count *= a == AXIS_PE || a == AXIS_SOLVER ? 1 : o->axes[a].count;
     return o->kernels ? count * o->kernel_count : count;
 }
@@ -149,8 +148,8 @@ static bool say_refused(const struct config *c, struct message *error)
 bool config_check_all(const struct options *o, struct message *error)
 {
     int64_t count = config_count(o);
-    if (count > CONFIGS_MAX)
-        return complain(error, "the axes make more than %d combinations", CONFIGS_MAX);
+    if (count > AXIS_VALUES_MAX)
+        return complain(error, "the axes make more than %d combinations", AXIS_VALUES_MAX);
     for (int64_t i = 0; i < count; i++) {
         struct config c = config_at(o, i);
         if (model_refuses(&c.parts))
