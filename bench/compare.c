@@ -10,6 +10,7 @@
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_profile.h"
 #include "analysis/compare/compare_table.h"
+#include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/tool.h"
@@ -175,7 +176,8 @@ static int draw_charts(const struct comparison *c, const char *prefix, struct me
 {
     if (compare_chart(c, prefix, error->text) == CHART_FAILED)
         return EXIT_MISSED;
-    fprintf(stderr, "%s\n", error->text);
+    plain_put(stderr, error->text);
+    putc('\n', stderr);
     return EXIT_GOOD;
 }
 

@@ -3,8 +3,16 @@
 #include <stdlib.h>
 
 #include "analysis/findings/findings.h"
+#include "analysis/record/plain.h"
 #include "analysis/record/record.h"
 #include "bench/cli/tool.h"
+
+static void put_heading(const char *file, bool first)
+{
+    fputs(first ? "" : "\n", stdout);
+    plain_put(stdout, file);
+    puts(":");
+}
 
 static int print_all(void *options, int count, char **files, struct message *error)
 {
@@ -17,7 +25,7 @@ static int print_all(void *options, int count, char **files, struct message *err
     while (read < count && (records[read] = record_load_any(files[read], error->text)) != NULL) {
         const struct rows *rows = record_rows(records[read]);
         if (count > 1)
-            printf("%s%s:\n", read > 0 ? "\n" : "", files[read]);
+            put_heading(files[read], read == 0);
         findings_print(stdout, records[read++]);
         for (size_t i = 0; i < rows_count(rows); i++)
             rows_append(all, rows_at(rows, i));

@@ -111,7 +111,11 @@ void gnuplot_put_tick(FILE *out, bool first, const char *label, double at)
 void gnuplot_put_path(FILE *out, const char *variable, const char *path)
 {
     fprintf(out, "%s = \"%s", variable, current_directory(path));
-    put_escaped(out, path);
+    for (; *path; path++)
+        if ((unsigned char)*path < ' ')
+            fprintf(out, "\\%03o", (unsigned)*path);
+        else
+            put_escaped(out, (char[]){*path, '\0'});
     fputs("\"\n", out);
 }
 

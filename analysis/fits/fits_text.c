@@ -1,6 +1,7 @@
 /* Fits as text. */
 #include "analysis/fits/fits.h"
 
+#include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
@@ -15,8 +16,10 @@ const char *fit_work_name(const struct fit *fit)
 /* "step, gelu over nodes 100-5000" */
 static void print_subject(const struct fit *fit, FILE *out)
 {
-    fprintf(out, "%s%s%s over %s %.10g-%.10g", fit->program, *fit->group ? ", " : "", fit->group,
-            fit->axis->path, fit->points[0].time.x, fit->points[fit->count - 1].time.x);
+    fprintf(out, "%s%s", fit->program, *fit->group ? ", " : "");
+    plain_put(out, fit->group);
+    fprintf(out, " over %s %.10g-%.10g", fit->axis->path, fit->points[0].time.x,
+            fit->points[fit->count - 1].time.x);
 }
 
 static void print_law(const struct fit *fit, FILE *out)

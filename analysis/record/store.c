@@ -7,6 +7,7 @@
 #include "analysis/record/file.h"
 #include "analysis/record/journal.h"
 #include "analysis/record/lock.h"
+#include "analysis/record/plain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,10 +63,9 @@ struct store *store_open(const char *path, FILE *warnings, char *error)
     case LOCK_TAKEN:
         return store;
     case LOCK_UNKNOWN:
-        fprintf(
-            warnings,
-            "warning: %s: this file system has no locks: make sure that no other program writes the file\n",
-            path);
+        fputs("warning: ", warnings);
+        plain_put(warnings, path);
+        fputs(": this file system has no locks: make sure that no other program writes the file\n", warnings);
         return store;
     case LOCK_HELD:
         snprintf(error, MESSAGE_SIZE, "%.300s: another program is writing this file", path);

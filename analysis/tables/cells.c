@@ -1,20 +1,23 @@
 /* Table cells. */
 #include "analysis/tables/cells.h"
 
+#include "analysis/record/plain.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Text from outside may contain line breaks, and in Markdown the bar that ends a cell. */
 static void put_text(FILE *out, enum table_style style, const char *text)
 {
-    for (; *text; text++) {
-        if (style == TABLE_MARKDOWN && *text == '|')
-            putc('\\', out);
-        putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    for (size_t length; *text; text += length) {
+        length = strcspn(text, "|\r\n");
+        plain_put_part(out, text, length);
+        for (; text[length] && strchr("|\r\n", text[length]); length++)
+            fputs(text[length] != '|' ? " " : style == TABLE_MARKDOWN ? "\\|" : "|", out);
     }
 }
 

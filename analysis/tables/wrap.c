@@ -1,5 +1,6 @@
 #include "analysis/tables/wrap.h"
 
+#include "analysis/record/plain.h"
 #include "analysis/tables/units.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ void wrap_text(FILE *out, const char *text, int at, int indent)
             column = indent;
             blank = 0;
         }
-        fprintf(out, "%s%.*s", blank ? separator : "", (int)length, text);
+        fputs(blank ? separator : "", out);
+        plain_put_part(out, text, length);
         column += blank + width;
         separator = " ";
     }
@@ -50,7 +52,8 @@ void wrap_end(struct wrap *w)
     for (char *line, *rest = w->text; (line = strsep(&rest, "\n")) != NULL && rest;) {
         int indent = (int)strspn(line, " ");
         if (units_width(line) <= SCREEN) {
-            fprintf(w->out, "%s\n", line);
+            plain_put(w->out, line);
+            putc('\n', w->out);
             continue;
         }
         fprintf(w->out, "%*s", indent, "");

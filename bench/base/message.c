@@ -1,8 +1,9 @@
 #include "bench/base/message.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "analysis/record/plain.h"
 
 bool complain(struct message *m, const char *format, ...)
 {
@@ -17,8 +18,7 @@ bool complain(struct message *m, const char *format, ...)
 int message_fail(const char *program, const struct message *m, int status)
 {
     fprintf(stderr, "%s: ", program);
-    for (const char *c = m->text; *c; c++)
-        putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+    plain_put(stderr, m->text);
     putc('\n', stderr);
     return status;
 }

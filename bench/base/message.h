@@ -14,7 +14,7 @@ struct message {
 /* Sets the line and returns false, so that a failing function can end with `return complain(...)`. */
 bool complain(struct message *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the program's name and the line on stderr; returns the status. */
+/* Prints the name of the program, or "note", and the line on stderr; returns the status. */
 int message_fail(const char *program, const struct message *m, int status);
 
 /* For the end of main: flushes stdout, where a full disk shows only now. Returns the status, or EXIT_MISSED

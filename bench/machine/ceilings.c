@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/plain.h"
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 #include "bench/machine/probe.h"
@@ -61,6 +62,13 @@ static void load_all(struct ceilings *c, int threads)
         add(c, &list[i]);
 }
 
+static void note_not_kept(const struct message *error)
+{
+    fputs("note: ", stderr);
+    plain_put(stderr, error->text);
+    fputs("; calibrations are not kept\n", stderr);
+}
+
 static void save(const struct ceilings *c, int threads)
 {
     struct calibration list[CALIBRATION_STATES];
@@ -70,7 +78,7 @@ static void save(const struct ceilings *c, int threads)
         if (is_for(&c->list[i], threads))
             list[count++] = c->list[i];
     if (*c->path && !calibration_save(c->path, list, count, &error))
-        fprintf(stderr, "note: %s; calibrations are not kept\n", error.text);
+        note_not_kept(&error);
 }
 
 void ceilings_add(struct ceilings *c, struct calibration *new)
@@ -101,7 +109,7 @@ static bool calibrate_now(struct ceilings *c, int threads)
         ceilings_add(c, &new);
         save(c, threads);
     } else {
-        fprintf(stderr, "note: %s\n", error.text);
+        message_fail("note", &error, EXIT_GOOD);
     }
     return measured;
 }
@@ -139,7 +147,7 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
     struct message error;
     *c = start(r, "the calibration failed");
     if (c->peak && !paths_default("calibration", c->path, &error)) {
-        fprintf(stderr, "note: %s; calibrations are not kept\n", error.text);
+        note_not_kept(&error);
         *c->path = '\0';
     }
     for (int i = 0; i < r->count && c->peak; i++) {

@@ -29,6 +29,7 @@ struct job {
     struct progress *progress;
     struct value *trace;  /* --trace; null without it */
     const char *timeline; /* file name prefix of memory timelines; null: none */
+    bool *undrawn;        /* set if one could not be drawn */
     FILE *profile;        /* output of --profile; null without it */
 };
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analysis/record/plain.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/interrupt.h"
@@ -238,8 +239,10 @@ static bool timeline_run(struct target *t, struct message *missing)
 {
     (void)missing;
     char message[MESSAGE_SIZE];
-    model_timeline(t->recording->tape, t->kind, t->job->timeline, message);
-    fprintf(stderr, "%s\n", message);
+    if (model_timeline(t->recording->tape, t->kind, t->job->timeline, message) == CHART_FAILED)
+        *t->job->undrawn = true;
+    plain_put(stderr, message);
+    putc('\n', stderr);
     return true;
 }
 

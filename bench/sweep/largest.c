@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/record/axes.h"
+#include "analysis/record/plain.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
@@ -113,8 +114,8 @@ static void print_configuration(const struct options *o, const struct config *c)
     fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
     row_free(row);
-    if (*text)
-        fprintf(stderr, "%s: ", text);
+    plain_put(stderr, text);
+    fputs(*text ? ": " : "", stderr);
 }
 
 static void print_bracket(const struct search *s, const struct config *c, int64_t fits, int64_t fails,

@@ -370,6 +370,7 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
     struct counters counters;
     struct counted_entries entries = {0};
     struct message none;
+    bool undrawn = false;
     progress_start(&progress, config_count(o) * o->device.count);
     progress.remaining = o->sampling.budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
@@ -380,13 +381,15 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
                          .entries = &entries,
                          .ceilings = ceilings,
                          .warnings = &r->warnings,
-                         .trace = r->trace};
+                         .trace = r->trace,
+                         .undrawn = &undrawn};
     bool done = true;
     *all_good = true;
     if (o->device.meta)
         o->sampling.turns = 1; /* nothing is timed */
     for (int i = 0; done && i < o->device.count; i++)
         done = device_select(&o->device, i, error) && run_work(&common, ceilings, r, all_good, error);
+    *all_good = *all_good && !undrawn;
     if (counting)
         counters_close(&counters);
     counted_entries_free(&entries);
