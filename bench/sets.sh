@@ -75,7 +75,7 @@ while IFS='|' read -r result name takes flags; do
     status=$?
     case $status in
     0) ;;
-    130 | 143) exit "$status" ;; # interrupted
+    129 | 130 | 131 | 143) exit "$status" ;; # interrupted
     *)
         if [ "$status" = 1 ] && only_oom "$result"; then
             large="$large $result"

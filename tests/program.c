@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,22 +122,25 @@ char *house_list(const struct house *h)
     return text;
 }
 
-static void run_child(const struct house *h, char **argv, int out, int err)
+/* leaks: AddressSanitizer looks for them. LeakSanitizer cannot always stop OpenMP's threads, which fails the
+ * program. */
+static void run_child(const struct house *h, char **argv, int out, int err, bool leaks)
 {
+    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT}; /* by nohup, and by shells for background jobs */
     int in = open("/dev/null", O_RDONLY);
     if (chdir(h->work) == 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
-        signal(SIGINT, SIG_DFL); /* shells ignore it for background jobs */
-        alarm(TIME_LIMIT);       /* inherited across exec */
-        /* Now and then LeakSanitizer cannot stop OpenMP's threads, which fails the program: only when soaked.
-         */
-        if (!getenv("GTMARK_SOAK"))
+        for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+            signal(ignored[i], SIG_DFL);
+        alarm(TIME_LIMIT); /* inherited across exec */
+        if (!leaks)
             setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
         execv(h->program, argv);
     }
     _exit(127);
 }
 
-pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err)
+static pid_t start(const struct house *h, const char *words, const char *const *more, int out, int err,
+                   bool leaks)
 {
     char *copy = strdup(words), *rest = copy, *argv[ARGUMENTS_MAX] = {(char *)h->program};
     int argc = 1;
@@ -154,9 +158,14 @@ pid_t program_start(const struct house *h, const char *words, const char *const 
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)
-        run_child(h, argv, out, err);
+        run_child(h, argv, out, err, leaks);
     free(copy);
     return pid;
+}
+
+pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err)
+{
+    return start(h, words, more, out, err, false);
 }
 
 int program_wait(pid_t pid)
@@ -187,7 +196,7 @@ static char *text_of(int file)
 struct ended program_run(const struct house *h, const char *words, const char *const *more)
 {
     int out = memory_file(), err = memory_file();
-    struct ended e = {.status = program_wait(program_start(h, words, more, out, err))};
+    struct ended e = {.status = program_wait(start(h, words, more, out, err, getenv("GTMARK_SOAK")))};
     e.out = text_of(out);
     e.err = text_of(err);
     return e;

@@ -21,6 +21,7 @@
 #include "analysis/record/schema.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/estimate.h"
+#include "tests/events.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
@@ -188,15 +189,12 @@ static void test_failing_old(void **state)
     ended_free(&e);
 }
 
-/* 0 if the file does not contain a number yet. */
 static int number_in(const char *path)
 {
-    int number = 0;
+    int number;
     FILE *in = fopen(path, "r");
-    if (in && fscanf(in, "%d", &number) != 1)
-        number = 0;
-    if (in)
-        fclose(in);
+    assert_true(in && fscanf(in, "%d", &number) == 1);
+    fclose(in);
     return number;
 }
 
@@ -205,15 +203,13 @@ static void test_signal(void **state)
 {
     const struct house *h = *state;
     char pattern[160], started[160];
-    write_old(h, "echo $$ >started; exec sleep 50");
+    write_old(h, "echo $$ >starting; mv starting started; exec sleep 1000");
     snprintf(started, sizeof started, "%s/started", h->work);
     assert_int_equal(setenv("TMPDIR", h->work, 1), 0);
     FILE *err = tmpfile();
     pid_t pid = program_start(h, TINY "--against ./old", NULL, fileno(err), fileno(err));
-    int old = 0;
-    for (int tries = 0; tries < 5000 && !old; tries++, usleep(10000))
-        old = number_in(started);
-    assert_true(old > 0);
+    wait_for_file(pid, started);
+    int old = number_in(started);
     kill(pid, SIGTERM);
     assert_int_equal(program_wait(pid), 128 + SIGTERM);
     assert_int_equal(kill(old, 0), -1);

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,51 +22,71 @@ static bool has_handler(int number, void (*handler)(int))
 }
 
 /* Whether the check returns true in a child; false if a signal ends the child. */
-static bool in_child(bool (*check)(void))
+static bool in_child(bool (*check)(int), int number)
 {
     int status;
     pid_t child = fork();
     if (child == 0)
-        _exit(!check());
+        _exit(!check(number));
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool first_is_noted(void)
+static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+enum { WATCHED = sizeof watched / sizeof *watched };
+
+/* Whether the signal is recorded, and the next of any kind has its default action. */
+static bool is_noted(int number)
 {
-    signal(SIGINT, SIG_DFL);
+    for (int i = 0; i < WATCHED; i++)
+        signal(watched[i], SIG_DFL);
     interrupt_watch();
     if (interrupt_signal() != 0)
         return false;
-    raise(SIGTERM);
-    return interrupt_signal() == SIGTERM && has_handler(SIGTERM, SIG_DFL) && has_handler(SIGINT, SIG_DFL);
+    raise(number);
+    bool released = interrupt_signal() == number;
+    for (int i = 0; i < WATCHED; i++)
+        released = released && has_handler(watched[i], SIG_DFL);
+    return released;
 }
 
 /* As set by nohup, and by shells for background jobs. */
-static bool ignored_stays_ignored(void)
+static bool stays_ignored(int number)
 {
-    signal(SIGINT, SIG_IGN);
+    int other = number == SIGTERM ? SIGINT : SIGTERM;
+    signal(number, SIG_IGN);
     interrupt_watch();
-    raise(SIGINT);
+    raise(number);
     if (interrupt_signal() != 0)
         return false;
-    raise(SIGTERM);
-    return interrupt_signal() == SIGTERM && has_handler(SIGTERM, SIG_DFL) && has_handler(SIGINT, SIG_IGN);
+    raise(other);
+    return interrupt_signal() == other && has_handler(other, SIG_DFL) && has_handler(number, SIG_IGN);
 }
 
-static bool second_ends(void)
+static bool second_ends(int number)
 {
-    first_is_noted();
-    raise(SIGTERM);
+    if (is_noted(number))
+        raise(SIGTERM);
     return true;
+}
+
+static bool has_its_name(int number)
+{
+    char name[32];
+    is_noted(number);
+    snprintf(name, sizeof name, "SIG%s", sigabbrev_np(number));
+    return strcmp(interrupt_name(), name) == 0;
 }
 
 static void test_signals(void **state)
 {
     (void)state;
-    assert_true(in_child(first_is_noted));
-    assert_true(in_child(ignored_stays_ignored));
-    assert_false(in_child(second_ends));
+    for (int i = 0; i < WATCHED; i++) {
+        assert_true(in_child(is_noted, watched[i]));
+        assert_true(in_child(stays_ignored, watched[i]));
+        assert_true(in_child(has_its_name, watched[i]));
+        assert_false(in_child(second_ends, watched[i]));
+    }
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /*
- * Sweeps that are killed or interrupted at random moments and resumed: at every moment the result file is a
+ * Sweeps that are killed or interrupted after random steps and resumed: at every moment the result file is a
  * whole document, and with its journal holds every row once, with all samples that it had before; in the end
  * it has what an undisturbed sweep has. And two sweeps that write one file.
  */
@@ -21,28 +21,28 @@
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "kernels/rng.h"
+#include "tests/events.h"
 #include "tests/records.h"
 
 #define OUTPUT "--no-charts --output x.json "
 #define TURNS  4
 
+/* A sweep, and a text that it prints with each step: on the terminal before each turn of a row, or on stdout
+ * behind each row, into a pipe that it cannot run ahead of. */
+struct killed {
+    const char *words, *step;
+    bool on_terminal;
+    int rows;
+};
+
 /* Timed in turns; and planned only, where most of the time is spent on writing rows. */
-static const char *const timed = "--hidden 8 --heads 1 --layers 1 --phase step --threads 1 --no-check "
-                                 "--runs 8 --turns 4 --nodes 8-13+1 " OUTPUT;
-static const char *const planned = "--device meta --hidden 8 --heads 1 --layers 1 --nodes 1-300+1 " OUTPUT;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void pause_for(double seconds)
-{
-    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    nanosleep(&t, NULL);
-}
+static const struct killed timed = {
+    "--hidden 8 --heads 1 --layers 1 --phase step --threads 1 --no-check --runs 8 "
+    "--turns 4 --nodes 8-13+1 " OUTPUT,
+    ": 0 samples", true, 6};
+static const struct killed planned = {
+    "--device meta --hidden 8 --heads 1 --layers 1 --nodes 1-300+1 --format csv-full " OUTPUT, "\n", false,
+    300};
 
 static void path_of(const struct house *h, char path[PATH_MAX], const char *name)
 {
@@ -151,31 +151,75 @@ static void assert_complete(const struct record *record, const struct record *un
     }
 }
 
-/* Kills and resumes a sweep this often, and starts anew when it is complete. */
-static void check_kills(const struct house *h, const char *words, const char *key, int rounds)
+/* Starts the sweep, with *out for what it prints with its steps. */
+static pid_t start(const struct house *h, const struct killed *k, const char *more, int *out)
 {
-    char again[512];
-    snprintf(again, sizeof again, "%s --resume", words);
-    int null = open("/dev/null", O_WRONLY);
+    int end, null = open("/dev/null", O_WRONLY);
+    char words[512];
+    snprintf(words, sizeof words, "%s %s", k->words, more);
+    if (k->on_terminal)
+        open_terminal(100, out, &end);
+    else
+        small_pipe(out, &end);
+    pid_t pid = program_start(h, words, NULL, k->on_terminal ? null : end, k->on_terminal ? end : null);
+    close(end);
+    close(null);
+    return pid;
+}
+
+/* The steps of an undisturbed sweep. */
+static int steps_of(const struct house *h, const struct killed *k)
+{
+    int out, steps = 0;
+    pid_t pid = start(h, k, "", &out);
+    char *text = read_rest(out);
+    for (const char *at = text; (at = strstr(at, k->step)) != NULL; at++)
+        steps++;
+    free(text);
+    assert_int_equal(program_wait(pid), 0);
+    return steps;
+}
+
+/* Sends the signal after this step, or a little later, unless the sweep ends before; returns how it ends. */
+static int kill_after(const struct house *h, const struct killed *k, int step, long nanoseconds, int number)
+{
+    int out;
+    pid_t pid = start(h, k, "--resume", &out);
+    if (read_until(out, k->step, step))
+        nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
+    kill(pid, number);
+    free(read_rest(out));
+    return program_wait(pid);
+}
+
+/* At least this many rows are saved with a step: all until a row is printed, or until its first turn begins,
+ * but it. */
+static int rows_after(const struct killed *k, int step)
+{
+    return !k->on_terminal ? step - 1 : step - 1 < k->rows ? step - 1 : k->rows;
+}
+
+/* Kills and resumes a sweep until so many kills have hit it, and starts anew when it is complete. */
+static void check_kills(const struct house *h, const struct killed *k, const char *key, int hits)
+{
     remove_files(h);
-    double start = now();
-    struct ended e = run_words(h, words, 0);
-    double whole = now() - start;
-    ended_free(&e);
+    int steps = steps_of(h, k);
+    assert_true(steps >= k->rows);
     struct record *undisturbed = saved(h), *before = NULL;
     remove_files(h);
-    for (int round = 0; round < rounds; round++) {
-        pid_t pid = program_start(h, again, NULL, null, null);
-        pause_for((double)(rng_bits(rng_key(16, key), (uint64_t)round) % 1000) / 1000 * whole);
-        int number = round % 2 ? SIGINT : SIGKILL;
-        kill(pid, number);
-        int status = program_wait(pid);
+    for (int round = 0; hits > 0; round++) {
+        uint64_t bits = rng_bits(rng_key(16, key), (uint64_t)round);
+        int step = 1 + (int)(bits % (uint64_t)steps), number = round % 2 ? SIGINT : SIGKILL;
+        int status = kill_after(h, k, step, (long)(bits >> 32) % 2000000, number);
         assert_true(status == 128 + number || status == 0);
         struct record *after = saved(h);
         assert_true(after || !before);
         assert_nothing_lost(before, after);
+        if (!before && status != 0)
+            assert_true((after ? (int)row_count(after) : 0) >= rows_after(k, step));
         record_free(before);
         before = after;
+        hits -= status != 0;
         if (status == 0) {
             assert_complete(after, undisturbed);
             assert_tidy(h);
@@ -184,8 +228,9 @@ static void check_kills(const struct house *h, const char *words, const char *ke
             before = NULL;
         }
     }
-    close(null);
-    e = run_words(h, again, 0);
+    char again[512];
+    snprintf(again, sizeof again, "%s --resume", k->words);
+    struct ended e = run_words(h, again, 0);
     ended_free(&e);
     struct record *after = saved(h);
     assert_nothing_lost(before, after);
@@ -198,12 +243,12 @@ static void check_kills(const struct house *h, const char *words, const char *ke
 
 static void test_killed_in_turns(void **state)
 {
-    check_kills(*state, timed, "timed", getenv("GTMARK_SOAK") ? 500 : 6);
+    check_kills(*state, &timed, "timed", getenv("GTMARK_SOAK") ? 500 : 6);
 }
 
 static void test_killed_while_writing(void **state)
 {
-    check_kills(*state, planned, "planned", getenv("GTMARK_SOAK") ? 500 : 12);
+    check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 12);
 }
 
 static void assert_refused(const struct house *h, const char *words)
@@ -215,23 +260,25 @@ static void assert_refused(const struct house *h, const char *words)
     ended_free(&e);
 }
 
-/* The second is refused, and takes nothing from the first. */
+/* The second is refused, and takes nothing from the first, which cannot print its rows until then. */
 static void test_two_writers(void **state)
 {
     const struct house *h = *state;
-    int null = open("/dev/null", O_WRONLY);
-    char again[512];
-    snprintf(again, sizeof again, "%s --resume", timed);
+    char path[PATH_MAX], again[512], first[512];
+    int out, writer, null = open("/dev/null", O_WRONLY);
+    snprintf(again, sizeof again, "%s --resume", timed.words);
+    snprintf(first, sizeof first, "%s --format csv-full", timed.words);
     remove_files(h);
-    pid_t first = program_start(h, timed, NULL, null, null);
-    while (!exists(h, "x.json"))
-        pause_for(0.005);
-    kill(first, SIGSTOP);
-    assert_refused(h, timed);
+    small_pipe(&out, &writer);
+    pid_t pid = program_start(h, first, NULL, writer, null);
+    close(writer);
+    path_of(h, path, "x.json");
+    wait_for_file(pid, path);
+    assert_refused(h, timed.words);
     assert_refused(h, again);
-    assert_refused(h, planned);
-    kill(first, SIGCONT);
-    assert_int_equal(program_wait(first), 0);
+    assert_refused(h, planned.words);
+    free(read_rest(out));
+    assert_int_equal(program_wait(pid), 0);
     close(null);
     assert_tidy(h);
     assert_false(exists(h, "x.json~"));

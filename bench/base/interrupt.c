@@ -4,6 +4,12 @@
 #include <signal.h>
 #include <stddef.h>
 
+static const struct {
+    int number;
+    const char *name;
+} watched[] = {{SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}, {SIGTERM, "SIGTERM"}};
+enum { WATCHED = sizeof watched / sizeof *watched };
+
 static volatile sig_atomic_t caught;
 
 static void note_signal(int number);
@@ -19,8 +25,8 @@ static void release(int number)
 static void note_signal(int number)
 {
     caught = number;
-    release(SIGINT);
-    release(SIGTERM);
+    for (size_t i = 0; i < WATCHED; i++)
+        release(watched[i].number);
 }
 
 static void watch(int number)
@@ -32,12 +38,20 @@ static void watch(int number)
 
 void interrupt_watch(void)
 {
-    watch(SIGINT);
-    watch(SIGTERM);
+    for (size_t i = 0; i < WATCHED; i++)
+        watch(watched[i].number);
     signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
 }
 
 int interrupt_signal(void)
 {
     return caught;
+}
+
+const char *interrupt_name(void)
+{
+    for (size_t i = 0; i < WATCHED; i++)
+        if (watched[i].number == caught)
+            return watched[i].name;
+    return "no signal";
 }

@@ -1,4 +1,5 @@
-/* SIGINT and SIGTERM: the first asks the sweep to stop in an orderly way, the second ends the program. */
+/* SIGHUP, SIGINT, SIGQUIT and SIGTERM: the first asks the sweep to stop in an orderly way, the second ends
+ * the program. */
 #ifndef GTMARK_BENCH_INTERRUPT_H
 #define GTMARK_BENCH_INTERRUPT_H
 
@@ -7,5 +8,8 @@ void interrupt_watch(void);
 
 /* The signal that was caught; 0: none. */
 int interrupt_signal(void);
+
+/* Its name. */
+const char *interrupt_name(void);
 
 #endif

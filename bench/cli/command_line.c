@@ -92,7 +92,7 @@ void options_help(const struct bench *b, bool all, FILE *out)
             "  %1$s --nodes '1k-4k*2' %2$s\n"
             "  %1$s --device meta --nodes '100-1M*10'\n"
             "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
-            "130 or 143 after SIGINT or SIGTERM.\n",
+            "128 and its number after SIGHUP, SIGINT, SIGQUIT or SIGTERM.\n",
             program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile",
             all ? "" : "LIST: values and ranges, 100,500  1k-16k*2  2-16+2; every combination is a row.\n");
 }

@@ -143,8 +143,7 @@ static bool read_seed(const struct argument *a, struct message *error)
     return true;
 }
 
-/* enum count_mode */
-static const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
+const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
 static const char *const formats[] = {"table",       "md",   "csv",   "csv-full",
                                       "csv-profile", "json", "jsonl", NULL}; /* enum format */
 

@@ -5,12 +5,12 @@
 #include "bench/sweep/harness.h"
 
 #include <malloc.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/charts/charts.h"
 #include "analysis/record/file.h"
+#include "analysis/record/plain.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/child.h"
@@ -67,21 +67,25 @@ static void print_context(const struct bench *b, const struct options *o, const 
              o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
              work);
     wrap_text(stderr, text, 0, 4);
-    if (path)
-        fprintf(stderr, "results: %s\n", path);
+    if (path) {
+        fputs("results: ", stderr);
+        plain_put(stderr, path);
+        putc('\n', stderr);
+    }
 }
 
 /* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. False with a
  * message on stderr. */
 static bool draw_sweep(const struct report *r)
 {
-    char prefix[PATH_MAX], message[MESSAGE_SIZE];
+    char prefix[PATH_MAX];
+    struct message error;
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    if (charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, message))
+    if (charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, error.text))
         return true;
-    fprintf(stderr, "%s: %s\n", r->options->bench->name, message);
+    message_fail(r->options->bench->name, &error, EXIT_MISSED);
     return false;
 }
 
@@ -122,9 +126,10 @@ static bool claim_path(const char *path, struct store **store, struct message *e
 /* Reports the signal and returns the exit status. */
 static int say_interrupted(const struct bench *b, const char *when)
 {
-    int number = interrupt_signal();
-    fprintf(stderr, "%s: %s: ended %s\n", b->name, number == SIGINT ? "SIGINT" : "SIGTERM", when);
-    return 128 + number;
+    fprintf(stderr, "%s: %s: ended ", b->name, interrupt_name());
+    plain_put(stderr, when);
+    putc('\n', stderr);
+    return 128 + interrupt_signal();
 }
 
 /* After a signal: how many rows there are, and how to continue. */

@@ -9,6 +9,7 @@
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/config.h"
+#include "bench/cli/flags.h"
 #include "bench/row/fields.h"
 
 struct value *resume_settings(const struct options *o)
@@ -24,6 +25,9 @@ struct value *resume_settings(const struct options *o)
     value_set(settings, "phase", programs);
     value_set(settings, "impl", variants);
     value_set_flag(settings, "cuda_graph", o->cuda_graph);
+    value_set_count(settings, "runs", o->sampling.runs);
+    value_set_flag(settings, "check", o->check.wanted);
+    value_set_text(settings, "count", count_modes[o->count]);
     return settings;
 }
 
@@ -56,13 +60,17 @@ static bool heads_agree(const struct value *old, const struct value *new, const 
                         struct message *error)
 {
     static const char *const parts[] = {
-        "benchmark", "commit",    "compiler",
-        "flags",     "libraries", "seed",
-        "settings",  "host.cpu",  "host.instruction_set",
+        "benchmark", "commit", "compiler", "flags", "libraries", "seed", "host.cpu", "host.instruction_set",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!agrees(value_get(old, parts[i]), value_get(new, parts[i]), parts[i], path, error))
             return false;
+    for (struct walk w = value_walk(value_get(new, "settings")); walk_next(&w);) {
+        char name[64];
+        snprintf(name, sizeof name, "settings: %s", w.key);
+        if (!agrees(value_get(value_get(old, "settings"), w.key), w.value, name, path, error))
+            return false;
+    }
     struct value *there = names_of_devices(old), *here = names_of_devices(new);
     bool same = agrees(there, here, "devices", path, error);
     value_free(there);
