@@ -101,7 +101,7 @@ void wait_for_cpu(pid_t pid, double seconds)
 static bool has_handler(pid_t pid, int number)
 {
     char *text = process_file(pid, "status"), *at = strstr(text, "SigCgt:");
-    unsigned long long caught;
+    unsigned long long caught = 0;
     assert_true(ticks_of(pid) >= 0 && at && sscanf(at, "SigCgt: %llx", &caught) == 1);
     free(text);
     return caught >> (number - 1) & 1;

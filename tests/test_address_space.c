@@ -37,7 +37,7 @@ static rlim_t limit_to(rlim_t kib)
 /* The address space that this process takes, in KiB. */
 static rlim_t taken(void)
 {
-    long pages;
+    long pages = 0;
     FILE *in = fopen("/proc/self/statm", "r");
     assert_true(in && fscanf(in, "%ld", &pages) == 1);
     fclose(in);

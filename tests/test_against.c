@@ -191,7 +191,7 @@ static void test_failing_old(void **state)
 
 static int number_in(const char *path)
 {
-    int number;
+    int number = 0;
     FILE *in = fopen(path, "r");
     assert_true(in && fscanf(in, "%d", &number) == 1);
     fclose(in);
