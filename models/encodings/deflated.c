@@ -30,16 +30,16 @@ struct block {
     struct deflated *d;
     int64_t n, wide;
     double bound;
-    double *x, *y;       /* n x wide */
+    double *x, *y;       /* n x WIDE; columns from wide on are 0 */
     double *null;        /* n: the null vector, of norm 1 */
     double *dots;        /* known x wide */
     double *gram, *turn; /* wide x wide */
     double *value, *work;
 };
 
-static double *row_of(const double *x, const struct block *s, int64_t i)
+static double *row_of(const double *x, int64_t i)
 {
-    return (double *)(uintptr_t)x + i * s->wide;
+    return (double *)(uintptr_t)x + i * WIDE;
 }
 
 static const float *known_row(const struct block *s, int64_t i)
@@ -57,20 +57,22 @@ static void laplacian_row(const struct block *s, int64_t i, const double *from, 
                           double beta, double keep)
 {
     const struct component *p = &s->d->part;
-    int64_t at = p->node[i], w = s->wide;
+    int64_t at = p->node[i];
     double sum[WIDE] = {0}, own = 0;
     for (int64_t e = p->adj->row_ptr[at]; e < p->adj->row_ptr[at + 1]; e++) {
         int64_t other = p->adj->col[e];
         double a = other == at ? 0 : p->scale ? p->scale[at] * p->scale[other] : 1;
-        const double *x = row_of(from, s, p->local[other]);
+        const double *x = row_of(from, p->local[other]);
         own += a;
-        for (int64_t c = 0; c < w; c++)
+#pragma omp simd
+        for (int c = 0; c < WIDE; c++)
             sum[c] += a * x[c];
     }
-    const double *x = row_of(from, s, i);
-    double *y = row_of(to, s, i);
+    const double *x = row_of(from, i);
+    double *y = row_of(to, i);
     own = p->scale ? 1 : own;
-    for (int64_t c = 0; c < w; c++)
+#pragma omp simd
+    for (int c = 0; c < WIDE; c++)
         y[c] = alpha * (own * x[c] - sum[c]) + beta * x[c] + keep * y[c];
 }
 
@@ -91,7 +93,7 @@ static void multiply_block(struct block *s, const double *from, double *to, doub
 /* x -= null sums */
 static void drop_null(const struct block *s, int64_t i, const double *sums)
 {
-    double *x = row_of(s->x, s, i);
+    double *x = row_of(s->x, i);
     for (int64_t c = 0; c < s->wide; c++)
         x[c] -= s->null[i] * sums[c];
 }
@@ -99,7 +101,7 @@ static void drop_null(const struct block *s, int64_t i, const double *sums)
 /* dots += known' x, or x -= known dots, in a row. Most known vectors may belong to other components. */
 static void add_dots(struct block *s, int64_t i)
 {
-    const double *x = row_of(s->x, s, i);
+    const double *x = row_of(s->x, i);
     const float *v = known_row(s, i);
     for (int64_t k = 0; k < s->d->known.count; k++)
         for (int64_t c = 0, end = v[k] == 0 ? 0 : s->wide; c < end; c++)
@@ -108,7 +110,7 @@ static void add_dots(struct block *s, int64_t i)
 
 static void drop_known(const struct block *s, int64_t i)
 {
-    double *x = row_of(s->x, s, i);
+    double *x = row_of(s->x, i);
     const float *v = known_row(s, i);
     for (int64_t k = 0; k < s->d->known.count; k++)
         for (int64_t c = 0, end = v[k] == 0 ? 0 : s->wide; c < end; c++)
@@ -121,7 +123,7 @@ static void deflate_once(struct block *s)
     double sums[WIDE] = {0};
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t c = 0; c < s->wide; c++)
-            sums[c] += s->null[i] * row_of(s->x, s, i)[c];
+            sums[c] += s->null[i] * row_of(s->x, i)[c];
     for (int64_t k = 0; k < s->d->known.count * s->wide; k++)
         s->dots[k] = 0;
     for (int64_t i = 0; i < s->n; i++) {
@@ -147,7 +149,7 @@ static void block_products(struct block *s, const double *x, const double *y)
     for (int64_t k = 0; k < w * w; k++)
         s->gram[k] = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        const double *left = row_of(x, s, i), *right = row_of(y, s, i);
+        const double *left = row_of(x, i), *right = row_of(y, i);
         for (int64_t j = 0; j < w; j++)
             for (int64_t k = 0; k < w; k++)
                 s->gram[j * w + k] += left[j] * right[k];
@@ -181,7 +183,7 @@ static void orthonormalise_block(struct block *s)
         block_products(s, s->x, s->x);
         factor(s);
         for (int64_t i = 0; i < s->n; i++) {
-            double *x = row_of(s->x, s, i);
+            double *x = row_of(s->x, i);
             for (int64_t j = 0; j < w; j++) {
                 for (int64_t k = 0; k < j; k++)
                     x[j] -= x[k] * s->gram[k * w + j];
@@ -205,7 +207,7 @@ static bool find_ritz(struct block *s)
     if (dense_symmetric(w, s->gram, 0, w, s->value, s->turn, s->work))
         return false;
     for (int64_t i = 0; i < s->n; i++) {
-        double *x = row_of(s->x, s, i), turned[WIDE];
+        double *x = row_of(s->x, i), turned[WIDE];
         for (int64_t c = 0; c < w; c++) {
             turned[c] = 0;
             for (int64_t j = 0; j < w; j++)
@@ -291,8 +293,8 @@ static void fill(struct block *s)
     }
     for (int64_t i = 0; i < s->n; i++)
         s->null[i] /= sqrt(squares);
-    for (int64_t k = 0; k < s->n * s->wide; k++) {
-        s->x[k] = rng_int24(s->d->key, (uint64_t)k) * 0x1p-23;
+    for (int64_t k = 0; k < s->n * WIDE; k++) {
+        s->x[k] = k % WIDE < s->wide ? rng_int24(s->d->key, (uint64_t)k) * 0x1p-23 : 0;
         s->y[k] = 0;
     }
 }
@@ -300,13 +302,13 @@ static void fill(struct block *s)
 enum deflated_result deflated_search(struct deflated *d, double *quotient)
 {
     int64_t n = d->part.nodes, w = min_of(WIDE, d->outside), known = d->known.count;
-    int64_t size = 2 * n * w + n + known * w + 2 * w * w + w + dense_work(w);
+    int64_t size = 2 * n * WIDE + n + known * w + 2 * w * w + w + dense_work(w);
     double *memory = malloc((size_t)size * sizeof *memory);
     struct block s = {.d = d, .n = n, .wide = w, .bound = spectrum_bound(&d->part), .x = memory};
     if (!memory)
         return DEFLATED_UNKNOWN;
-    s.y = s.x + n * w;
-    s.null = s.y + n * w;
+    s.y = s.x + n * WIDE;
+    s.null = s.y + n * WIDE;
     s.dots = s.null + n;
     s.gram = s.dots + known * w;
     s.turn = s.gram + w * w;

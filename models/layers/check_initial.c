@@ -33,8 +33,9 @@ static struct range range_of(const struct tape *t, struct mat m)
     m = tape_read(t, m, &copy);
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++) {
-            r.least = fmin(r.least, mat_get(m, i, k));
-            r.most = fmax(r.most, mat_get(m, i, k));
+            double value = mat_get(m, i, k);
+            r.least = value < r.least ? value : r.least;
+            r.most = value > r.most ? value : r.most;
         }
     free(copy);
     return r;
