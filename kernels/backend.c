@@ -8,16 +8,16 @@
 
 static const struct kernel ref_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch},                                \
-        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch},
+    {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch, NULL},                          \
+        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch, NULL},
 #include "kernels/ops_list.h"
 };
 
 /* Counts do not depend on the dtype. */
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch},                          \
-        {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch},
+    {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch, NULL},                    \
+        {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch, NULL},
 #include "kernels/ops_list.h"
 };
 

@@ -21,6 +21,11 @@ struct kernel {
     int bits;         /* significant bits of operands in products (TYPE_..., mat.h) */
     void (*run)(const void *args);
     int64_t (*scratch)(const void *args);
+    /*
+     * On a device: computes what depends on the shapes and graphs alone, once before the first run. The
+     * results stay in the scratch buffer, which only calls with the same shapes and graphs share. Null: none.
+     */
+    void (*prepare)(const void *args);
 };
 
 /* Properties reported by a device. */
@@ -52,8 +57,18 @@ struct device {
     /* Zero-fills, asynchronously, like a kernel. */
     void (*clear)(void *context, void *memory, int64_t bytes);
     void (*wait)(void *context);
-    int64_t (*available)(void *context); /* bytes that can be allocated */
+    int64_t (*available)(void *context); /* bytes that programs may allocate */
     int64_t (*taken)(void *context);     /* bytes in use by any process */
+    /*
+     * While set, kernel calls load the code that they need and launch nothing; data may be null. Null: no
+     * code is loaded.
+     */
+    void (*load_only)(void *context, bool only);
+    /*
+     * What was said when memory ran out since the last call, during a launch, which takes memory for code and
+     * for libraries; null: it did not. From then on nothing was launched.
+     */
+    const char *(*exhausted)(void *context);
     /* Points in time in the order of execution; `seconds` between two of them, after a wait. */
     void *(*event_new)(void *context);
     void (*event_free)(void *event);
@@ -61,7 +76,7 @@ struct device {
     double (*seconds)(void *from, void *to);
     /*
      * Work launched between begin and end is not run, but captured as a graph that can be launched as a
-     * whole.
+     * whole; null if memory ran out.
      */
     void (*capture_begin)(void *context);
     void *(*capture_end)(void *context);

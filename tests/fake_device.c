@@ -109,6 +109,12 @@ static int64_t taken(void *context)
     return f->allocated;
 }
 
+static const char *exhausted(void *context)
+{
+    (void)context;
+    return NULL;
+}
+
 static void *event_new(void *context)
 {
     (void)context;
@@ -194,6 +200,7 @@ static const struct device device = {
     .wait = wait,
     .available = available,
     .taken = taken,
+    .exhausted = exhausted,
     .event_new = event_new,
     .event_free = free,
     .event_record = event_record,

@@ -65,6 +65,8 @@ static void run_at(struct operands *o, const struct kernel *k, const struct plac
         if (o->blocks[i].bytes)
             operand_mat(&info->operands[i], &args)->data = base + p->at[i] + into_block(o, i);
     args.call = (struct call){.scratch = base + p->scratch, .context = context, .threads = 1};
+    if (k->prepare)
+        k->prepare(&args);
     k->run(&args);
 }
 

@@ -1,11 +1,11 @@
 /*
  * Arithmetic and lookups of CUDA kernels (kernels/cuda/math.h and search.h), from the same source on the
  * host: activations and their derivatives against libm in double, the online softmax of parts against the
- * softmax of the whole, and block numbers against enumeration. Then the grids of linear layers and dense
- * attention (launch.h): they cover the work and are valid launch configurations.
+ * softmax of the whole, and block numbers against enumeration. Then the grids of dense attention (plan.h):
+ * they cover the work and are valid launch configurations.
  */
-#include "kernels/cuda/launch.h"
 #include "kernels/cuda/math.h"
+#include "kernels/cuda/plan.h"
 #include "kernels/cuda/search.h"
 #include "kernels/rng.h"
 
@@ -255,38 +255,6 @@ static void expect_grid(struct launch l, int64_t x, int64_t y)
     assert_int_equal(l.block % WARP, 0);
 }
 
-static void test_width(void **state)
-{
-    (void)state;
-    static float data[8] __attribute__((aligned(16)));
-    struct mat m = {.data = data, .rows = 2, .cols = 8, .ld = 12, .dtype = F32};
-    assert_int_equal(launch_width(m), 4);
-    struct mat odd_ld = m, odd_cols = m, odd_data = m, one_row = m;
-    odd_ld.ld = 13;
-    odd_cols.cols = 7;
-    odd_data.data = data + 2;
-    one_row.ld = 13, one_row.rows = 1;
-    assert_int_equal(launch_width(odd_ld), 1);
-    assert_int_equal(launch_width(odd_cols), 1);
-    assert_int_equal(launch_width(odd_data), 1);
-    assert_int_equal(launch_width(one_row), 4);
-}
-
-static void test_linear_grids(void **state)
-{
-    (void)state;
-    expect_grid(launch_rows(1, 1, 4), 1, 1);
-    expect_grid(launch_rows(17, 129, 1), 5, 3);
-    expect_grid(launch_rows(17, 132, 4), 2, 3);
-    expect_grid(launch_rows((int64_t)1 << 40, 256, 4), 2, LAUNCH_MAX_Y);
-    for (int64_t rows = 1; rows < (int64_t)1 << 40; rows += 1 + rows / 7) {
-        int64_t parts = column_sums_parts(rows);
-        assert_true(parts * blocks_of(rows, parts) >= rows);
-        assert_true(parts == 1 || parts <= COLUMN_SUMS_PARTS);
-        expect_grid(launch_column_sums(33, parts), 2, parts);
-    }
-}
-
 static void test_attention_grids(void **state)
 {
     (void)state;
@@ -300,9 +268,9 @@ static void test_attention_grids(void **state)
     assert_int_equal(attention_rows(1 << 20, 1, 8, 16, 4, 132), 4);
     assert_int_equal(attention_rows(1 << 20, 1 << 15, 8, 16, 4, 132), 1); /* graphs of 32 rows */
     assert_int_equal(attention_rows(500, 1, 8, 16, 4, 132), 1);           /* 56 blocks */
-    expect_grid(launch_attention(500, 1, 8, 64), 8, 8);
-    expect_grid(launch_attention(1, 1, 1, 64), 1, 1);
-    expect_grid(launch_ragged_product(100, 7, 3), 10, 3);
+    expect_grid(launch_heads(500, 1, 8, 64, ATTENTION_THREADS), 8, 8);
+    expect_grid(launch_heads(1, 1, 1, 64, ATTENTION_THREADS), 1, 1);
+    expect_grid(launch_heads(100, 7, 3, 32, 256), 10, 3);
 }
 
 /* The number of queries is unknown on the host, but never exceeds the number of warps in the softmax grid. */
@@ -319,7 +287,7 @@ static void test_softmax_grid(void **state)
         }
         struct launch l = launch_softmax(graphs, pairs, 3);
         expect_grid(l, l.grid_x, 3);
-        assert_true((int64_t)l.grid_x * SOFTMAX_WARPS >= queries);
+        assert_true((int64_t)l.grid_x * (BLOCK / WARP) >= queries);
     }
 }
 
@@ -329,8 +297,7 @@ int main(void)
         cmocka_unit_test(test_activations),  cmocka_unit_test(test_activations_far_out),
         cmocka_unit_test(test_softmax),      cmocka_unit_test(test_empty_softmax),
         cmocka_unit_test(test_blocks),       cmocka_unit_test(test_large_blocks),
-        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_width),
-        cmocka_unit_test(test_linear_grids), cmocka_unit_test(test_attention_grids),
+        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_attention_grids),
         cmocka_unit_test(test_softmax_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

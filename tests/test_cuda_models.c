@@ -22,21 +22,25 @@ struct subject {
     const char *name;
     struct model_config parts;
     const struct opened_device *device;
+    const char *spmm; /* variant of both aggregations; null: the default */
 };
 
 static struct subject subjects[] = {
-    {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}, NULL},
+    {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}, NULL, NULL},
     {"gps, graph norm, sum",
      {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_SUM},
+     NULL,
      NULL},
-    {"gps, batch norm", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}, NULL},
+    {"gps, batch norm", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}, NULL, NULL},
     {"gps_sparse, no norm, max",
      {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX},
+     NULL,
      NULL},
-    {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}, NULL},
-    {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}, NULL},
-    {"sparse_transformer", {.attention = ATTENTION_SPARSE}, NULL},
-    {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}, NULL},
+    {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}, NULL, NULL},
+    {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}, NULL, NULL},
+    {"sparse_transformer", {.attention = ATTENTION_SPARSE}, NULL, NULL},
+    {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}, NULL, NULL},
+    {"gin by cuSPARSE", {.mpnn = MPNN_GIN}, NULL, "cusparse"},
 };
 
 static struct model_config sized(const struct subject *s, enum activation act)
@@ -50,10 +54,14 @@ static struct model_config sized(const struct subject *s, enum activation act)
     return c;
 }
 
-static struct tape_config on_device(const struct opened_device *d)
+static struct tape_config on_device(const struct subject *s)
 {
-    return (struct tape_config){
-        .backend = d->backend, .context = d->context, .dtype = F32, .threads = 1, .seed = 42};
+    return (struct tape_config){.backend = s->device->backend,
+                                .context = s->device->context,
+                                .dtype = F32,
+                                .threads = 1,
+                                .seed = 42,
+                                .variant = {[OP_spmm] = s->spmm, [OP_spmm_backward] = s->spmm}};
 }
 
 static struct recording ready(const struct model_config *c, const struct batch *b, struct tape_config t)
@@ -75,10 +83,9 @@ static void expect_good(const struct check *c)
  * As in bench/row/verify.c: before batch norm some gradients are zero, so that only single ops can be
  * compared.
  */
-static void check_against_double(const struct model_config *c, const struct batch *b,
-                                 const struct opened_device *d)
+static void check_against_double(const struct model_config *c, const struct batch *b, const struct subject *s)
 {
-    struct recording ours = ready(c, b, on_device(d));
+    struct recording ours = ready(c, b, on_device(s));
     struct check check = {0};
     if (c->norm != NORM_BATCH) {
         struct tape_config in_double = {.backend = &backend_oracle, .dtype = F64, .threads = 2, .seed = 42};
@@ -105,7 +112,7 @@ static void test_step_against_double(void **state)
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         for (int act = ACT_NONE + 1; act < ACT_KINDS; act++) {
             struct model_config c = sized(s, (enum activation)act);
-            check_against_double(&c, &batches[i], s->device);
+            check_against_double(&c, &batches[i], s);
         }
         batch_free(&batches[i]);
     }
@@ -141,7 +148,7 @@ static void test_replays_have_the_same_bits(void **state)
         skip();
     struct batch b = batch_er(env_set("GTMARK_SMALL") ? 50 : 300, 3);
     struct model_config c = sized(s, ACT_GELU);
-    struct tape_config plain = on_device(s->device), unshared = plain;
+    struct tape_config plain = on_device(s), unshared = plain;
     unshared.no_reuse = true;
     struct recording r[] = {ready(&c, &b, plain), ready(&c, &b, plain), ready(&c, &b, unshared),
                             ready(&c, &b, plain)};
@@ -160,10 +167,36 @@ static void test_replays_have_the_same_bits(void **state)
     batch_free(&b);
 }
 
+/* What cuSPARSE prepares belongs to the graph, once for each direction, and to no entry alone. */
+static void test_preparation_is_shared(void **state)
+{
+    const struct subject *s = *state;
+    if (!s->device->context)
+        skip();
+    struct batch b = batch_er(50, 3);
+    struct model_config c = sized(s, ACT_GELU);
+    c.layers = 4;
+    struct recording r = ready(&c, &b, on_device(s));
+    const struct entry *first[OPS] = {NULL};
+    int shared = 0;
+    for (int i = 0; i < tape_entry_count(r.tape); i++) {
+        const struct entry *e = tape_entry(r.tape, i), *before = first[e->op];
+        if (!e->kernel->prepare)
+            continue;
+        first[e->op] = before ? before : e;
+        assert_int_equal(e->prepared, before != NULL);
+        assert_ptr_equal(((struct call *)e->args)->scratch, ((struct call *)first[e->op]->args)->scratch);
+        shared += e->prepared;
+    }
+    assert_int_equal(shared, 2 * (c.layers - 1));
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
 int main(void)
 {
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
-    struct CMUnitTest tests[2 * SUBJECTS];
+    struct CMUnitTest tests[2 * SUBJECTS + 1];
     char names[SUBJECTS][80];
     struct opened_device device = device_of_tests();
     if (!device.context)
@@ -176,6 +209,8 @@ int main(void)
         tests[2 * i + 1] =
             (struct CMUnitTest){names[i], test_replays_have_the_same_bits, NULL, NULL, &subjects[i]};
     }
+    tests[2 * SUBJECTS] = (struct CMUnitTest){"preparation is shared", test_preparation_is_shared, NULL, NULL,
+                                              &subjects[SUBJECTS - 1]};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_of_tests_close(&device);
     return failed;

@@ -130,10 +130,10 @@ static int64_t attention_scratch(const void *args)
 const struct backend *backend_cpu(void)
 {
     static const struct kernel kernels[] = {
-        {OP_linear, "planted", TYPE_f32, faulty_linear, linear_scratch},
-        {OP_linear, "tf32", TYPE_tf32, tf32_linear, linear_scratch},
-        {OP_linear_backward, "planted", TYPE_f32, faulty_linear_backward, linear_backward_scratch},
-        {OP_attention, "planted", TYPE_f32, faulty_attention, attention_scratch},
+        {OP_linear, "planted", TYPE_f32, faulty_linear, linear_scratch, NULL},
+        {OP_linear, "tf32", TYPE_tf32, tf32_linear, linear_scratch, NULL},
+        {OP_linear_backward, "planted", TYPE_f32, faulty_linear_backward, linear_backward_scratch, NULL},
+        {OP_attention, "planted", TYPE_f32, faulty_attention, attention_scratch, NULL},
     };
     static const struct backend faulty = {.name = "faulty",
                                           .doc = "kernels with planted faults",

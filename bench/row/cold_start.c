@@ -45,9 +45,10 @@ static bool answer(const struct workload *w, double limit, double *at, struct me
         tape_run(r.tape);
         tape_wait(r.tape);
         at[COLD_START_TOTAL] = clock_now();
+        room = !tape_exhausted(r.tape);
     }
     tape_free(r.tape);
-    return room || complain(error, "no memory for the arena");
+    return room || complain(error, "no memory for a run");
 }
 
 /* One cold start; stores the seconds of step s in seconds[s][n]. False with a message. */

@@ -99,7 +99,7 @@ static const char *gpu_unwanted(const struct target *t)
 static bool gpu_run(struct target *t, struct message *missing)
 {
     (void)missing;
-    sampling_reset(t->job->options, t->recording->tape);
+    tape_init(t->recording->tape);
     t->result->energy = energy_measure(t->recording->tape, t->job->options->device.nvml, ENERGY_SECONDS);
     t->result->energy.joules /= (double)t->work->batch.graphs;
     return true;

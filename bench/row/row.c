@@ -85,6 +85,9 @@ static void measure_program(struct visit *v, enum program_kind kind)
         m->result.program[kind].samples = m->samples[kind].n > 0 ? &m->samples[kind] : NULL;
         if (v->plan->first)
             finish_program(m, kind, &r);
+        const char *fault = tape_exhausted(r.tape);
+        if (fault)
+            outcome_set(&m->result.outcome, "oom", "%s: memory ran out (%s)", program_name(kind), fault);
     }
     tape_free(r.tape);
 }

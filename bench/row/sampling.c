@@ -7,16 +7,6 @@
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
 
-void sampling_reset(const struct options *o, struct tape *t)
-{
-    tape_init(t);
-    if (!o->cuda_graph || tape_captured(t))
-        return;
-    tape_run(t);
-    tape_capture(t);
-    tape_init(t);
-}
-
 struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
                               double deadline)
 {
@@ -55,7 +45,7 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
     progress_samples(job->progress, 0, 0);
     if (rule.warmup == 0 && !o->device.context)
         map_pages(r->tape);
-    sampling_reset(o, r->tape);
+    tape_init(r->tape);
     struct samples turn = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
     if (interrupt_signal() && turn.n < rule.runs) /* --resume takes the whole turn again */

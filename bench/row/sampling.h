@@ -27,9 +27,6 @@ struct turn_plan {
 struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
                               double deadline);
 
-/* Resets to the initial state. With --cuda-graph captures the program as one graph, after a plain run. */
-void sampling_reset(const struct options *o, struct tape *t);
-
 /* Takes the turn of a loaded program and adds it to the samples. */
 void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
                    const struct recording *r, double deadline, struct samples *samples);

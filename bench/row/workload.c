@@ -162,13 +162,39 @@ struct recording workload_record_reference(const struct workload *w, enum progra
     return record_tape(w, kind, (struct tape_config){.backend = &backend_ref, .dtype = MODEL_DTYPE});
 }
 
+/* Whether a device had memory for what was just done; if not, sets the outcome. */
+static bool had_memory(const struct tape *t, const char *what, struct outcome *outcome)
+{
+    const char *fault = tape_exhausted(t);
+    return !fault || outcome_set(outcome, "oom", "no memory is left for %s (%s)", what, fault);
+}
+
+/*
+ * The first run on a device, in which libraries load code and take memory; if it will be replayed as a graph,
+ * it is then captured, during which they may not.
+ */
+static bool run_first(const struct options *o, struct tape *t, struct outcome *outcome)
+{
+    if (!o->device.context)
+        return true;
+    tape_init(t);
+    tape_run(t);
+    if (o->cuda_graph)
+        tape_capture(t);
+    tape_wait(t);
+    return had_memory(t, "what its libraries need", outcome);
+}
+
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome)
 {
     const struct options *o = w->options;
-    return fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
+    tape_load(r->tape);
+    return had_memory(r->tape, "the code of its kernels", outcome) &&
+           fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
            workload_open_blas(w, r->tape, outcome) &&
-           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated"));
+           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated")) &&
+           run_first(o, r->tape, outcome);
 }
 
 void workload_close(struct workload *w)

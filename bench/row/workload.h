@@ -63,7 +63,10 @@ struct recording workload_record_reference(const struct workload *w, enum progra
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
 bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);
 
-/* Allocates the memory of a recorded program, and opens the BLAS for it. False with the outcome, "oom". */
+/*
+ * Allocates the memory of a recorded program, opens the BLAS for it, and makes it ready to replay: on a GPU
+ * after a first run, with --cuda-graph as a graph. False with the outcome, "oom".
+ */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 

@@ -47,7 +47,7 @@ static double time_program(const struct workload *w, enum program_kind kind, dou
     struct outcome outcome;
     double median = INFINITY;
     if (workload_load(w, kind, &r, &outcome)) {
-        sampling_reset(w->options, r.tape);
+        tape_init(r.tape);
         struct samples s = sample_tape(r.tape, &rule);
         if (s.n == PROBE_RUNS)
             median = summarize(s.seconds, PROBE_RUNS).median;

@@ -8,11 +8,11 @@
 
 #define ROW(op, variant, type, run)                                                                          \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), NULL                                                        \
+        OP_##op, variant, TYPE_##type, CPU(run), NULL, NULL                                                  \
     }
 #define ROW_SCRATCH(op, variant, type, run)                                                                  \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch)                                          \
+        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch), NULL                                    \
     }
 
 static const struct kernel kernels[] = {

@@ -12,6 +12,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 
+namespace
+{
 struct adamw_work {
     struct mat p, m, v, g;
     const double *schedule; /* t, lr */
@@ -22,7 +24,7 @@ struct adamw_factors {
     float beta1, rest1, beta2, rest2, keep, step, unbias2, eps;
 };
 
-static __device__ struct adamw_factors factors_of(const struct adamw_work &w)
+__device__ struct adamw_factors factors_of(const struct adamw_work &w)
 {
     double t = w.schedule[0], lr = w.schedule[1];
     struct adamw_factors f;
@@ -71,6 +73,12 @@ template <int V> __global__ void __launch_bounds__(BLOCK, 1) adamw(struct lines 
 /* Few enough blocks that computing the factors is negligible, enough to keep a large device busy. */
 enum { ADAMW_BLOCKS = 2048 };
 
+__global__ void advance(double *schedule)
+{
+    schedule[0] += 1;
+}
+} // namespace
+
 extern "C" void cuda_adamw(const void *args)
 {
     const struct adamw_args *a = (const struct adamw_args *)args;
@@ -87,17 +95,12 @@ extern "C" void cuda_adamw(const void *args)
                                  a->decay};
     struct launch plan = lines_launch(l);
     plan.grid_x = (unsigned)min_of(plan.grid_x, ADAMW_BLOCKS);
-    CUDA_CHECK(run(a->call, plan, l.width == WIDE ? adamw<WIDE> : adamw<1>, l, w));
-}
-
-static __global__ void advance(double *schedule)
-{
-    schedule[0] += 1;
+    CUDA_CHECK(a->call, run(a->call, plan, l.width == WIDE ? adamw<WIDE> : adamw<1>, l, w));
 }
 
 extern "C" void cuda_advance(const void *args)
 {
     const struct advance_args *a = (const struct advance_args *)args;
     const struct launch one = {1, 1, 1, 0};
-    CUDA_CHECK(run(a->call, one, advance, (double *)a->schedule.data));
+    CUDA_CHECK(a->call, run(a->call, one, advance, (double *)a->schedule.data));
 }

@@ -14,11 +14,14 @@
  * choice does not change results, because the summation order is the same.
  */
 #include "kernels/cuda/attention.cuh"
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/run.cuh"
 
-enum { MOST_ROWS = 4 /* per thread */ };
+namespace
+{
+enum {
+    MOST_ROWS = 4,   /* per thread */
+    MOST_BLOCKS = 2, /* of such threads per multiprocessor: for more, ptxas would spill registers */
+};
 
 /* A warp's partial state of the online softmax. */
 template <int DH, int ROWS> struct softmax_rows {
@@ -100,7 +103,7 @@ template <int DH, int ROWS> struct softmax_rows {
 };
 
 template <int DH, int ROWS>
-static __global__ void __launch_bounds__(ATTENTION_THREADS)
+__global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BLOCKS : 0)
     attend(struct attention_args a, int dh, float scale, bool aligned)
 {
     typedef softmax_rows<DH, ROWS> state;
@@ -130,26 +133,26 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
 }
 
 struct forward {
-    template <int DH> static void launch(const struct attention_args *a)
+    template <int DH> static cuda_status launch(const struct attention_args *a)
     {
-        const struct cuda_context *c = (const struct cuda_context *)a->call.context;
         int64_t n = a->q.rows, graphs = graph_count(a->graphs);
         int dh = (int)(a->q.cols / a->heads);
         const int groups = layout<DH>::GROUPS;
-        int rows = attention_rows(n, graphs, a->heads, groups, MOST_ROWS, c->multiprocessors);
-        struct launch l = launch_attention(n, graphs, a->heads, groups * rows);
+        int rows =
+            attention_rows(n, graphs, a->heads, groups, MOST_ROWS, context_of(a->call)->multiprocessors);
+        struct launch l = launch_heads(n, graphs, a->heads, groups * rows, ATTENTION_THREADS);
         float scale = (float)(1 / sqrt((double)dh));
         bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
-        if (rows == MOST_ROWS)
-            run(a->call, l, attend<DH, MOST_ROWS>, *a, dh, scale, aligned);
-        else
-            run(a->call, l, attend<DH, 1>, *a, dh, scale, aligned);
+        return run(a->call, l, rows == MOST_ROWS ? attend<DH, MOST_ROWS> : attend<DH, 1>, *a, dh, scale,
+                   aligned);
     }
 };
+} // namespace
 
 extern "C" void cuda_attention(const void *args)
 {
     const struct attention_args *a = (const struct attention_args *)args;
-    CUDA_REQUIRE(launch_for_width<forward>(a->q.cols / a->heads, a), "a head has more than 128 columns");
-    CUDA_CHECK(cudaPeekAtLastError());
+    int64_t dh = a->q.cols / a->heads;
+    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
+    CUDA_CHECK(a->call, launch_for_width<forward>(dh, a));
 }

@@ -16,11 +16,9 @@
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_CUH
 
-#include "kernels/cuda/launch.h"
 #include "kernels/cuda/math.h"
-#include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/search.h"
-#include "kernels/cuda/warp.cuh"
 
 enum {
     WARPS = ATTENTION_THREADS / WARP,
@@ -144,7 +142,7 @@ __device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<DH, RO
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        dots[r] = sum_neighbours(dots[r], layout<DH>::LANES);
+        dots[r] = team_sum(WHOLE_WARP, layout<DH>::LANES, dots[r]);
 }
 
 /* row r += factor[r] times a row of a tile */
@@ -239,30 +237,23 @@ __device__ static inline struct row_block block_of(struct offsets graphs, int si
 /* Whether pieces of rows are aligned in every head. */
 static inline bool pieces_aligned(struct mat m, int dh)
 {
-    return launch_width(m) == PIECE && dh % PIECE == 0;
+    return dh % PIECE == 0 && width_of(&m, 1) == PIECE;
 }
 
-/* Calls OP::launch<DH>(args) with the DH for heads of dh columns; returns false if there is none. */
-template <class OP, class ARGS> static inline bool launch_for_width(int64_t dh, const ARGS *args)
+/* OP::launch<DH>(args) with the DH for heads of dh columns; there must be one (attention_width). */
+template <class OP, class ARGS> static inline cuda_status launch_for_width(int64_t dh, const ARGS *args)
 {
     switch (attention_width(dh)) {
     case 8:
-        OP::template launch<8>(args);
-        return true;
+        return OP::template launch<8>(args);
     case 16:
-        OP::template launch<16>(args);
-        return true;
+        return OP::template launch<16>(args);
     case 32:
-        OP::template launch<32>(args);
-        return true;
+        return OP::template launch<32>(args);
     case 64:
-        OP::template launch<64>(args);
-        return true;
-    case 128:
-        OP::template launch<128>(args);
-        return true;
+        return OP::template launch<64>(args);
     default:
-        return false;
+        return OP::template launch<128>(args);
     }
 }
 

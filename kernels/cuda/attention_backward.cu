@@ -10,10 +10,10 @@
  * order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
  */
 #include "kernels/cuda/attention.cuh"
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/run.cuh"
 
+namespace
+{
 enum {
     MOST_ROWS = 2,   /* per thread */
     KEYS_BLOCKS = 2, /* of `keys` per multiprocessor: with more, the compiler would spill registers */
@@ -130,8 +130,8 @@ template <int DH, int ROWS> struct key_rows {
 
 /* lse and delta of the block's queries; undefined for missing queries. */
 template <int DH, int ROWS>
-__device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
-                                        struct row_block b, struct head h)
+__device__ inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
+                                 struct row_block b, struct head h)
 {
     const place<DH> p;
     rows_of<DH, ROWS> y;
@@ -143,12 +143,12 @@ __device__ static inline void load_sums(query_rows<DH, ROWS> *s, const struct at
 #pragma unroll
         for (int c = 0; c < layout<DH>::COLUMNS; c++)
             s->delta[r] += s->dy.at[r][c] * y.at[r][c];
-        s->delta[r] = sum_neighbours(s->delta[r], layout<DH>::LANES);
+        s->delta[r] = team_sum(WHOLE_WARP, layout<DH>::LANES, s->delta[r]);
     }
 }
 
 template <int DH, int ROWS>
-static __global__ void __launch_bounds__(ATTENTION_THREADS)
+__global__ void __launch_bounds__(ATTENTION_THREADS)
     queries(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef query_rows<DH, ROWS> state;
@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS)
 }
 
 template <int DH, int ROWS>
-static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
+__global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     keys(struct attention_backward_args a, struct backward_plan plan)
 {
     typedef key_rows<DH, ROWS> state;
@@ -209,45 +209,43 @@ static __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     put_rows<DH, ROWS>(a.dv, b, h, s.dv, ones);
 }
 
-static struct backward_plan backward_plan_of(const struct attention_backward_args *a)
+struct backward_plan backward_plan_of(const struct attention_backward_args *a)
 {
     struct backward_plan p = {};
     p.dh = (int)(a->q.cols / a->heads);
     p.scale = (float)(1 / sqrt((double)p.dh));
     p.aligned = pieces_aligned(a->q, p.dh) && pieces_aligned(a->k, p.dh) && pieces_aligned(a->v, p.dh) &&
                 pieces_aligned(a->dy, p.dh);
-    p.delta.data = a->call.scratch;
-    p.delta.rows = a->heads;
-    p.delta.cols = p.delta.ld = a->q.rows;
-    p.delta.dtype = F32;
+    p.delta = scratch_mat(a->call, 0, a->heads, a->q.rows);
     return p;
 }
 
-template <int DH, int ROWS> static void launch_both(const struct attention_backward_args *a)
+template <int DH, int ROWS> cuda_status launch_both(const struct attention_backward_args *a)
 {
-    struct launch l =
-        launch_attention(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS);
-    run(a->call, l, queries<DH, ROWS>, *a, backward_plan_of(a));
-    run(a->call, l, keys<DH, ROWS>, *a, backward_plan_of(a));
+    struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
+                                   ATTENTION_THREADS);
+    struct backward_plan plan = backward_plan_of(a);
+    cuda_status status = run(a->call, l, queries<DH, ROWS>, *a, plan);
+    return status.fault ? status : run(a->call, l, keys<DH, ROWS>, *a, plan);
 }
 
 struct backward {
-    template <int DH> static void launch(const struct attention_backward_args *a)
+    template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
-        const struct cuda_context *c = (const struct cuda_context *)a->call.context;
         if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
-                           c->multiprocessors) == MOST_ROWS)
-            launch_both<DH, MOST_ROWS>(a);
-        else
-            launch_both<DH, 1>(a);
+                           context_of(a->call)->multiprocessors) == MOST_ROWS)
+            return launch_both<DH, MOST_ROWS>(a);
+        return launch_both<DH, 1>(a);
     }
 };
+} // namespace
 
 extern "C" void cuda_attention_backward(const void *args)
 {
     const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    CUDA_REQUIRE(launch_for_width<backward>(a->q.cols / a->heads, a), "a head has more than 128 columns");
-    CUDA_CHECK(cudaPeekAtLastError());
+    int64_t dh = a->q.cols / a->heads;
+    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
+    CUDA_CHECK(a->call, launch_for_width<backward>(dh, a));
 }
 
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)

@@ -8,22 +8,20 @@
  * root of graphs times pairs (Cauchy and Schwarz), for which the grid is planned; the exact number is the
  * last offset, on the device.
  */
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/launch.h"
 #include "kernels/cuda/math.h"
-#include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/pairs.cuh"
-#include "kernels/cuda/run.cuh"
+#include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/search.h"
-#include "kernels/cuda/warp.cuh"
 
+namespace
+{
 /* The pairs of a query: entries begin .. begin + count - 1 of each head's row. */
 struct query {
     int64_t begin, count;
 };
 
-__device__ static inline struct query query_of(struct offsets graphs, const int64_t *first, int64_t i)
+__device__ inline struct query query_of(struct offsets graphs, const int64_t *first, int64_t i)
 {
     const int64_t *at = (const int64_t *)graphs.at.data;
     int64_t g = range_of(at, graphs.at.ld, graph_count(graphs), i), from = at[g * graphs.at.ld];
@@ -33,69 +31,72 @@ __device__ static inline struct query query_of(struct offsets graphs, const int6
     return q;
 }
 
-__device__ static inline void query_softmax(const float *s, float *p, int64_t count)
+__device__ inline void query_softmax(const float *s, float *p, int64_t count)
 {
     int lane = threadIdx.x % WARP;
     float top = -INFINITY, sum = 0;
     for (int64_t j = lane; j < count; j += WARP)
         top = softmax_top(top, s[j]);
-    top = warp_max(top);
+    top = team_max(WHOLE_WARP, WARP, top);
     for (int64_t j = lane; j < count; j += WARP) {
         p[j] = expf(s[j] - top);
         sum += p[j];
     }
-    sum = warp_sum(sum);
+    sum = team_sum(WHOLE_WARP, WARP, sum);
     for (int64_t j = lane; j < count; j += WARP)
         p[j] /= sum;
 }
 
-__device__ static inline void query_softmax_backward(float *ds, bool acc, const float *dp, const float *p,
-                                                     int64_t count)
+__device__ inline void query_softmax_backward(float *ds, bool acc, const float *dp, const float *p,
+                                              int64_t count)
 {
     int lane = threadIdx.x % WARP;
     float delta = 0;
     for (int64_t j = lane; j < count; j += WARP)
         delta += dp[j] * p[j];
-    delta = warp_sum(delta);
+    delta = team_sum(WHOLE_WARP, WARP, delta);
     for (int64_t j = lane; j < count; j += WARP)
         ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
 }
 
 /* Warps stride over the queries, whose number is the last offset. */
-__device__ static inline int64_t first_query()
+__device__ inline int64_t first_query()
 {
-    return (int64_t)blockIdx.x * SOFTMAX_WARPS + threadIdx.x / WARP;
+    return (int64_t)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
 }
 
-__device__ static inline int64_t queries_in(struct offsets graphs)
+__device__ inline int64_t queries_in(struct offsets graphs)
 {
     return graph_first(graphs, graph_count(graphs));
 }
 
-static __global__ void softmax(struct mat p, struct mat s, struct offsets graphs, const int64_t *first)
+__global__ void __launch_bounds__(BLOCK, 1)
+    softmax(struct mat p, struct mat s, struct offsets graphs, const int64_t *first)
 {
-    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
+    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * (BLOCK / WARP)) {
         struct query q = query_of(graphs, first, i);
         query_softmax(entry(s, blockIdx.y, q.begin), entry(p, blockIdx.y, q.begin), q.count);
     }
 }
 
-static __global__ void softmax_backward(struct mat ds, struct mat dp, struct mat p, struct offsets graphs,
-                                        const int64_t *first)
+__global__ void __launch_bounds__(BLOCK, 1)
+    softmax_backward(struct mat ds, struct mat dp, struct mat p, struct offsets graphs, const int64_t *first)
 {
-    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * SOFTMAX_WARPS) {
+    for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * (BLOCK / WARP)) {
         struct query q = query_of(graphs, first, i);
         query_softmax_backward(entry(ds, blockIdx.y, q.begin), ds.acc, entry(dp, blockIdx.y, q.begin),
                                entry(p, blockIdx.y, q.begin), q.count);
     }
 }
+} // namespace
 
 extern "C" void cuda_attention_softmax(const void *args)
 {
     const struct attention_softmax_args *a = (const struct attention_softmax_args *)args;
     struct launch l = launch_softmax(graph_count(a->graphs), a->graphs.pairs, a->s.rows);
-    const int64_t *first = pairs_of(&a->call, a->graphs);
-    CUDA_CHECK(run(a->call, l, softmax, a->p, a->s, a->graphs, first));
+    const int64_t *first;
+    CUDA_CHECK(a->call, run_pairs(a->call, a->graphs, &first));
+    CUDA_CHECK(a->call, run(a->call, l, softmax, a->p, a->s, a->graphs, first));
 }
 
 extern "C" void cuda_attention_softmax_backward(const void *args)
@@ -104,8 +105,9 @@ extern "C" void cuda_attention_softmax_backward(const void *args)
     if (!mat_present(a->ds))
         return;
     struct launch l = launch_softmax(graph_count(a->graphs), a->graphs.pairs, a->p.rows);
-    const int64_t *first = pairs_of(&a->call, a->graphs);
-    CUDA_CHECK(run(a->call, l, softmax_backward, a->ds, a->dp, a->p, a->graphs, first));
+    const int64_t *first;
+    CUDA_CHECK(a->call, run_pairs(a->call, a->graphs, &first));
+    CUDA_CHECK(a->call, run(a->call, l, softmax_backward, a->ds, a->dp, a->p, a->graphs, first));
 }
 
 extern "C" int64_t cuda_attention_softmax_scratch(const void *args)

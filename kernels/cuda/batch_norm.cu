@@ -14,20 +14,19 @@
 #include "kernels/cuda/entries.cuh"
 #include "kernels/cuda/moments.h"
 
+namespace
+{
 template <int V> struct welford {
     int count;
     vec<V> mean, m2;
 };
 
-template <int V> static __device__ void follow(welford<V> &w, vec<V> x)
+template <int V> __device__ void follow(welford<V> &w, vec<V> x)
 {
     float share = 1.0f / (float)++w.count;
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        float apart = x.at[v] - w.mean.at[v];
-        w.mean.at[v] += apart * share;
-        w.m2.at[v] += apart * (x.at[v] - w.mean.at[v]);
-    }
+    vec<V> apart = x - w.mean;
+    w.mean = w.mean + apart * share;
+    w.m2 = w.m2 + apart * (x - w.mean);
 }
 
 /*
@@ -35,8 +34,8 @@ template <int V> static __device__ void follow(welford<V> &w, vec<V> x)
  * lane V + v of each lane to to[k] (mean) and to[D + k] (m2).
  */
 template <int V>
-static __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, int64_t first,
-                                     int64_t D, float *to, float (*shared)[BLOCK])
+__device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, int64_t first, int64_t D,
+                              float *to, float (*shared)[BLOCK])
 {
     int teams = BLOCK / lanes;
 #pragma unroll
@@ -84,13 +83,13 @@ struct batch_results {
     double eps, momentum;
 };
 
-static __device__ void move(const struct mat &running, int64_t k, double momentum, double value)
+__device__ void move(const struct mat &running, int64_t k, double momentum, double value)
 {
     if (present(running))
         *entry(running, 0, k) = (float)((1 - momentum) * *entry(running, 0, k) + momentum * value);
 }
 
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     column_statistics(struct columns c, const float *partial, struct batch_results to)
 {
     __shared__ struct moments shared[TOTAL_TEAMS][WARP];
@@ -120,13 +119,9 @@ static __global__ void __launch_bounds__(BLOCK, 1)
     move(to.running_var, k, to.momentum, all.m2 / (all.count > 1 ? all.count - 1 : 1));
 }
 
-template <int V>
-static __device__ vec<V> normalised(vec<V> x, vec<V> mean, vec<V> rstd, vec<V> gain, vec<V> bias)
+template <int V> __device__ vec<V> normalised(vec<V> x, vec<V> mean, vec<V> rstd, vec<V> gain, vec<V> bias)
 {
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        x.at[v] = (x.at[v] - mean.at[v]) * rstd.at[v] * gain.at[v] + bias.at[v];
-    return x;
+    return (x - mean) * rstd * gain + bias;
 }
 
 struct normal_entries {
@@ -140,47 +135,21 @@ struct normal_entries {
     }
 };
 
-static struct columns batch_columns(struct mat x, int width)
-{
-    return columns_of(x.rows, x.cols, width);
-}
-
 /* Scratch: two numbers per column, then the chunks' sums. */
-static struct mat column_pairs(struct call call, int64_t D)
+struct mat column_pairs(struct call call, int64_t D)
 {
     return scratch_mat(call, 0, 2, round_up(D, WIDE));
 }
 
-static float *chunk_sums(struct call call, int64_t D)
+float *chunk_sums(struct call call, int64_t D)
 {
     return (float *)scratch_at(call, scratch_bytes(2 * round_up(D, WIDE), sizeof(float)));
 }
 
-static int64_t batch_scratch(struct mat x)
+int64_t batch_scratch(struct mat x)
 {
     return scratch_bytes(2 * round_up(x.cols, WIDE), sizeof(float)) +
-           columns_bytes(batch_columns(x, WIDE).chunks, x.cols);
-}
-
-extern "C" void cuda_batch_norm(const void *args)
-{
-    const struct batch_norm_args *a = (const struct batch_norm_args *)args;
-    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
-    struct columns c = batch_columns(a->x, width_of(all, 4));
-    struct mat statistics = column_pairs(a->call, a->x.cols);
-    float *partial = chunk_sums(a->call, a->x.cols);
-    const struct batch_results to = {statistics,     a->stats, a->running_mean,
-                                     a->running_var, a->eps,   a->momentum};
-    CUDA_CHECK(run(a->call, columns_launch(c), c.width == WIDE ? column_moments<WIDE> : column_moments<1>, c,
-                   a->x, partial));
-    CUDA_CHECK(run(a->call, launch_blocks(blocks_of(c.cols, WARP), 1), column_statistics, c, partial, to));
-    const normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
-    CUDA_CHECK(run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, c.width), f));
-}
-
-extern "C" int64_t cuda_batch_norm_scratch(const void *args)
-{
-    return batch_scratch(((const struct batch_norm_args *)args)->x);
+           columns_bytes(columns_of(x.rows, x.cols, WIDE).chunks, x.cols);
 }
 
 struct inference_entries {
@@ -198,15 +167,6 @@ struct inference_entries {
     }
 };
 
-extern "C" void cuda_batch_norm_inference(const void *args)
-{
-    const struct batch_norm_inference_args *a = (const struct batch_norm_inference_args *)args;
-    const struct mat all[] = {a->y, a->x, a->gain, a->bias, a->running_mean, a->running_var};
-    const inference_entries f = {a->y,           a->x,         a->gain, a->bias, a->running_mean,
-                                 a->running_var, (float)a->eps};
-    CUDA_CHECK(run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 6)), f));
-}
-
 /* s = sum of dy and t = sum of dy n. */
 struct batch_sums {
     struct mat dy, x, stats;
@@ -216,13 +176,9 @@ struct batch_sums {
     }
     template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
     {
-        vec<V> dy_ik = load<V>(entry(dy, i, k)), x_ik = load<V>(entry(x, i, k));
-        vec<V> mean = load<V>(entry(stats, 0, k)), rstd = load<V>(entry(stats, 1, k));
-#pragma unroll
-        for (int v = 0; v < V; v++) {
-            sums.s.at[v] += dy_ik.at[v];
-            sums.t.at[v] += dy_ik.at[v] * ((x_ik.at[v] - mean.at[v]) * rstd.at[v]);
-        }
+        vec<V> slope = load<V>(entry(dy, i, k)), mean = load<V>(entry(stats, 0, k));
+        sums.s = sums.s + slope;
+        sums.t = sums.t + slope * ((load<V>(entry(x, i, k)) - mean) * load<V>(entry(stats, 1, k)));
     }
 };
 
@@ -231,34 +187,58 @@ struct slope_entries {
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(dy, i, k)), x_ik = load<V>(entry(x, i, k));
-        vec<V> mean = load<V>(entry(stats, 0, k)), rstd = load<V>(entry(stats, 1, k));
+        vec<V> slope = load<V>(entry(dy, i, k)), rstd = load<V>(entry(stats, 1, k));
+        vec<V> n = (load<V>(entry(x, i, k)) - load<V>(entry(stats, 0, k))) * rstd;
         vec<V> s = load<V>(entry(means, 0, k)), t = load<V>(entry(means, 1, k));
-        vec<V> factor = load<V>(entry(gain, 0, k));
-#pragma unroll
-        for (int v = 0; v < V; v++) {
-            float n = (x_ik.at[v] - mean.at[v]) * rstd.at[v];
-            slope.at[v] = (slope.at[v] - s.at[v] - n * t.at[v]) * (factor.at[v] * rstd.at[v]);
-        }
-        put(entry(dx, i, k), dx.acc, slope);
+        put(entry(dx, i, k), dx.acc, (slope - s - n * t) * (load<V>(entry(gain, 0, k)) * rstd));
     }
 };
+} // namespace
+
+extern "C" void cuda_batch_norm(const void *args)
+{
+    const struct batch_norm_args *a = (const struct batch_norm_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
+    struct columns c = columns_of(a->x.rows, a->x.cols, width_of(all, 4));
+    struct mat statistics = column_pairs(a->call, a->x.cols);
+    float *partial = chunk_sums(a->call, a->x.cols);
+    const struct batch_results to = {statistics,     a->stats, a->running_mean,
+                                     a->running_var, a->eps,   a->momentum};
+    CUDA_CHECK(a->call, run(a->call, columns_launch(c),
+                            c.width == WIDE ? column_moments<WIDE> : column_moments<1>, c, a->x, partial));
+    CUDA_CHECK(a->call,
+               run(a->call, launch_blocks(blocks_of(c.cols, WARP), 1), column_statistics, c, partial, to));
+    const normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
+    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, c.width), f));
+}
+
+extern "C" int64_t cuda_batch_norm_scratch(const void *args)
+{
+    return batch_scratch(((const struct batch_norm_args *)args)->x);
+}
+
+extern "C" void cuda_batch_norm_inference(const void *args)
+{
+    const struct batch_norm_inference_args *a = (const struct batch_norm_inference_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias, a->running_mean, a->running_var};
+    const inference_entries f = {a->y,           a->x,         a->gain, a->bias, a->running_mean,
+                                 a->running_var, (float)a->eps};
+    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 6)), f));
+}
 
 extern "C" void cuda_batch_norm_backward(const void *args)
 {
     const struct batch_norm_backward_args *a = (const struct batch_norm_backward_args *)args;
     const struct mat all[] = {a->dx, a->dy, a->x, a->gain, a->stats};
-    struct columns c = batch_columns(a->x, width_of(all, 5));
+    struct columns c = columns_of(a->x.rows, a->x.cols, width_of(all, 5));
     struct mat means = column_pairs(a->call, a->x.cols);
-    float *partial = chunk_sums(a->call, a->x.cols);
     const batch_sums sums = {a->dy, a->x, a->stats};
-    CUDA_CHECK(run_column_partials(a->call, c, sums, partial));
     const struct column_results to = {a->dbias, a->dgain, means, c.rows};
-    CUDA_CHECK(run_column_totals(a->call, c.chunks, c.cols, partial, to));
+    CUDA_CHECK(a->call, run_columns(a->call, c, sums, chunk_sums(a->call, a->x.cols), to));
     if (!mat_present(a->dx))
         return;
     const slope_entries f = {a->dx, a->dy, a->x, a->stats, a->gain, means};
-    CUDA_CHECK(run_entries(a->call, lines_by_row(a->x.rows, a->x.cols, c.width), f));
+    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->x.rows, a->x.cols, c.width), f));
 }
 
 extern "C" int64_t cuda_batch_norm_backward_scratch(const void *args)

@@ -1,30 +1,29 @@
 /*
- * Error handling for the CUDA runtime and its libraries. Operands are checked before a kernel runs, so a
- * failure here is a programming error or a broken device: one line, and abort.
+ * Errors of the CUDA runtime and its libraries. Operands are checked before a kernel runs, so a failure is a
+ * programming error or a broken device: one line, and abort. The exception is lack of memory, since kernels
+ * and libraries load code and allocate on first use: the context keeps the fault, nothing more is launched,
+ * and `exhausted` (struct device) returns it.
  *
- * CUDA_CHECK(expression) takes a status of the runtime, cuBLAS or cuSPARSE and names the calling function:
- * "cuda: linear: ..." in cuda_linear. After kernel launches: CUDA_CHECK(cudaPeekAtLastError()).
+ * CUDA_CHECK(where, status) names the calling function: "cuda: linear: ..." in cuda_linear. In C++ `where` is
+ * the op's call and the status that of any library; in C they are the context (null: none) and a cudaError_t.
  */
 #ifndef GTMARK_KERNELS_CUDA_CHECK_H
 #define GTMARK_KERNELS_CUDA_CHECK_H
 
 #include "kernels/cuda/context.h"
+#include "kernels/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __cplusplus
-#define CUDA_CHECK(expression) cuda_check(__func__, expression)
-#else
-/* clang-format off */
-#define CUDA_CHECK(expression)                                                                               \
-    _Generic((expression),                                                                                   \
-             cudaError_t: cuda_check_runtime,                                                                \
-             cublasStatus_t: cuda_check_blas,                                                                \
-             cusparseStatus_t: cuda_check_sparse)(__func__, expression)
-/* clang-format on */
-#endif
+/*
+ * Bytes that are not offered to programs, for code and memory that libraries take on first use. They do not
+ * always report its lack as such, so with less than this free, any failure counts as lack of memory.
+ */
+enum { CUDA_RESERVE = 256 << 20 };
+
+#define CUDA_CHECK(where, status) cuda_check(__func__, where, status)
 
 /* Aborts with `message` unless the operands meet the condition. */
 #define CUDA_REQUIRE(condition, message) ((condition) ? (void)0 : cuda_fail(__func__, message))
@@ -37,39 +36,51 @@ static inline void cuda_fail(const char *function, const char *message)
     abort();
 }
 
-static inline void cuda_check_runtime(const char *function, cudaError_t status)
+static inline void cuda_fault(const char *function, void *context, const char *fault, bool no_memory)
+{
+    struct cuda_context *c = (struct cuda_context *)context;
+    size_t available = 0, total;
+    bool working = cudaMemGetInfo(&available, &total) == cudaSuccess;
+    if (!c || !working || !(no_memory || available < CUDA_RESERVE))
+        cuda_fail(function, fault);
+    cudaGetLastError(); /* clears it for later checks */
+    if (!c->fault)
+        c->fault = fault;
+}
+
+static inline void cuda_check(const char *function, void *context, cudaError_t status)
 {
     if (status != cudaSuccess)
-        cuda_fail(function, cudaGetErrorString(status));
-}
-
-static inline void cuda_check_blas(const char *function, cublasStatus_t status)
-{
-    if (status != CUBLAS_STATUS_SUCCESS)
-        cuda_fail(function, cublasGetStatusString(status));
-}
-
-static inline void cuda_check_sparse(const char *function, cusparseStatus_t status)
-{
-    if (status != CUSPARSE_STATUS_SUCCESS)
-        cuda_fail(function, cusparseGetErrorString(status));
+        cuda_fault(function, context, cudaGetErrorString(status), status == cudaErrorMemoryAllocation);
 }
 
 #ifdef __cplusplus
 
-static inline void cuda_check(const char *function, cudaError_t status)
-{
-    cuda_check_runtime(function, status);
-}
+/* The result of a launch or of a library call. */
+struct [[nodiscard]] cuda_status {
+    const char *fault; /* null: success */
+    bool no_memory;
 
-static inline void cuda_check(const char *function, cublasStatus_t status)
-{
-    cuda_check_blas(function, status);
-}
+    cuda_status(cudaError_t s)
+        : fault(s == cudaSuccess ? NULL : cudaGetErrorString(s)), no_memory(s == cudaErrorMemoryAllocation)
+    {
+    }
+    cuda_status(cublasStatus_t s)
+        : fault(s == CUBLAS_STATUS_SUCCESS ? NULL : cublasGetStatusString(s)),
+          no_memory(s == CUBLAS_STATUS_ALLOC_FAILED)
+    {
+    }
+    cuda_status(cusparseStatus_t s)
+        : fault(s == CUSPARSE_STATUS_SUCCESS ? NULL : cusparseGetErrorString(s)),
+          no_memory(s == CUSPARSE_STATUS_ALLOC_FAILED || s == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
+    {
+    }
+};
 
-static inline void cuda_check(const char *function, cusparseStatus_t status)
+static inline void cuda_check(const char *function, const struct call &call, struct cuda_status status)
 {
-    cuda_check_sparse(function, status);
+    if (status.fault)
+        cuda_fault(function, call.context, status.fault, status.no_memory);
 }
 
 #endif

@@ -105,18 +105,27 @@ static __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-static inline cudaError_t run_column_totals(const struct call &call, int64_t chunks, int64_t D,
+static inline cuda_status run_column_totals(const struct call &call, int64_t chunks, int64_t D,
                                             const float *partial, struct column_results to)
 {
     return run(call, launch_blocks(blocks_of(D, WARP), 1), column_totals, chunks, D, partial, to);
 }
 
 template <class F>
-static cudaError_t run_column_partials(const struct call &call, struct columns c, const F &f, float *partial)
+static cuda_status run_column_partials(const struct call &call, struct columns c, const F &f, float *partial)
 {
     if (c.width == WIDE)
         return run(call, columns_launch(c), column_partials<WIDE, F>, c, f, partial);
     return run(call, columns_launch(c), column_partials<1, F>, c, f, partial);
+}
+
+/* Both steps. */
+template <class F>
+static cuda_status run_columns(const struct call &call, struct columns c, const F &f, float *partial,
+                               struct column_results to)
+{
+    cuda_status status = run_column_partials(call, c, f, partial);
+    return status.fault ? status : run_column_totals(call, c.chunks, c.cols, partial, to);
 }
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef GTMARK_KERNELS_CUDA_CONTEXT_H
 #define GTMARK_KERNELS_CUDA_CONTEXT_H
 
+#include <stdbool.h>
+
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -14,12 +16,28 @@
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <cusparse.h>
 
+/* A matrix prepared for cuSPARSE in the scratch buffer at this address (spmm_cusparse.cu). */
+struct cuda_csr {
+    const void *scratch;
+    cusparseConstSpMatDescr_t matrix;
+    struct cuda_csr *next;
+};
+
 struct cuda_context {
     cudaStream_t stream;
     cublasHandle_t blas;
     cublasLtHandle_t blas_lt;
     cusparseHandle_t sparse;
     int device, multiprocessors;
+    bool loads;        /* launchers load the code of their kernels and launch nothing */
+    const char *fault; /* memory ran out, as a library says it, and nothing more is launched; or null */
+    struct cuda_csr *matrices; /* a list, freed with the context */
 };
+
+/* Whether library calls are left out. */
+static inline bool cuda_is_idle(const struct cuda_context *c)
+{
+    return c->loads || c->fault;
+}
 
 #endif

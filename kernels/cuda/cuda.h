@@ -22,11 +22,16 @@ extern "C" {
 void cuda_linear_tf32(const void *args);
 void cuda_linear_backward_tf32(const void *args);
 
-/* Aggregation by cusparseSpMM. The scratch size includes the library's buffer only if there is a context. */
+/*
+ * Aggregation by cusparseSpMM, after `prepare` in the same scratch buffer. The scratch size includes the
+ * library's buffer only if there is a context.
+ */
 void cuda_spmm_cusparse(const void *args);
 int64_t cuda_spmm_cusparse_scratch(const void *args);
+void cuda_spmm_cusparse_prepare(const void *args);
 void cuda_spmm_backward_cusparse(const void *args);
 int64_t cuda_spmm_backward_cusparse_scratch(const void *args);
+void cuda_spmm_backward_cusparse_prepare(const void *args);
 
 #ifdef __cplusplus
 }

@@ -186,12 +186,12 @@ __global__ void __launch_bounds__(BLOCK, 1)
 }
 
 template <class Body>
-static cudaError_t run_edges(const struct call &call, const Body &body, struct edge_lists edges,
+static cuda_status run_edges(const struct call &call, const Body &body, struct edge_lists edges,
                              struct edge_plan p, int64_t scratch_before)
 {
     struct cut_rows cut = cut_rows_at(call, scratch_before, p);
-    cudaError_t status = run(call, edge_launch(p), edge_shares<Body>, body, edges, p, cut);
-    if (status != cudaSuccess)
+    cuda_status status = run(call, edge_launch(p), edge_shares<Body>, body, edges, p, cut);
+    if (status.fault)
         return status;
     return run(call, launch_blocks(blocks_of(p.split.count, CUT_SHARES), p.tiles), unite_cut_rows<Body>, body,
                edges, p, cut);

@@ -2,27 +2,16 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 
+namespace
+{
 struct add_entries {
     struct mat y, a, b;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> sum = load<V>(entry(a, i, k)), other = load<V>(entry(b, i, k));
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            sum.at[v] += other.at[v];
-        store(entry(y, i, k), sum);
+        store(entry(y, i, k), load<V>(entry(a, i, k)) + load<V>(entry(b, i, k)));
     }
 };
-
-extern "C" void cuda_add(const void *args)
-{
-    const struct add_args *a = (const struct add_args *)args;
-    const struct mat all[] = {a->y, a->a, a->b};
-    struct lines l = lines_of(all, 3);
-    const add_entries f = {lines_view(l, a->y), lines_view(l, a->a), lines_view(l, a->b)};
-    CUDA_CHECK(run_entries(a->call, l, f));
-}
 
 struct copy_entries {
     struct mat y, x;
@@ -33,15 +22,6 @@ struct copy_entries {
     }
 };
 
-extern "C" void cuda_copy(const void *args)
-{
-    const struct copy_args *a = (const struct copy_args *)args;
-    const struct mat all[] = {a->y, a->x};
-    struct lines l = lines_of(all, 2);
-    const copy_entries f = {lines_view(l, a->y), lines_view(l, a->x)};
-    CUDA_CHECK(run_entries(a->call, l, f));
-}
-
 struct fill_entries {
     struct mat y;
     float value;
@@ -51,11 +31,30 @@ struct fill_entries {
         store(entry(y, i, k), same<V>(value));
     }
 };
+} // namespace
+
+extern "C" void cuda_add(const void *args)
+{
+    const struct add_args *a = (const struct add_args *)args;
+    const struct mat all[] = {a->y, a->a, a->b};
+    struct lines l = lines_of(all, 3);
+    const add_entries f = {lines_view(l, a->y), lines_view(l, a->a), lines_view(l, a->b)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+}
+
+extern "C" void cuda_copy(const void *args)
+{
+    const struct copy_args *a = (const struct copy_args *)args;
+    const struct mat all[] = {a->y, a->x};
+    struct lines l = lines_of(all, 2);
+    const copy_entries f = {lines_view(l, a->y), lines_view(l, a->x)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+}
 
 extern "C" void cuda_fill(const void *args)
 {
     const struct fill_args *a = (const struct fill_args *)args;
     struct lines l = lines_of(&a->y, 1);
     const fill_entries f = {lines_view(l, a->y), (float)a->value};
-    CUDA_CHECK(run_entries(a->call, l, f));
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
 }

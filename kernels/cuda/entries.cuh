@@ -21,7 +21,7 @@ template <int V, class F> __global__ void __launch_bounds__(BLOCK, 1) each_entry
     do_entries<V>(l, f);
 }
 
-template <class F> static cudaError_t run_entries(const struct call &call, struct lines l, const F &f)
+template <class F> static cuda_status run_entries(const struct call &call, struct lines l, const F &f)
 {
     if (l.width == WIDE)
         return run(call, lines_launch(l), each_entry<WIDE, F>, l, f);

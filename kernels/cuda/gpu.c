@@ -73,10 +73,22 @@ static bool describe(int index, struct device_facts *f)
     return true;
 }
 
+static void free_matrices(struct cuda_csr *m)
+{
+    while (m) {
+        struct cuda_csr *next = m->next;
+        if (m->matrix)
+            cusparseDestroySpMat(m->matrix);
+        free(m);
+        m = next;
+    }
+}
+
 static void close_context(void *context)
 {
     struct opened *o = context;
     struct cuda_context *c = &o->context;
+    free_matrices(c->matrices);
     if (c->sparse)
         cusparseDestroy(c->sparse);
     if (c->blas_lt)
@@ -148,33 +160,32 @@ static void *open_context(int index, char *error, size_t error_size)
 
 static void *allocate(void *context, int64_t bytes)
 {
-    (void)context;
     void *memory = NULL;
     cudaError_t status = cudaMalloc(&memory, (size_t)bytes);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* clears the error for later checks */
         return NULL;
     }
-    CUDA_CHECK(status);
+    CUDA_CHECK(context, status);
     return memory;
 }
 
 static void wait(void *context)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaStreamSynchronize(c->stream));
+    CUDA_CHECK(context, cudaStreamSynchronize(c->stream));
 }
 
 static void release(void *context, void *memory)
 {
     wait(context);
-    CUDA_CHECK(cudaFree(memory));
+    CUDA_CHECK(context, cudaFree(memory));
 }
 
 static void move(void *context, void *to, const void *from, int64_t bytes, enum cudaMemcpyKind kind)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaMemcpyAsync(to, from, (size_t)bytes, kind, c->stream));
+    CUDA_CHECK(context, cudaMemcpyAsync(to, from, (size_t)bytes, kind, c->stream));
     wait(context);
 }
 
@@ -191,7 +202,7 @@ static void read_memory(void *context, void *to, const void *from, int64_t bytes
 static void clear(void *context, void *memory, int64_t bytes)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaMemsetAsync(memory, 0, (size_t)bytes, c->stream));
+    CUDA_CHECK(context, cudaMemsetAsync(memory, 0, (size_t)bytes, c->stream));
 }
 
 static void *host_allocate(void *context, int64_t bytes)
@@ -207,48 +218,62 @@ static void *host_allocate(void *context, int64_t bytes)
 static void host_release(void *context, void *memory)
 {
     wait(context);
-    CUDA_CHECK(cudaFreeHost(memory));
+    CUDA_CHECK(context, cudaFreeHost(memory));
 }
 
 static int64_t available(void *context)
 {
     (void)context;
     size_t bytes, total;
-    CUDA_CHECK(cudaMemGetInfo(&bytes, &total));
-    return (int64_t)bytes;
+    CUDA_CHECK(NULL, cudaMemGetInfo(&bytes, &total));
+    return bytes > CUDA_RESERVE ? (int64_t)bytes - CUDA_RESERVE : 0;
 }
 
 static int64_t taken(void *context)
 {
     (void)context;
     size_t bytes, total;
-    CUDA_CHECK(cudaMemGetInfo(&bytes, &total));
+    CUDA_CHECK(NULL, cudaMemGetInfo(&bytes, &total));
     return (int64_t)(total - bytes);
+}
+
+static void load_only(void *context, bool only)
+{
+    struct cuda_context *c = context;
+    c->loads = only;
+}
+
+static const char *exhausted(void *context)
+{
+    struct cuda_context *c = context;
+    const char *fault = c->fault;
+    c->fault = NULL;
+    return fault;
 }
 
 static void *event_new(void *context)
 {
     (void)context;
     cudaEvent_t event;
-    CUDA_CHECK(cudaEventCreate(&event));
+    CUDA_CHECK(NULL, cudaEventCreate(&event));
     return event;
 }
 
 static void event_free(void *event)
 {
-    CUDA_CHECK(cudaEventDestroy(event));
+    CUDA_CHECK(NULL, cudaEventDestroy(event));
 }
 
 static void event_record(void *context, void *event)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaEventRecord(event, c->stream));
+    CUDA_CHECK(NULL, cudaEventRecord(event, c->stream));
 }
 
 static double seconds(void *from, void *to)
 {
     float milliseconds;
-    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, from, to));
+    CUDA_CHECK(NULL, cudaEventElapsedTime(&milliseconds, from, to));
     return 1e-3 * (double)milliseconds;
 }
 
@@ -256,30 +281,31 @@ static double seconds(void *from, void *to)
 static void capture_begin(void *context)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
+    CUDA_CHECK(context, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
 }
 
 static void *capture_end(void *context)
 {
     struct cuda_context *c = context;
     cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    CUDA_CHECK(cudaStreamEndCapture(c->stream, &graph));
-    CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
-    CUDA_CHECK(cudaGraphDestroy(graph));
-    CUDA_CHECK(cudaGraphUpload(executable, c->stream));
+    cudaGraphExec_t executable = NULL;
+    CUDA_CHECK(context, cudaStreamEndCapture(c->stream, &graph));
+    CUDA_CHECK(context, cudaGraphInstantiate(&executable, graph, 0));
+    CUDA_CHECK(context, cudaGraphDestroy(graph));
+    if (executable)
+        CUDA_CHECK(context, cudaGraphUpload(executable, c->stream));
     return executable;
 }
 
 static void launch(void *context, void *graph)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(cudaGraphLaunch(graph, c->stream));
+    CUDA_CHECK(context, cudaGraphLaunch(graph, c->stream));
 }
 
 static void graph_free(void *graph)
 {
-    CUDA_CHECK(cudaGraphExecDestroy(graph));
+    CUDA_CHECK(NULL, cudaGraphExecDestroy(graph));
 }
 
 /*
@@ -321,6 +347,8 @@ const struct device cuda_gpu = {
     .wait = wait,
     .available = available,
     .taken = taken,
+    .load_only = load_only,
+    .exhausted = exhausted,
     .event_new = event_new,
     .event_free = event_free,
     .event_record = event_record,

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
 }
 
 template <class F>
-static cudaError_t run_block_entries(const struct call &call, struct graph_blocks blocks, struct lines l,
+static cuda_status run_block_entries(const struct call &call, struct graph_blocks blocks, struct lines l,
                                      const F &f)
 {
     struct launch plan = launch_blocks(blocks.count, 1);

@@ -14,16 +14,18 @@
 #include "kernels/cuda/graph_blocks.cuh"
 #include "kernels/cuda/moments.h"
 
+namespace
+{
 enum { BLOCK_ENTRIES = 8192 }; /* of x in a block of rows: 32 KiB */
 
-static struct graph_blocks norm_blocks(struct offsets graphs, struct mat x)
+struct graph_blocks norm_blocks(struct offsets graphs, struct mat x)
 {
     return graph_blocks_of(graphs, x.rows, max_of(1, BLOCK_ENTRIES / x.cols));
 }
 
 /* The sum of f(i, k) over a block's entries, returned to every thread. */
 template <int V, class F>
-static __device__ double sum_block(const struct lines &l, const struct row_block &b, const F &f)
+__device__ double sum_block(const struct lines &l, const struct row_block &b, const F &f)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     float sum = 0;
@@ -48,12 +50,8 @@ struct square_sum {
 
     template <int V> __device__ float at(int64_t i, int64_t k) const
     {
-        vec<V> centred = load<V>(entry(x, i, k));
-        float sum = 0;
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            sum += (centred.at[v] - mean) * (centred.at[v] - mean);
-        return sum;
+        vec<V> centred = load<V>(entry(x, i, k)) - mean;
+        return sum_of(centred * centred);
     }
 };
 
@@ -75,15 +73,16 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-static __device__ struct moments moments_from(struct moments m, int apart)
+__device__ struct moments moments_from(struct moments m, int apart)
 {
-    struct moments other = {__shfl_down_sync(~0u, m.count, apart), __shfl_down_sync(~0u, m.mean, apart),
-                            __shfl_down_sync(~0u, m.m2, apart)};
+    struct moments other = {__shfl_down_sync(WHOLE_WARP, m.count, apart),
+                            __shfl_down_sync(WHOLE_WARP, m.mean, apart),
+                            __shfl_down_sync(WHOLE_WARP, m.m2, apart)};
     return other;
 }
 
 /* One warp per graph; `statistics` is in scratch, stats may be absent. */
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     graph_statistics(struct graph_blocks blocks, const struct moments *parts, struct mat statistics,
                      struct mat stats, double eps)
 {
@@ -115,47 +114,20 @@ struct graph_normal_entries {
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         float mean = *entry(statistics, b.graph, 0), rstd = *entry(statistics, b.graph, 1);
-        vec<V> n = load<V>(entry(x, i, k)), factor = load<V>(entry(gain, 0, k));
-        vec<V> shift = load<V>(entry(bias, 0, k));
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            n.at[v] = (n.at[v] - mean) * rstd * factor.at[v] + shift.at[v];
-        store(entry(y, i, k), n);
+        vec<V> factor = load<V>(entry(gain, 0, k)), shift = load<V>(entry(bias, 0, k));
+        store(entry(y, i, k), (load<V>(entry(x, i, k)) - mean) * rstd * factor + shift);
     }
 };
 
 /* Scratch: two numbers per graph, then the partial sums of the blocks. */
-static struct mat graph_pairs(struct call call, int64_t graphs)
+struct mat graph_pairs(struct call call, int64_t graphs)
 {
     return scratch_mat(call, 0, graphs, 2);
 }
 
-static int64_t graph_pairs_bytes(int64_t graphs)
+int64_t graph_pairs_bytes(int64_t graphs)
 {
     return scratch_bytes(2 * graphs, sizeof(float));
-}
-
-extern "C" void cuda_graph_norm(const void *args)
-{
-    const struct graph_norm_args *a = (const struct graph_norm_args *)args;
-    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
-    struct graph_blocks blocks = norm_blocks(a->graphs, a->x);
-    struct lines l = lines_by_row(a->x.rows, a->x.cols, width_of(all, 4));
-    struct mat statistics = graph_pairs(a->call, blocks.graphs);
-    struct moments *parts = (struct moments *)scratch_at(a->call, graph_pairs_bytes(blocks.graphs));
-    CUDA_CHECK(run(a->call, launch_blocks(blocks.count, 1),
-                   l.width == WIDE ? block_moments<WIDE> : block_moments<1>, blocks, l, a->x, parts));
-    CUDA_CHECK(run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1), graph_statistics,
-                   blocks, parts, statistics, a->stats, a->eps));
-    const graph_normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
-    CUDA_CHECK(run_block_entries(a->call, blocks, l, f));
-}
-
-extern "C" int64_t cuda_graph_norm_scratch(const void *args)
-{
-    const struct graph_norm_args *a = (const struct graph_norm_args *)args;
-    struct graph_blocks blocks = norm_blocks(a->graphs, a->x);
-    return graph_pairs_bytes(blocks.graphs) + scratch_bytes(blocks.count, sizeof(struct moments));
 }
 
 /* n and g = dy gain. */
@@ -168,17 +140,11 @@ struct graph_slope {
 };
 
 template <int V>
-static __device__ graph_part<V> read_part(const struct graph_slope &w, int64_t graph, int64_t i, int64_t k)
+__device__ graph_part<V> read_part(const struct graph_slope &w, int64_t graph, int64_t i, int64_t k)
 {
     float mean = *entry(w.stats, graph, 0), rstd = *entry(w.stats, graph, 1);
-    vec<V> gain = load<V>(entry(w.gain, 0, k));
-    graph_part<V> part = {load<V>(entry(w.x, i, k)), load<V>(entry(w.dy, i, k))};
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        part.n.at[v] = (part.n.at[v] - mean) * rstd;
-        part.g.at[v] *= gain.at[v];
-    }
-    return part;
+    return {(load<V>(entry(w.x, i, k)) - mean) * rstd,
+            load<V>(entry(w.dy, i, k)) * load<V>(entry(w.gain, 0, k))};
 }
 
 /* Sums of g and g n. */
@@ -198,9 +164,7 @@ __global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks block
             for (int64_t k = (int64_t)lane * V; k < l.cols; k += (int64_t)l.lanes * V) {
                 graph_part<V> part = read_part<V>(w, b.graph, i, k);
                 g += sum_of(part.g);
-#pragma unroll
-                for (int v = 0; v < V; v++)
-                    gn += part.g.at[v] * part.n.at[v];
+                gn += sum_of(part.g * part.n);
             }
         struct graph_sums sums = {block_sum((double)g), block_sum((double)gn)};
         if (threadIdx.x == 0)
@@ -209,7 +173,7 @@ __global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks block
 }
 
 /* The means of g and g n over each graph, one warp per graph. */
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     graph_means(struct graph_blocks blocks, int64_t cols, const struct graph_sums *parts, struct mat means)
 {
     int lane = threadIdx.x % WARP;
@@ -223,8 +187,8 @@ static __global__ void __launch_bounds__(BLOCK, 1)
             gn += parts[first + p].gn;
         }
         double entries = (double)((blocks.at[(i + 1) * blocks.ld] - blocks.at[i * blocks.ld]) * cols);
-        g = team_sum(~0u, WARP, g) / entries;
-        gn = team_sum(~0u, WARP, gn) / entries;
+        g = team_sum(WHOLE_WARP, WARP, g) / entries;
+        gn = team_sum(WHOLE_WARP, WARP, gn) / entries;
         if (lane == 0) {
             *entry(means, i, 0) = (float)g;
             *entry(means, i, 1) = (float)gn;
@@ -241,10 +205,7 @@ struct graph_slope_entries {
         float g = *entry(means, b.graph, 0), gn = *entry(means, b.graph, 1);
         float rstd = *entry(w.stats, b.graph, 1);
         graph_part<V> part = read_part<V>(w, b.graph, i, k);
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            part.g.at[v] = (part.g.at[v] - g - part.n.at[v] * gn) * rstd;
-        put(entry(w.dx, i, k), w.dx.acc, part.g);
+        put(entry(w.dx, i, k), w.dx.acc, (part.g - g - part.n * gn) * rstd);
     }
 };
 
@@ -264,27 +225,50 @@ struct gain_sums {
     template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
     {
         float mean = *entry(stats, graph, 0), rstd = *entry(stats, graph, 1);
-        vec<V> dy_ik = load<V>(entry(dy, i, k)), x_ik = load<V>(entry(x, i, k));
-#pragma unroll
-        for (int v = 0; v < V; v++) {
-            sums.s.at[v] += dy_ik.at[v];
-            sums.t.at[v] += dy_ik.at[v] * ((x_ik.at[v] - mean) * rstd);
-        }
+        vec<V> slope = load<V>(entry(dy, i, k));
+        sums.s = sums.s + slope;
+        sums.t = sums.t + slope * ((load<V>(entry(x, i, k)) - mean) * rstd);
     }
 };
 
-static void run_dx(const struct graph_norm_backward_args *a, struct graph_blocks blocks, int width)
+cuda_status run_dx(const struct graph_norm_backward_args *a, struct graph_blocks blocks, int width)
 {
     struct lines l = lines_by_row(a->x.rows, a->x.cols, width);
     const struct graph_slope w = {a->dx, a->dy, a->x, a->gain, a->stats};
     struct mat means = graph_pairs(a->call, blocks.graphs);
     struct graph_sums *parts = (struct graph_sums *)scratch_at(a->call, graph_pairs_bytes(blocks.graphs));
-    CUDA_CHECK(run(a->call, launch_blocks(blocks.count, 1), width == WIDE ? block_sums<WIDE> : block_sums<1>,
-                   blocks, l, w, parts));
-    CUDA_CHECK(run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1), graph_means, blocks,
-                   l.cols, parts, means));
     const graph_slope_entries f = {w, means};
-    CUDA_CHECK(run_block_entries(a->call, blocks, l, f));
+    cuda_status status = run(a->call, launch_blocks(blocks.count, 1),
+                             width == WIDE ? block_sums<WIDE> : block_sums<1>, blocks, l, w, parts);
+    if (!status.fault)
+        status = run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1), graph_means, blocks,
+                     l.cols, parts, means);
+    return status.fault ? status : run_block_entries(a->call, blocks, l, f);
+}
+} // namespace
+
+extern "C" void cuda_graph_norm(const void *args)
+{
+    const struct graph_norm_args *a = (const struct graph_norm_args *)args;
+    const struct mat all[] = {a->y, a->x, a->gain, a->bias};
+    struct graph_blocks blocks = norm_blocks(a->graphs, a->x);
+    struct lines l = lines_by_row(a->x.rows, a->x.cols, width_of(all, 4));
+    struct mat statistics = graph_pairs(a->call, blocks.graphs);
+    struct moments *parts = (struct moments *)scratch_at(a->call, graph_pairs_bytes(blocks.graphs));
+    CUDA_CHECK(a->call,
+               run(a->call, launch_blocks(blocks.count, 1),
+                   l.width == WIDE ? block_moments<WIDE> : block_moments<1>, blocks, l, a->x, parts));
+    CUDA_CHECK(a->call, run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1),
+                            graph_statistics, blocks, parts, statistics, a->stats, a->eps));
+    const graph_normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
+    CUDA_CHECK(a->call, run_block_entries(a->call, blocks, l, f));
+}
+
+extern "C" int64_t cuda_graph_norm_scratch(const void *args)
+{
+    const struct graph_norm_args *a = (const struct graph_norm_args *)args;
+    struct graph_blocks blocks = norm_blocks(a->graphs, a->x);
+    return graph_pairs_bytes(blocks.graphs) + scratch_bytes(blocks.count, sizeof(struct moments));
 }
 
 extern "C" void cuda_graph_norm_backward(const void *args)
@@ -297,12 +281,10 @@ extern "C" void cuda_graph_norm_backward(const void *args)
         struct columns c = columns_of(a->x.rows, a->x.cols, width);
         const gain_sums sums = {a->dy, a->x, a->stats, blocks, 0, 0};
         const struct column_results to = {a->dbias, a->dgain, {}, 0};
-        float *partial = (float *)a->call.scratch;
-        CUDA_CHECK(run_column_partials(a->call, c, sums, partial));
-        CUDA_CHECK(run_column_totals(a->call, c.chunks, c.cols, partial, to));
+        CUDA_CHECK(a->call, run_columns(a->call, c, sums, (float *)a->call.scratch, to));
     }
     if (mat_present(a->dx))
-        run_dx(a, blocks, width);
+        CUDA_CHECK(a->call, run_dx(a, blocks, width));
 }
 
 /* dx is computed after dgain and dbias and reuses their scratch. */

@@ -48,15 +48,6 @@ static __device__ void put_slice(const struct heads &h, const struct head_place 
     }
 }
 
-template <int V> static __device__ float product_of(vec<V> a, vec<V> b)
-{
-    float sum = 0;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        sum += a.at[v] * b.at[v];
-    return sum;
-}
-
 /*
  * This lane's part of a_i . b_j over the whole head: from its slices, or read again if a head has several
  * parts.
@@ -70,12 +61,12 @@ static __device__ float head_product(const struct heads &h, const struct team &t
     if (h.parts == 1) {
 #pragma unroll
         for (int n = 0; n < ITEMS; n++)
-            sum += product_of(x.at[n], y.at[n]);
+            sum += sum_of(x.at[n] * y.at[n]);
         return sum;
     }
     int64_t first = p.head * h.size;
     for (int64_t c = (int64_t)(t.lane % h.group) * V; c < h.size && p.active; c += (int64_t)h.group * V)
-        sum += product_of(load<V>(entry(a, i, first + c)), load<V>(entry(b, j, first + c)));
+        sum += sum_of(load<V>(entry(a, i, first + c)) * load<V>(entry(b, j, first + c)));
     return sum;
 }
 
@@ -102,7 +93,7 @@ static inline struct edge_plan heads_plan(struct heads h, struct mat row, struct
 
 /* Runs Body<V, ITEMS>{work, heads} over the edges. */
 template <template <int, int> class Body, int V, class Work>
-static cudaError_t run_heads_of(const struct call &call, const Work &work, struct heads h,
+static cuda_status run_heads_of(const struct call &call, const Work &work, struct heads h,
                                 struct edge_lists edges, struct edge_plan p, int64_t before)
 {
     const Body<V, 1> one = {work, h};
@@ -119,7 +110,7 @@ static cudaError_t run_heads_of(const struct call &call, const Work &work, struc
 }
 
 template <template <int, int> class Body, class Work>
-static cudaError_t run_heads(const struct call &call, const Work &work, struct heads h, struct mat row,
+static cuda_status run_heads(const struct call &call, const Work &work, struct heads h, struct mat row,
                              struct mat col, int64_t before)
 {
     struct edge_plan p = heads_plan(h, row, col);

@@ -9,6 +9,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/reduce.cuh"
 
+namespace
+{
 /* The input: x, or a + b, which is stored if `sum` is present. */
 struct one_row {
     struct mat x;
@@ -27,11 +29,7 @@ struct sum_of_rows {
 
     template <int V> __device__ vec<V> read(int64_t i, int64_t k) const
     {
-        vec<V> x = load<V>(entry(a, i, k)), other = load<V>(entry(b, i, k));
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            x.at[v] += other.at[v];
-        return x;
+        return load<V>(entry(a, i, k)) + load<V>(entry(b, i, k));
     }
     template <int V> __device__ void keep(int64_t i, int64_t k, vec<V> x) const
     {
@@ -45,27 +43,20 @@ struct norm_work {
     float eps;
 };
 
-template <int V> static __device__ float squares_of(vec<V> x, float mean)
+template <int V> __device__ float squares_of(vec<V> x, float mean)
 {
-    float sum = 0;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        sum += (x.at[v] - mean) * (x.at[v] - mean);
-    return sum;
+    return sum_of((x - mean) * (x - mean));
 }
 
 template <int V>
-static __device__ void write_normalised(const struct norm_work &w, int64_t i, int64_t k, vec<V> x, float mean,
-                                        float rstd)
+__device__ void write_normalised(const struct norm_work &w, int64_t i, int64_t k, vec<V> x, float mean,
+                                 float rstd)
 {
     vec<V> gain = load<V>(entry(w.gain, 0, k)), bias = load<V>(entry(w.bias, 0, k));
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        x.at[v] = (x.at[v] - mean) * rstd * gain.at[v] + bias.at[v];
-    store(entry(w.y, i, k), x);
+    store(entry(w.y, i, k), (x - mean) * rstd * gain + bias);
 }
 
-static __device__ float rstd_of(const struct norm_work &w, int64_t i, bool first_lane, float mean, float var)
+__device__ float rstd_of(const struct norm_work &w, int64_t i, bool first_lane, float mean, float var)
 {
     float rstd = 1 / sqrtf(var + w.eps);
     if (first_lane && present(w.stats)) {
@@ -117,10 +108,10 @@ __global__ void __launch_bounds__(BLOCK, 1)
         float sum = 0, squares = 0;
         for (int64_t k = first; k < t.cols; k += WARP * V)
             sum += sum_of(from.template read<V>(i, k));
-        float mean = team_sum(~0u, WARP, sum) / (float)t.cols;
+        float mean = team_sum(WHOLE_WARP, WARP, sum) / (float)t.cols;
         for (int64_t k = first; k < t.cols; k += WARP * V)
             squares += squares_of(from.template read<V>(i, k), mean);
-        float rstd = rstd_of(w, i, first == 0, mean, team_sum(~0u, WARP, squares) / (float)t.cols);
+        float rstd = rstd_of(w, i, first == 0, mean, team_sum(WHOLE_WARP, WARP, squares) / (float)t.cols);
         for (int64_t k = first; k < t.cols; k += WARP * V) {
             vec<V> x = from.template read<V>(i, k);
             from.keep(i, k, x);
@@ -130,8 +121,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
 }
 
 template <int V, class F>
-static cudaError_t run_normalise(const struct call &call, struct row_teams t, const F &from,
-                                 const struct norm_work &w)
+cuda_status run_normalise(const struct call &call, struct row_teams t, const F &from,
+                          const struct norm_work &w)
 {
     struct launch plan = row_teams_launch(t, LAUNCH_MAX_X);
     switch (t.items) {
@@ -149,12 +140,12 @@ static cudaError_t run_normalise(const struct call &call, struct row_teams t, co
 }
 
 template <class F>
-static cudaError_t run_normalise_wide(const struct call &call, int width, const F &from,
-                                      const struct norm_work &w)
+cuda_status run_normalise_wide(const struct call &call, int width, const F &from, const struct norm_work &w)
 {
     struct row_teams t = row_teams_of(w.y.rows, w.y.cols, width);
     return width == WIDE ? run_normalise<WIDE>(call, t, from, w) : run_normalise<1>(call, t, from, w);
 }
+} // namespace
 
 extern "C" void cuda_layer_norm(const void *args)
 {
@@ -162,7 +153,7 @@ extern "C" void cuda_layer_norm(const void *args)
     const struct mat all[] = {a->y, a->x, a->gain, a->bias};
     const one_row from = {a->x};
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
-    CUDA_CHECK(run_normalise_wide(a->call, width_of(all, 4), from, w));
+    CUDA_CHECK(a->call, run_normalise_wide(a->call, width_of(all, 4), from, w));
 }
 
 extern "C" void cuda_add_layer_norm(const void *args)
@@ -171,5 +162,5 @@ extern "C" void cuda_add_layer_norm(const void *args)
     const struct mat all[] = {a->y, a->sum, a->a, a->b, a->gain, a->bias};
     const sum_of_rows from = {a->sum, a->a, a->b};
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
-    CUDA_CHECK(run_normalise_wide(a->call, width_of(all, 6), from, w));
+    CUDA_CHECK(a->call, run_normalise_wide(a->call, width_of(all, 6), from, w));
 }

@@ -11,6 +11,8 @@
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
 
+namespace
+{
 /* Blocks with column sums: enough to fill a large device, few enough that adding their sums is negligible. */
 enum { SUM_BLOCKS = 512 };
 
@@ -25,48 +27,29 @@ template <int V> struct row_part {
 
 /* Entries k .. k + V - 1 of row i; adds dy and dy n to sums. */
 template <int V>
-static __device__ row_part<V> read_part(const struct slope_work &w, int64_t i, int64_t k,
-                                        column_sums<V> *sums)
+__device__ row_part<V> read_part(const struct slope_work &w, int64_t i, int64_t k, column_sums<V> *sums)
 {
     float mean = *entry(w.stats, i, 0), rstd = *entry(w.stats, i, 1);
     vec<V> x = load<V>(entry(w.x, i, k)), dy = load<V>(entry(w.dy, i, k)),
            gain = load<V>(entry(w.gain, 0, k));
-    row_part<V> part;
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        part.n.at[v] = (x.at[v] - mean) * rstd;
-        part.g.at[v] = dy.at[v] * gain.at[v];
-        if (sums) {
-            sums->s.at[v] += dy.at[v];
-            sums->t.at[v] += dy.at[v] * part.n.at[v];
-        }
+    row_part<V> part = {(x - mean) * rstd, dy * gain};
+    if (sums) {
+        sums->s = sums->s + dy;
+        sums->t = sums->t + dy * part.n;
     }
     return part;
 }
 
-template <int V> static __device__ float product_of(const row_part<V> &part)
-{
-    float sum = 0;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        sum += part.g.at[v] * part.n.at[v];
-    return sum;
-}
-
 template <int V>
-static __device__ void put_slope(const struct slope_work &w, int64_t i, int64_t k, row_part<V> part,
-                                 float g_mean, float gn_mean)
+__device__ void put_slope(const struct slope_work &w, int64_t i, int64_t k, row_part<V> part, float g_mean,
+                          float gn_mean)
 {
-    float rstd = *entry(w.stats, i, 1);
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        part.g.at[v] = (part.g.at[v] - g_mean - part.n.at[v] * gn_mean) * rstd;
-    put(entry(w.dx, i, k), w.dx.acc, part.g);
+    put(entry(w.dx, i, k), w.dx.acc, (part.g - g_mean - part.n * gn_mean) * *entry(w.stats, i, 1));
 }
 
 template <int V, int ITEMS>
-static __device__ void slope_row(const struct slope_work &w, const struct row_teams &t, int64_t i,
-                                 column_sums<V> sums[ITEMS])
+__device__ void slope_row(const struct slope_work &w, const struct row_teams &t, int64_t i,
+                          column_sums<V> sums[ITEMS])
 {
     unsigned mask = team_mask(t.lanes);
     int lane = (int)threadIdx.x % t.lanes;
@@ -78,7 +61,7 @@ static __device__ void slope_row(const struct slope_work &w, const struct row_te
         if (k < t.cols) {
             parts[n] = read_part<V>(w, i, k, &sums[n]);
             g += sum_of(parts[n].g);
-            gn += product_of(parts[n]);
+            gn += sum_of(parts[n].g * parts[n].n);
         }
     }
     if (!present(w.dx))
@@ -123,10 +106,10 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t,
         for (int64_t k = first; k < t.cols; k += WARP * V) {
             row_part<V> part = read_part<V>(w, i, k, NULL);
             g += sum_of(part.g);
-            gn += product_of(part);
+            gn += sum_of(part.g * part.n);
         }
-        float g_mean = team_sum(~0u, WARP, g) / (float)t.cols;
-        float gn_mean = team_sum(~0u, WARP, gn) / (float)t.cols;
+        float g_mean = team_sum(WHOLE_WARP, WARP, g) / (float)t.cols;
+        float gn_mean = team_sum(WHOLE_WARP, WARP, gn) / (float)t.cols;
         for (int64_t k = first; k < t.cols; k += WARP * V)
             put_slope(w, i, k, read_part<V>(w, i, k, NULL), g_mean, gn_mean);
     }
@@ -145,20 +128,20 @@ struct row_sums {
     }
 };
 
-static cudaError_t run_long(const struct call &call, struct row_teams t, const struct slope_work &w)
+cuda_status run_long(const struct call &call, struct row_teams t, const struct slope_work &w)
 {
-    cudaError_t status = cudaSuccess;
+    cuda_status status = cudaSuccess;
     if (mat_present(w.dx))
         status = run(call, row_teams_launch(t, LAUNCH_MAX_X),
                      t.width == WIDE ? norm_slopes_long<WIDE> : norm_slopes_long<1>, t, w);
     const row_sums sums = {w};
-    if (status != cudaSuccess || !w.partial)
+    if (status.fault || !w.partial)
         return status;
     return run_column_partials(call, columns_of(t.rows, t.cols, t.width), sums, w.partial);
 }
 
 template <int V>
-static cudaError_t run_slopes(const struct call &call, struct row_teams t, const struct slope_work &w)
+cuda_status run_slopes(const struct call &call, struct row_teams t, const struct slope_work &w)
 {
     struct launch plan = row_teams_launch(t, SUM_BLOCKS);
     switch (t.items) {
@@ -175,16 +158,17 @@ static cudaError_t run_slopes(const struct call &call, struct row_teams t, const
     }
 }
 
-static struct row_teams teams_of(const struct layer_norm_backward_args *a, int width)
+struct row_teams teams_of(const struct layer_norm_backward_args *a, int width)
 {
     return row_teams_of(a->x.rows, a->x.cols, width);
 }
 
 /* The number of partial sums per column. */
-static int64_t partial_count(struct row_teams t)
+int64_t partial_count(struct row_teams t)
 {
     return t.items ? row_teams_launch(t, SUM_BLOCKS).grid_x : columns_of(t.rows, t.cols, t.width).chunks;
 }
+} // namespace
 
 extern "C" void cuda_layer_norm_backward(const void *args)
 {
@@ -194,10 +178,10 @@ extern "C" void cuda_layer_norm_backward(const void *args)
     bool sums = mat_present(a->dgain) || mat_present(a->dbias);
     float *partial = sums ? (float *)a->call.scratch : NULL;
     const struct slope_work w = {a->dx, a->dy, a->x, a->gain, a->stats, partial};
-    CUDA_CHECK(t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w));
+    CUDA_CHECK(a->call, t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w));
     const struct column_results to = {a->dbias, a->dgain, {}, 0};
     if (sums)
-        CUDA_CHECK(run_column_totals(a->call, partial_count(t), t.cols, partial, to));
+        CUDA_CHECK(a->call, run_column_totals(a->call, partial_count(t), t.cols, partial, to));
 }
 
 extern "C" int64_t cuda_layer_norm_backward_scratch(const void *args)

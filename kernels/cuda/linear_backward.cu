@@ -2,133 +2,111 @@
  * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
  * dy: N x M, x: N x D, w: M x D.
  *
- * One pass, `slopes`, computes dz if there is an activation, and its column sums: a block processes WARP
- * columns of a part of the rows, each of its warps every LANES-th row, and their sums are added in order. The
- * same kernel then adds the parts' sums to db, so nothing depends on the order in which blocks run. Parts
- * depend on N alone. The products are cuBLASLt's (matmul.h), accumulating by beta.
+ * One pass computes dz if there is an activation, and its column sums (columns.cuh) if there is a db. The
+ * products are cuBLASLt's (matmul.h), accumulating by beta.
  */
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/entries.cuh"
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/matmul.h"
-#include "kernels/cuda/matrix.cuh"
-#include "kernels/cuda/run.cuh"
 
-enum { LANES = COLUMN_SUMS_LANES };
+namespace
+{
+/* dz = dy act'(pre), stored unless ACT is none. */
+template <int ACT> struct slope_entries {
+    struct mat dz, dy, pre;
 
-/* Parts of the scratch buffer; absent if not needed. */
-struct scratch_parts {
-    void *workspace;
-    struct mat dz;   /* N x M */
-    struct mat sums; /* parts x M: column sums of each part of the rows */
-    int64_t bytes;   /* total */
+    template <int V> __device__ vec<V> at(int64_t i, int64_t k) const
+    {
+        vec<V> slope = load<V>(entry(dy, i, k));
+        if (ACT == ACT_NONE)
+            return slope;
+        vec<V> z = load<V>(entry(pre, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            slope.at[v] = activation_backward(ACT, z.at[v], slope.at[v]);
+        store(entry(dz, i, k), slope);
+        return slope;
+    }
+    __device__ void enter(int64_t)
+    {
+    }
+    template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
+    {
+        sums.s = sums.s + at<V>(i, k);
+    }
 };
 
-static struct mat scratch_for(const struct call *call, int64_t rows, int64_t cols, int64_t *bytes)
+/* Scratch: the products' workspace, dz if there is an activation, partial sums for db. */
+struct mat slopes_of(const struct linear_backward_args *a)
 {
-    struct mat m = {};
-    m.data = call->scratch ? (char *)call->scratch + *bytes : NULL;
-    m.rows = rows;
-    m.cols = m.ld = cols;
-    m.dtype = F32;
-    *bytes += round_up(mat_bytes(m), SCRATCH_ALIGNMENT);
-    return m;
+    return a->act ? scratch_mat(a->call, MATMUL_WORKSPACE, a->dy.rows, a->dy.cols) : a->dy;
 }
 
-static struct scratch_parts scratch_parts_of(const struct linear_backward_args *a)
+int64_t sums_offset(const struct linear_backward_args *a)
 {
-    struct scratch_parts r = {};
-    r.workspace = a->call.scratch;
-    r.bytes = MATMUL_WORKSPACE;
-    if (a->act)
-        r.dz = scratch_for(&a->call, a->dy.rows, a->dy.cols, &r.bytes);
-    if (mat_present(a->db))
-        r.sums = scratch_for(&a->call, column_sums_parts(a->dy.rows), a->dy.cols, &r.bytes);
-    return r;
+    return MATMUL_WORKSPACE + (a->act ? scratch_bytes(mat_size(a->dy), sizeof(float)) : 0);
 }
 
-/*
- * dz = dy act'(pre), unless ACT is none, and row blockIdx.y of sums (+)= the column sums over one part of the
- * rows, unless sums is absent.
- */
-template <int ACT>
-static __global__ void slopes(struct mat dz, struct mat sums, struct mat dy, struct mat pre,
-                              int64_t part_rows)
+template <int ACT> cuda_status run_slopes(const struct linear_backward_args *a)
 {
-    __shared__ float lanes[LANES][WARP];
-    int64_t k = (int64_t)blockIdx.x * WARP + threadIdx.x;
-    int64_t begin = (int64_t)blockIdx.y * part_rows, end = min_of(begin + part_rows, dy.rows);
-    float sum = 0;
-    for (int64_t i = begin + threadIdx.y; i < end && k < dy.cols; i += LANES) {
-        float z = ACT == ACT_NONE ? 0 : *entry(pre, i, k);
-        float gradient = activation_backward(ACT, z, *entry(dy, i, k));
-        if (ACT != ACT_NONE)
-            *entry(dz, i, k) = gradient;
-        sum += gradient;
-    }
-    lanes[threadIdx.y][threadIdx.x] = sum;
-    __syncthreads();
-    if (sums.rows == 0 || threadIdx.y > 0 || k >= dy.cols)
-        return;
-    for (int l = 1; l < LANES; l++)
-        sum += lanes[l][threadIdx.x];
-    put(sums, blockIdx.y, k, sum);
+    const struct mat all[] = {slopes_of(a), a->dy, a->pre};
+    const slope_entries<ACT> f = {all[0], a->dy, a->pre};
+    int width = width_of(all, ACT == ACT_NONE ? 2 : 3);
+    if constexpr (ACT != ACT_NONE)
+        if (!mat_present(a->db))
+            return run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f);
+    struct columns c = columns_of(a->dy.rows, a->dy.cols, width);
+    float *partial = (float *)scratch_at(a->call, sums_offset(a));
+    const struct column_results to = {a->db, {}, {}, 0};
+    return run_columns(a->call, c, f, partial, to);
 }
 
-/* parts: number of parts of dy's rows */
-static void launch_slopes(const struct call &call, int act, struct mat dz, struct mat sums, struct mat dy,
-                          struct mat pre, int64_t parts)
+cuda_status slopes(const struct linear_backward_args *a)
 {
-    struct launch l = launch_column_sums(dy.cols, parts);
-    dim3 block(WARP, l.block / WARP);
-    int64_t part_rows = blocks_of(dy.rows, parts);
-    switch (act) {
+    switch (a->act) {
     case ACT_GELU:
-        run_arranged(call, l, block, slopes<ACT_GELU>, dz, sums, dy, pre, part_rows);
-        break;
+        return run_slopes<ACT_GELU>(a);
     case ACT_GELU_TANH:
-        run_arranged(call, l, block, slopes<ACT_GELU_TANH>, dz, sums, dy, pre, part_rows);
-        break;
+        return run_slopes<ACT_GELU_TANH>(a);
     case ACT_RELU:
-        run_arranged(call, l, block, slopes<ACT_RELU>, dz, sums, dy, pre, part_rows);
-        break;
+        return run_slopes<ACT_RELU>(a);
     default:
-        run_arranged(call, l, block, slopes<ACT_NONE>, dz, sums, dy, pre, part_rows);
+        return mat_present(a->db) ? run_slopes<ACT_NONE>(a) : cuda_status(cudaSuccess);
     }
 }
 
-static void linear_backward(const struct linear_backward_args *a, bool tf32)
+cuda_status linear_backward(const struct linear_backward_args *a, bool tf32)
 {
-    const struct cuda_context *c = (const struct cuda_context *)a->call.context;
-    const struct mat absent = {};
-    struct scratch_parts r = scratch_parts_of(a);
-    if (a->act || mat_present(a->db))
-        launch_slopes(a->call, a->act, r.dz, r.sums, a->dy, a->pre, column_sums_parts(a->dy.rows));
-    if (mat_present(a->db))
-        launch_slopes(a->call, ACT_NONE, absent, a->db, r.sums, absent, 1);
-    CUDA_CHECK(cudaPeekAtLastError());
-
-    struct mat dz = a->act ? r.dz : a->dy;
+    const struct cuda_context *c = context_of(a->call);
+    struct mat dz = slopes_of(a);
     struct matmul dx = {a->dx, dz, a->w, false, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
     struct matmul dw = {a->dw, dz, a->x, true, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
-    if (mat_present(a->dx))
-        CUDA_CHECK(matmul(c, &dx, r.workspace));
-    if (mat_present(a->dw))
-        CUDA_CHECK(matmul(c, &dw, r.workspace));
+    cuda_status status = slopes(a);
+    if (mat_present(a->dx) && !status.fault)
+        status = matmul(c, &dx, a->call.scratch);
+    if (mat_present(a->dw) && !status.fault)
+        status = matmul(c, &dw, a->call.scratch);
+    return status;
 }
+} // namespace
 
 extern "C" void cuda_linear_backward(const void *args)
 {
-    linear_backward((const struct linear_backward_args *)args, false);
+    const struct linear_backward_args *a = (const struct linear_backward_args *)args;
+    CUDA_CHECK(a->call, linear_backward(a, false));
 }
 
 extern "C" void cuda_linear_backward_tf32(const void *args)
 {
-    linear_backward((const struct linear_backward_args *)args, true);
+    const struct linear_backward_args *a = (const struct linear_backward_args *)args;
+    CUDA_CHECK(a->call, linear_backward(a, true));
 }
 
 extern "C" int64_t cuda_linear_backward_scratch(const void *args)
 {
-    return scratch_parts_of((const struct linear_backward_args *)args).bytes;
+    const struct linear_backward_args *a = (const struct linear_backward_args *)args;
+    int64_t chunks = mat_present(a->db) ? columns_of(a->dy.rows, a->dy.cols, 1).chunks : 0;
+    return sums_offset(a) + columns_bytes(chunks, a->dy.cols);
 }

@@ -12,16 +12,18 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 
+namespace
+{
 enum { LOSS_BLOCKS = 1024 };
 
-static struct launch loss_launch(struct launch l)
+struct launch loss_launch(struct launch l)
 {
     l.grid_x = (unsigned)min_of(l.grid_x, LOSS_BLOCKS);
     return l;
 }
 
 /* loss = sum of the blocks' sums / count, by one block. */
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     mean_of_parts(struct mat loss, const double *parts, int64_t blocks, double count)
 {
     double sum = 0;
@@ -32,7 +34,7 @@ static __global__ void __launch_bounds__(BLOCK, 1)
         *entry(loss, 0, 0) = (float)(sum / count);
 }
 
-static cudaError_t run_mean(const struct call &call, struct mat loss, struct launch l, int64_t count)
+cuda_status run_mean(const struct call &call, struct mat loss, struct launch l, int64_t count)
 {
     return run(call, launch_blocks(1, 1), mean_of_parts, loss, (const double *)call.scratch,
                (int64_t)l.grid_x, (double)count);
@@ -44,10 +46,8 @@ struct square_entries {
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> apart = load<V>(entry(y, i, k)), other = load<V>(entry(target, i, k));
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            *sum += (apart.at[v] - other.at[v]) * (apart.at[v] - other.at[v]);
+        vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
+        *sum += sum_of(apart * apart);
     }
 };
 
@@ -63,69 +63,37 @@ __global__ void __launch_bounds__(BLOCK, 1)
         parts[blockIdx.x] = sum;
 }
 
-extern "C" void cuda_mse(const void *args)
-{
-    const struct mse_args *a = (const struct mse_args *)args;
-    const struct mat all[] = {a->y, a->target};
-    struct lines l = lines_of(all, 2);
-    struct launch plan = loss_launch(lines_launch(l));
-    CUDA_CHECK(run(a->call, plan, l.width == WIDE ? sum_squares<WIDE> : sum_squares<1>, l,
-                   lines_view(l, a->y), lines_view(l, a->target), (double *)a->call.scratch));
-    CUDA_CHECK(run_mean(a->call, a->loss, plan, l.total));
-}
-
-extern "C" int64_t cuda_mse_scratch(const void *args)
-{
-    (void)args;
-    return scratch_bytes(LOSS_BLOCKS, sizeof(double));
-}
-
 struct error_entries {
     struct mat dy, y, target, dloss;
     float scale;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(y, i, k)), other = load<V>(entry(target, i, k));
-        float factor = *entry(dloss, 0, 0) * scale;
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            slope.at[v] = factor * (slope.at[v] - other.at[v]);
-        put(entry(dy, i, k), dy.acc, slope);
+        vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
+        put(entry(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
     }
 };
 
-extern "C" void cuda_mse_backward(const void *args)
-{
-    const struct mse_backward_args *a = (const struct mse_backward_args *)args;
-    const struct mat all[] = {a->dy, a->y, a->target};
-    struct lines l = lines_of(all, 3);
-    const error_entries f = {lines_view(l, a->dy), lines_view(l, a->y), lines_view(l, a->target), a->dloss,
-                             (float)(2 / (double)l.total)};
-    CUDA_CHECK(run_entries(a->call, l, f));
-}
-
-static __device__ int64_t label_of(const struct mat &label, int64_t i)
+__device__ int64_t label_of(const struct mat &label, int64_t i)
 {
     return ((const int64_t *)label.data)[i * label.ld];
 }
 
 /* log sum exp of row i, returned to every lane of the team. */
-static __device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
+__device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
 {
     unsigned mask = team_mask(t.lanes);
     int lane = (int)threadIdx.x % t.lanes;
     float top = -INFINITY, sum = 0;
     for (int64_t k = lane; k < t.cols; k += t.lanes)
         top = fmaxf(top, *entry(y, i, k));
-    for (int apart = t.lanes / 2; apart > 0; apart /= 2)
-        top = fmaxf(top, __shfl_xor_sync(mask, top, apart));
+    top = team_max(mask, t.lanes, top);
     for (int64_t k = lane; k < t.cols; k += t.lanes)
         sum += expf(*entry(y, i, k) - top);
     return top + logf(team_sum(mask, t.lanes, sum));
 }
 
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     sum_losses(struct row_teams t, struct mat y, struct mat label, struct mat lse, double *parts)
 {
     int teams = BLOCK / t.lanes;
@@ -144,21 +112,6 @@ static __global__ void __launch_bounds__(BLOCK, 1)
         parts[blockIdx.x] = sum;
 }
 
-extern "C" void cuda_cross_entropy(const void *args)
-{
-    const struct cross_entropy_args *a = (const struct cross_entropy_args *)args;
-    struct row_teams t = row_teams_of(a->y.rows, a->y.cols, 1);
-    struct launch plan = row_teams_launch(t, LOSS_BLOCKS);
-    CUDA_CHECK(run(a->call, plan, sum_losses, t, a->y, a->label, a->lse, (double *)a->call.scratch));
-    CUDA_CHECK(run_mean(a->call, a->loss, plan, t.rows));
-}
-
-extern "C" int64_t cuda_cross_entropy_scratch(const void *args)
-{
-    (void)args;
-    return scratch_bytes(LOSS_BLOCKS, sizeof(double));
-}
-
 struct surprise_entries {
     struct mat dy, y, lse, label, dloss;
     float share; /* 1 / N */
@@ -174,11 +127,54 @@ struct surprise_entries {
         put(entry(dy, i, k), dy.acc, slope);
     }
 };
+} // namespace
+
+extern "C" void cuda_mse(const void *args)
+{
+    const struct mse_args *a = (const struct mse_args *)args;
+    const struct mat all[] = {a->y, a->target};
+    struct lines l = lines_of(all, 2);
+    struct launch plan = loss_launch(lines_launch(l));
+    CUDA_CHECK(a->call, run(a->call, plan, l.width == WIDE ? sum_squares<WIDE> : sum_squares<1>, l,
+                            lines_view(l, a->y), lines_view(l, a->target), (double *)a->call.scratch));
+    CUDA_CHECK(a->call, run_mean(a->call, a->loss, plan, l.total));
+}
+
+extern "C" int64_t cuda_mse_scratch(const void *args)
+{
+    (void)args;
+    return scratch_bytes(LOSS_BLOCKS, sizeof(double));
+}
+
+extern "C" void cuda_mse_backward(const void *args)
+{
+    const struct mse_backward_args *a = (const struct mse_backward_args *)args;
+    const struct mat all[] = {a->dy, a->y, a->target};
+    struct lines l = lines_of(all, 3);
+    const error_entries f = {lines_view(l, a->dy), lines_view(l, a->y), lines_view(l, a->target), a->dloss,
+                             (float)(2 / (double)l.total)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+}
+
+extern "C" void cuda_cross_entropy(const void *args)
+{
+    const struct cross_entropy_args *a = (const struct cross_entropy_args *)args;
+    struct row_teams t = row_teams_of(a->y.rows, a->y.cols, 1);
+    struct launch plan = row_teams_launch(t, LOSS_BLOCKS);
+    CUDA_CHECK(a->call, run(a->call, plan, sum_losses, t, a->y, a->label, a->lse, (double *)a->call.scratch));
+    CUDA_CHECK(a->call, run_mean(a->call, a->loss, plan, t.rows));
+}
+
+extern "C" int64_t cuda_cross_entropy_scratch(const void *args)
+{
+    (void)args;
+    return scratch_bytes(LOSS_BLOCKS, sizeof(double));
+}
 
 extern "C" void cuda_cross_entropy_backward(const void *args)
 {
     const struct cross_entropy_backward_args *a = (const struct cross_entropy_backward_args *)args;
     const struct mat all[] = {a->dy, a->y};
     const surprise_entries f = {a->dy, a->y, a->lse, a->label, a->dloss, (float)(1 / (double)a->y.rows)};
-    CUDA_CHECK(run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 2)), f));
+    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 2)), f));
 }

@@ -103,6 +103,8 @@ static inline cublasStatus_t matmul(const struct cuda_context *c, const struct m
     cublasLtMatrixLayoutOpaque_t first, second, result;
     cublasLtMatmulHeuristicResult_t found;
     int count = 0;
+    if (cuda_is_idle(c))
+        return CUBLAS_STATUS_SUCCESS;
     cublasStatus_t s = matmul_operation(&operation, m);
     if (!s)
         s = matmul_preference(&preference, m);

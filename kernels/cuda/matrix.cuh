@@ -4,32 +4,96 @@
 
 #include "kernels/mat.h"
 
+/* Whether an optional operand is given: mat_present, on the device. */
+static __device__ inline bool present(const struct mat &m)
+{
+    return m.rows > 0;
+}
+
 /* The address of entry (i, k). */
-__device__ static inline float *entry(struct mat m, int64_t i, int64_t k)
+static __device__ inline float *entry(struct mat m, int64_t i, int64_t k)
 {
     return (float *)m.data + i * m.ld + k;
 }
 
 /* m_ik = value, or m_ik += value if m is accumulated. */
-__device__ static inline void put(struct mat m, int64_t i, int64_t k, float value)
+static __device__ inline void put(struct mat m, int64_t i, int64_t k, float value)
 {
     float *at = entry(m, i, k);
     *at = m.acc ? *at + value : value;
 }
 
-/* WIDTH consecutive floats, aligned as a whole; the host chooses a suitable width (launch_width). */
-template <int WIDTH> struct alignas(WIDTH * sizeof(float)) vec {
-    float at[WIDTH];
+/* V consecutive floats, aligned as a whole; the host chooses a suitable V (width_of). */
+template <int V> struct alignas(V * sizeof(float)) vec {
+    float at[V];
 };
 
-template <int WIDTH> __device__ static inline vec<WIDTH> load(const float *from)
+template <int V> __device__ inline vec<V> same(float x)
 {
-    return *(const vec<WIDTH> *)from;
+    vec<V> all;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        all.at[v] = x;
+    return all;
 }
 
-template <int WIDTH> __device__ static inline void store(float *to, vec<WIDTH> v)
+template <int V> __device__ inline vec<V> load(const float *from)
 {
-    *(vec<WIDTH> *)to = v;
+    return *(const vec<V> *)from;
+}
+
+template <int V> __device__ inline void store(float *to, vec<V> x)
+{
+    *(vec<V> *)to = x;
+}
+
+template <int V> __device__ inline vec<V> operator+(vec<V> a, vec<V> b)
+{
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        a.at[v] += b.at[v];
+    return a;
+}
+
+template <int V> __device__ inline vec<V> operator-(vec<V> a, vec<V> b)
+{
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        a.at[v] -= b.at[v];
+    return a;
+}
+
+template <int V> __device__ inline vec<V> operator*(vec<V> a, vec<V> b)
+{
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        a.at[v] *= b.at[v];
+    return a;
+}
+
+template <int V> __device__ inline vec<V> operator-(vec<V> a, float b)
+{
+    return a - same<V>(b);
+}
+
+template <int V> __device__ inline vec<V> operator*(vec<V> a, float b)
+{
+    return a * same<V>(b);
+}
+
+/* to (+)= x */
+template <int V> __device__ inline void put(float *to, bool acc, vec<V> x)
+{
+    store(to, acc ? load<V>(to) + x : x);
+}
+
+template <int V> __device__ inline float sum_of(vec<V> x)
+{
+    float sum = x.at[0];
+#pragma unroll
+    for (int v = 1; v < V; v++)
+        sum += x.at[v];
+    return sum;
 }
 
 #endif

@@ -9,13 +9,11 @@
 #include "kernels/cuda/run.cuh"
 #include "kernels/offsets.h"
 
-enum { SCAN_THREADS = 256 };
-
 /* first[g] = offset of the pairs of graph g; one block. Each thread processes a range of graphs. */
-static __global__ void find_pairs(int64_t *first, struct offsets graphs)
+static __global__ void __launch_bounds__(BLOCK, 1) find_pairs(int64_t *first, struct offsets graphs)
 {
-    __shared__ int64_t sums[SCAN_THREADS];
-    int64_t count = graph_count(graphs), share = blocks_of(count, SCAN_THREADS);
+    __shared__ int64_t sums[BLOCK];
+    int64_t count = graph_count(graphs), share = blocks_of(count, BLOCK);
     int64_t begin = min_of(threadIdx.x * share, count), end = min_of(begin + share, count);
     int64_t own = 0;
     for (int64_t g = begin; g < end; g++) {
@@ -24,7 +22,7 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
     }
     sums[threadIdx.x] = own;
     __syncthreads();
-    for (int step = 1; step < SCAN_THREADS; step *= 2) {
+    for (int step = 1; step < BLOCK; step *= 2) {
         int64_t before = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
         __syncthreads();
         sums[threadIdx.x] += before;
@@ -38,17 +36,17 @@ static __global__ void find_pairs(int64_t *first, struct offsets graphs)
     }
 }
 
-/* Queues find_pairs for several graphs. Returns null for a single one, whose pairs begin at 0. */
-static inline int64_t *pairs_of(const struct call *call, struct offsets graphs)
+/* Sets *first to the offsets, or for a single graph, whose pairs begin at 0, to null. */
+static inline cuda_status run_pairs(const struct call &call, struct offsets graphs, const int64_t **first)
 {
+    *first = NULL;
     if (graph_count(graphs) == 1)
-        return NULL;
-    int64_t *first = (int64_t *)call->scratch;
-    CUDA_CHECK(run(*call, launch_of(1, 1, SCAN_THREADS), find_pairs, first, graphs));
-    return first;
+        return cudaSuccess;
+    *first = (const int64_t *)call.scratch;
+    return run(call, launch_blocks(1, 1), find_pairs, (int64_t *)call.scratch, graphs);
 }
 
-/* Scratch bytes of pairs_of. */
+/* Scratch bytes of run_pairs. */
 static inline int64_t pairs_scratch(struct offsets graphs)
 {
     return graph_count(graphs) == 1 ? 0 : graph_count(graphs) * (int64_t)sizeof(int64_t);

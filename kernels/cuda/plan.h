@@ -1,23 +1,60 @@
 /*
- * How the threads of a block share the rows and columns of matrices: plain C, planned on the host from shapes
- * and addresses, and tested there.
+ * Launch planning: grid and block of each kernel, and how the threads of a block share the rows and columns
+ * of matrices. Plain C, from shapes and addresses, so that it is tested on the host.
  *
- * A lane processes `width` consecutive floats of a row: 4 (one 16-byte load) if every row of every operand is
- * aligned to 16 bytes and has a multiple of 4 columns, otherwise 1. A team is a power of two of consecutive
- * lanes that process one row, so that narrow rows leave no lane idle. Scratch is planned before addresses are
- * known: if it depends on the width, it is the larger of both.
+ * A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that loop over the
+ * rest. A lane processes `width` consecutive floats of a row: 4 (one 16-byte load) if every row of every
+ * operand is aligned to 16 bytes and has a multiple of 4 columns, otherwise 1. A team is a power of two of
+ * consecutive lanes that process one row, so that narrow rows leave no lane idle. Scratch is planned before
+ * addresses are known: if it depends on the width, it is the larger of both.
  */
 #ifndef GTMARK_KERNELS_CUDA_PLAN_H
 #define GTMARK_KERNELS_CUDA_PLAN_H
 
-#include "kernels/cuda/launch.h"
+#include "kernels/arithmetic.h"
 #include "kernels/ops.h"
 
+#include <math.h>
+
+/* The emulated device has fewer, so that small shapes reach the loops over the rest. */
+#ifndef MAX_GRID_Y
+#define MAX_GRID_Y 65535
+#endif
+
 enum {
+    LAUNCH_MAX_X = INT32_MAX,
+    LAUNCH_MAX_Y = MAX_GRID_Y,
+    SCRATCH_ALIGNMENT = 256, /* bytes, of each part of the scratch buffer */
+    WARP = 32,
     WIDE = 4,    /* floats of a 16-byte load */
-    BLOCK = 256, /* threads per block, for all kernels planned here */
+    BLOCK = 256, /* threads per block; dense attention has its own */
     LINE = 1024, /* entries per line of packed matrices */
 };
+
+/*
+ * Registers of a thread at most, which tests/test_machine_code.sh compares with the machine code. A
+ * multiprocessor has 65536, enough for two blocks of BLOCK threads, or for one of the kernels with the
+ * longest rows or heads (ITEMS_MOST and HEAD_ITEMS vectors per lane), or for two of dense attention.
+ */
+enum {
+    BLOCK_REGISTERS = 128,
+    LONG_REGISTERS = 192,
+    ATTENTION_REGISTERS = 255,
+};
+
+/* Blocks in x and y, threads per block, bytes of dynamic shared memory. */
+struct launch {
+    unsigned grid_x, grid_y, block;
+    size_t shared;
+};
+
+/* A grid of x by y blocks, limited to the largest possible grid. */
+static inline struct launch launch_blocks(int64_t x, int64_t y)
+{
+    struct launch l = {(unsigned)max_of(1, min_of(x, LAUNCH_MAX_X)),
+                       (unsigned)max_of(1, min_of(y, LAUNCH_MAX_Y)), BLOCK, 0};
+    return l;
+}
 
 static inline int64_t scratch_bytes(int64_t count, size_t size)
 {
@@ -40,9 +77,11 @@ static inline struct mat scratch_mat(struct call call, int64_t before, int64_t r
 /* Floats per lane and load; absent matrices do not restrict it. */
 static inline int width_of(const struct mat *m, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (launch_width(m[i]) == 1)
+    for (int i = 0; i < count; i++) {
+        bool rows = m[i].rows <= 1 || m[i].ld % WIDE == 0;
+        if (!rows || m[i].cols % WIDE || (uintptr_t)m[i].data % (WIDE * sizeof(float)))
             return 1;
+    }
     return WIDE;
 }
 
@@ -53,12 +92,6 @@ static inline int lanes_for(int64_t count, int most)
     while (lanes < count && lanes < most)
         lanes *= 2;
     return lanes;
-}
-
-/* A grid of x by y blocks, limited to the largest possible grid: kernels loop over the rest. */
-static inline struct launch launch_blocks(int64_t x, int64_t y)
-{
-    return launch_of(max_of(1, min_of(x, LAUNCH_MAX_X)), max_of(1, min_of(y, LAUNCH_MAX_Y)), BLOCK);
 }
 
 /*
@@ -161,6 +194,47 @@ static inline struct columns columns_of(int64_t rows, int64_t cols, int width)
 static inline struct launch columns_launch(struct columns c)
 {
     return launch_blocks(c.chunks, c.strips);
+}
+
+/* attention: kernel width for heads of dh columns, or 0 if there is none. */
+enum { ATTENTION_THREADS = 128, ATTENTION_MOST = 128 /* columns */ };
+
+static inline int attention_width(int64_t dh)
+{
+    for (int width = 8; width <= ATTENTION_MOST; width *= 2)
+        if (dh <= width)
+            return width;
+    return 0;
+}
+
+/*
+ * Rows per thread if a warp has `groups` of them side by side: `most` if an average graph fills such blocks
+ * and there are enough of them for all multiprocessors, otherwise 1.
+ */
+static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int groups, int most,
+                                 int multiprocessors)
+{
+    int64_t block = (int64_t)groups * most;
+    return rows / graphs >= 2 * block && rows / block * heads >= 2 * multiprocessors ? most : 1;
+}
+
+/* One block of `threads` for each head, in y, and block number of `size` rows (search.h). */
+static inline struct launch launch_heads(int64_t rows, int64_t graphs, int heads, int size, int threads)
+{
+    struct launch l = {(unsigned)(rows / size + graphs), (unsigned)heads, (unsigned)threads, 0};
+    return l;
+}
+
+/*
+ * Unfused attention: one warp per query, up to a bound on their number from graphs and pairs; kernels loop
+ * over any others.
+ */
+static inline struct launch launch_softmax(int64_t graphs, int64_t pairs, int64_t heads)
+{
+    int64_t queries = (int64_t)sqrt((double)graphs * (double)pairs) + 1;
+    struct launch l = launch_blocks(blocks_of(queries, BLOCK / WARP), 1);
+    l.grid_y = (unsigned)heads;
+    return l;
 }
 
 #endif

@@ -12,21 +12,17 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/graph_blocks.cuh"
 
+namespace
+{
 enum { BLOCK_ROWS = 64, BLOCKS_WANTED = 1024 };
 
-static struct graph_blocks pool_blocks(struct offsets graphs, int64_t rows)
+struct graph_blocks pool_blocks(struct offsets graphs, int64_t rows)
 {
     return graph_blocks_of(graphs, rows, max_of(BLOCK_ROWS, blocks_of(rows, BLOCKS_WANTED)));
 }
 
-/* The reduction: at(graph, i, k) over the rows, combined starting from `none`. */
-struct sum_rows {
-    struct mat x;
-
-    template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
-    {
-        return load<V>(entry(x, i, k));
-    }
+/* How two values are combined, starting from `none`. */
+struct sums {
     static __device__ float none()
     {
         return 0;
@@ -37,13 +33,7 @@ struct sum_rows {
     }
 };
 
-struct max_rows {
-    struct mat x;
-
-    template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
-    {
-        return load<V>(entry(x, i, k));
-    }
+struct largest {
     static __device__ float none()
     {
         return -INFINITY;
@@ -54,8 +44,20 @@ struct max_rows {
     }
 };
 
-/* 1 where x is the graph's largest. */
+/* A reduction over the rows of each graph: of at(graph, i, k), by `rule`. */
+template <class RULE> struct all_rows {
+    typedef RULE rule;
+    struct mat x;
+
+    template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
+    {
+        return load<V>(entry(x, i, k));
+    }
+};
+
+/* Counts the rows where x is the graph's largest. */
 struct count_rows {
+    typedef sums rule;
     struct mat x, y;
 
     template <int V> __device__ vec<V> at(int64_t graph, int64_t i, int64_t k) const
@@ -65,14 +67,6 @@ struct count_rows {
         for (int v = 0; v < V; v++)
             is.at[v] = is.at[v] == top.at[v];
         return is;
-    }
-    static __device__ float none()
-    {
-        return 0;
-    }
-    static __device__ float unite(float a, float b)
-    {
-        return a + b;
     }
 };
 
@@ -87,13 +81,13 @@ __global__ void __launch_bounds__(BLOCK, 1)
         struct row_block b = graph_block(blocks, number);
         for (int64_t strip = blockIdx.y; strip < c.strips && b.rows > 0; strip += gridDim.y) {
             int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
-            vec<V> all = same<V>(F::none());
+            vec<V> all = same<V>(F::rule::none());
             for (int64_t i = b.first + threadIdx.x / c.lanes; i < b.first + b.rows && k < c.cols;
                  i += teams) {
                 vec<V> x = f.template at<V>(b.graph, i, k);
 #pragma unroll
                 for (int v = 0; v < V; v++)
-                    all.at[v] = F::unite(all.at[v], x.at[v]);
+                    all.at[v] = F::rule::unite(all.at[v], x.at[v]);
             }
 #pragma unroll
             for (int v = 0; v < V; v++)
@@ -101,9 +95,9 @@ __global__ void __launch_bounds__(BLOCK, 1)
             __syncthreads();
             for (int e = (int)threadIdx.x; e < V * c.lanes; e += BLOCK) {
                 int v = e / c.lanes, from = e % c.lanes;
-                float whole = F::none();
+                float whole = F::rule::none();
                 for (int t = from; t < BLOCK; t += c.lanes)
-                    whole = F::unite(whole, shared[v][t]);
+                    whole = F::rule::unite(whole, shared[v][t]);
                 if (first + (int64_t)from * V + v < c.cols)
                     *entry(parts, number, first + (int64_t)from * V + v) = whole;
             }
@@ -124,14 +118,14 @@ __global__ void __launch_bounds__(BLOCK, 1)
         int64_t first = graph_block_first(blocks, g), count = graph_block_count(blocks, g);
         for (int64_t strip = blockIdx.y; strip < strips; strip += gridDim.y) {
             int64_t k = strip * WARP + lane;
-            float all = F::none();
+            float all = F::rule::none();
             for (int64_t p = team; p < count && k < y.cols; p += BLOCK / WARP)
-                all = F::unite(all, *entry(parts, first + p, k));
+                all = F::rule::unite(all, *entry(parts, first + p, k));
             shared[team][lane] = all;
             __syncthreads();
             if (team == 0 && k < y.cols) {
                 for (int other = 1; other < BLOCK / WARP; other++)
-                    all = F::unite(all, shared[other][lane]);
+                    all = F::rule::unite(all, shared[other][lane]);
                 int64_t rows = blocks.at[(g + 1) * blocks.ld] - blocks.at[g * blocks.ld];
                 *entry(y, g, k) = mean ? all / (float)rows : all;
             }
@@ -141,67 +135,31 @@ __global__ void __launch_bounds__(BLOCK, 1)
 }
 
 template <class F>
-static cudaError_t run_pool(const struct call &call, struct graph_blocks blocks, int64_t rows, int width,
-                            const F &f, struct mat y, struct mat parts, bool mean)
+cuda_status run_pool(const struct call &call, struct graph_blocks blocks, int64_t rows, int width, const F &f,
+                     struct mat y, struct mat parts, bool mean)
 {
     struct columns c = columns_of(rows, y.cols, width);
     struct launch plan = launch_blocks(blocks.count, c.strips);
-    cudaError_t status = width == WIDE ? run(call, plan, reduce_blocks<WIDE, F>, blocks, c, f, parts)
+    cuda_status status = width == WIDE ? run(call, plan, reduce_blocks<WIDE, F>, blocks, c, f, parts)
                                        : run(call, plan, reduce_blocks<1, F>, blocks, c, f, parts);
-    if (status != cudaSuccess)
+    if (status.fault)
         return status;
     plan = launch_blocks(blocks.graphs, blocks_of(y.cols, WARP));
     return run(call, plan, reduce_graphs<F>, blocks, parts, y, mean);
 }
 
-template <class F>
-static cudaError_t pool(const struct call &call, struct offsets graphs, struct mat x, struct mat y, bool mean)
+template <class RULE>
+cuda_status pool(const struct call &call, struct offsets graphs, struct mat x, struct mat y, bool mean)
 {
     struct graph_blocks blocks = pool_blocks(graphs, x.rows);
-    const F f = {x};
+    const all_rows<RULE> f = {x};
     return run_pool(call, blocks, x.rows, width_of(&x, 1), f, y, scratch_mat(call, 0, blocks.count, y.cols),
                     mean);
 }
 
-static int64_t pool_scratch(struct offsets graphs, struct mat x)
+int64_t pool_scratch(struct offsets graphs, struct mat x)
 {
     return scratch_bytes(pool_blocks(graphs, x.rows).count * x.cols, sizeof(float));
-}
-
-extern "C" void cuda_mean_pool(const void *args)
-{
-    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
-    CUDA_CHECK(pool<sum_rows>(a->call, a->graphs, a->x, a->y, true));
-}
-
-extern "C" int64_t cuda_mean_pool_scratch(const void *args)
-{
-    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
-    return pool_scratch(a->graphs, a->x);
-}
-
-extern "C" void cuda_sum_pool(const void *args)
-{
-    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
-    CUDA_CHECK(pool<sum_rows>(a->call, a->graphs, a->x, a->y, false));
-}
-
-extern "C" int64_t cuda_sum_pool_scratch(const void *args)
-{
-    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
-    return pool_scratch(a->graphs, a->x);
-}
-
-extern "C" void cuda_max_pool(const void *args)
-{
-    const struct max_pool_args *a = (const struct max_pool_args *)args;
-    CUDA_CHECK(pool<max_rows>(a->call, a->graphs, a->x, a->y, false));
-}
-
-extern "C" int64_t cuda_max_pool_scratch(const void *args)
-{
-    const struct max_pool_args *a = (const struct max_pool_args *)args;
-    return pool_scratch(a->graphs, a->x);
 }
 
 /* dx (+)= dy, divided by the graph's number of rows if `mean`. */
@@ -220,25 +178,13 @@ struct share_entries {
     }
 };
 
-static cudaError_t pool_backward(const struct call &call, struct offsets graphs, struct mat dx, struct mat dy,
-                                 bool mean)
+cuda_status pool_backward(const struct call &call, struct offsets graphs, struct mat dx, struct mat dy,
+                          bool mean)
 {
     const struct mat all[] = {dx, dy};
     const share_entries f = {dx, dy, mean};
     return run_block_entries(call, pool_blocks(graphs, dx.rows),
                              lines_by_row(dx.rows, dx.cols, width_of(all, 2)), f);
-}
-
-extern "C" void cuda_mean_pool_backward(const void *args)
-{
-    const struct mean_pool_backward_args *a = (const struct mean_pool_backward_args *)args;
-    CUDA_CHECK(pool_backward(a->call, a->graphs, a->dx, a->dy, true));
-}
-
-extern "C" void cuda_sum_pool_backward(const void *args)
-{
-    const struct sum_pool_backward_args *a = (const struct sum_pool_backward_args *)args;
-    CUDA_CHECK(pool_backward(a->call, a->graphs, a->dx, a->dy, false));
 }
 
 struct largest_entries {
@@ -256,9 +202,58 @@ struct largest_entries {
 };
 
 /* Scratch: the number of largest entries, B x D, then the blocks' counts. */
-static int64_t counts_bytes(struct mat dy)
+int64_t counts_bytes(struct mat dy)
 {
     return scratch_bytes(mat_size(dy), sizeof(float));
+}
+} // namespace
+
+extern "C" void cuda_mean_pool(const void *args)
+{
+    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
+    CUDA_CHECK(a->call, pool<sums>(a->call, a->graphs, a->x, a->y, true));
+}
+
+extern "C" int64_t cuda_mean_pool_scratch(const void *args)
+{
+    const struct mean_pool_args *a = (const struct mean_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+extern "C" void cuda_sum_pool(const void *args)
+{
+    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
+    CUDA_CHECK(a->call, pool<sums>(a->call, a->graphs, a->x, a->y, false));
+}
+
+extern "C" int64_t cuda_sum_pool_scratch(const void *args)
+{
+    const struct sum_pool_args *a = (const struct sum_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+extern "C" void cuda_max_pool(const void *args)
+{
+    const struct max_pool_args *a = (const struct max_pool_args *)args;
+    CUDA_CHECK(a->call, pool<largest>(a->call, a->graphs, a->x, a->y, false));
+}
+
+extern "C" int64_t cuda_max_pool_scratch(const void *args)
+{
+    const struct max_pool_args *a = (const struct max_pool_args *)args;
+    return pool_scratch(a->graphs, a->x);
+}
+
+extern "C" void cuda_mean_pool_backward(const void *args)
+{
+    const struct mean_pool_backward_args *a = (const struct mean_pool_backward_args *)args;
+    CUDA_CHECK(a->call, pool_backward(a->call, a->graphs, a->dx, a->dy, true));
+}
+
+extern "C" void cuda_sum_pool_backward(const void *args)
+{
+    const struct sum_pool_backward_args *a = (const struct sum_pool_backward_args *)args;
+    CUDA_CHECK(a->call, pool_backward(a->call, a->graphs, a->dx, a->dy, false));
 }
 
 extern "C" void cuda_max_pool_backward(const void *args)
@@ -270,9 +265,10 @@ extern "C" void cuda_max_pool_backward(const void *args)
     struct mat counts = scratch_mat(a->call, 0, a->dy.rows, a->dy.cols);
     struct mat parts = scratch_mat(a->call, counts_bytes(a->dy), blocks.count, a->dy.cols);
     const count_rows f = {a->x, a->y};
-    CUDA_CHECK(run_pool(a->call, blocks, a->x.rows, width, f, counts, parts, false));
+    CUDA_CHECK(a->call, run_pool(a->call, blocks, a->x.rows, width, f, counts, parts, false));
     const largest_entries slopes = {a->dx, a->dy, a->x, a->y, counts};
-    CUDA_CHECK(run_block_entries(a->call, blocks, lines_by_row(a->x.rows, a->x.cols, width), slopes));
+    CUDA_CHECK(a->call,
+               run_block_entries(a->call, blocks, lines_by_row(a->x.rows, a->x.cols, width), slopes));
 }
 
 extern "C" int64_t cuda_max_pool_backward_scratch(const void *args)

@@ -1,8 +1,8 @@
 /*
- * Sums over the lanes of a team and over a block, in a fixed order, so that results are reproducible.
+ * Reductions over the lanes of a team and over a block, in a fixed order, so that results are reproducible.
  *
- * Kernels planned by plan.h have __launch_bounds__(BLOCK, 1): the 1 keeps ptxas from spilling registers to
- * fit more blocks.
+ * Kernels of BLOCK threads have __launch_bounds__(BLOCK, 1): the 1 keeps ptxas from spilling registers to fit
+ * more blocks.
  *
  * A team is `lanes` consecutive lanes of a warp, a power of two; `mask` selects them within the warp. Teams
  * of a warp may diverge.
@@ -11,55 +11,29 @@
 #define GTMARK_KERNELS_CUDA_REDUCE_CUH
 
 #include "kernels/cuda/matrix.cuh"
-#include "kernels/cuda/plan.h"
 #include "kernels/cuda/run.cuh"
 
-/* Whether an optional operand is given: mat_present, on the device. */
-static __device__ inline bool present(const struct mat &m)
-{
-    return m.rows > 0;
-}
-
-template <int V> __device__ inline vec<V> same(float x)
-{
-    vec<V> all;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        all.at[v] = x;
-    return all;
-}
-
-/* to (+)= x */
-template <int V> __device__ inline void put(float *to, bool acc, vec<V> x)
-{
-    if (acc) {
-        vec<V> before = load<V>(to);
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            x.at[v] += before.at[v];
-    }
-    store(to, x);
-}
-
-template <int V> __device__ inline float sum_of(vec<V> x)
-{
-    float sum = x.at[0];
-#pragma unroll
-    for (int v = 1; v < V; v++)
-        sum += x.at[v];
-    return sum;
-}
+static const unsigned WHOLE_WARP = 0xffffffff;
 
 static __device__ inline unsigned team_mask(int lanes)
 {
-    return lanes == WARP ? ~0u : ((1u << lanes) - 1) << (threadIdx.x % WARP / lanes * lanes);
+    return lanes == WARP ? WHOLE_WARP : ((1u << lanes) - 1) << (threadIdx.x % WARP / lanes * lanes);
 }
 
 /* Gives the same bits in every lane, since a + b = b + a. */
 template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
 {
+#pragma unroll
     for (int apart = lanes / 2; apart > 0; apart /= 2)
         x += __shfl_xor_sync(mask, x, apart);
+    return x;
+}
+
+static __device__ inline float team_max(unsigned mask, int lanes, float x)
+{
+#pragma unroll
+    for (int apart = lanes / 2; apart > 0; apart /= 2)
+        x = fmaxf(x, __shfl_xor_sync(mask, x, apart));
     return x;
 }
 
@@ -67,7 +41,7 @@ template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
 template <class T> __device__ inline T block_sum(T x)
 {
     __shared__ T sums[BLOCK / WARP];
-    x = team_sum(~0u, WARP, x);
+    x = team_sum(WHOLE_WARP, WARP, x);
     __syncthreads(); /* wait for reads of an earlier call */
     if (threadIdx.x % WARP == 0)
         sums[threadIdx.x / WARP] = x;

@@ -6,28 +6,29 @@
 #define GTMARK_KERNELS_CUDA_RUN_CUH
 
 #include "kernels/cuda/check.h"
-#include "kernels/cuda/launch.h"
-#include "kernels/ops.h"
+#include "kernels/cuda/plan.h"
 
-/* `block` is the arrangement of the planned threads within a block. */
-template <class... Parameters, class... Arguments>
-static cudaError_t run_arranged(const struct call &call, struct launch l, dim3 block,
-                                void (*kernel)(Parameters...), const Arguments &...arguments)
+static inline struct cuda_context *context_of(const struct call &call)
 {
-    const struct cuda_context *context = (const struct cuda_context *)call.context;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(l.grid_x, l.grid_y);
-    config.blockDim = block;
-    config.dynamicSmemBytes = l.shared;
-    config.stream = context->stream;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
+    return (struct cuda_context *)call.context;
 }
 
 template <class... Parameters, class... Arguments>
-static cudaError_t run(const struct call &call, struct launch l, void (*kernel)(Parameters...),
+static cuda_status run(const struct call &call, struct launch l, void (*kernel)(Parameters...),
                        const Arguments &...arguments)
 {
-    return run_arranged(call, l, dim3(l.block), kernel, arguments...);
+    const struct cuda_context *context = context_of(call);
+    cudaFuncAttributes unused;
+    if (context->loads) /* reading its attributes loads a kernel ("Lazy loading", CUDA programming guide) */
+        return cudaFuncGetAttributes(&unused, (const void *)kernel);
+    if (context->fault)
+        return cudaSuccess;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(l.grid_x, l.grid_y);
+    config.blockDim = dim3(l.block);
+    config.dynamicSmemBytes = l.shared;
+    config.stream = context->stream;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 #endif

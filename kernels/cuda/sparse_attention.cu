@@ -13,6 +13,8 @@
 #include "kernels/cuda/heads.cuh"
 #include "kernels/cuda/math.h"
 
+namespace
+{
 struct attend_work {
     struct mat y, lse, q, k, v;
     float scale; /* log2(e) / sqrt(D / H) */
@@ -92,20 +94,21 @@ template <int V, int ITEMS> struct attend {
     }
 };
 
+int64_t attend_bytes(const struct sparse_attention_args *a, int width)
+{
+    struct heads h = heads_of(a->y.cols, a->heads, width);
+    return cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), 2 + h.items * width);
+}
+} // namespace
+
 extern "C" void cuda_sparse_attention(const void *args)
 {
     const struct sparse_attention_args *a = (const struct sparse_attention_args *)args;
     const struct mat all[] = {a->y, a->q, a->k, a->v};
     int64_t D = a->y.cols, size = D / a->heads;
     const struct attend_work w = {a->y, a->lse, a->q, a->k, a->v, (float)(M_LOG2E / sqrt((double)size))};
-    CUDA_CHECK(run_heads<attend>(a->call, w, heads_of(D, a->heads, head_width(size, all, 4)), a->adj.row,
-                                 a->adj.col, 0));
-}
-
-static int64_t attend_bytes(const struct sparse_attention_args *a, int width)
-{
-    struct heads h = heads_of(a->y.cols, a->heads, width);
-    return cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), 2 + h.items * width);
+    CUDA_CHECK(a->call, run_heads<attend>(a->call, w, heads_of(D, a->heads, head_width(size, all, 4)),
+                                          a->adj.row, a->adj.col, 0));
 }
 
 extern "C" int64_t cuda_sparse_attention_scratch(const void *args)

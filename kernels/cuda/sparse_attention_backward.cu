@@ -12,12 +12,14 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/heads.cuh"
 
+namespace
+{
 struct slope_work {
     struct mat dq, dk, dv, dy, y, q, k, v, lse, delta; /* delta: N x H, in scratch */
     float scale;                                       /* 1 / sqrt(D / H) */
 };
 
-static __device__ inline float head_value(const struct mat &m, int64_t row, const struct head_place &p)
+__device__ inline float head_value(const struct mat &m, int64_t row, const struct head_place &p)
 {
     return p.active ? *entry(m, row, p.head) : 0;
 }
@@ -142,10 +144,19 @@ template <int V, int ITEMS> struct send {
 };
 
 /* Scratch: delta, then the split rows of the current pass. */
-static int64_t delta_bytes(const struct sparse_attention_backward_args *a)
+int64_t delta_bytes(const struct sparse_attention_backward_args *a)
 {
     return scratch_bytes(a->y.rows * a->heads, sizeof(float));
 }
+
+int64_t pass_bytes(const struct sparse_attention_backward_args *a, int width)
+{
+    struct heads h = heads_of(a->y.cols, a->heads, width);
+    int sums = h.items * width;
+    return max_of(cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), sums),
+                  cut_rows_bytes(heads_plan(h, a->adj.out_row, a->adj.out_col), 2 * sums));
+}
+} // namespace
 
 extern "C" void cuda_sparse_attention_backward(const void *args)
 {
@@ -156,16 +167,8 @@ extern "C" void cuda_sparse_attention_backward(const void *args)
     const struct slope_work w = {
         a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v, a->lse, delta, (float)(1 / sqrt((double)size))};
     struct heads h = heads_of(D, a->heads, head_width(size, all, 8));
-    CUDA_CHECK(run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, before));
-    CUDA_CHECK(run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, before));
-}
-
-static int64_t pass_bytes(const struct sparse_attention_backward_args *a, int width)
-{
-    struct heads h = heads_of(a->y.cols, a->heads, width);
-    int sums = h.items * width;
-    return max_of(cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), sums),
-                  cut_rows_bytes(heads_plan(h, a->adj.out_row, a->adj.out_col), 2 * sums));
+    CUDA_CHECK(a->call, run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, before));
+    CUDA_CHECK(a->call, run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, before));
 }
 
 extern "C" int64_t cuda_sparse_attention_backward_scratch(const void *args)

@@ -8,6 +8,8 @@
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/edges.cuh"
 
+namespace
+{
 template <int V> struct aggregate {
     enum { SUMS = V, UNROLL = 4 };
     struct state {
@@ -63,22 +65,22 @@ template <int V> struct aggregate {
     }
 };
 
-static struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, int width)
+struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, int width)
 {
     int lanes = (int)max_of(2, lanes_for(blocks_of(cols, width), WARP));
     return edge_plan_of(row, col, lanes, blocks_of(cols, (int64_t)lanes * width));
 }
 
 template <int V>
-static cudaError_t run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat row,
-                                 struct mat col, double self)
+cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat row, struct mat col,
+                          double self)
 {
     const aggregate<V> body = {y, x, (float)self};
     return run_edges(call, body, edge_lists_of(row, col), aggregate_plan(row, col, y.cols, V), 0);
 }
 
-static cudaError_t aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat row,
-                                  struct mat col, double self)
+cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat row,
+                           struct mat col, double self)
 {
     const struct mat all[] = {y, x};
     if (width_of(all, 2) == WIDE)
@@ -86,16 +88,17 @@ static cudaError_t aggregate_rows(const struct call &call, struct mat y, struct 
     return run_aggregate<1>(call, y, x, row, col, self);
 }
 
-static int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
+int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
 {
     return max_of(cut_rows_bytes(aggregate_plan(row, col, cols, WIDE), WIDE),
                   cut_rows_bytes(aggregate_plan(row, col, cols, 1), 1));
 }
+} // namespace
 
 extern "C" void cuda_spmm(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    CUDA_CHECK(aggregate_rows(a->call, a->y, a->x, a->adj.row, a->adj.col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->y, a->x, a->adj.row, a->adj.col, a->self));
 }
 
 extern "C" int64_t cuda_spmm_scratch(const void *args)
@@ -107,7 +110,7 @@ extern "C" int64_t cuda_spmm_scratch(const void *args)
 extern "C" void cuda_spmm_backward(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    CUDA_CHECK(aggregate_rows(a->call, a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self));
 }
 
 extern "C" int64_t cuda_spmm_backward_scratch(const void *args)

@@ -1,90 +1,159 @@
 /*
  * The variant "cusparse" of aggregation: y (+)= self x + A x, with the product by cusparseSpMM.
  *
- * The library needs a value per edge, here 1, and row offsets of the same size as its 32-bit column indices;
- * every call creates both in scratch, which costs E + N writes that our own kernel does not need. y is
- * initialised before the product accumulates into it. CUSPARSE_SPMM_CSR_ALG3 is the deterministic algorithm;
- * the library reports its buffer size only on a device, so a plan without one omits it.
+ * The library needs a value per edge, here 1, and row offsets of the same size as its 32-bit column indices.
+ * Both, and what the library computes from the graph in advance (cusparseSpMM_preprocess), are prepared once
+ * and stay in the scratch buffer; the context keeps the library's descriptor, found by the buffer's address.
+ * y is initialised before the product accumulates into it. CUSPARSE_SPMM_CSR_ALG3 is the deterministic
+ * algorithm; the library reports its buffer size only on a device, so a plan without one omits it.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
-#include "kernels/cuda/plan.h"
 
+namespace
+{
 /* y (+)= A x + self x, with A given by lists of edges. */
 struct aggregation {
     struct mat y, x, row, col;
     double self;
 };
 
-/* Descriptors of the product for cuSPARSE. */
-struct product {
-    cusparseConstSpMatDescr_t a;
+/* Parts of the scratch buffer: N + 1 32-bit offsets, E values, and the library's buffer. */
+struct parts {
+    int32_t *row;
+    float *ones;
+    void *buffer;
+};
+
+struct parts parts_at(const struct call &call, const struct aggregation &g)
+{
+    int64_t ones = scratch_bytes(g.y.rows + 1, sizeof(int32_t));
+    int64_t buffer = ones + scratch_bytes(g.col.rows, sizeof(float));
+    return {(int32_t *)call.scratch, (float *)scratch_at(call, ones), scratch_at(call, buffer)};
+}
+
+/* Descriptors of the product's dense matrices. */
+struct dense {
     cusparseConstDnMatDescr_t x;
     cusparseDnMatDescr_t y;
     float beta; /* 1 if y has contents to accumulate to */
 };
 
-static bool starts(const struct aggregation *g)
+cusparseStatus_t open_dense(struct dense *d, const struct aggregation &g)
 {
-    return g->self != 0 || (g->col.rows == 0 && !g->y.acc);
+    *d = {NULL, NULL, g.self != 0 || g.y.acc ? 1.0f : 0.0f};
+    cusparseStatus_t status =
+        cusparseCreateConstDnMat(&d->x, g.x.rows, g.x.cols, g.x.ld, g.x.data, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+    return status ? status
+                  : cusparseCreateDnMat(&d->y, g.y.rows, g.y.cols, g.y.ld, g.y.data, CUDA_R_32F,
+                                        CUSPARSE_ORDER_ROW);
 }
 
-/* `row` and `ones` are N + 1 32-bit offsets and E values; size queries accept any addresses. */
-static struct product open_product(const struct aggregation *g, const void *row, const void *ones,
-                                   const struct mat &y, const struct mat &x, const void *col)
+void close_dense(struct dense d)
 {
-    struct product p = {NULL, NULL, NULL, g->self != 0 || g->y.acc ? 1.0f : 0.0f};
-    CUDA_CHECK(cusparseCreateConstCsr(&p.a, y.rows, x.rows, g->col.rows, row, col, ones, CUSPARSE_INDEX_32I,
-                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-    CUDA_CHECK(cusparseCreateConstDnMat(&p.x, x.rows, x.cols, x.ld, x.data, CUDA_R_32F, CUSPARSE_ORDER_ROW));
-    CUDA_CHECK(cusparseCreateDnMat(&p.y, y.rows, y.cols, y.ld, y.data, CUDA_R_32F, CUSPARSE_ORDER_ROW));
-    return p;
+    if (d.x)
+        cusparseDestroyDnMat(d.x);
+    if (d.y)
+        cusparseDestroyDnMat(d.y);
 }
 
-static void close_product(struct product p)
+cusparseStatus_t open_csr(cusparseConstSpMatDescr_t *a, const struct aggregation &g, struct parts p)
 {
-    CUDA_CHECK(cusparseDestroySpMat(p.a));
-    CUDA_CHECK(cusparseDestroyDnMat(p.x));
-    CUDA_CHECK(cusparseDestroyDnMat(p.y));
+    return cusparseCreateConstCsr(a, g.y.rows, g.x.rows, g.col.rows, p.row, g.col.data, p.ones,
+                                  CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                                  CUDA_R_32F);
 }
 
-static int64_t own_bytes(const struct aggregation *g)
-{
-    return scratch_bytes(g->y.rows + 1, sizeof(int32_t)) + scratch_bytes(g->col.rows, sizeof(float));
-}
-
-static int64_t space_of(const struct cuda_context *context, const struct aggregation *g)
+/* Calls cusparseSpMM, or cusparseSpMM_preprocess or _bufferSize, which differ in the last parameter. */
+template <class Function, class Last>
+cusparseStatus_t product(Function function, const struct cuda_context *c, const struct aggregation &g,
+                         cusparseConstSpMatDescr_t a, Last last)
 {
     static const float one = 1;
-    void *const somewhere = (void *)(uintptr_t)SCRATCH_ALIGNMENT; /* null would be rejected */
-    struct mat y = g->y, x = g->x;
+    struct dense d;
+    cusparseStatus_t status = open_dense(&d, g);
+    if (!status)
+        status = function(c->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
+                          a, d.x, &d.beta, d.y, CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, last);
+    close_dense(d);
+    return status;
+}
+
+/* The size of the library's buffer. The query accepts any addresses except null. */
+cusparseStatus_t buffer_bytes(const struct cuda_context *c, struct aggregation g, size_t *bytes)
+{
+    void *const somewhere = (void *)(uintptr_t)SCRATCH_ALIGNMENT;
+    cusparseConstSpMatDescr_t a = NULL;
+    g.y.data = g.x.data = g.col.data = somewhere;
+    cusparseStatus_t status = open_csr(&a, g, {(int32_t *)somewhere, (float *)somewhere, NULL});
+    if (!status)
+        status = product(cusparseSpMM_bufferSize, c, g, a, bytes);
+    if (a)
+        cusparseDestroySpMat(a);
+    return status;
+}
+
+int64_t scratch_of(const struct call &call, const struct aggregation &g)
+{
     size_t bytes = 0;
-    y.data = x.data = somewhere;
-    struct product p = open_product(g, somewhere, somewhere, y, x, somewhere);
-    CUDA_CHECK(cusparseSpMM_bufferSize(context->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                       CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p.a, p.x, &p.beta, p.y,
-                                       CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, &bytes));
-    close_product(p);
-    return (int64_t)bytes;
+    if (call.context && g.col.rows > 0 && g.col.rows <= INT32_MAX)
+        CUDA_CHECK(call, buffer_bytes(context_of(call), g, &bytes));
+    return scratch_bytes(g.y.rows + 1, sizeof(int32_t)) + scratch_bytes(g.col.rows, sizeof(float)) +
+           (int64_t)bytes;
 }
 
-static int64_t scratch_of(const struct call *call, const struct aggregation *g)
+__global__ void __launch_bounds__(BLOCK, 1)
+    narrow(int64_t nodes, int64_t edges, const int64_t *__restrict__ row, int32_t *row32, float *ones)
 {
-    const struct cuda_context *context = (const struct cuda_context *)call->context;
-    bool asks = context && g->col.rows > 0 && g->col.rows <= INT32_MAX;
-    return own_bytes(g) + (asks ? space_of(context, g) : 0);
-}
-
-static __global__ void prepare(int64_t nodes, int64_t edges, const int64_t *__restrict__ row, int32_t *row32,
-                               float *ones)
-{
-    int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i <= nodes || i < edges; i += stride) {
+    int64_t stride = (int64_t)gridDim.x * BLOCK;
+    for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i <= nodes || i < edges; i += stride) {
         if (i <= nodes)
             row32[i] = (int32_t)row[i];
         if (i < edges)
             ones[i] = 1;
     }
+}
+
+/* The matrix that was prepared in this scratch buffer; null: none. */
+struct cuda_csr *matrix_at(const struct call &call)
+{
+    struct cuda_csr *m = context_of(call)->matrices;
+    while (m && m->scratch != call.scratch)
+        m = m->next;
+    return m;
+}
+
+/* A place for the matrix, empty: what was there belongs to a buffer that was freed, or is prepared again. */
+struct cuda_csr *new_matrix(const struct call &call)
+{
+    struct cuda_context *c = context_of(call);
+    struct cuda_csr *m = matrix_at(call);
+    if (m) {
+        cusparseDestroySpMat(m->matrix);
+        m->matrix = NULL;
+        return m;
+    }
+    m = (struct cuda_csr *)calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    *m = {call.scratch, NULL, c->matrices};
+    return c->matrices = m;
+}
+
+cuda_status prepare(const struct call &call, const struct aggregation &g)
+{
+    int64_t nodes = g.y.rows, edges = g.col.rows;
+    struct parts p = parts_at(call, g);
+    CUDA_REQUIRE(edges <= INT32_MAX, "cuSPARSE's indices allow at most 2^31 - 1 edges");
+    if (edges == 0)
+        return cudaSuccess;
+    cuda_status status = run(call, launch_blocks(blocks_of(max_of(nodes + 1, edges), BLOCK), 1), narrow,
+                             nodes, edges, (const int64_t *)g.row.data, p.row, p.ones);
+    if (status.fault || cuda_is_idle(context_of(call)))
+        return status;
+    struct cuda_csr *m = new_matrix(call);
+    status = open_csr(&m->matrix, g, p);
+    return status.fault ? status : product(cusparseSpMM_preprocess, context_of(call), g, m->matrix, p.buffer);
 }
 
 /* y (+)= self x. */
@@ -94,85 +163,73 @@ struct start_entries {
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> value = same<V>(0);
-        if (self != 0)
-            value = load<V>(entry(x, i, k));
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            value.at[v] *= self;
-        put(entry(y, i, k), y.acc, value);
+        put(entry(y, i, k), y.acc, self != 0 ? load<V>(entry(x, i, k)) * self : same<V>(0));
     }
 };
 
-static cudaError_t run_start(const struct call &call, const struct aggregation *g)
+cuda_status start(const struct call &call, const struct aggregation &g)
 {
-    const struct mat all[] = {g->y, g->x};
+    const struct mat all[] = {g.y, g.x};
     struct lines l = lines_of(all, 2);
-    const start_entries f = {lines_view(l, g->y), lines_view(l, g->x), (float)g->self};
+    const start_entries f = {lines_view(l, g.y), lines_view(l, g.x), (float)g.self};
     return run_entries(call, l, f);
 }
 
-static void run_product(const struct call &call, const struct aggregation *g)
+cuda_status aggregate(const struct call &call, const struct aggregation &g)
 {
-    static const float one = 1;
-    enum { THREADS = 256 };
-    const struct cuda_context *context = (const struct cuda_context *)call.context;
-    int64_t nodes = g->y.rows, edges = g->col.rows;
-    int32_t *row = (int32_t *)call.scratch;
-    char *ones = (char *)call.scratch + scratch_bytes(nodes + 1, sizeof *row);
-    struct launch l =
-        launch_of(min_of(blocks_of(max_of(nodes + 1, edges), THREADS), LAUNCH_MAX_X), 1, THREADS);
-    CUDA_REQUIRE(edges <= INT32_MAX, "cuSPARSE's indices allow at most 2^31 - 1 edges");
-    CUDA_CHECK(run(call, l, prepare, nodes, edges, (const int64_t *)g->row.data, row, (float *)ones));
-    struct product p = open_product(g, row, ones, g->y, g->x, g->col.data);
-    CUDA_CHECK(cusparseSpMM(context->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                            CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p.a, p.x, &p.beta, p.y, CUDA_R_32F,
-                            CUSPARSE_SPMM_CSR_ALG3, (char *)call.scratch + own_bytes(g)));
-    close_product(p);
+    cuda_status status = cudaSuccess;
+    if (g.self != 0 || (g.col.rows == 0 && !g.y.acc))
+        status = start(call, g);
+    if (g.col.rows == 0 || status.fault || cuda_is_idle(context_of(call)))
+        return status;
+    const struct cuda_csr *m = matrix_at(call);
+    CUDA_REQUIRE(m, "the graph was not prepared");
+    return product(cusparseSpMM, context_of(call), g, m->matrix, parts_at(call, g).buffer);
 }
 
-static void aggregate(const struct call &call, const struct aggregation *g)
-{
-    if (starts(g))
-        CUDA_CHECK(run_start(call, g));
-    if (g->col.rows > 0)
-        run_product(call, g);
-}
-
-static struct aggregation forward_of(const struct spmm_args *a)
+struct aggregation forward_of(const struct spmm_args *a)
 {
     return {a->y, a->x, a->adj.row, a->adj.col, a->self};
 }
 
-static struct aggregation backward_of(const struct spmm_backward_args *a)
+struct aggregation backward_of(const struct spmm_backward_args *a)
 {
     return {a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self};
 }
+} // namespace
 
 extern "C" void cuda_spmm_cusparse(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    const struct aggregation g = forward_of(a);
-    aggregate(a->call, &g);
+    CUDA_CHECK(a->call, aggregate(a->call, forward_of(a)));
+}
+
+extern "C" void cuda_spmm_cusparse_prepare(const void *args)
+{
+    const struct spmm_args *a = (const struct spmm_args *)args;
+    CUDA_CHECK(a->call, prepare(a->call, forward_of(a)));
 }
 
 extern "C" int64_t cuda_spmm_cusparse_scratch(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    const struct aggregation g = forward_of(a);
-    return scratch_of(&a->call, &g);
+    return scratch_of(a->call, forward_of(a));
 }
 
 extern "C" void cuda_spmm_backward_cusparse(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    const struct aggregation g = backward_of(a);
-    aggregate(a->call, &g);
+    CUDA_CHECK(a->call, aggregate(a->call, backward_of(a)));
+}
+
+extern "C" void cuda_spmm_backward_cusparse_prepare(const void *args)
+{
+    const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
+    CUDA_CHECK(a->call, prepare(a->call, backward_of(a)));
 }
 
 extern "C" int64_t cuda_spmm_backward_cusparse_scratch(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    const struct aggregation g = backward_of(a);
-    return scratch_of(&a->call, &g);
+    return scratch_of(a->call, backward_of(a));
 }

@@ -4,22 +4,27 @@
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gpu.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/plan.h"
 
 #define ROW(op, variant, type, run)                                                                          \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, cuda_##run, NULL                                                      \
+        OP_##op, variant, TYPE_##type, cuda_##run, NULL, NULL                                                \
     }
 #define ROW_SCRATCH(op, variant, type, run)                                                                  \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, cuda_##run, cuda_##run##_scratch                                      \
+        OP_##op, variant, TYPE_##type, cuda_##run, cuda_##run##_scratch, NULL                                \
+    }
+
+#define ROW_PREPARED(op, variant, type, run)                                                                 \
+    {                                                                                                        \
+        OP_##op, variant, TYPE_##type, cuda_##run, cuda_##run##_scratch, cuda_##run##_prepare                \
     }
 
 static const struct kernel kernels[] = {
     ROW_SCRATCH(linear, "cublaslt", f32, linear),
-    {OP_linear, "tf32", TYPE_tf32, cuda_linear_tf32, cuda_linear_scratch},
+    {OP_linear, "tf32", TYPE_tf32, cuda_linear_tf32, cuda_linear_scratch, NULL},
     ROW_SCRATCH(linear_backward, "cublaslt", f32, linear_backward),
-    {OP_linear_backward, "tf32", TYPE_tf32, cuda_linear_backward_tf32, cuda_linear_backward_scratch},
+    {OP_linear_backward, "tf32", TYPE_tf32, cuda_linear_backward_tf32, cuda_linear_backward_scratch, NULL},
     ROW(layer_norm, "cuda", f32, layer_norm),
     ROW_SCRATCH(layer_norm_backward, "cuda", f32, layer_norm_backward),
     ROW(add_layer_norm, "cuda", f32, add_layer_norm),
@@ -39,9 +44,9 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(sparse_attention, "fused", f32, sparse_attention),
     ROW_SCRATCH(sparse_attention_backward, "fused", f32, sparse_attention_backward),
     ROW_SCRATCH(spmm, "cuda", f32, spmm),
-    ROW_SCRATCH(spmm, "cusparse", f32, spmm_cusparse),
+    ROW_PREPARED(spmm, "cusparse", f32, spmm_cusparse),
     ROW_SCRATCH(spmm_backward, "cuda", f32, spmm_backward),
-    ROW_SCRATCH(spmm_backward, "cusparse", f32, spmm_backward_cusparse),
+    ROW_PREPARED(spmm_backward, "cusparse", f32, spmm_backward_cusparse),
     ROW(add, "cuda", f32, add),
     ROW(copy, "cuda", f32, copy),
     ROW(fill, "cuda", f32, fill),

@@ -11,18 +11,17 @@
  * matmul.h). With several graphs, sizes are known only on the device: a thread block of `ragged_product`
  * processes TILE rows of one graph and head and sweeps over their columns.
  */
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/launch.h"
 #include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/pairs.cuh"
-#include "kernels/cuda/run.cuh"
 #include "kernels/cuda/search.h"
 
+namespace
+{
 enum {
-    TILE = PRODUCT_TILE, /* of rows, columns and the summation index */
-    SIDE = PRODUCT_SIDE, /* a thread block is SIDE x SIDE; a thread computes EACH x EACH entries of a tile */
-    EACH = TILE / SIDE,  /* SIDE apart */
+    TILE = 32,          /* of rows, columns and the summation index */
+    SIDE = 16,          /* a thread block is SIDE x SIDE; a thread computes EACH x EACH entries of a tile */
+    EACH = TILE / SIDE, /* SIDE apart */
 };
 
 /* A matrix of nodes (N x D) or of pairs (H x P); a product uses one graph's part of one head. */
@@ -45,8 +44,8 @@ struct part {
     int64_t row, col;
 };
 
-__device__ static inline struct part part_of(struct factor f, struct row_block b, int head, int dh,
-                                             int64_t first_pair)
+__device__ inline struct part part_of(struct factor f, struct row_block b, int head, int dh,
+                                      int64_t first_pair)
 {
     int64_t ld = f.pairs ? b.graph_rows : f.m.ld;
     struct part p;
@@ -60,8 +59,8 @@ __device__ static inline struct part part_of(struct factor f, struct row_block b
  * tile[i][k] = entry (row + i, col + k) of a part with this many rows and columns; zero outside. Accesses are
  * coalesced whichever way the part is stored.
  */
-__device__ static inline void load_part(float (*tile)[TILE + 1], struct part p, int64_t row, int64_t rows,
-                                        int64_t col, int64_t cols)
+__device__ inline void load_part(float (*tile)[TILE + 1], struct part p, int64_t row, int64_t rows,
+                                 int64_t col, int64_t cols)
 {
     for (int at = threadIdx.x; at < TILE * TILE; at += SIDE * SIDE) {
         int slow = at / TILE, fast = at % TILE;
@@ -72,8 +71,8 @@ __device__ static inline void load_part(float (*tile)[TILE + 1], struct part p, 
 }
 
 /* Computes the tile of the product at (row, col); each thread holds its entries. */
-__device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a, struct part b, int64_t row,
-                                       int64_t rows, int64_t col, int64_t cols, int64_t inner)
+__device__ inline void multiply(float (&sums)[EACH][EACH], struct part a, struct part b, int64_t row,
+                                int64_t rows, int64_t col, int64_t cols, int64_t inner)
 {
     __shared__ float a_tile[TILE][TILE + 1], b_tile[TILE][TILE + 1];
     int y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
@@ -91,7 +90,7 @@ __device__ static inline void multiply(float (&sums)[EACH][EACH], struct part a,
     }
 }
 
-static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, const int64_t *first)
+__global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, const int64_t *first)
 {
     struct row_block rows =
         block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, graph_count(p.graphs), TILE, blockIdx.x);
@@ -118,64 +117,74 @@ static __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct produ
 }
 
 /* Strides between rows and between heads, in elements, for a single graph of n nodes. */
-static int64_t ld_of(struct factor f, int64_t n)
+int64_t ld_of(struct factor f, int64_t n)
 {
     return f.pairs ? n : max_of(f.m.ld, f.m.cols);
 }
 
-static int64_t head_stride(struct factor f, int dh)
+int64_t head_stride(struct factor f, int dh)
 {
     return f.pairs ? max_of(f.m.ld, f.m.cols) : dh;
 }
 
-static cublasOperation_t operation(struct factor f)
+cublasOperation_t operation(struct factor f)
 {
     return f.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-static cublasStatus_t one_graph(const struct cuda_context *c, const struct product *p, int64_t n)
+cublasStatus_t one_graph(const struct cuda_context *c, const struct product &p, int64_t n)
 {
-    float beta = p->to.m.acc ? 1 : 0;
-    int64_t cols = p->to.pairs ? n : p->dh, inner = p->to.pairs ? p->dh : n;
-    return cublasSgemmStridedBatched_64(c->blas, operation(p->b), operation(p->a), cols, n, inner, &p->scale,
-                                        (const float *)p->b.m.data, ld_of(p->b, n), head_stride(p->b, p->dh),
-                                        (const float *)p->a.m.data, ld_of(p->a, n), head_stride(p->a, p->dh),
-                                        &beta, (float *)p->to.m.data, ld_of(p->to, n),
-                                        head_stride(p->to, p->dh), p->heads);
+    float beta = p.to.m.acc ? 1 : 0;
+    int64_t cols = p.to.pairs ? n : p.dh, inner = p.to.pairs ? p.dh : n;
+    if (cuda_is_idle(c))
+        return CUBLAS_STATUS_SUCCESS;
+    return cublasSgemmStridedBatched_64(c->blas, operation(p.b), operation(p.a), cols, n, inner, &p.scale,
+                                        (const float *)p.b.m.data, ld_of(p.b, n), head_stride(p.b, p.dh),
+                                        (const float *)p.a.m.data, ld_of(p.a, n), head_stride(p.a, p.dh),
+                                        &beta, (float *)p.to.m.data, ld_of(p.to, n), head_stride(p.to, p.dh),
+                                        p.heads);
 }
 
-static cublasStatus_t multiply_all(const struct call *call, const struct product *p, int64_t n,
-                                   const int64_t *first)
+/* Products over the same graphs of n nodes in all; those whose output is absent are left out. */
+template <int COUNT>
+cuda_status multiply_all(const struct call &call, const struct product (&products)[COUNT], int64_t n)
 {
-    const struct cuda_context *c = (const struct cuda_context *)call->context;
-    if (graph_count(p->graphs) == 1)
-        return one_graph(c, p, n);
-    struct launch l = launch_ragged_product(n, graph_count(p->graphs), p->heads);
-    run(*call, l, ragged_product, *p, first);
-    return CUBLAS_STATUS_SUCCESS;
+    struct offsets graphs = products[0].graphs;
+    const int64_t *first;
+    cuda_status status = run_pairs(call, graphs, &first);
+    for (const struct product &p : products) {
+        if (!mat_present(p.to.m) || status.fault)
+            continue;
+        if (graph_count(graphs) == 1)
+            status = one_graph(context_of(call), p, n);
+        else
+            status = run(call, launch_heads(n, graph_count(graphs), p.heads, TILE, SIDE * SIDE),
+                         ragged_product, p, first);
+    }
+    return status;
 }
 
-static struct factor nodes(struct mat m, bool transposed)
+struct factor nodes(struct mat m, bool transposed)
 {
     struct factor f = {m, false, transposed};
     return f;
 }
 
-static struct factor pairs(struct mat m, bool transposed)
+struct factor pairs(struct mat m, bool transposed)
 {
     struct factor f = {m, true, transposed};
     return f;
 }
+} // namespace
 
 extern "C" void cuda_attention_scores(const void *args)
 {
     const struct attention_scores_args *a = (const struct attention_scores_args *)args;
     int dh = (int)(a->q.cols / a->heads);
     float scale = (float)(1 / sqrt((double)dh));
-    struct product s = {
-        pairs(a->s, false), nodes(a->q, false), nodes(a->k, true), scale, a->graphs, a->heads, dh};
-    CUDA_CHECK(multiply_all(&a->call, &s, a->q.rows, pairs_of(&a->call, a->graphs)));
-    CUDA_CHECK(cudaPeekAtLastError());
+    const struct product s[] = {
+        {pairs(a->s, false), nodes(a->q, false), nodes(a->k, true), scale, a->graphs, a->heads, dh}};
+    CUDA_CHECK(a->call, multiply_all(a->call, s, a->q.rows));
 }
 
 extern "C" void cuda_attention_scores_backward(const void *args)
@@ -183,42 +192,29 @@ extern "C" void cuda_attention_scores_backward(const void *args)
     const struct attention_scores_backward_args *a = (const struct attention_scores_backward_args *)args;
     int dh = (int)(a->q.cols / a->heads);
     float scale = (float)(1 / sqrt((double)dh));
-    struct product dq = {
-        nodes(a->dq, false), pairs(a->ds, false), nodes(a->k, false), scale, a->graphs, a->heads, dh};
-    struct product dk = {
-        nodes(a->dk, false), pairs(a->ds, true), nodes(a->q, false), scale, a->graphs, a->heads, dh};
-    const int64_t *first = pairs_of(&a->call, a->graphs);
-    if (mat_present(a->dq))
-        CUDA_CHECK(multiply_all(&a->call, &dq, a->q.rows, first));
-    if (mat_present(a->dk))
-        CUDA_CHECK(multiply_all(&a->call, &dk, a->q.rows, first));
-    CUDA_CHECK(cudaPeekAtLastError());
+    const struct product dq_dk[] = {
+        {nodes(a->dq, false), pairs(a->ds, false), nodes(a->k, false), scale, a->graphs, a->heads, dh},
+        {nodes(a->dk, false), pairs(a->ds, true), nodes(a->q, false), scale, a->graphs, a->heads, dh}};
+    CUDA_CHECK(a->call, multiply_all(a->call, dq_dk, a->q.rows));
 }
 
 extern "C" void cuda_attention_values(const void *args)
 {
     const struct attention_values_args *a = (const struct attention_values_args *)args;
     int dh = (int)(a->v.cols / a->heads);
-    struct product y = {
-        nodes(a->y, false), pairs(a->p, false), nodes(a->v, false), 1, a->graphs, a->heads, dh};
-    CUDA_CHECK(multiply_all(&a->call, &y, a->v.rows, pairs_of(&a->call, a->graphs)));
-    CUDA_CHECK(cudaPeekAtLastError());
+    const struct product y[] = {
+        {nodes(a->y, false), pairs(a->p, false), nodes(a->v, false), 1, a->graphs, a->heads, dh}};
+    CUDA_CHECK(a->call, multiply_all(a->call, y, a->v.rows));
 }
 
 extern "C" void cuda_attention_values_backward(const void *args)
 {
     const struct attention_values_backward_args *a = (const struct attention_values_backward_args *)args;
     int dh = (int)(a->v.cols / a->heads);
-    struct product dp = {
-        pairs(a->dp, false), nodes(a->dy, false), nodes(a->v, true), 1, a->graphs, a->heads, dh};
-    struct product dv = {
-        nodes(a->dv, false), pairs(a->p, true), nodes(a->dy, false), 1, a->graphs, a->heads, dh};
-    const int64_t *first = pairs_of(&a->call, a->graphs);
-    if (mat_present(a->dp))
-        CUDA_CHECK(multiply_all(&a->call, &dp, a->v.rows, first));
-    if (mat_present(a->dv))
-        CUDA_CHECK(multiply_all(&a->call, &dv, a->v.rows, first));
-    CUDA_CHECK(cudaPeekAtLastError());
+    const struct product dp_dv[] = {
+        {pairs(a->dp, false), nodes(a->dy, false), nodes(a->v, true), 1, a->graphs, a->heads, dh},
+        {nodes(a->dv, false), pairs(a->p, true), nodes(a->dy, false), 1, a->graphs, a->heads, dh}};
+    CUDA_CHECK(a->call, multiply_all(a->call, dp_dv, a->v.rows));
 }
 
 extern "C" int64_t cuda_attention_scores_scratch(const void *args)

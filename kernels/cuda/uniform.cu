@@ -11,6 +11,8 @@
 #include "kernels/cuda/entries.cuh"
 #include "kernels/rng.h"
 
+namespace
+{
 struct uniform_entries {
     struct mat y;
     int64_t cols; /* of a line: packed or not, entry (i, k) of the lines has number i cols + k */
@@ -27,14 +29,6 @@ struct uniform_entries {
     }
 };
 
-extern "C" void cuda_uniform(const void *args)
-{
-    const struct uniform_args *a = (const struct uniform_args *)args;
-    struct lines l = lines_of(&a->y, 1);
-    const uniform_entries f = {lines_view(l, a->y), l.cols, a->key, (float)(a->bound * 0x1p-23)};
-    CUDA_CHECK(run_entries(a->call, l, f));
-}
-
 /* One entry at a time: V is 1. */
 struct uniform_index_entries {
     struct mat y;
@@ -47,11 +41,20 @@ struct uniform_index_entries {
         ((int64_t *)y.data)[i * y.ld + k] = (int64_t)(bits * limit >> 32);
     }
 };
+} // namespace
+
+extern "C" void cuda_uniform(const void *args)
+{
+    const struct uniform_args *a = (const struct uniform_args *)args;
+    struct lines l = lines_of(&a->y, 1);
+    const uniform_entries f = {lines_view(l, a->y), l.cols, a->key, (float)(a->bound * 0x1p-23)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+}
 
 extern "C" void cuda_uniform_index(const void *args)
 {
     const struct uniform_index_args *a = (const struct uniform_index_args *)args;
     struct lines l = lines_by_row(a->y.rows, a->y.cols, 1);
     const uniform_index_entries f = {a->y, l.cols, a->key, (uint64_t)a->limit};
-    CUDA_CHECK(run(a->call, lines_launch(l), each_entry<1, uniform_index_entries>, l, f));
+    CUDA_CHECK(a->call, run(a->call, lines_launch(l), each_entry<1, uniform_index_entries>, l, f));
 }

@@ -187,15 +187,15 @@ static int64_t attention_backward_scratch(const void *args)
 
 #define ROW(op)                                                                                              \
     {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, op, NULL                                                                  \
+        OP_##op, "blas", TYPE_f64, op, NULL, NULL                                                            \
     }
 #define ROW_UNFUSED(op)                                                                                      \
     {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, oracle_##op, NULL                                                         \
+        OP_##op, "blas", TYPE_f64, oracle_##op, NULL, NULL                                                   \
     }
 #define ROW_SCRATCH(op)                                                                                      \
     {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, op, op##_scratch                                                          \
+        OP_##op, "blas", TYPE_f64, op, op##_scratch, NULL                                                    \
     }
 
 static const struct kernel table[] = {

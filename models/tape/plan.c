@@ -33,9 +33,10 @@ static void use(struct life *lives, const struct tape *t, struct mat m, int entr
     struct life *l = &lives[m.storage];
     if (!mat_present(m) || category_persistent(t->storages[m.storage].category))
         return;
+    const struct storage *s = &t->storages[m.storage];
     if (l->first < 0)
-        l->first = entry;
-    l->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
+        l->first = s->whole ? 0 : entry;
+    l->last = s->keep || s->whole ? t->main.count - 1 : entry;
 }
 
 /* Lifetimes by storage; first = -1 for storages that the program does not use. */

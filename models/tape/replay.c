@@ -73,6 +73,30 @@ bool tape_layout(struct tape *t)
     return true;
 }
 
+static void load_program(const struct program *p)
+{
+    for (const struct entry *e = p->entries; e < p->entries + p->count; e++) {
+        if (e->kernel->prepare)
+            e->kernel->prepare(e->args);
+        e->kernel->run(e->args);
+    }
+}
+
+void tape_load(const struct tape *t)
+{
+    if (!device_of(t) || !device_of(t)->load_only)
+        return;
+    device_of(t)->load_only(t->config.context, true);
+    load_program(&t->init);
+    load_program(&t->main);
+    device_of(t)->load_only(t->config.context, false);
+}
+
+const char *tape_exhausted(const struct tape *t)
+{
+    return device_of(t) ? device_of(t)->exhausted(t->config.context) : NULL;
+}
+
 void *tape_arena(const struct tape *t)
 {
     return t->arena;
@@ -126,6 +150,9 @@ void tape_init(struct tape *t)
             upload(t, &t->storages[i]);
     for (int i = 0; i < t->init.count; i++)
         t->init.entries[i].kernel->run(t->init.entries[i].args);
+    for (const struct entry *e = t->main.entries; e < t->main.entries + t->main.count; e++)
+        if (e->kernel->prepare && !e->prepared)
+            e->kernel->prepare(e->args);
 }
 
 struct cancel tape_cancel_when(struct tape *t, struct cancel h)

@@ -178,14 +178,40 @@ static const struct kernel *kernel_for(const struct tape *t, enum op op, const v
     return k;
 }
 
-/* Scratch is a storage like any other, live for one entry. */
-static void add_scratch(struct tape *t, struct entry *e)
+/* Whether the operands of two calls of an op have the same shapes, and those that are graphs are the same. */
+static bool same_graphs(const struct entry *a, const struct entry *b)
+{
+    const struct op_info *info = op_info(a->op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o))
+            continue;
+        const struct mat *x = operand_mat(o, a->args), *y = operand_mat(o, b->args);
+        if (x->rows != y->rows || x->cols != y->cols ||
+            (dtype_is_whole(x->dtype) && x->storage != y->storage))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Scratch is a storage like any other, live for one entry; but what a kernel prepares from the graphs is live
+ * for the whole program, and shared by the calls for which it is the same.
+ */
+static void add_scratch(struct tape *t, const struct program *program, struct entry *e)
 {
     struct call *call = e->args;
     call->context = t->config.context; /* libraries report the workspace they need */
     int64_t bytes = e->kernel->scratch ? e->kernel->scratch(e->args) : 0;
-    if (bytes > 0)
+    for (const struct entry *other = program->entries; e->kernel->prepare && other < e; other++)
+        if (other->kernel == e->kernel && same_graphs(other, e)) {
+            e->scratch = other->scratch;
+            e->prepared = true;
+        }
+    if (bytes > 0 && !e->prepared) {
         e->scratch = tape_storage(t, MEMORY_WORKSPACE, F64, 1, (bytes + 7) / 8, NULL);
+        t->storages[e->scratch.storage].whole = e->kernel->prepare != NULL;
+    }
     call->scratch = NULL;
 }
 
@@ -209,7 +235,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     e->bytes = op_bytes(op, copy);
     e->written = op_bytes_written(op, copy);
     e->no_reuse = op_bytes_no_reuse(op, copy);
-    add_scratch(t, e);
+    add_scratch(t, program, e);
     return copy;
 }
 

@@ -141,6 +141,15 @@ int64_t tape_live_of(const struct tape *t, int entry, enum category c);
 
 /* --- running */
 
+/* Loads the code of the program's kernels on a device, where it takes memory: before the layout. */
+void tape_load(const struct tape *t);
+
+/*
+ * Why a replay on a device, or its initialisation, lacked memory since the last call, so that its results are
+ * undefined; null if it did not. Never on the host.
+ */
+const char *tape_exhausted(const struct tape *t);
+
 /*
  * Allocates the arena on the host or device and points every view into it. Returns false when out of memory.
  */
@@ -192,6 +201,7 @@ struct entry {
     const struct kernel *kernel;
     void *args;
     struct mat scratch;
+    bool prepared; /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
     int64_t flops, bytes, written, no_reuse; /* by op_flops and op_bytes...; -1 beyond 63 bits */
 };
 

@@ -20,6 +20,7 @@ struct storage {
     bool widened;        /* the source is F32, the storage F64 */
     bool alias;          /* a view of all storages of its category */
     bool keep;           /* live until the end of the program */
+    bool whole;          /* and from its beginning */
     bool needs_grad;     /* depends on a parameter */
     int producer;        /* the forward entry that writes it, for the reverse pass */
     struct mat grad;     /* its gradient, as a whole; absent without a contribution */

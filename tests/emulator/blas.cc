@@ -94,6 +94,9 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
         return CUBLAS_STATUS_INVALID_VALUE;
     if (handle->device != current_device() || !handle->workspace)
         emulator_fail("a product by cuBLAS without a workspace, or on another device");
+    const size_t code = 16 << 20;
+    if (memory_load((const void *)cublasSgemmStridedBatched_64, code) != cudaSuccess)
+        return CUBLAS_STATUS_ALLOC_FAILED;
     memory_expect(handle->device, a, bytes_of(ta ? inner : rows, ta ? rows : inner, lda, stride_a, count),
                   "cuBLAS: a");
     memory_expect(handle->device, b, bytes_of(tb ? cols : inner, tb ? inner : cols, ldb, stride_b, count),

@@ -247,6 +247,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
             return CUBLAS_STATUS_INVALID_VALUE;
     if (c != d || ((cublasLtContext *)handle)->device != current_device())
         emulator_fail("a product by cublasLt on a device other than the context's, or not in place");
+    const size_t code = 16 << 20;
+    if (memory_load((const void *)cublasLtMatmul, code) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     expect_addresses(addresses, layouts, algorithm, current_device());
     if ((uintptr_t)workspace % 256 || workspace_bytes < algorithm->workspace)
         return CUBLAS_STATUS_INVALID_VALUE;

@@ -34,11 +34,6 @@ cudaError_t cudaGetLastError(void)
     return last;
 }
 
-cudaError_t cudaPeekAtLastError(void)
-{
-    return current.last;
-}
-
 const char *cudaGetErrorString(cudaError_t status)
 {
     switch (status) {

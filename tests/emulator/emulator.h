@@ -42,6 +42,11 @@ void stream_queue(cudaStream_t stream, std::function<void()> work);
 /* Runs all queued work of the device's streams. */
 void device_drain(int device);
 
+/*
+ * Loads code into the memory of the current device, when it is used for the first time, where it stays. An
+ * error if there is no room, and during capture. GTMARK_EMULATED_MEMORY is the memory of a device in MiB.
+ */
+cudaError_t memory_load(const void *code, size_t bytes);
 /* Fails unless the bytes are in an allocation of this device. */
 void memory_expect(int device, const void *from, size_t bytes, const char *what);
 /* Whether the address belongs to device memory; whether these bytes are in an allocation. */

@@ -14,6 +14,15 @@
 
 enum { NAME = 256 };
 
+/* Without the arguments, and unnamed namespaces. */
+static void shorten(char *function)
+{
+    static const char space[] = "(anonymous namespace)::";
+    for (char *at; (at = strstr(function, space)) != NULL;)
+        memmove(at, at + strlen(space), strlen(at + strlen(space)) + 1);
+    function[strcspn(function, "(\n")] = '\0';
+}
+
 /* The function and the "file:line" of an address of code; without addr2line, the address. */
 static void find_source(const void *code, char function[NAME], char line[NAME])
 {
@@ -33,7 +42,7 @@ static void find_source(const void *code, char function[NAME], char line[NAME])
     if (!in)
         return;
     if (fgets(function, NAME, in) && fgets(line, NAME, in)) {
-        function[strcspn(function, "(\n")] = '\0';
+        shorten(function);
         line[strcspn(line, " \n")] = '\0';
     }
     pclose(in);

@@ -9,7 +9,7 @@
 #ifndef GTMARK_TESTS_EMULATOR_LANGUAGE_H
 #define GTMARK_TESTS_EMULATOR_LANGUAGE_H
 
-#define MAX_GRID_Y 2 /* kernels/cuda/launch.h: blocks in y loop over the strips of wide matrices */
+#define MAX_GRID_Y 2 /* kernels/cuda/plan.h: blocks in y loop over the strips of wide matrices */
 
 #include <cuda_runtime_api.h>
 

@@ -74,11 +74,20 @@ static void run_grid(const void *kernel, dim3 grid, dim3 size, const std::functi
     }
 }
 
+extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel)
+{
+    const size_t code = 64 << 10;
+    return emulator_status(memory_load(kernel, code));
+}
+
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
                             std::function<void()> thread, size_t argument_bytes)
 {
     if (!allowed(config, argument_bytes))
         return emulator_status(cudaErrorInvalidConfiguration);
+    cudaError_t status = cudaFuncGetAttributes(NULL, kernel);
+    if (status != cudaSuccess)
+        return status;
     dim3 grid = config->gridDim, size = config->blockDim;
     stream_queue(config->stream, [=] { run_grid(kernel, grid, size, thread); });
     return cudaSuccess;

@@ -7,9 +7,11 @@
 #include "tests/emulator/emulator.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <sys/mman.h>
@@ -27,6 +29,7 @@ struct memory {
     char *written;                            /* by kernels: 1 for each word since its allocation */
     std::map<char *, allocation> allocations; /* by address */
     std::map<char *, size_t> pinned;          /* bytes from cudaMallocHost, by address */
+    std::set<const void *> loaded[DEVICES];   /* code */
     size_t used[DEVICES];
     int open; /* nesting depth of memory_open */
     unsigned closed;
@@ -34,7 +37,7 @@ struct memory {
     bool changed; /* the allocations, since memory_allocated */
 } memory;
 
-const size_t SIZE = (size_t)3 << 30; /* per device */
+const size_t SIZE = (size_t)3 << 30; /* per device, at most */
 const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE, WORD = 4;
 } // namespace
 
@@ -108,6 +111,27 @@ static char *reserve(size_t bytes)
     return (char *)start;
 }
 
+static size_t room(int device)
+{
+    static const char *megabytes = getenv("GTMARK_EMULATED_MEMORY");
+    static const size_t size = megabytes ? (size_t)atoi(megabytes) << 20 : SIZE;
+    return size - memory.used[device];
+}
+
+cudaError_t memory_load(const void *code, size_t bytes)
+{
+    int device = current_device();
+    if (memory.loaded[device].count(code))
+        return cudaSuccess;
+    if (emulator_captures())
+        return cudaErrorStreamCaptureUnsupported;
+    if (bytes > room(device))
+        return cudaErrorMemoryAllocation;
+    memory.used[device] += bytes;
+    memory.loaded[device].insert(code);
+    return cudaSuccess;
+}
+
 extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
 {
     if (emulator_captures())
@@ -118,7 +142,7 @@ extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
     }
     *to = NULL;
     int device = current_device();
-    char *start = bytes && memory.used[device] + bytes <= SIZE ? find_room(bytes) : NULL;
+    char *start = bytes && bytes <= room(device) ? find_room(bytes) : NULL;
     if (!start)
         return emulator_status(bytes ? cudaErrorMemoryAllocation : cudaSuccess);
     memory.allocations[start] = {bytes, device};
@@ -172,8 +196,8 @@ extern "C" cudaError_t cudaFreeHost(void *start)
 extern "C" cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     const size_t of_the_driver = (size_t)64 << 20;
-    *total = SIZE + of_the_driver;
-    *available = SIZE - memory.used[current_device()];
+    *available = room(current_device());
+    *total = *available + memory.used[current_device()] + of_the_driver;
     return cudaSuccess;
 }
 

@@ -1,7 +1,8 @@
 /*
  * cuSPARSE: the product of a CSR matrix and a dense one, y = alpha A x + beta y, with row-major dense
  * matrices and CUSPARSE_SPMM_CSR_ALG3, whose documented requirements (cusparseSpMM) are checked. The buffer
- * size depends on all three matrices, and the buffer is overwritten.
+ * size depends on all three matrices. The buffer is overwritten, but for the active one of a preprocessed
+ * matrix, which must not have changed since.
  */
 #include "tests/emulator/emulator.h"
 
@@ -18,6 +19,8 @@ struct cusparseSpMatDescr {
     int64_t rows, cols, entries;
     const int32_t *offsets, *columns;
     const float *values;
+    void *active;        /* buffer of cusparseSpMM_preprocess, */
+    int64_t active_cols; /* for dense matrices with so many columns */
 };
 
 struct cusparseDnMatDescr {
@@ -54,6 +57,12 @@ static cusparseStatus_t check(const cusparseContext *handle, cusparseOperation_t
 static size_t buffer_of(const cusparseSpMatDescr *a, const cusparseDnMatDescr *x)
 {
     return (size_t)(16 * (a->rows + a->entries) + 4 * x->cols + 3);
+}
+
+/* What preprocessing leaves in the buffer. */
+static int64_t trace_of(const cusparseSpMatDescr *a)
+{
+    return a->rows * 7919 + a->entries;
 }
 
 static size_t bytes_of(const cusparseDnMatDescr *m)
@@ -128,7 +137,8 @@ cusparseStatus_t cusparseCreateConstCsr(cusparseConstSpMatDescr_t *to, int64_t r
         base != CUSPARSE_INDEX_BASE_ZERO || type != CUDA_R_32F)
         return CUSPARSE_STATUS_NOT_SUPPORTED;
     *to = new cusparseSpMatDescr{
-        rows, cols, entries, (const int32_t *)offsets, (const int32_t *)columns, (const float *)values};
+        rows, cols, entries, (const int32_t *)offsets, (const int32_t *)columns, (const float *)values,
+        NULL, 0};
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -169,29 +179,67 @@ cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperat
     return check(handle, on_a, on_b, a, x, y, type, algorithm);
 }
 
-cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t on_a, cusparseOperation_t on_b,
-                              const void *alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t x,
-                              const void *beta, cusparseDnMatDescr_t y, cudaDataType type,
-                              cusparseSpMMAlg_t algorithm, void *buffer)
+/* Checks a call of cusparseSpMM or of its preprocessing. */
+static cusparseStatus_t expect_product(cusparseContext *handle, cusparseOperation_t on_a,
+                                       cusparseOperation_t on_b, const cusparseSpMatDescr *a,
+                                       const cusparseDnMatDescr *x, const cusparseDnMatDescr *y,
+                                       cudaDataType type, cusparseSpMMAlg_t algorithm, const void *buffer)
 {
+    const size_t code = 4 << 20;
     cusparseStatus_t status = check(handle, on_a, on_b, a, x, y, type, algorithm);
     if (status != CUSPARSE_STATUS_SUCCESS)
         return status;
     /* 128: from the manual, "the address of all pointers to temporary buffers". */
     if (!buffer || (uintptr_t)buffer % 128)
         return CUSPARSE_STATUS_INVALID_VALUE;
-    size_t bytes = buffer_of(a, x);
-    memory_expect(handle->device, buffer, bytes, "the buffer of cusparseSpMM");
+    if (memory_load((const void *)cusparseSpMM, code) != cudaSuccess)
+        return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
+    memory_expect(handle->device, buffer, buffer_of(a, x), "the buffer of cusparseSpMM");
     memory_expect(handle->device, a->offsets, (size_t)(a->rows + 1) * sizeof(int32_t),
                   "cusparseSpMM: offsets");
     memory_expect(handle->device, a->columns, (size_t)a->entries * sizeof(int32_t), "cusparseSpMM: columns");
     memory_expect(handle->device, a->values, (size_t)a->entries * sizeof(float), "cusparseSpMM: values");
     memory_expect(handle->device, x->values, bytes_of(x), "cusparseSpMM: x");
     memory_expect(handle->device, y->values, bytes_of(y), "cusparseSpMM: y");
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t on_a,
+                                         cusparseOperation_t on_b, const void *, cusparseConstSpMatDescr_t a,
+                                         cusparseConstDnMatDescr_t x, const void *, cusparseDnMatDescr_t y,
+                                         cudaDataType type, cusparseSpMMAlg_t algorithm, void *buffer)
+{
+    cusparseStatus_t status = expect_product(handle, on_a, on_b, a, x, y, type, algorithm, buffer);
+    if (status != CUSPARSE_STATUS_SUCCESS)
+        return status;
+    cusparseSpMatDescr *matrix = const_cast<cusparseSpMatDescr *>(a);
+    matrix->active = buffer;
+    matrix->active_cols = x->cols;
+    stream_queue(handle->stream, [=, bytes = buffer_of(a, x), trace = trace_of(a)] {
+        memory_spoil(buffer, bytes);
+        *(int64_t *)buffer = trace;
+    });
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t on_a, cusparseOperation_t on_b,
+                              const void *alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t x,
+                              const void *beta, cusparseDnMatDescr_t y, cudaDataType type,
+                              cusparseSpMMAlg_t algorithm, void *buffer)
+{
+    cusparseStatus_t status = expect_product(handle, on_a, on_b, a, x, y, type, algorithm, buffer);
+    if (status != CUSPARSE_STATUS_SUCCESS)
+        return status;
+    if (a->active == buffer && a->active_cols != x->cols)
+        emulator_fail("cusparseSpMM: %lld columns, but %lld when it was preprocessed", (long long)x->cols,
+                      (long long)a->active_cols);
     /* Descriptors may be destroyed after the call returns. */
     stream_queue(handle->stream,
                  [=, a = *a, x = *x, y = *y, alpha = *(const float *)alpha, beta = *(const float *)beta] {
-                     memory_spoil(buffer, bytes);
+                     if (a.active != buffer)
+                         memory_spoil(buffer, buffer_of(&a, &x));
+                     else if (*(const int64_t *)buffer != trace_of(&a))
+                         emulator_fail("cusparseSpMM: the buffer has changed since it was preprocessed");
                      multiply(alpha, &a, &x, beta, &y);
                  });
     return CUSPARSE_STATUS_SUCCESS;
