@@ -6,7 +6,7 @@
 #   models      whole models: outputs, loss and gradients against double; the same bits from replays and graphs; the
 #               benchmark itself, including its records
 #   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
-#   canonical   the benchmark's default workload, as single launches and as a graph
+#   canonical   the benchmark's default workload
 #   dense       one layer of dense attention, to 100,000 nodes
 #   sparse      one layer on the edges, d = 64, to a million nodes
 #   pytorch     the canonical workload against PyTorch, and PyG if it is installed, with $PYTHON (python3)
@@ -14,8 +14,8 @@
 #
 # Without a PART, all of them. The results of a part are kept in build/gpu: PART.log, result files and charts, and one
 # line in PART.line. Prints a summary of less than 40 lines: the parts so far; transfer rates; medians in milliseconds
-# of samples, of runs with a cold L2, of launching on the host and of runs as a graph; and the comparison. Exit status
-# 1 if a requested part failed.
+# of samples, which are replays of a graph, of runs with a cold L2, of runs launched op by op, and of launching these on
+# the host; and the comparison. Exit status 1 if a requested part failed.
 #
 # Libraries need not be installed: if packages were only unpacked below a directory P, the build and its programs find
 # them through these variables, with T = $(gcc -dumpmachine); gnuplot must have that name.
@@ -72,10 +72,7 @@ run_part()
         build/tests/test_cuda_kernels ;;
     models) tests build/tests/test_cuda_models build/tests/test_cuda_bench ;;
     memcheck | racecheck | initcheck | synccheck) sanitize "$1" ;;
-    canonical)
-        scale canonical --nodes 100,500,1000,2000,5000 --budget 90 &&
-            scale canonical_graph --cuda-graph --nodes 100,500,1000,2000,5000 --budget 90
-        ;;
+    canonical) scale canonical --nodes 100,500,1000,2000,5000 --budget 120 ;;
     dense) scale dense --model graph_transformer --layers 1 --nodes 1k,10k,100k --budget 120 ;;
     sparse) scale sparse --model gps_sparse --layers 1 --hidden 64 --nodes 10k,100k,1M --budget 120 ;;
     pytorch) compare --nodes 100,500,1000,2000,5000 ;;
@@ -97,7 +94,7 @@ transfers()
 'transfers, GB\/s and s: to the device {\2}, back {\3}/p' | tr -d '"{}' | sed 's/\(\.[0-9][0-9]\)[0-9]*/\1/g'
 }
 
-# figures FILE...: a table of sweeps in CSV; results of NAME_graph are added to the rows of NAME
+# figures FILE...: a table of sweeps in CSV
 figures()
 {
     awk '
@@ -110,7 +107,10 @@ figures()
             }
         }
         function ms(field) { return cell[at[field]] == "" ? "-" : sprintf("%.3f", 1e3 * cell[at[field]]) }
-        function three(p) { return sprintf("%9s %9s %8s", ms(p ".time.median"), ms(p ".cold.median"), ms(p ".launch.median")) }
+        function four(p) {
+            return sprintf("%9s %9s %9s %8s", ms(p ".time.median"), ms(p ".cold.median"),
+                ms(p ".launched.median"), ms(p ".launched.host"))
+        }
         FNR == 1 {
             cells($0, name)
             for (i in name) at[name[i]] = i
@@ -120,27 +120,15 @@ figures()
         }
         {
             cells($0, cell)
-            key = sweep
-            if (sub(/_graph$/, "", key)) {
-                key = key " " cell[at["nodes"]]
-                graph[key, "forward"] = ms("forward.time.median")
-                graph[key, "step"] = ms("step.time.median")
-                next
-            }
-            key = key " " cell[at["nodes"]]
-            keys[++count] = key
-            forward[key] = three("forward")
-            step[key] = three("step")
             rate = cell[at["step.gflops"]]
-            rest[key] = sprintf("%8s  %s", rate == "" ? "-" : sprintf("%.0f", rate), cell[at["status"]])
+            line[++count] = sprintf("%-18s %s  |%s %8s  %s", sweep " " cell[at["nodes"]], four("forward"),
+                four("step"), rate == "" ? "-" : sprintf("%.0f", rate), cell[at["status"]])
         }
-        function one(key, p) { return (key, p) in graph ? graph[key, p] : "-" }
         END {
-            head = sprintf("%9s %9s %8s %9s", "ms", "cold", "launch", "graph")
+            head = sprintf("%9s %9s %9s %8s", "ms", "cold", "launched", "host")
             if (count) printf "%-18s %s  |%s %8s\n", "forward | step", head, head, "GFLOP/s"
             for (i = 1; i <= count; i++)
-                printf "%-18s %s %9s  |%s %9s %s\n", keys[i], forward[keys[i]], one(keys[i], "forward"),
-                    step[keys[i]], one(keys[i], "step"), rest[keys[i]]
+                print line[i]
         }' "$@"
 }
 
@@ -153,7 +141,7 @@ summary()
     echo
     [ ! -f "$out/canonical.json" ] || transfers "$out/canonical.json"
     set --
-    for sweep in canonical canonical_graph dense sparse; do
+    for sweep in canonical dense sparse; do
         [ ! -s "$out/$sweep.csv" ] || set -- "$@" "$out/$sweep.csv"
     done
     [ $# = 0 ] || figures "$@"

@@ -32,7 +32,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VOLATILE = (
     ("when, and by which build", "started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
-    ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median *.launch.per_entry"),
+    ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median *.launch.per_entry"
+                                           " *.launched.*"),
     ("rates and shares of times", "*.gflops *.bandwidth *.throughput *.nodes_per_second *.edges_per_second"
                                   " *.percent *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
     ("fits of times", "fits"),

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -15,6 +16,7 @@
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/records.h"
+#include "tests/refusals.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --budget 5 --output x.json "
 
@@ -25,7 +27,7 @@ static int gpus(void)
     return b ? b->device->count(why, sizeof why) : 0;
 }
 
-/* Every row was measured on `device`, with correct results. */
+/* Every row was measured on `device`, as a graph and beside it by launches, with correct results. */
 static void expect_row(const struct row *row, const char *device)
 {
     static const char *const programs[] = {"forward", "step"};
@@ -39,7 +41,10 @@ static void expect_row(const struct row *row, const char *device)
         assert_true(real_at(row, field) > 0);
         snprintf(field, sizeof field, "%s.launch.median", programs[i]);
         assert_true(real_at(row, field) > 0);
+        snprintf(field, sizeof field, "%s.launched.median", programs[i]);
+        assert_true(real_at(row, field) > 0);
     }
+    assert_true(real_at(row, "step.backward.time") > 0);
 }
 
 static void expect_rows(const struct house *h, const char *words, size_t count)
@@ -65,11 +70,65 @@ static void test_ragged_batches(void **state)
     expect_rows(*state, SMALL "--device cuda --nodes 12 --batch 3 --norm batch,graph", 2);
 }
 
-static void test_a_captured_graph(void **state)
+/* With --no-cuda-graph the samples themselves are launched. */
+static void test_launched(void **state)
 {
     if (!gpus())
         skip();
-    expect_rows(*state, SMALL "--device cuda --cuda-graph --nodes 20", 1);
+    struct record *record = run_json(*state, SMALL "--device cuda --no-cuda-graph --nodes 20", 0);
+    const struct row *row = row_at(record, 0);
+    assert_string_equal(text_at(row, "status"), "ok");
+    assert_true(real_at(row, "step.time.median") > 0 && real_at(row, "step.backward.time") > 0);
+    assert_null_because(row, "step.launched.median", "the samples are launched");
+    record_free(record);
+}
+
+static bool emulated(void)
+{
+    char why[256];
+    struct device_facts f = {0};
+    const struct backend *b = backend_cuda(why, sizeof why);
+    return b && b->device->facts(0, &f) && strstr(f.name, "Emulated");
+}
+
+/*
+ * However little memory there is, a run ends with a message or a row, although the code of kernels and
+ * libraries is loaded when they are first used, after the memory of the programs has been taken.
+ */
+static void test_little_memory(void **state)
+{
+    static const char words[] = SMALL "--device cuda --nodes 20 --phase forward --mem-limit 1GiB";
+    static const struct {
+        const char *megabytes, *status, *reason;
+    } cases[] = {
+        {"32", "oom", "for the code of its kernels"},
+        {"44", "oom", "for what its libraries need"},
+        {"100", "ok", ""},
+    };
+    if (!emulated())
+        skip();
+    setenv("GTMARK_EMULATED_MEMORY", "20", 1);
+    refuses(*state, words, NULL, "--device cuda: out of memory", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("GTMARK_EMULATED_MEMORY", cases[i].megabytes, 1);
+        struct record *record = run_json(*state, words, strcmp(cases[i].status, "ok") != 0);
+        assert_string_equal(text_at(row_at(record, 0), "status"), cases[i].status);
+        assert_non_null(strstr(text_at(row_at(record, 0), "reason"), cases[i].reason));
+        record_free(record);
+    }
+    unsetenv("GTMARK_EMULATED_MEMORY");
+}
+
+/* Part of the free memory is not offered. */
+static void test_reserve(void **state)
+{
+    if (!emulated())
+        skip();
+    setenv("GTMARK_EMULATED_MEMORY", "280", 1);
+    struct record *record = run_json(*state, SMALL "--device cuda --nodes 20 --phase forward", 1);
+    assert_non_null(strstr(text_at(row_at(record, 0), "reason"), "free memory is 0 B"));
+    record_free(record);
+    unsetenv("GTMARK_EMULATED_MEMORY");
 }
 
 static void test_cusparse(void **state)
@@ -100,8 +159,9 @@ static void test_every_gpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sweep),          cmocka_unit_test(test_ragged_batches),
-        cmocka_unit_test(test_a_captured_graph), cmocka_unit_test(test_cusparse),
+        cmocka_unit_test(test_a_sweep),       cmocka_unit_test(test_ragged_batches),
+        cmocka_unit_test(test_launched),      cmocka_unit_test(test_cusparse),
+        cmocka_unit_test(test_little_memory), cmocka_unit_test(test_reserve),
         cmocka_unit_test(test_every_gpu),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -21,6 +21,7 @@
 #include "bench/machine/machine.h"
 #include "bench/time/cold.h"
 #include "bench/time/launching.h"
+#include "bench/time/sample.h"
 #include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/fake_device.h"
@@ -146,6 +147,24 @@ static void test_launching(void **state)
     batch_free(&b);
 }
 
+/* Runs of single launches beside a captured graph, which they leave alone. */
+static void test_launched(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct batch b = batch_er(10, 1);
+    struct recording r = step_record(&b, &fake);
+    tape_capture(r.tape);
+    struct launched l = launched_measure(r.tape, 0);
+    assert_int_equal(l.n, LAUNCHED_MIN);
+    assert_int_equal(fake.launches, 0);
+    assert_true(l.host > 0 && l.min > 0 && l.min <= l.median);
+    for (enum phase p = 0; p < PHASES; p++)
+        assert_true(l.phase[p] > 0 && l.phase[p] <= l.median);
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
 static double number_at(const struct value *json, const char *way, const char *field)
 {
     return real_in(value_get(json, way), field);
@@ -210,13 +229,10 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flush_on_the_host),
-        cmocka_unit_test(test_flush_on_a_device),
-        cmocka_unit_test(test_no_flush),
-        cmocka_unit_test(test_cold),
-        cmocka_unit_test(test_launching),
-        cmocka_unit_test(test_transfers),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_flush_on_the_host), cmocka_unit_test(test_flush_on_a_device),
+        cmocka_unit_test(test_no_flush),          cmocka_unit_test(test_cold),
+        cmocka_unit_test(test_launching),         cmocka_unit_test(test_launched),
+        cmocka_unit_test(test_transfers),         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -47,14 +47,18 @@ static bool file_nodes(struct options *o, struct message *error)
     return generated || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
-static bool check_graph(struct options *o, struct message *error)
+/* Replay as a graph is the default on a GPU. */
+static bool choose_graph(struct options *o, struct message *error)
 {
     o->profile = o->profile || o->output.format == FORMAT_CSV_PROFILE;
-    if (o->cuda_graph && !o->device.backend->device)
-        return complain(error, "--cuda-graph: not with --device %s, only on a GPU", o->device.name);
-    return !o->cuda_graph || !(o->profile || o->output.trace) ||
-           complain(error, "--%s: not with --cuda-graph, which has no entries to time",
-                    o->profile ? "profile" : "trace");
+    bool gpu = o->device.backend->device != NULL;
+    if ((o->cuda_graph || o->launched) && !gpu)
+        return complain(error, "--%scuda-graph: not with --device %s, only on a GPU",
+                        o->launched ? "no-" : "", o->device.name);
+    if (o->cuda_graph && o->launched)
+        return complain(error, "--cuda-graph: not with --no-cuda-graph");
+    o->cuda_graph = gpu && !o->launched;
+    return true;
 }
 
 /* A trace needs a program that ran. */
@@ -201,7 +205,7 @@ bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
-           check_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           choose_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
            check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
            check_scratch(o, error);
 }

@@ -165,8 +165,9 @@ static const struct flag flags[] = {
     {WHERE, "impl", "OP=VARIANT", "which kernel runs an op (--list-ops)", OTHER(read_impl), .repeats = true},
     {WHERE, "op", "LIST", "ops to time, only in bench_kernels (--list-ops; default: all)",
      OTHER(kernels_read)},
-    {WHERE, "cuda-graph", NULL, "on a GPU: replay each program as one graph (phases are not timed)",
-     ON(cuda_graph)},
+    {WHERE, "cuda-graph", NULL, "on a GPU: replay each program as one graph (the default)", ON(cuda_graph)},
+    {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops of each program one by one instead",
+     ON(launched)},
 
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},

@@ -87,7 +87,8 @@ struct options {
     struct axis_values axes[AXES];
     bool given[AXES]; /* on the command line */
     struct device_choice device;
-    bool cuda_graph; /* replay each program as one graph */
+    bool cuda_graph; /* replay each program as one graph; the default on a GPU */
+    bool launched;   /* not as a graph (--no-cuda-graph) */
     const char *variant[OPS];
     bool programs[PROGRAMS];
     int64_t model_nodes;           /* as in struct bench, if --phase is not given */

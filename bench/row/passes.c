@@ -88,6 +88,30 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
     program_set_real(row, kind, "launch.per_entry", l->median / l->entries);
 }
 
+/* --- runs launched entry by entry, beside samples of a graph */
+
+static const char *launched_unwanted(const struct target *t)
+{
+    return !on_device(t)                        ? "runs on the host, without launches"
+           : !tape_captured(t->recording->tape) ? "the samples are launched (--no-cuda-graph)"
+                                                : NULL;
+}
+
+static bool launched_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    t->result->launched = launched_measure(t->recording->tape, t->job->share[t->kind] / 10);
+    return true;
+}
+
+static void launched_write(struct row *row, enum program_kind kind, const struct program_result *p)
+{
+    program_set_count(row, kind, "launched.n", p->launched.n);
+    program_set_real(row, kind, "launched.median", p->launched.median);
+    program_set_real(row, kind, "launched.min", p->launched.min);
+    program_set_real(row, kind, "launched.host", p->launched.host);
+}
+
 /* --- GPU clocks during sampling, and energy */
 
 static const char *gpu_unwanted(const struct target *t)
@@ -327,6 +351,7 @@ static bool dump_run(struct target *t, struct message *missing)
 static const struct pass passes[PASSES] = {
     {{"cold"}, cold_unwanted, cold_run, cold_write},
     {{"launch"}, launching_unwanted, launching_run, launching_write},
+    {{"launched"}, launched_unwanted, launched_run, launched_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, gpu_write},
     {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
     {{"profile"}, profile_unwanted, profile_run, profile_set},

@@ -17,7 +17,7 @@
 #include "bench/time/launching.h"
 #include "graphs/csr.h"
 
-enum { PASSES = 11 }; /* measurements after the samples (passes.h) */
+enum { PASSES = 12 }; /* measurements after the samples (passes.h) */
 
 /* One program of the row. Zero where not reached. */
 struct program_result {
@@ -30,6 +30,7 @@ struct program_result {
     const struct samples *samples; /* of all turns; null if none */
     struct cold cold;
     struct launching launching;
+    struct launched launched; /* n 0: the samples are launched, not replays of a graph */
     struct energy energy;
     struct resident resident;
     const char *resident_missing; /* why resident.program is missing; null if it is not */

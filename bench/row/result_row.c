@@ -107,28 +107,33 @@ static size_t keep_known(double *values, size_t n)
     return known;
 }
 
-static void write_phases(struct row *row, enum program_kind kind, const struct samples *s,
+/* Of the samples, or if these are replays of a graph, of the runs launched beside them. */
+static void write_phases(struct row *row, enum program_kind kind, const struct program_result *result,
                          const struct reported *r)
 {
     static const char *const fields[PHASES] = {
         [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
+    const struct samples *s = result->samples;
     struct turns turns = samples_turns(s);
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
         size_t n;
         double *seconds = reported_values(&turns, r, s->phase[p], &n);
         n = keep_known(seconds, n);
-        if (n == 0)
-            program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
-        else
+        if (n > 0)
             program_set_real(row, kind, fields[p], summarize(seconds, n).median);
+        else if (result->launched.n > 0)
+            program_set_real(row, kind, fields[p], result->launched.phase[p]);
+        else
+            program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
         free(seconds);
     }
 }
 
-static void write_times(struct row *row, enum program_kind kind, const struct samples *s,
+static void write_times(struct row *row, enum program_kind kind, const struct program_result *p,
                         const struct reported *r)
 {
     char path[SCHEMA_PATH];
+    const struct samples *s = p->samples;
     struct turns turns = samples_turns(s);
     row_set_times(row, program_path(path, kind, "time"), &turns, r);
     program_set_count(row, kind, "time.warmup", s->warmup);
@@ -137,7 +142,7 @@ static void write_times(struct row *row, enum program_kind kind, const struct sa
     program_set_count(row, kind, "noise.major_faults", s->used.major_faults);
     program_set_count(row, kind, "noise.voluntary", s->used.voluntary);
     program_set_count(row, kind, "noise.involuntary", s->used.involuntary);
-    write_phases(row, kind, s, r);
+    write_phases(row, kind, p, r);
 }
 
 static void write_rates(struct row *row, enum program_kind kind, struct cost cost, double median,
@@ -196,7 +201,7 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
     double median = reported_median(&reported);
     const char *missing;
     const struct calibration *c = ceilings_of(r, p, &reported, &missing);
-    write_times(row, kind, p->samples, &reported);
+    write_times(row, kind, p, &reported);
     write_rates(row, kind, result_cost(p), median, &r->graph);
     passes_write(row, kind, p);
     if (c)

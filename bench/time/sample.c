@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/time/stopwatch.h"
@@ -14,6 +15,7 @@
 /* A run, divided where its phases end. */
 struct run {
     const struct tape *tape;
+    bool graph;             /* replays one graph, whose phases are not known */
     struct stopwatch watch; /* mark 0 is the start, mark n the end of the n-th phase */
     int borders, all;       /* ends of phases so far, and in a whole run */
     double phase[PHASES];   /* seconds in the last run; NAN if it was one graph */
@@ -30,7 +32,8 @@ static struct run run_open(const struct tape *t)
     int borders = 0;
     for (int e = 0; e < tape_entry_count(t); e++)
         borders += is_border(t, e);
-    return (struct run){.tape = t, .watch = stopwatch_open(t, borders + 1), .all = borders};
+    return (struct run){
+        .tape = t, .graph = tape_captured(t), .watch = stopwatch_open(t, borders + 1), .all = borders};
 }
 
 static void at_border(void *context, int entry)
@@ -44,27 +47,32 @@ static void divide(struct run *r)
 {
     int border = 0;
     for (int p = 0; p < PHASES; p++)
-        r->phase[p] = tape_captured(r->tape) ? NAN : 0;
-    for (int e = 0; e < tape_entry_count(r->tape) && !tape_captured(r->tape); e++)
+        r->phase[p] = r->graph ? NAN : 0;
+    for (int e = 0; e < tape_entry_count(r->tape) && !r->graph; e++)
         if (is_border(r->tape, e)) {
             r->phase[tape_entry(r->tape, e)->phase] += r->watch.at[border + 1] - r->watch.at[border];
             border++;
         }
 }
 
-/* Seconds; NAN if the run was cancelled. */
-static double run_once(struct tape *t, struct run *r)
+/* Launches a run. */
+static void launch_run(struct tape *t, struct run *r)
 {
     r->borders = 0;
     stopwatch_mark(&r->watch, 0);
-    if (tape_captured(t)) {
+    if (r->graph) {
         tape_run(t);
         stopwatch_mark(&r->watch, ++r->borders);
     } else {
         tape_run_marked(t, at_border, r);
-        if (r->borders < r->all)
-            return NAN;
     }
+}
+
+/* Waits for it. Seconds; NAN if the run was cancelled. */
+static double resolve_run(struct run *r)
+{
+    if (!r->graph && r->borders < r->all)
+        return NAN;
     stopwatch_resolve(&r->watch, r->borders + 1);
     divide(r);
     return r->watch.at[r->borders] - r->watch.at[0];
@@ -84,7 +92,8 @@ static double scalar(const struct tape *t, struct mat m)
 
 static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
-    double seconds = run_once(t, r);
+    launch_run(t, r);
+    double seconds = resolve_run(r);
     if (s->n + s->warmup + s->seen.discarded == 0 && !isnan(seconds))
         s->first = scalar(t, rule->watch);
     return seconds;
@@ -193,6 +202,32 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     stopwatch_close(&r.watch);
     tape_cancel_when(t, signals);
     return s;
+}
+
+struct launched launched_measure(struct tape *t, double seconds)
+{
+    double run[LAUNCHED_MAX], host[LAUNCHED_MAX], phase[PHASES][LAUNCHED_MAX], begin = clock_now();
+    struct run r = run_open(t);
+    struct launched l = {0};
+    r.graph = false;
+    tape_wait(t);
+    while (l.n < LAUNCHED_MAX && (l.n < LAUNCHED_MIN || clock_now() - begin < seconds)) {
+        double start = clock_now();
+        launch_run(t, &r);
+        host[l.n] = clock_now() - start;
+        run[l.n] = resolve_run(&r);
+        for (int p = 0; p < PHASES; p++)
+            phase[p][l.n] = r.phase[p];
+        l.n++;
+    }
+    stopwatch_close(&r.watch);
+    struct summary s = summarize(run, (size_t)l.n);
+    l.median = s.median;
+    l.min = s.min;
+    l.host = summarize(host, (size_t)l.n).median;
+    for (int p = 0; p < PHASES; p++)
+        l.phase[p] = summarize(phase[p], (size_t)l.n).median;
+    return l;
 }
 
 struct turns samples_turns(const struct samples *s)

@@ -8,7 +8,7 @@ in which gtmark found the machine in different states (METRICS.md, time) have ra
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
 for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
-with events, and products are in float32, not TF32.
+with events and launch op by op, and products are in float32, not TF32.
 
 --ops compares single operations instead, at 20000 nodes and 160000 edges.
 """
@@ -82,6 +82,7 @@ class Gtmark:
     def __init__(self, args, kind, config, workload, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
         self.command = [*command(args, kind, {**workload, **vars(config)}), f"--device={args.device}",
+                        *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
         self.document, self.ping = {}, 0
 
