@@ -107,7 +107,8 @@ static int run(const struct house *h, const char *words, char said[4096])
     char all[512], path[PATH_SIZE], *rest = all, *argv[ARGUMENTS + 1] = {"bench_devices"};
     int argc = 1;
     path_of(h, path);
-    snprintf(all, sizeof all, "--hidden 8 --heads 2 --layers 1 --runs 2 --no-roofline --output %s %s", path,
+    snprintf(all, sizeof all,
+             "--no-cuda-graph --hidden 8 --heads 2 --layers 1 --runs 2 --no-roofline --output %s %s", path,
              words);
     for (char *word; argc < ARGUMENTS && (word = strsep(&rest, " ")) != NULL;)
         argv[argc++] = word;
@@ -184,6 +185,31 @@ static void test_one_of_several(void **state)
     const struct value *devices = value_get(record_head(record), "devices");
     assert_int_equal(value_size(devices), 1);
     assert_int_equal(count_in(value_at(devices, 0), "multiprocessors"), 2);
+    record_free(record);
+}
+
+/* Variables that change the arithmetic of a GPU are removed and named; others stay. */
+static void test_environment(void **state)
+{
+    static const char *const cleared[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                          "CUBLAS_EMULATION_STRATEGY"};
+    gpus = 1;
+    for (int i = 0; i < 3; i++)
+        setenv(cleared[i], "1", 1);
+    setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8", 1);
+    struct record *record = result(*state, "--device cuda --nodes 8 --phase forward");
+    const struct value *gpu = value_at(value_get(record_head(record), "devices"), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_non_null(strstr(text_in(gpu, "ignored_environment"), cleared[i]));
+        assert_null(getenv(cleared[i]));
+    }
+    assert_null(strstr(text_in(gpu, "ignored_environment"), "WORKSPACE"));
+    assert_string_equal(getenv("CUBLAS_WORKSPACE_CONFIG"), ":16:8");
+    unsetenv("CUBLAS_WORKSPACE_CONFIG");
+    record_free(record);
+    record = result(*state, "--device cuda --nodes 8 --phase forward");
+    gpu = value_at(value_get(record_head(record), "devices"), 0);
+    assert_string_equal(text_in(gpu, "ignored_environment"), "");
     record_free(record);
 }
 
@@ -276,11 +302,9 @@ static void test_rows_tell_of_the_gpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_choices),
-        cmocka_unit_test(test_one_of_several),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_all_go_on),
-        cmocka_unit_test(test_rows_tell_of_the_gpu),
+        cmocka_unit_test(test_bad_choices), cmocka_unit_test(test_one_of_several),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_all),
+        cmocka_unit_test(test_all_go_on),   cmocka_unit_test(test_rows_tell_of_the_gpu),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

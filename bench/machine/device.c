@@ -6,6 +6,7 @@
 
 #include "analysis/tables/units.h"
 #include "bench/base/suggest.h"
+#include "bench/machine/environment.h"
 
 const char device_allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
 static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
@@ -44,6 +45,7 @@ static bool parse_gpu(const char *value, struct device_choice *d, struct message
     if (d->index < 0 || d->index > INDEX_MAX)
         return say_no_device(value, error);
     snprintf(d->name, sizeof d->name, "cuda:%d", d->index);
+    environment_clear(d->ignored, sizeof d->ignored);
     d->backend = backend_cuda(why, sizeof why);
     return d->backend || complain(error, "--device %.200s: %s", value, why);
 }
@@ -135,7 +137,7 @@ static struct value *state_json(const char *bus)
     return state;
 }
 
-static struct value *gpu_json(const struct device *device, int index)
+static struct value *gpu_json(const struct device *device, int index, const char *ignored)
 {
     struct device_facts f;
     char name[16], capability[16];
@@ -157,6 +159,7 @@ static struct value *gpu_json(const struct device *device, int index)
     value_set_count(gpu, "cublas", f.blas);
     value_set_count(gpu, "cublas_lt", f.blas_lt);
     value_set_count(gpu, "cusparse", f.sparse);
+    value_set_text(gpu, "ignored_environment", ignored);
     value_set(gpu, "state", state_json(f.bus));
     return gpu;
 }
@@ -167,9 +170,9 @@ struct value *device_json(const struct device_choice *d)
     if (!d->backend->device)
         value_append(list, value_new_text(d->name));
     else if (!d->all)
-        value_append(list, gpu_json(d->backend->device, d->index));
+        value_append(list, gpu_json(d->backend->device, d->index, d->ignored));
     for (int i = 0; d->all && i < d->count; i++)
-        value_append(list, gpu_json(d->backend->device, i));
+        value_append(list, gpu_json(d->backend->device, i, d->ignored));
     return list;
 }
 

@@ -9,7 +9,7 @@
 #include "bench/machine/nvml.h"
 #include "kernels/backend.h"
 
-enum { DEVICE_NAME = 16 };
+enum { DEVICE_NAME = 16, DEVICE_IGNORED = 200 };
 
 /* One device, or the GPUs of cuda:all, one of which is in use at a time. */
 struct device_choice {
@@ -23,12 +23,16 @@ struct device_choice {
     void *context;                 /* of an open device; otherwise null */
     struct nvml *nvml;             /* of an open GPU that NVML knows; otherwise null */
     const char *no_nvml;           /* why an open GPU has no NVML */
+    char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU (environment.h) */
 };
 
 /* What device_parse reads, for messages. */
 extern const char device_allowed[];
 
-/* Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all. False with a message. */
+/*
+ * Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all; for a GPU clears the environment of what
+ * changes its arithmetic. False with a message.
+ */
 bool device_parse(const char *value, struct device_choice *d, struct message *error);
 
 /* Opens the device, before anything is laid out on it. Of several, each is tried, and the first stays open.

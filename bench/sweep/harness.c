@@ -67,6 +67,8 @@ static void print_context(const struct bench *b, const struct options *o, const 
              o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
              work);
     wrap_text(stderr, text, 0, 4);
+    if (*o->device.ignored)
+        fprintf(stderr, "note: unset, since it changes what f32 means on a GPU: %s\n", o->device.ignored);
     if (path) {
         fputs("results: ", stderr);
         plain_put(stderr, path);
