@@ -19,7 +19,9 @@ all:
 ##   CC=clang                the compiler (gcc)
 ##   BLAS=none or "-lname"   the CBLAS (openblas): none, or the flags that link another
 ##   CUDA=0                  leave CUDA out
-##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100)
+##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100); newer ones run
+##                           the PTX for the oldest
+##   CI=true                 warnings of ptxas are errors, with the toolkit 13.0
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
 ##   CFLAGS, LDFLAGS         added to ours
@@ -127,17 +129,21 @@ $(OBJ)/analysis/charts/styles.inc: $(wildcard analysis/plots/*.gp) Makefile
 -include $(every:.o=.d)
 
 # CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc
-# compile it, without sanitizers, and all builds share it. Registers that spill, and any other local memory of a
-# kernel, are errors.
+# compile it, without sanitizers, and all builds share it.
 ifeq ($(HAVE_CUDA),1)
 cuda      := build/cuda/libgtmark_cuda.so
 endif
 cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels/cuda/*.cu))
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
 nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
-# The machine code of every GPU is made from PTX for the oldest: compiling for each takes twice the time.
-gpu       := $(foreach arch,$(CUDA_ARCHS),-gencode arch=$(firstword $(CUDA_ARCHS:sm_%=compute_%)),code=$(arch)) \
-             -std=c++17 -lineinfo -Werror all-warnings -Xptxas -warn-spills,-warn-lmem-usage
+# The machine code of every GPU is made from PTX for the oldest: compiling for each takes twice the time. The PTX is
+# embedded too: from it the driver makes code for GPUs that are newer than all of these.
+ptx       := $(firstword $(CUDA_ARCHS:sm_%=compute_%))
+gpu       := $(foreach code,$(CUDA_ARCHS) $(ptx),-gencode arch=$(ptx),code=$(code)) \
+             -std=c++17 -lineinfo -Xptxas -warn-spills,-warn-lmem-usage
+# ptxas warns of registers that spill and of other local memory. Which kernels spill depends on its version, so
+# warnings are errors only where the tests run by themselves (CI=true) with the toolkit that the kernels were tuned with.
+gpu_strict := $(if $(filter-out 0 false,$(CI)),$(if $(filter 13.0,$(NVCC_RELEASE)),-Werror all-warnings))
 
 # What the library is made from. It says so, and a program, which is built with the same text, opens no other.
 ifeq ($(HAVE_CUDA),1)
@@ -156,7 +162,7 @@ build/cuda/obj/%.c.o: %.c build/cuda/request
 	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
-	$(Q)$(nvcc) $(gpu) -MMD -MP -c $< -o $@
+	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@
 build/cuda/libgtmark_cuda.so: $(cuda_obj)
 	@$(if $(V),,echo "  link  $@")
 	$(Q)$(nvcc) -shared -cudart static -Xlinker -z,defs -Xlinker -rpath,$(CUDA_LIB) $^ -o $@ \

@@ -177,7 +177,7 @@ find_cuda()
     nvcc="$nvcc -ccbin $host"
     cuda_lib=$(dirname "$(dirname "$(readlink -f "${nvcc%% *}")")")/lib64
     archs=$(echo $(cuda_archs)) oldest=${archs%% *} codes=
-    for arch in $archs; do
+    for arch in $archs "compute_${oldest#sm_}"; do
         codes="$codes -gencode arch=compute_${oldest#sm_},code=$arch"
     done
     printf '%s\n' '#include <cublasLt.h>' '#include <cublas_v2.h>' '#include <cusparse.h>' \
@@ -186,7 +186,8 @@ find_cuda()
     lack="$lack: $($nvcc $codes -o "$work/kernel" "$work/kernel.cu" \
         -lcublas -lcublasLt -lcusparse 2>&1 | grep -m 1 -iE 'error|fatal|unsupported|cannot')"
     [ -x "$work/kernel" ] || return
-    have_cuda=1 found="$($nvcc --version | sed -n 's/.*\(release [0-9.]*\).*/\1/p'), for $archs"
+    nvcc_release=$($nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    have_cuda=1 found="release $nvcc_release, for $archs"
     case $FLAGS in *-fsanitize*) found="$found, without sanitizers" ;; esac
 }
 
@@ -231,7 +232,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' archs='' cuda_lib='' missing=''
+    packages='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -265,6 +266,7 @@ HAVE_ARPACK := $have_arpack
 BLAS_LIBRARIES := $blas_libraries
 HAVE_CUDA   := $have_cuda
 NVCC        := $nvcc
+NVCC_RELEASE := $nvcc_release
 CUDA_ARCHS  := $archs
 CUDA_LIB    := $cuda_lib
 CMOCKA      := $cmocka

@@ -1,0 +1,58 @@
+#!/bin/sh
+# The machine code of the GPU's kernels, by cuobjdump: for every GPU the same kernels, none with local memory (spilled
+# registers, indexed arrays, stacks) or more registers than kernels/cuda/plan.h states; and PTX for newer GPUs.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+
+build=${GTMARK_BUILD:-build}
+library=build/cuda/libgtmark_cuda.so
+
+skip()
+{
+    echo "ok 1 # SKIP the machine code of GPU kernels: $*"
+    checked=1
+    tap_end
+}
+
+# In CUDA toolkits, and in PyPI's nvidia-cuda-cuobjdump.
+find_cuobjdump()
+{
+    command -v cuobjdump || command -v "${CUDA_HOME:-/usr/local/cuda}/bin/cuobjdump" ||
+        python3 -c 'import glob, sys
+print([f for d in sys.path for f in glob.glob(d + "/nvidia/*/bin/cuobjdump")][0])' 2>/dev/null
+}
+
+# stated NAME: a constant of plan.h
+stated()
+{
+    sed -n "s/^ *$1 = \([0-9]*\)[,;].*/\1/p" kernels/cuda/plan.h
+}
+
+grep -q '^HAVE_CUDA *:= *1' "$build/config.mk" || skip 'built without CUDA'
+cuobjdump=$(find_cuobjdump) || skip 'no cuobjdump (CUDA toolkit, or pip install nvidia-cuda-cuobjdump)'
+archs=$(sed -n 's/^CUDA_ARCHS *:= *//p' "$build/config.mk")
+
+# A line for each kernel and GPU: "GPU KERNEL REGISTERS STACK LOCAL"
+kernels=$("$cuobjdump" --dump-resource-usage "$library" 2>&1 | awk '
+    /^arch = /           { arch = $3 }
+    /^ *Function .*:$/   { name = $2; sub(/:$/, "", name) }
+    /^ *REG:/            { for (i = 1; i <= NF; i++) { split($i, part, ":"); value[part[1]] = part[2] }
+                           print arch, name, value["REG"], value["STACK"], value["LOCAL"] }')
+
+check 'every GPU has code' "$(echo "$kernels" | cut -d' ' -f1 | sort -Vu | xargs)" "$archs"
+# Names of unnamed namespaces contain a number for each file, the same for all GPUs.
+check 'all GPUs have the same kernels' "$(for arch in $archs; do
+    echo "$kernels" | sed -n "s/^$arch \([^ ]*\).*/\1/p" | sort | cksum
+done | sort -u | wc -l)" 1
+check 'there are kernels' "$([ "$(echo "$kernels" | wc -l)" -gt 100 ] && echo yes)" yes
+check 'no kernel has local memory' "$(echo "$kernels" | awk '$4 > 0 || $5 > 0')" ''
+check 'no kernel has more registers than stated' "$(echo "$kernels" | awk -v block="$(stated BLOCK_REGISTERS)" \
+    -v long="$(stated LONG_REGISTERS)" -v attention="$(stated ATTENTION_REGISTERS)" '
+        { limit = block }
+        $2 ~ /11norm_slopesILi4ELi8E|11edge_shares.*(6attend|7receive|4send)ILi4ELi4E/ { limit = long }
+        $2 ~ /(6attend|7queries|4keys)I/ && $2 !~ /11edge_shares|14unite_cut_rows/   { limit = attention }
+        $3 == "" || limit == "" || $3 > limit + 0')" ''
+check 'there is PTX for newer GPUs' "$("$cuobjdump" --list-ptx "$library" | grep -c "\.${archs%% *}\.ptx" |
+    sed 's/^[1-9].*/some/')" some
+tap_end
