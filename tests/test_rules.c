@@ -104,10 +104,12 @@ static bool check_case(const struct sample *s)
     for (int i = 0; i < info->operand_count; i++)
         if (info->operands[i].role == ROLE_SAVE && (s->absent >> i & 1))
             return false;
+    /* At a tie the maximum has a kink, where central differences are off by the order of their step. */
+    double limit = s->op == OP_max_pool ? 1e-5 : 1e-7;
     struct operands *o = operands_new(s, F64);
     for (int times = 1; o && times <= 2; times++) {
         double error = rule_error(o, times);
-        if (!(error < 1e-7))
+        if (!(error < limit))
             fail_msg("%s used %d times, N %d M %d D %d H %d B %d, act %s, absent %x: relative error %g",
                      info->name, times, (int)s->dims[DIM_N], (int)s->dims[DIM_M], (int)s->dims[DIM_D],
                      (int)s->dims[DIM_H], (int)s->dims[DIM_B], activation_name(s->act), s->absent, error);

@@ -17,7 +17,11 @@ fake()
     chmod +x "$house/bin/$1"
 }
 
-for name in gcc clang clang-format pkg-config python3 valgrind gnuplot apt-cache; do
+# A compiler that makes an empty program of everything.
+compile='while [ $# -gt 1 ]; do [ "$1" = -o ] && echo "#!/bin/sh" >"$2" && chmod +x "$2"; shift; done; exit 0'
+fake gcc "$compile"
+fake clang "$compile"
+for name in readelf clang-format pkg-config python3 valgrind gnuplot apt-cache; do
     fake $name 'exit 0'
 done
 fake dpkg-query 'exit 1'
@@ -56,7 +60,7 @@ check 'root installs' "$(setup 0)" 0
 check 'and then nothing is missing' "$(setup 0)" 'Nothing is missing.
 0'
 fake gnuplot 'exit 127'
-fake gcc 'case "$*" in *cjson*) exit 1 ;; esac'
+fake gcc "case \"\$*\" in *cjson*) exit 1 ;; esac; $compile"
 check 'what is required and missing is one line' "$(setup 1000)" \
     'gtmark: required, but not installed: cJSON. As root: apt-get install libcjson-dev gnuplot-nox
 2'

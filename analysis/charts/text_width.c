@@ -16,7 +16,7 @@ static double character_width(char c)
     unsigned char byte = (unsigned char)c;
     if (byte >= 0x80)
         return (byte & 0xC0) == 0x80 ? 0 : 0.85;
-    return strchr("\\^{}", c) || byte < ' ' ? 0 : widths[byte - ' '] / 100.0;
+    return strchr("\\^{}", c) || byte < ' ' || byte == 0x7f ? 0 : widths[byte - ' '] / 100.0;
 }
 
 double text_width(const char *text)
