@@ -363,6 +363,40 @@ static void test_rows_that_take_no_part(void **state)
     }
 }
 
+/* The step's time as ten turns between pings of this many seconds. */
+static void set_state(struct row *row, double seconds, double ping)
+{
+    struct turn list[10];
+    double samples[10];
+    for (int i = 0; i < 10; i++) {
+        double ping_now = ping * (1 + 0.01 * (i % 3));
+        list[i] = (struct turn){1, {{ping_now, NAN}}, {{ping_now, NAN}}};
+        samples[i] = seconds * (1 + 0.001 * (i % 3));
+    }
+    struct turns turns = {10, list, samples};
+    struct states states = states_find(list, 10);
+    struct reported reported = reported_choose(&turns, &states);
+    row_set_times(row, "step.time", &turns, &reported);
+    reported_free(&reported);
+}
+
+/* A row measured in another state of the machine takes no part, however far its time is off. */
+static void test_another_state(void **state)
+{
+    (void)state;
+    for (int differs = 0; differs < 2; differs++) {
+        struct fits fits;
+        struct rows *rows = planted(flat, 0.01);
+        for (int i = 0; i < ROWS; i++)
+            set_state(rows_at(rows, (size_t)i), (i == 3 ? 0.5e-11 : 1e-11) * work_of(size_of(i)),
+                      i == 3 && differs ? 0.3e-7 : 1.4e-7);
+        const struct fit *fit = step_fit(rows, &fits);
+        assert_int_equal(fit->count, differs ? ROWS - 1 : ROWS);
+        assert_int_equal(fit->verdict, differs ? FIT_AGREES : FIT_CONTRADICTS);
+        free_both(&fits, rows);
+    }
+}
+
 static void test_too_few_points(void **state)
 {
     (void)state;
@@ -476,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_memory_bound),
         cmocka_unit_test(test_rows_that_take_no_part),
+        cmocka_unit_test(test_another_state),
         cmocka_unit_test(test_too_few_points),
         cmocka_unit_test(test_times_that_follow_no_law),
         cmocka_unit_test(test_work_that_does_not_change),

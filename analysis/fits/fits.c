@@ -180,6 +180,7 @@ static void judge_fit(struct fit *fit)
 struct entry {
     struct fit_point point;
     size_t row, first;
+    const struct row *of;
     char group[AXES_TEXT];
 };
 
@@ -207,6 +208,28 @@ static void sort_entries(struct entry *entries, size_t n)
         entries[i].first =
             i && strcmp(entries[i - 1].group, entries[i].group) == 0 ? entries[i - 1].first : entries[i].row;
     qsort(entries, n, sizeof *entries, by_first);
+}
+
+/* Keeps the entries in the state of the machine that most are in, judging by the first few; returns how many.
+ */
+static size_t keep_state(struct entry *entries, size_t n, const char *program)
+{
+    enum { FEW = 16 };
+    size_t best = 0, most = 0, kept = 0;
+    for (size_t i = 0; i < n && i < FEW; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < n; k++)
+            same += !row_states_differ(entries[i].of, entries[k].of, program);
+        if (same > most) {
+            most = same;
+            best = i;
+        }
+    }
+    struct entry chosen = entries[best];
+    for (size_t i = 0; i < n; i++)
+        if (!row_states_differ(chosen.of, entries[i].of, program))
+            entries[kept++] = entries[i];
+    return kept;
 }
 
 /* Appends the fit of a group's entries, of which those that repeat an x are left out, if it has 2 points. */
@@ -247,13 +270,15 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
     for (size_t i = 0; i < rows_count(rows); i++)
         if (read_point(rows_at(rows, i), axis, program, &entries[n].point)) {
             axes_describe_all(rows_at(rows, i), beside, others, entries[n].group);
+            entries[n].of = rows_at(rows, i);
             entries[n++].row = i;
         }
     sort_entries(entries, n);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && entries[end].first == entries[i].first;)
             end++;
-        add_fit(fits, entries + i, end - i, (struct fit){.program = program, .axis = axis});
+        size_t count = keep_state(entries + i, end - i, program);
+        add_fit(fits, entries + i, count, (struct fit){.program = program, .axis = axis});
     }
     free(entries);
 }
