@@ -30,13 +30,13 @@ END
 full_set()
 {
     cat <<'END'
-bench_node_scaling|bench_node_scaling|180|--count auto
-gps_sparse|bench_node_scaling|120|--model gps_sparse --nodes 1k-1M*10 --hidden 64 --heads 4 --layers 2
-bench_layer_scaling|bench_layer_scaling|100|--count auto
-bench_batch_scaling|bench_batch_scaling|90|
-bench_pe_scaling|bench_pe_scaling|240|--count auto
-bench_kernels|bench_kernels|90|
-bench_model|bench_model|80|
+bench_node_scaling|bench_node_scaling|150|--count auto
+gps_sparse|bench_node_scaling|370|--model gps_sparse --nodes 1k-1M*10 --hidden 64 --heads 4 --layers 2
+bench_layer_scaling|bench_layer_scaling|90|--count auto
+bench_batch_scaling|bench_batch_scaling|80|
+bench_pe_scaling|bench_pe_scaling|210|--count auto
+bench_kernels|bench_kernels|60|
+bench_model|bench_model|40|
 END
 }
 case $1 in

@@ -40,13 +40,14 @@ static struct probe reported_state(const struct row *row, const struct row *othe
 
 bool row_states_differ(const struct row *a, const struct row *b, const char *program)
 {
+    if (!row_same(a, b, "device") || !row_same(a, b, "threads"))
+        return false;
     struct turn *turns = NULL;
     struct probe of_a = reported_state(a, b, program), of_b = reported_state(b, a, program);
     size_t n = append_turns(&turns, 0, a, program);
     n = append_turns(&turns, n, b, program);
     struct states s = states_find(turns, n);
     free(turns);
-    return row_same(a, b, "device") && row_same(a, b, "threads") &&
-           (!states_same(&s, &of_a, &of_b) ||
-            states_shared(&s, of_a.seconds[PROBE_FMA]) != states_shared(&s, of_b.seconds[PROBE_FMA]));
+    return !states_same(&s, &of_a, &of_b) ||
+           states_shared(&s, of_a.seconds[PROBE_FMA]) != states_shared(&s, of_b.seconds[PROBE_FMA]);
 }
