@@ -1,6 +1,5 @@
 #include "tests/planted.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,22 +12,15 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
+#include "tests/silence.h"
 
 enum { WORDS_MAX = 64 };
 
 static int quietly(int (*program)(int, char **), int argc, char **argv)
 {
-    fflush(stdout);
-    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
+    struct silence s = silence_begin(NULL);
     int status = program(argc, argv);
-    fflush(stdout);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    close(out);
-    close(err);
-    close(null);
+    silence_end(&s);
     return status;
 }
 

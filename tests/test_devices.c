@@ -2,7 +2,6 @@
  * --device cuda, cuda:N and cuda:all on machines with GPUs: this program has its own CUDA backend, whose GPUs
  * are the host, and runs the benchmark's main as a user would. Checks the result file.
  */
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +19,7 @@
 #include "tests/fake_device.h"
 #include "tests/nvml.h"
 #include "tests/records.h"
+#include "tests/silence.h"
 #include "tests/values.h"
 
 /* The number of GPUs, the one that cannot be opened (-1: none), and the number of open ones. */
@@ -113,17 +113,9 @@ static int run(const struct house *h, const char *words, char said[4096])
     for (char *word; argc < ARGUMENTS && (word = strsep(&rest, " ")) != NULL;)
         argv[argc++] = word;
     FILE *text = tmpfile();
-    fflush(stdout);
-    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    dup2(fileno(text), STDERR_FILENO);
+    struct silence s = silence_begin(text);
     int status = bench_main(&bench, argc, argv);
-    fflush(stdout);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    close(out);
-    close(err);
-    close(null);
+    silence_end(&s);
     rewind(text);
     said[fread(said, 1, 4095, text)] = '\0';
     fclose(text);
