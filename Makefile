@@ -87,7 +87,7 @@ once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* benc
              $(filter-out bench/base/build.c,$(wildcard $(room)/*.c)))
 # Not in the library: each commit changes it.
 version := $(OBJ)/bench/base/build.o
-objects := $(patsubst %.c,$(OBJ)/%.o,$(once) \
+objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/database/%),$(once)) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
@@ -108,6 +108,7 @@ $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
+$(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
@@ -116,7 +117,7 @@ $(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuz
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)")
-	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES)) $(way) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
 # The styles of charts as strings, without their comments.
@@ -183,15 +184,16 @@ cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(cuda_here) -o $@
+$(Q)$(CC) $(flags) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(store) $(cuda_here) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/query: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/replay_%: $(OBJ)/tests/fuzz_%.o $(OBJ)/tests/replay/replay.o $(BUILD)/libgtmark.a ; $(link)
@@ -259,7 +261,7 @@ $(programs): $(version)
 $(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_bench) $(slower): | $(version)
 
 ## Targets
-##   all          every benchmark, plot, compare and findings (what a bare `make` does)
+##   all          every benchmark, plot, compare, findings and query (what a bare `make` does)
 all: $(programs) $(cuda)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)

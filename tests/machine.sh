@@ -21,6 +21,7 @@ cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
 openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
 cjson|cJSON|required|libcjson-dev|cjson-devel|cjson|no result files
 zlib|zlib|required|zlib1g-dev|zlib-devel|zlib|no graphs from files
+sqlite|SQLite|optional|libsqlite3-dev|sqlite-devel|sqlite|no store of result files (query)
 pkgconfig|pkg-config|optional|pkg-config|pkgconf-pkg-config|pkgconf|libraries are searched only in the usual places
 cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by gtmark's own loops, many times slower
 lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
@@ -112,6 +113,12 @@ find_zlib()
 {
     link '#include <zlib.h>\nint main(void) { return !zlibVersion(); }' "$(pkg zlib)" -lz &&
         packages="$packages $found"
+}
+
+find_sqlite()
+{
+    link '#include <sqlite3.h>\n#if SQLITE_VERSION_NUMBER < 3031000\n#error\n#endif
+int main(void) { return !sqlite3_libversion(); }' "$(pkg sqlite3)" -lsqlite3 && sqlite=$found
 }
 
 find_pkgconfig()
@@ -232,7 +239,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
+    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -257,6 +264,7 @@ probe()
     cat >"$work/config.mk" <<END
 CONFIGURED  := $REQUEST
 PACKAGES    :=$packages
+SQLITE      := $sqlite
 CXX_FLAGS   := $cxx
 ISAS        := $isas
 ISA_X86     := $isa_x86

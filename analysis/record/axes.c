@@ -100,10 +100,8 @@ void axes_text(const struct row *row, const struct field *axis, char text[AXES_T
         snprintf(text, AXES_TEXT, "%g", real);
 }
 
-void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT])
+void axes_describe_value(const struct field *axis, const char *value, char text[AXES_TEXT])
 {
-    char value[AXES_TEXT];
-    axes_text(row, axis, value);
     int unit_length = (int)strlen(axis->unit) - (strcmp(value, "1") == 0); /* "1 layer": units are plurals */
     if (strcmp(value, "none") == 0)
         snprintf(text, AXES_TEXT, "no %s", *axis->unit ? axis->unit : axis->path);
@@ -112,7 +110,14 @@ void axes_describe(const struct row *row, const struct field *axis, char text[AX
     else if (*value && axis->type != FIELD_TEXT)
         snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);
     else
-        memcpy(text, value, sizeof value);
+        snprintf(text, AXES_TEXT, "%s", value);
+}
+
+void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT])
+{
+    char value[AXES_TEXT];
+    axes_text(row, axis, value);
+    axes_describe_value(axis, value, text);
 }
 
 const char *axes_symbol(const struct field *axis)

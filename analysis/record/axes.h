@@ -50,4 +50,7 @@ void axes_text(const struct row *row, const struct field *axis, char text[AXES_T
 /* The value with its unit or name: "512 channels", "gelu", "seed 43"; "" if null. */
 void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT]);
 
+/* The same for a value as axes_text writes it. */
+void axes_describe_value(const struct field *axis, const char *value, char text[AXES_TEXT]);
+
 #endif

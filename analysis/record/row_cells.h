@@ -3,6 +3,7 @@
 #define GTMARK_ANALYSIS_ROW_CELLS_H
 
 #include "analysis/record/row.h"
+#include "analysis/record/row_json.h"
 #include "analysis/record/schema.h"
 
 enum cell_state {
@@ -59,8 +60,5 @@ void row_add_reason(struct row *row, const char *path, const char *text);
 
 /* Reads a row from an object of a file, whose text is json[length]. */
 struct row *row_read(const struct value *object, const char *json, size_t length);
-
-/* The row as JSON, formatted as in a file; owned by the row. */
-const char *row_json(const struct row *row);
 
 #endif

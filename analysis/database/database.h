@@ -1,0 +1,50 @@
+/*
+ * The store of the program query: result files in an SQLite database. It can be made again from the files at
+ * any time. Its tables:
+ *
+ *     machines  id, name
+ *     files     id; hash of the contents, run (hash of what identifies the run), bytes, path, machine, and
+ * the texts of the record's head: benchmark, command, started, ... tags      file, key, value rows      id,
+ * file, status, work, and the axes, each under the name of its flag texts     row, json: the row as it is in
+ * its file programs  row, program, noisy (why), and the program's numbers (number_columns) latest    machine,
+ * program, configuration (hash of work and axes): date and row of the newest row that is ok
+ *
+ * Functions return false (or null) on failure and write a one-line reason to error[MESSAGE_SIZE].
+ */
+#ifndef GTMARK_ANALYSIS_DATABASE_H
+#define GTMARK_ANALYSIS_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A column of `rows`: an axis, with the path of its field. */
+struct axis_column {
+    const char *name, *path;
+};
+extern const struct axis_column axis_columns[];
+extern const size_t axis_columns_count;
+
+/* A column of `programs`: a field of every program, "time.median". */
+struct number_column {
+    const char *name, *field;
+};
+extern const struct number_column number_columns[];
+extern const size_t number_columns_count;
+
+/* Opens a store for writing; creates it if there is none. */
+sqlite3 *database_create(const char *path, char *error);
+
+/* Opens a store read-only. Statements that run this many seconds from now are interrupted. */
+sqlite3 *database_open(const char *path, double timeout, char *error);
+
+/* Runs statements without results. */
+bool database_run(sqlite3 *db, const char *sql, char *error);
+
+/* Prepares one statement. */
+sqlite3_stmt *database_prepare(sqlite3 *db, const char *sql, char *error);
+
+/* Writes the last error; returns false. */
+bool database_failed(sqlite3 *db, char *error);
+
+#endif

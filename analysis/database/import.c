@@ -1,0 +1,397 @@
+/* One transaction holds the rows of several files, but a file is never in two. */
+#include "analysis/database/import.h"
+
+#include "analysis/database/database.h"
+#include "analysis/record/axes.h"
+#include "analysis/record/journal.h"
+#include "analysis/record/plain.h"
+#include "analysis/record/record.h"
+#include "analysis/record/row_json.h"
+#include "analysis/record/scan.h"
+#include "analysis/tables/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COMMIT_FILES = 32, /* most files of a transaction, and bytes */
+    COMMIT_BYTES = 1 << 24,
+    HASH_TEXT = 64,
+    MACHINE_TEXT = 512
+};
+
+enum statement {
+    FIND_HASH,
+    FIND_RUN,
+    DROP_FILE,
+    ADD_MACHINE,
+    FIND_MACHINE,
+    ADD_FILE,
+    ADD_TAG,
+    ADD_ROW,
+    ADD_TEXT,
+    ADD_PROGRAM,
+    ADD_LATEST,
+    STATEMENTS
+};
+
+/* Columns before the texts of the head, the axes, and the numbers. */
+enum { FILE_COLUMNS = 6, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
+
+struct importer {
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENTS];
+    size_t files, bytes;      /* since the last commit */
+    bool failed;              /* the store could not be written: nothing more is done */
+    char error[MESSAGE_SIZE]; /* why */
+};
+
+/* A file of the store, and a row of it. */
+struct place {
+    int64_t file, machine, row, configuration;
+    const char *started;
+};
+
+/* "INSERT INTO table VALUES (?,?,?)" for all columns. */
+static sqlite3_stmt *prepare_insert(sqlite3 *db, const char *table, size_t columns, char *error)
+{
+    char sql[512];
+    size_t used = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table);
+    for (size_t i = 1; i < columns && used < sizeof sql; i++)
+        used += (size_t)snprintf(sql + used, sizeof sql - used, ",?");
+    if (used + 2 > sizeof sql)
+        abort();
+    strcpy(sql + used, ")");
+    return database_prepare(db, sql, error);
+}
+
+static bool prepare_all(struct importer *im, char *error)
+{
+    static const char *const texts[STATEMENTS] = {
+        [FIND_HASH] = "SELECT id, bytes FROM files WHERE hash = ?",
+        [FIND_RUN] = "SELECT id, bytes FROM files WHERE run = ?",
+        [DROP_FILE] = "DELETE FROM files WHERE id = ?",
+        [ADD_MACHINE] = "INSERT OR IGNORE INTO machines(name) VALUES (?)",
+        [FIND_MACHINE] = "SELECT id, 0 FROM machines WHERE name = ?",
+        [ADD_TAG] = "INSERT INTO tags VALUES (?,?,?)",
+        [ADD_TEXT] = "INSERT INTO texts VALUES (?,?)",
+        [ADD_LATEST] = "INSERT INTO latest VALUES (?,?,?,?,?) ON CONFLICT (machine, program, configuration) "
+                       "DO UPDATE SET date = excluded.date, \"row\" = excluded.\"row\" "
+                       "WHERE excluded.date >= latest.date",
+    };
+    size_t heads = 0;
+    for (size_t i = 0; i < schema_head_count; i++)
+        heads += schema_head[i].kind == VALUE_TEXT;
+    im->statements[ADD_FILE] = prepare_insert(im->db, "files", FILE_COLUMNS + heads, error);
+    im->statements[ADD_ROW] = prepare_insert(im->db, "rows", ROW_COLUMNS + axis_columns_count, error);
+    im->statements[ADD_PROGRAM] =
+        prepare_insert(im->db, "programs", PROGRAM_COLUMNS + number_columns_count, error);
+    for (size_t i = 0; i < STATEMENTS; i++) {
+        if (texts[i])
+            im->statements[i] = database_prepare(im->db, texts[i], error);
+        if (!im->statements[i])
+            return false;
+    }
+    return true;
+}
+
+/* Binds a text, which may be null, until the statement has run. */
+static void bind_text(struct importer *im, enum statement s, int at, const char *text)
+{
+    sqlite3_bind_text(im->statements[s], at, text, -1, SQLITE_STATIC);
+}
+
+static void bind_count(struct importer *im, enum statement s, int at, int64_t count)
+{
+    sqlite3_bind_int64(im->statements[s], at, count);
+}
+
+/* Binds a field of a row; null if it has none, or one of another type. */
+static void bind_field(struct importer *im, enum statement s, int at, const struct row *row, const char *path)
+{
+    enum field_type type = schema_find(path)->type;
+    const char *text;
+    int64_t count;
+    double real;
+    if (type == FIELD_TEXT && row_get_text(row, path, &text))
+        bind_text(im, s, at, text);
+    else if (type == FIELD_COUNT && row_get_count(row, path, &count))
+        bind_count(im, s, at, count);
+    else if (type == FIELD_REAL && row_get_real(row, path, &real))
+        sqlite3_bind_double(im->statements[s], at, real);
+    else
+        sqlite3_bind_null(im->statements[s], at);
+}
+
+/* Runs a statement up to its first result; whether it has one, of which it reads two numbers if `found` is
+ * not null. */
+static bool run_bound(struct importer *im, enum statement s, int64_t found[2])
+{
+    if (im->failed)
+        return false;
+    int status = sqlite3_step(im->statements[s]);
+    for (int i = 0; i < 2 && status == SQLITE_ROW && found; i++)
+        found[i] = sqlite3_column_int64(im->statements[s], i);
+    im->failed = status != SQLITE_ROW && status != SQLITE_DONE;
+    if (im->failed)
+        database_failed(im->db, im->error);
+    sqlite3_reset(im->statements[s]);
+    return status == SQLITE_ROW;
+}
+
+/* The hash of a file and its journal, and their bytes. */
+static bool hash_file(const char *path, char hash[HASH_TEXT], size_t *bytes, char *error)
+{
+    char ignored[MESSAGE_SIZE], *beside = journal_path(path);
+    struct base file, journal;
+    bool good = base_of_file(path, &file, error);
+    base_of_file(beside, &journal, ignored); /* empty if there is none */
+    free(beside);
+    *bytes = file.bytes + journal.bytes;
+    snprintf(hash, HASH_TEXT, "%016llx%016llx", (unsigned long long)file.checksum,
+             (unsigned long long)journal.checksum);
+    return good;
+}
+
+/* The hash of what identifies a run: the texts of its head, which say when it began, and its machine. */
+static void hash_run(const struct value *head, char hash[HASH_TEXT])
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    for (size_t i = 0; i < schema_head_count; i++)
+        if (schema_head[i].kind == VALUE_TEXT || strcmp(schema_head[i].name, "host") == 0)
+            value_write(value_get(head, schema_head[i].name), out);
+    if (fclose(out) != 0)
+        abort();
+    snprintf(hash, HASH_TEXT, "%016llx", (unsigned long long)base_of(text, size).checksum);
+    free(text);
+}
+
+/* The hash of a row's work and axes. */
+static int64_t hash_configuration(const struct row *row)
+{
+    char text[(AXES_MAX + 1) * AXES_TEXT];
+    const char *work = "";
+    row_get_text(row, "work", &work);
+    size_t used = (size_t)snprintf(text, AXES_TEXT, "%.*s", AXES_TEXT - 2, work);
+    for (size_t i = 0; i < axis_columns_count && i < AXES_MAX; i++) {
+        char value[AXES_TEXT];
+        axes_text(row, schema_find(axis_columns[i].path), value);
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n%.*s", AXES_TEXT - 2, value);
+    }
+    return (int64_t)base_of(text, used).checksum;
+}
+
+/*
+ * "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. The
+ * calibrations have the generation of the processor, which virtual machines omit from its name.
+ */
+static void name_machine(const struct value *head, char name[MACHINE_TEXT])
+{
+    const char *cpu = "unknown processor", *gpu;
+    int64_t cores = 0, memory = 0;
+    char size[UNITS_TEXT];
+    size_t used = 0;
+    if (!value_get_text(value_at(value_get(head, "calibrations"), 0), "cpu", &cpu))
+        value_get_text(head, "host.cpu", &cpu);
+    value_get_count(head, "host.cores", &cores);
+    value_get_count(head, "host.memory", &memory);
+    for (struct walk w = value_walk(value_get(head, "devices")); walk_next(&w);)
+        if (value_get_text(w.value, "name", &gpu) && used < MACHINE_TEXT / 2)
+            used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "%.100s; ", gpu);
+    used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "%.100s", cpu);
+    if (cores > 0)
+        used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "; %lld cores", (long long)cores);
+    units_format(size, (double)memory, UNITS_BINARY, "B");
+    if (memory > 0)
+        snprintf(name + used, MACHINE_TEXT - used, "; %s", size);
+}
+
+static int64_t machine_of(struct importer *im, const struct value *head)
+{
+    char name[MACHINE_TEXT];
+    int64_t found[2] = {0};
+    name_machine(head, name);
+    bind_text(im, ADD_MACHINE, 1, name);
+    run_bound(im, ADD_MACHINE, NULL);
+    bind_text(im, FIND_MACHINE, 1, name);
+    run_bound(im, FIND_MACHINE, found);
+    return found[0];
+}
+
+/* Adds a program of a row, if it has any number. */
+static void put_program(struct importer *im, const struct place *at, const struct row *row, size_t program)
+{
+    const char *name = program_name(program);
+    int column = PROGRAM_COLUMNS;
+    bool any = false;
+    bind_count(im, ADD_PROGRAM, 1, at->row);
+    bind_text(im, ADD_PROGRAM, 2, name);
+    bind_text(im, ADD_PROGRAM, 3, row_noisy(row, name)); /* null: it is not */
+    for (size_t i = 0; i < number_columns_count; i++) {
+        char path[SCHEMA_PATH];
+        double number;
+        snprintf(path, sizeof path, "%s.%s", name, number_columns[i].field);
+        bool has = row_get_real(row, path, &number);
+        any = any || has;
+        if (has)
+            sqlite3_bind_double(im->statements[ADD_PROGRAM], ++column, number);
+        else
+            sqlite3_bind_null(im->statements[ADD_PROGRAM], ++column);
+    }
+    if (any)
+        run_bound(im, ADD_PROGRAM, NULL);
+    if (!any || !row_is_ok(row))
+        return;
+    bind_count(im, ADD_LATEST, 1, at->machine);
+    bind_text(im, ADD_LATEST, 2, name);
+    bind_count(im, ADD_LATEST, 3, at->configuration);
+    bind_text(im, ADD_LATEST, 4, at->started);
+    bind_count(im, ADD_LATEST, 5, at->row);
+    run_bound(im, ADD_LATEST, NULL);
+}
+
+static void put_row(struct importer *im, struct place *at, const struct row *row)
+{
+    bind_count(im, ADD_ROW, 2, at->file); /* 1, the id, stays null: SQLite chooses it */
+    bind_field(im, ADD_ROW, 3, row, "status");
+    bind_field(im, ADD_ROW, 4, row, "work");
+    for (size_t i = 0; i < axis_columns_count; i++)
+        bind_field(im, ADD_ROW, 1 + ROW_COLUMNS + (int)i, row, axis_columns[i].path);
+    run_bound(im, ADD_ROW, NULL);
+    at->row = sqlite3_last_insert_rowid(im->db);
+    at->configuration = hash_configuration(row);
+    bind_count(im, ADD_TEXT, 1, at->row);
+    bind_text(im, ADD_TEXT, 2, row_json(row));
+    run_bound(im, ADD_TEXT, NULL);
+    for (size_t p = 0; p < TIMED; p++)
+        put_program(im, at, row, p);
+}
+
+static void put_tags(struct importer *im, int64_t file, const struct value *tags)
+{
+    const char *text;
+    for (struct walk w = value_walk(tags); walk_next(&w);) {
+        if (!value_read_text(w.value, &text))
+            continue;
+        bind_count(im, ADD_TAG, 1, file);
+        bind_text(im, ADD_TAG, 2, w.key);
+        bind_text(im, ADD_TAG, 3, text);
+        run_bound(im, ADD_TAG, NULL);
+    }
+}
+
+/* Adds the texts of a record's head; the columns before these are bound. */
+static int64_t put_head(struct importer *im, const struct value *head)
+{
+    int column = FILE_COLUMNS;
+    for (size_t i = 0; i < schema_head_count; i++) {
+        const char *text = NULL;
+        if (schema_head[i].kind != VALUE_TEXT)
+            continue;
+        value_get_text(head, schema_head[i].name, &text);
+        bind_text(im, ADD_FILE, ++column, text);
+    }
+    run_bound(im, ADD_FILE, NULL);
+    return sqlite3_last_insert_rowid(im->db);
+}
+
+/* Adds a record, unless the store has more of its run. */
+static bool put_record(struct importer *im, const char *path, const char *hash, size_t bytes,
+                       const struct record *record)
+{
+    const struct value *head = record_head(record);
+    struct place at = {.machine = machine_of(im, head)};
+    int64_t there[2];
+    char run[HASH_TEXT], *clean = scan_clean(path);
+    if (!clean)
+        abort();
+    hash_run(head, run);
+    bind_text(im, FIND_RUN, 1, run);
+    bool known = run_bound(im, FIND_RUN, there), more = !known || (int64_t)bytes >= there[1];
+    if (known && more) {
+        bind_count(im, DROP_FILE, 1, there[0]);
+        run_bound(im, DROP_FILE, NULL);
+    }
+    if (more) {
+        bind_text(im, ADD_FILE, 2, hash);
+        bind_text(im, ADD_FILE, 3, run);
+        bind_count(im, ADD_FILE, 4, (int64_t)bytes);
+        bind_text(im, ADD_FILE, 5, clean);
+        bind_count(im, ADD_FILE, 6, at.machine);
+        at.file = put_head(im, head);
+        value_get_text(head, "started", &at.started);
+        put_tags(im, at.file, value_get(head, "tags"));
+        for (size_t i = 0; i < rows_count(record_rows(record)); i++)
+            put_row(im, &at, rows_at(record_rows(record), i));
+    }
+    free(clean);
+    return more;
+}
+
+/* Imports a file; false with a message if it is broken. */
+static bool import_one(struct importer *im, const char *path, struct import_tally *tally, char *error)
+{
+    char hash[HASH_TEXT];
+    int64_t there[2];
+    size_t bytes;
+    if (!hash_file(path, hash, &bytes, error))
+        return false;
+    bind_text(im, FIND_HASH, 1, hash);
+    if (run_bound(im, FIND_HASH, there)) {
+        tally->known++;
+        return true;
+    }
+    struct record *record = record_load_any(path, error);
+    if (record && put_record(im, path, hash, bytes, record)) {
+        tally->files++;
+        tally->rows += rows_count(record_rows(record));
+        im->files++;
+        im->bytes += bytes;
+    } else if (record) {
+        tally->known++;
+    }
+    record_free(record);
+    return record != NULL;
+}
+
+/* Imports all files in transactions; false if the store cannot be written, which undoes the last transaction.
+ */
+static bool import_all(struct importer *im, char *const *files, size_t count, FILE *warnings,
+                       struct import_tally *tally, char *error)
+{
+    char broken[MESSAGE_SIZE];
+    bool good = database_run(im->db, "BEGIN IMMEDIATE", error);
+    for (size_t i = 0; good && i < count; i++) {
+        if (!import_one(im, files[i], tally, broken)) {
+            fputs("skipped: ", warnings);
+            plain_put(warnings, broken);
+            putc('\n', warnings);
+            tally->broken++;
+        }
+        if (im->failed) {
+            memcpy(error, im->error, MESSAGE_SIZE);
+            return false;
+        }
+        if (im->files >= COMMIT_FILES || im->bytes >= COMMIT_BYTES) {
+            good = database_run(im->db, "COMMIT", error) && database_run(im->db, "BEGIN IMMEDIATE", error);
+            im->files = im->bytes = 0;
+        }
+    }
+    return good && database_run(im->db, "COMMIT", error);
+}
+
+bool import_files(const char *store, char *const *files, size_t count, FILE *warnings,
+                  struct import_tally *tally, char *error)
+{
+    struct importer im = {.db = database_create(store, error)};
+    *tally = (struct import_tally){.opened = im.db != NULL};
+    bool good = im.db && prepare_all(&im, error) && import_all(&im, files, count, warnings, tally, error);
+    for (size_t i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(im.statements[i]);
+    sqlite3_close(im.db);
+    return good;
+}
