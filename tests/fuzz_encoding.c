@@ -3,7 +3,8 @@
  * after it is an edge of a graph of up to NODES nodes.
  *
  * A name that is read can be written and read again, and says how large the encoding is; the encoding of the
- * graph, with up to PAIRS pairs or steps, has finite values within their limits.
+ * graph, with up to PAIRS pairs or steps, has finite values within their limits, and takes no more than its
+ * bounds.
  */
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "bench/cli/axes.h"
 #include "graphs/graph.h"
+#include "models/encodings/bound.h"
 #include "models/encodings/compute.h"
 #include "tests/fuzz.h"
 
@@ -92,6 +94,9 @@ static void check_computed(struct encoding_config c, const uint8_t *ends, size_t
     require(encoding_compute(&c, &b, &(struct encoding_options){.threads = 1}, &e, error, sizeof error),
             error);
     check_values(&c, &b, &e);
+    struct encoding_bound bound = encoding_bound(&c, &b, 1);
+    require(e.cost.flops <= bound.flops && e.cost.bytes <= bound.bytes && e.peak <= bound.peak,
+            "what it takes is within its bounds");
     encoding_free(&e);
     batch_free(&b);
 }

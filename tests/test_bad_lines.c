@@ -67,6 +67,7 @@ static const char *allowed_by_reader(const char *name)
         {"device", device_allowed},
         {"impl", "--list-ops"},
         {"op", "one or more of the ops of --list-ops"},
+        {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
         {"phase", "forward, step, forward,step or none"},
         {"seed", "a whole number from 0 to 2^53 - 1"},
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},

@@ -195,20 +195,21 @@ static void test_profile(void **state)
     struct record *record = empty_record();
     struct row *row = good_row(500);
     struct profile_entry entries[] = {
-        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 1},
-        {"add", "simd", "forward", span, 1, NAN, NULL, 1, 1, 1},
+        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 1, {0}},
+        {"add", "simd", "forward", span, 1, NAN, NULL, 1, 1, 1, {0}},
     };
     assert_true(record_add(record, row, message));
     assert_int_equal(profile_chart_draw(record, p->prefix, message), CHART_SKIPPED);
     assert_string_equal(message, "");
-    profile_write(&(struct profile){10, 1, entries}, row, "step");
+    profile_write(&(struct profile){10, 1, entries, ""}, row, "step");
     profile_chart_draw(record, p->prefix, message);
     assert_title(p, "_profile.gp", "A training step spends 100 % of its time in linear\\\\_backward");
     char *script = content(p, "_profile.gp");
     assert_in(script, "bars = 2");
     assert_in(script, "at the ceilings");
     free(script);
-    profile_write(&(struct profile){10, 2, entries}, row, "step"); /* the ceilings of one op are not known */
+    profile_write(&(struct profile){10, 2, entries, ""}, row,
+                  "step"); /* the ceilings of one op are not known */
     profile_chart_draw(record, p->prefix, message);
     assert_title(p, "_profile.gp", "A training step spends 75 % of its time in linear\\\\_backward");
     record_free(record);

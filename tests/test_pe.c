@@ -22,6 +22,14 @@ static int setup(void **state)
     return house_of(state, "bench_pe_scaling");
 }
 
+/* What computing an encoding took is within the bounds that are known before. */
+static void check_bounds(const struct row *row)
+{
+    assert_true(count_at(row, "encoding.flops") <= count_at(row, "encoding.bound.flops"));
+    assert_true(count_at(row, "encoding.bytes") <= count_at(row, "encoding.bound.bytes"));
+    assert_true(count_at(row, "encoding.peak") <= count_at(row, "encoding.bound.peak"));
+}
+
 static void test_rows(void **state)
 {
     needs_lapack();
@@ -44,6 +52,7 @@ static void test_rows(void **state)
         assert_string_not_equal(text_at(row, "work"), text_at(row_at(r, i - 1), "work"));
         assert_true(count_at(row, "encoding.flops") > 0 && count_at(row, "encoding.bytes") > 0);
         assert_true(count_at(row, "encoding.peak") >= count_at(row, "encoding.storage"));
+        check_bounds(row);
         assert_true(count_at(row, "step.memory.encodings") > 0);
         double once = real_at(row, "encoding.time.median"), each = real_at(row, "step.time.median");
         double runs = (double)count_at(row, "encoding.break_even_step");
@@ -68,6 +77,8 @@ static void test_solvers(void **state)
     assert_string_equal(text_at(row_at(r, 2), "encoding.method"), "iterative");
     assert_string_equal(text_at(row_at(r, 1), "work"), text_at(row_at(r, 2), "work"));
     assert_string_equal(text_at(row_at(r, 3), "pe"), "rwse:3");
+    for (size_t i = 1; i < 4; i++)
+        check_bounds(row_at(r, i));
     assert_null_because(row_at(r, 1), "step.time.median", "--phase");
     record_free(r);
 }

@@ -32,8 +32,9 @@ static struct profile made_up(bool ceilings)
                                                          : "compute",
                                       .flops = INT64_MAX / 8 + i,
                                       .bytes = 100 * i,
-                                      .live = 7};
-    return (struct profile){10, ENTRIES, e};
+                                      .live = 7,
+                                      .live_of = {4, 0, 0, 0, 0, 0, 3}};
+    return (struct profile){10, ENTRIES, e, "100 GFLOP/s"};
 }
 
 static struct row *row_with(const struct profile *p)
@@ -66,6 +67,7 @@ static void test_row(void **state)
             assert_true(out.entries[i].seconds == in.entries[i].seconds);
             assert_int_equal(out.entries[i].flops, in.entries[i].flops); /* exactly */
             assert_int_equal(out.entries[i].live, 7);
+            assert_int_equal(out.entries[i].live_of[6], 3);
             assert_true(ceilings ? out.entries[i].least == 0.5 : isnan(out.entries[i].least));
             assert_true(ceilings == (out.entries[i].bound != NULL));
         }
@@ -98,7 +100,7 @@ static void test_groups(void **state)
     (void)state;
     struct profile p = made_up(true);
     size_t n;
-    struct profile_group total = profile_total(&p), *g = profile_groups(&p, PROFILE_OP, true, &n);
+    struct profile_group total = profile_total(&p), *g = profile_groups(&p, PROFILE_OP, PROFILE_LONGEST, &n);
     assert_int_equal(n, 2);
     assert_string_equal(g[0].key, "linear"); /* 6 s before 4 */
     assert_int_equal(g[0].calls, 3);
@@ -108,11 +110,11 @@ static void test_groups(void **state)
     assert_int_equal(total.bytes, 600);
     assert_true(total.seconds == 10);
     free(g);
-    g = profile_groups(&p, PROFILE_PART, false, &n);
+    g = profile_groups(&p, PROFILE_PART, PROFILE_AS_RUN, &n);
     assert_int_equal(n, 3);
     assert_string_equal(g[1].key, "ffn.up linear");
     free(g);
-    g = profile_groups(&p, PROFILE_LAYER, false, &n);
+    g = profile_groups(&p, PROFILE_LAYER, PROFILE_AS_RUN, &n);
     assert_int_equal(n, ENTRIES);
     assert_string_equal(g[1].key, "layer1");
     free(g);
@@ -135,8 +137,8 @@ static void test_csv(void **state)
     for (const char *c = text; (c = strchr(c, '\n')); c++)
         lines++;
     assert_int_equal(lines, ENTRIES);
-    assert_non_null(
-        strstr(text, ",step,1,layer1.ffn.up,linear,ref,forward,2.0,,,1152921504606846976,100,7\n"));
+    assert_non_null(strstr(
+        text, ",step,1,layer1.ffn.up,linear,ref,forward,2.0,,,1152921504606846976,100,7,4,0,0,0,0,0,3,0\n"));
     free(text);
     row_free(row);
 }
@@ -148,12 +150,12 @@ static struct rows *step_of(double seconds, bool profiled)
     struct row *row = good_row(500);
     char span[] = "layer1";
     struct profile_entry e[] = {
-        {"linear", "ref", "forward", span, 1, NAN, NULL, 1, 1, 1},
-        {"attention", "ref", "forward", span, seconds - 1, NAN, NULL, 1, 1, 1},
+        {"linear", "ref", "forward", span, 1, NAN, NULL, 1, 1, 1, {0}},
+        {"attention", "ref", "forward", span, seconds - 1, NAN, NULL, 1, 1, 1, {0}},
     };
     set_equal_turns(row, "step.time", seconds);
     if (profiled)
-        profile_write(&(struct profile){10, 2, e}, row, "step");
+        profile_write(&(struct profile){10, 2, e, ""}, row, "step");
     rows_append(rows, row);
     return rows;
 }
@@ -209,7 +211,93 @@ static void check_totals(const struct row *row, const char *program)
     profile_free(&p);
 }
 
+/* A profile without measured times is read, but is no basis for a finding. */
+static void test_planned(void **state)
+{
+    (void)state;
+    struct rows *rows = step_of(2, true);
+    struct row *row = rows_at(rows, 0);
+    char span[] = "layer1";
+    struct profile_entry e[] = {{"linear", "ref", "forward", span, NAN, 1, "memory", 1, 1, 1, {0}}};
+    struct profile p;
+    assert_ptr_equal(profile_of_largest(rows, "step", &p), row);
+    profile_free(&p);
+    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s"}, row, "step");
+    assert_null(profile_of_largest(rows, "step", &p));
+    assert_true(profile_read(&p, row, "step"));
+    assert_int_equal(p.runs, 0);
+    assert_true(p.entries[0].least == 1 && isnan(p.entries[0].seconds));
+    assert_string_equal(p.ceilings, "100 GFLOP/s");
+    assert_true(real_at(row, "step.predicted.time") == 1 && real_at(row, "step.predicted.memory_bound") == 1);
+    profile_free(&p);
+    row_set_count(row, "step.profile.runs", 3); /* but no times */
+    assert_false(profile_read(&p, row, "step"));
+    rows_free(rows);
+}
+
 #define TINY "--nodes 16 --hidden 16 --heads 2 --layers 2 --runs 3 --threads 1 --no-check --output x.json "
+#define LONGER                                                                                               \
+    "--nodes 64 --hidden 32 --heads 2 --layers 2 --runs 10 --threads 1 --no-check --output x.json --phase "  \
+    "step "                                                                                                  \
+    "--profile"
+
+/* The share of the row's time that the entries take. */
+static double check_covered(const struct row *row)
+{
+    struct profile p;
+    double covered = real_at(row, "step.profile.covered"), median = real_at(row, "step.time.median");
+    assert_true(profile_read(&p, row, "step"));
+    assert_true(fabs(covered * median - profile_total(&p).seconds) <= 1e-9 * median);
+    profile_free(&p);
+    return covered;
+}
+
+/* A row that another program disturbed is measured again. */
+static void test_covered(void **state)
+{
+    double covered = 0;
+    for (int i = 0; i < 5 && covered < 0.95; i++) {
+        struct record *record = run_json(*state, LONGER, 0);
+        covered = check_covered(row_at(record, 0));
+        record_free(record);
+    }
+    assert_true(covered >= 0.95);
+}
+
+/* The phases of a step have its statistics, of the same turns and samples. */
+static void check_phase(const struct row *row, const char *group)
+{
+    char path[SCHEMA_PATH];
+    double samples[64], steps[64], low, high, median;
+    size_t n, m;
+    snprintf(path, sizeof path, "%s.samples", group);
+    assert_true(row_get_reals(row, path, samples, 64, &n));
+    assert_true(row_get_reals(row, "step.time.samples", steps, 64, &m));
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++)
+        assert_true(samples[i] > 0 && samples[i] < steps[i]);
+    snprintf(path, sizeof path, "%s.n", group);
+    assert_int_equal(count_at(row, path), count_at(row, "step.time.n"));
+    snprintf(path, sizeof path, "%s.min", group);
+    low = real_at(row, path);
+    snprintf(path, sizeof path, "%s.max", group);
+    high = real_at(row, path);
+    snprintf(path, sizeof path, "%s.median", group);
+    median = real_at(row, path);
+    assert_true(low <= median && median <= high);
+    snprintf(path, sizeof path, "%s.turn_medians", group);
+    assert_int_equal(row_reals_count(row, path), count_at(row, "step.time.turns"));
+    snprintf(path, sizeof path, "%s.p99", group);
+    assert_null_because(row, path, "needs 100 samples");
+}
+
+static void test_phases(void **state)
+{
+    struct record *record = run_json(*state, TINY "--turns 2", 0);
+    check_phase(row_at(record, 0), "step.backward.statistics");
+    check_phase(row_at(record, 0), "step.optimizer.statistics");
+    record_free(record);
+}
 
 static void test_totals(void **state)
 {
@@ -221,7 +309,7 @@ static void test_totals(void **state)
     check_totals(row, "step");
     assert_null_because(row, "step.profile.least", "no ceilings");
     profile_read(&p, row, "step");
-    struct profile_group *phases = profile_groups(&p, PROFILE_PHASE, false, &n);
+    struct profile_group *phases = profile_groups(&p, PROFILE_PHASE, PROFILE_AS_RUN, &n);
     assert_int_equal(n, 3);
     assert_int_equal(phases[1].flops, count_at(row, "step.backward.flops"));
     assert_int_equal(phases[2].bytes, count_at(row, "step.optimizer.bytes"));
@@ -257,7 +345,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row),      cmocka_unit_test(test_malformed), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_csv),      cmocka_unit_test(test_totals),    cmocka_unit_test(test_format),
-        cmocka_unit_test(test_compared),
+        cmocka_unit_test(test_compared), cmocka_unit_test(test_planned),   cmocka_unit_test(test_covered),
+        cmocka_unit_test(test_phases),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

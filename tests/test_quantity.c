@@ -26,6 +26,9 @@ static void test_reading(void **state)
                 {"2min", QUANTITY_SECONDS, 120},
                 {"5us", QUANTITY_SECONDS, 5e-6},
                 {"1.5k/s", QUANTITY_PER_SECOND, 1500},
+                {"60GFLOP/s", QUANTITY_FLOP_PER_SECOND, 60e9},
+                {"1.5TFLOP/s", QUANTITY_FLOP_PER_SECOND, 1.5e12},
+                {"20GB/s", QUANTITY_BYTES_PER_SECOND, 20e9},
                 {"1e-4", QUANTITY_RATIO, 1e-4}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value;

@@ -233,6 +233,7 @@ static void test_missing_turns(void **state)
         const struct row *row = row_at(file, i);
         assert_int_equal(turns_of(row), 6);
         assert_int_equal(row_reals_count(row, "step.time.samples"), 12);
+        assert_int_equal(row_reals_count(row, "step.backward.statistics.samples"), 12);
         assert_true(real_at(row, "error.norm") > 0); /* of the first run */
     }
     record_free(file);

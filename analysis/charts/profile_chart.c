@@ -51,7 +51,7 @@ static enum chart_result draw(const struct record *record, const struct row *row
     size_t n;
     char title[CHART_TEXT], op[2 * PROFILE_KEY];
     struct rows *rows = rows_new_view();
-    struct profile_group *groups = profile_groups(p, PROFILE_OP, true, &n);
+    struct profile_group *groups = profile_groups(p, PROFILE_OP, PROFILE_LONGEST, &n);
     struct chart chart = {
         .name = "profile",
         .axis = "time in the op",

@@ -61,8 +61,8 @@ static void print_pair(FILE *out, const struct comparison *c, const struct pair 
     char name[AXES_TEXT];
     const struct field *varying[AXES_MAX];
     const struct rows *rows = c->files[c->lead].rows;
-    struct profile_group *from = profile_groups(a, PROFILE_OP, false, &before);
-    struct profile_group *to = profile_groups(b, PROFILE_OP, false, &after);
+    struct profile_group *from = profile_groups(a, PROFILE_OP, PROFILE_AS_RUN, &before);
+    struct profile_group *to = profile_groups(b, PROFILE_OP, PROFILE_AS_RUN, &after);
     struct change *list = calloc(before + after + 1, sizeof *list);
     if (!list)
         abort();
@@ -87,7 +87,8 @@ void compare_profiles(FILE *out, const struct comparison *c)
         if ((kind != VERDICT_FASTER && kind != VERDICT_SLOWER) ||
             !profile_read(&a, comparison_row(c, 0, p.line), program_name(p.program)))
             continue;
-        if (profile_read(&b, comparison_row(c, p.file, p.line), program_name(p.program)))
+        if (profile_read(&b, comparison_row(c, p.file, p.line), program_name(p.program)) && a.runs > 0 &&
+            b.runs > 0)
             print_pair(out, c, &p, &a, &b);
         profile_free(&a);
         profile_free(&b);

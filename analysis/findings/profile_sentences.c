@@ -25,7 +25,7 @@ void sentences_profile(FILE *out, const struct facts *facts)
     size_t count = 0;
     char name[AXES_TEXT] = "";
     const struct row *row = profile_of_largest(facts->rows, "step", &p);
-    struct profile_group *groups = profile_groups(&p, PROFILE_OP, true, &count);
+    struct profile_group *groups = profile_groups(&p, PROFILE_OP, PROFILE_LONGEST, &count);
     double total = profile_total(&p).seconds;
     if (row && count > 1 && total > 0) {
         bool tie = groups[0].seconds < distinct * groups[1].seconds;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const profile_categories[PROFILE_CATEGORIES] = {
+    "parameters", "gradients", "optimizer", "graph", "encodings", "state", "activations", "workspace"};
+
 void profile_free(struct profile *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -26,11 +29,20 @@ struct place {
     {                                                                                                        \
         "profile." #member, type, offsetof(struct profile_entry, member)                                     \
     }
+#define LIVE(category, index)                                                                                \
+    {                                                                                                        \
+        "profile.live_" #category, FIELD_COUNTS, offsetof(struct profile_entry, live_of[index])              \
+    }
 static const struct place places[] = {
-    PLACE(span, FIELD_TEXTS),  PLACE(op, FIELD_TEXTS),      PLACE(variant, FIELD_TEXTS),
-    PLACE(phase, FIELD_TEXTS), PLACE(seconds, FIELD_REALS), PLACE(least, FIELD_REALS),
-    PLACE(bound, FIELD_TEXTS), PLACE(flops, FIELD_COUNTS),  PLACE(bytes, FIELD_COUNTS),
-    PLACE(live, FIELD_COUNTS),
+    PLACE(span, FIELD_TEXTS),    PLACE(op, FIELD_TEXTS),
+    PLACE(variant, FIELD_TEXTS), PLACE(phase, FIELD_TEXTS),
+    PLACE(seconds, FIELD_REALS), PLACE(least, FIELD_REALS),
+    PLACE(bound, FIELD_TEXTS),   PLACE(flops, FIELD_COUNTS),
+    PLACE(bytes, FIELD_COUNTS),  PLACE(live, FIELD_COUNTS),
+    LIVE(parameters, 0),         LIVE(gradients, 1),
+    LIVE(optimizer, 2),          LIVE(graph, 3),
+    LIVE(encodings, 4),          LIVE(state, 5),
+    LIVE(activations, 6),        LIVE(workspace, 7),
 };
 enum { PLACES = sizeof places / sizeof *places };
 
@@ -56,6 +68,14 @@ static bool get_item(const struct profile_entry *e, const struct place *place, u
     return isfinite(item->real);
 }
 
+/* Why the time at the ceilings is not known. */
+static const char *why_not_predicted(const struct profile *p)
+{
+    return *p->ceilings ? "the work exceeds 63 bits"
+           : p->runs    ? "no ceilings for this state of the machine"
+                        : "no ceilings given (--ceilings)";
+}
+
 static void write_place(const struct profile *p, const struct place *place, struct row *row, const char *path)
 {
     bool known = true;
@@ -66,19 +86,48 @@ static void write_place(const struct profile *p, const struct place *place, stru
         known = get_item(&p->entries[i], place, &items[i]) && known;
     if (known)
         row_set_items(row, path, items, p->count);
+    else if (place->offset == offsetof(struct profile_entry, seconds))
+        row_set_null(row, path, "planned only (--device meta)");
     else
-        row_set_null(row, path,
-                     place->type == FIELD_COUNTS ? "exceeds 63 bits"
-                                                 : "no ceilings for this state of the machine");
+        row_set_null(row, path, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
     free(items);
+}
+
+static void write_predicted(const struct profile *p, struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    struct profile_group total = profile_total(p);
+    if (!isfinite(total.least)) {
+        row_set_null(row, path_in(path, program, "predicted"), why_not_predicted(p));
+        return;
+    }
+    row_set_real(row, path_in(path, program, "predicted.time"), total.least);
+    row_set_real(row, path_in(path, program, "predicted.memory_bound"),
+                 total.least > 0 ? total.memory / total.least : 0);
+    row_set_text(row, path_in(path, program, "predicted.ceilings"), p->ceilings);
+}
+
+/* How much of the row's time the entries cover. */
+static void write_covered(const struct profile *p, struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    double median;
+    if (row_get_real(row, path_in(path, program, "time.median"), &median) && median > 0)
+        row_set_real(row, path_in(path, program, "profile.covered"), profile_total(p).seconds / median);
 }
 
 void profile_write(const struct profile *p, struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
-    row_set_count(row, path_in(path, program, "profile.runs"), p->runs);
     for (size_t i = 0; i < PLACES; i++)
         write_place(p, &places[i], row, path_in(path, program, places[i].field));
+    write_predicted(p, row, program);
+    if (p->runs == 0) {
+        row_set_null(row, path_in(path, program, "profile.runs"), "planned only (--device meta)");
+        return;
+    }
+    row_set_count(row, path_in(path, program, "profile.runs"), p->runs);
+    write_covered(p, row, program);
 }
 
 static void set_item(struct profile_entry *e, const struct place *place, const union item *item)
@@ -106,10 +155,10 @@ static bool read_place(struct profile *p, const struct place *place, const struc
     return true;
 }
 
-/* What every profile has. */
-static bool is_complete(const struct profile_entry *e)
+/* What every profile has; times, unless it is only planned. */
+static bool is_complete(const struct profile *p, const struct profile_entry *e)
 {
-    return e->span && e->op && e->variant && e->phase && e->seconds >= 0;
+    return e->span && e->op && e->variant && e->phase && (p->runs > 0 ? e->seconds >= 0 : isnan(e->seconds));
 }
 
 /* Makes the spans the profile's own. */
@@ -123,11 +172,14 @@ static void own_spans(struct profile *p)
 bool profile_read(struct profile *p, const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
+    const char *ceilings = "";
     bool good = true;
     *p = (struct profile){0};
-    if (!row_items(row, path_in(path, program, "profile.op"), &p->count) ||
-        !row_get_count(row, path_in(path, program, "profile.runs"), &p->runs))
+    if (!row_items(row, path_in(path, program, "profile.op"), &p->count))
         return *p = (struct profile){0}, false;
+    row_get_count(row, path_in(path, program, "profile.runs"), &p->runs);
+    row_get_text(row, path_in(path, program, "predicted.ceilings"), &ceilings);
+    snprintf(p->ceilings, sizeof p->ceilings, "%s", ceilings);
     p->entries = calloc(p->count + 1, sizeof *p->entries);
     if (!p->entries)
         abort();
@@ -135,13 +187,33 @@ bool profile_read(struct profile *p, const struct row *row, const char *program)
         good = read_place(p, &places[i], row, path_in(path, program, places[i].field)) && good;
     own_spans(p);
     for (size_t i = 0; i < p->count; i++)
-        good = good && is_complete(&p->entries[i]);
+        good = good && is_complete(p, &p->entries[i]);
     if (!good)
         profile_free(p);
     return good;
 }
 
 /* --- sums */
+
+/* The class of an intensity, in FLOP/B. */
+static const char *class_of(const struct profile_entry *e)
+{
+    static const struct {
+        double below;
+        const char *name;
+    } classes[] = {{0.25, "below 0.25 FLOP/B"},
+                   {1, "0.25 to 1 FLOP/B"},
+                   {4, "1 to 4 FLOP/B"},
+                   {16, "4 to 16 FLOP/B"},
+                   {64, "16 to 64 FLOP/B"}};
+    enum { CLASSES = sizeof classes / sizeof *classes };
+    if (e->flops < 0 || e->bytes < 0)
+        return "not known";
+    for (size_t i = 0; i < CLASSES && e->flops > 0; i++)
+        if ((double)e->flops < classes[i].below * (double)e->bytes)
+            return classes[i].name;
+    return e->flops > 0 ? "64 FLOP/B and above" : "no FLOPs";
+}
 
 static void make_key(const struct profile_entry *e, enum profile_key key, char text[PROFILE_KEY])
 {
@@ -161,6 +233,12 @@ static void make_key(const struct profile_entry *e, enum profile_key key, char t
         break;
     case PROFILE_ENTRY:
         snprintf(text, PROFILE_KEY, "%.40s %.30s", e->span, e->op);
+        break;
+    case PROFILE_INTENSITY:
+        snprintf(text, PROFILE_KEY, "%s", class_of(e));
+        break;
+    case PROFILE_BOUND:
+        snprintf(text, PROFILE_KEY, "%s", e->bound ? e->bound : "not known");
         break;
     }
 }
@@ -182,15 +260,37 @@ static void add_entry(struct profile_group *g, const struct profile_entry *e)
     g->bytes = add_known(g->bytes, e->bytes);
 }
 
-static int longest_first(const void *a, const void *b)
+static double time_of(const struct profile_group *g)
 {
-    const struct profile_group *x = a, *y = b;
-    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+    return isnan(g->seconds) ? g->least : g->seconds;
 }
 
-struct profile_group *profile_groups(const struct profile *p, enum profile_key key, bool sorted,
+static int longest_first(const void *a, const void *b)
+{
+    double x = time_of(a), y = time_of(b);
+    return (x < y) - (x > y);
+}
+
+static int most_flops_first(const void *a, const void *b)
+{
+    const struct profile_group *x = a, *y = b;
+    return (x->flops < y->flops) - (x->flops > y->flops);
+}
+
+/* Intensities of classes, which do not overlap. */
+static int rising(const void *a, const void *b)
+{
+    const struct profile_group *x = a, *y = b;
+    double i = (double)x->flops * (double)y->bytes, j = (double)y->flops * (double)x->bytes;
+    return (i > j) - (i < j);
+}
+
+struct profile_group *profile_groups(const struct profile *p, enum profile_key key, enum profile_order order,
                                      size_t *count)
 {
+    static int (*const orders[])(const void *, const void *) = {[PROFILE_LONGEST] = longest_first,
+                                                                [PROFILE_MOST_FLOPS] = most_flops_first,
+                                                                [PROFILE_RISING] = rising};
     struct profile_group *groups = calloc(p->count + 1, sizeof *groups);
     if (!groups)
         abort();
@@ -205,8 +305,8 @@ struct profile_group *profile_groups(const struct profile *p, enum profile_key k
             memcpy(groups[(*count)++].key, text, sizeof text);
         add_entry(&groups[g], &p->entries[i]);
     }
-    if (sorted)
-        qsort(groups, *count, sizeof *groups, longest_first);
+    if (order != PROFILE_AS_RUN)
+        qsort(groups, *count, sizeof *groups, orders[order]);
     return groups;
 }
 
@@ -229,7 +329,7 @@ const struct row *profile_of_largest(const struct rows *rows, const char *progra
         if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, program) ||
             !profile_read(&next, row, program))
             continue;
-        flops = profile_total(&next).flops;
+        flops = next.runs > 0 ? profile_total(&next).flops : -1;
         if (flops > most) {
             most = flops;
             found = row;

@@ -1,6 +1,6 @@
 /*
  * Where the time and work of a program go: the entries of its tape in the order in which they run, and sums
- * over them.
+ * over them. A profile is measured, or only planned: then it has everything but measured times.
  */
 #ifndef GTMARK_ANALYSIS_PROFILE_H
 #define GTMARK_ANALYSIS_PROFILE_H
@@ -11,26 +11,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PROFILE_CATEGORIES = 8, PROFILE_CEILINGS = 400 };
+
+/* The categories of memory, in the order of live_of: "parameters". */
+extern const char *const profile_categories[PROFILE_CATEGORIES];
+
 struct profile_entry {
-    const char *op, *variant, *phase; /* borrowed */
-    char *span;                       /* "layer1.attention" */
-    double seconds;                   /* median over the runs */
-    double least;                     /* seconds at the ceilings of the machine; NAN: not known */
-    const char *bound;                /* the lower ceiling, compute or memory; borrowed; null: not known */
-    int64_t flops, bytes;             /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
-    int64_t live;                     /* bytes, while the entry runs */
+    const char *op, *variant, *phase;    /* borrowed */
+    char *span;                          /* "layer1.attention" */
+    double seconds;                      /* median over the runs; NAN: only planned */
+    double least;                        /* predicted: seconds at the ceilings; NAN: not known */
+    const char *bound;                   /* the lower ceiling, compute or memory; borrowed; null: not known */
+    int64_t flops, bytes;                /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
+    int64_t live;                        /* bytes, while the entry runs; -1 beyond 63 bits */
+    int64_t live_of[PROFILE_CATEGORIES]; /* the parts of `live` */
 };
 
 struct profile {
-    int64_t runs;
+    int64_t runs; /* 0: only planned */
     size_t count;
     struct profile_entry *entries;
+    char ceilings[PROFILE_CEILINGS]; /* those of `least`: "60.0 GFLOP/s, DRAM 20.0 GB/s"; empty: none */
 };
 
 /* Frees the entries; the profile may be empty. */
 void profile_free(struct profile *p);
 
-/* Sets the fields of a program's profile in a row. */
+/* Sets the fields of a program's profile in a row, whose times are set. */
 void profile_write(const struct profile *p, struct row *row, const char *program);
 
 /* Reads it; false, with an empty profile, if the row has none or it is not well-formed. Its texts are the
@@ -43,29 +50,37 @@ enum { PROFILE_KEY = 72 };
 struct profile_group {
     char key[PROFILE_KEY];
     int calls;
-    double seconds;
+    double seconds;       /* NAN: only planned */
     double least, memory; /* NAN: not known; the part of `least` of entries that are bound by memory */
     int64_t flops, bytes; /* -1 beyond 63 bits */
 };
 
 enum profile_key {
-    PROFILE_OP,    /* "attention" */
-    PROFILE_PART,  /* the span within a layer, which all layers share, and the op: "ffn.up linear" */
-    PROFILE_LAYER, /* the outermost span: "layer1", "input", "head" */
-    PROFILE_PHASE, /* "backward" */
-    PROFILE_ENTRY  /* a single entry, unless two of one op share a span */
+    PROFILE_OP,        /* "attention" */
+    PROFILE_PART,      /* the span within a layer, which all layers share, and the op: "ffn.up linear" */
+    PROFILE_LAYER,     /* the outermost span: "layer1", "input", "head" */
+    PROFILE_PHASE,     /* "backward" */
+    PROFILE_ENTRY,     /* a single entry, unless two of one op share a span */
+    PROFILE_INTENSITY, /* the class of its intensity: "1 to 4 FLOP/B" */
+    PROFILE_BOUND      /* "compute", "memory" or "not known" */
 };
 
-/* Groups of all entries, to be freed; their number in *count. Sorted: longest first; else as they first run.
- */
-struct profile_group *profile_groups(const struct profile *p, enum profile_key key, bool sorted,
+enum profile_order {
+    PROFILE_AS_RUN,  /* as they first run */
+    PROFILE_LONGEST, /* first; by the predicted time if it is only planned */
+    PROFILE_MOST_FLOPS,
+    PROFILE_RISING /* intensity */
+};
+
+/* Groups of all entries, to be freed; their number in *count. */
+struct profile_group *profile_groups(const struct profile *p, enum profile_key key, enum profile_order order,
                                      size_t *count);
 
 /* The sum over all entries. */
 struct profile_group profile_total(const struct profile *p);
 
-/* Reads the profile of a program in the row with the most work, of the checked rows that have one and whose
- * time is a basis for findings; null, with an empty profile, if there is none. */
+/* Reads the measured profile of a program in the row with the most work, of the checked rows that have one
+ * and whose time is a basis for findings; null, with an empty profile, if there is none. */
 const struct row *profile_of_largest(const struct rows *rows, const char *program, struct profile *p);
 
 #endif

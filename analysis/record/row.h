@@ -60,6 +60,10 @@ void row_set_rest_null(struct row *row, const char *reason);
  */
 void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
 
+/* The same for a part of every sample, in a group such as "step.backward.statistics"; `r` is from
+ * reported_part. The turns themselves are those of the whole. */
+void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
+
 /* The turns of such a group, with their probes if it has them; *n of them, to be freed. Null if it has none.
  */
 struct turn *row_turns(const struct row *row, const char *group, size_t *n);

@@ -85,7 +85,6 @@ static void set_turns(struct row *row, const char *group, const struct turns *t,
     free(sizes);
     set_count(row, group, "turns", r->turns);
     set_count(row, group, "other_turns", r->others);
-    set_array(row, group, "turn_medians", r->medians, r->turns, "not a finite number");
     describe_noise(t, r, noisy);
     set_text(row, group, "noisy", noisy);
 }
@@ -117,13 +116,14 @@ static size_t interval_rank(size_t turns)
     return rank ? rank : median_interval_rank(turns);
 }
 
-/* The interval by ranks and the range of the turns' medians. */
+/* The turns' medians, their interval by ranks, and their range. */
 static void set_intervals(struct row *row, const char *group, const struct reported *r)
 {
     double *sorted = new_array(r->turns);
     memcpy(sorted, r->medians, r->turns * sizeof *sorted);
     qsort(sorted, r->turns, sizeof *sorted, compare_doubles);
     size_t rank = interval_rank(r->turns);
+    set_array(row, group, "turn_medians", r->medians, r->turns, "not a finite number");
     set_statistic(row, group, "median", quantile(sorted, r->turns, 0.5), "not a finite number");
     set_statistic(row, group, "ci95_low", rank ? sorted[rank - 1] : NAN, "needs 6 turns");
     set_statistic(row, group, "ci95_high", rank ? sorted[r->turns - rank] : NAN, "needs 6 turns");
@@ -156,19 +156,24 @@ static void set_summary(struct row *row, const char *group, const double *sample
     set_count(row, group, "outliers", s.outliers);
 }
 
-void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
+void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
     size_t all = 0, n;
     for (size_t i = 0; i < t->count; i++)
         all += t->list[i].samples;
     double *samples = reported_values(t, r, t->samples, &n);
     set_array(row, group, "samples", t->samples, all, "a sample is not a finite number");
-    set_turns(row, group, t, r);
-    set_state(row, group, t, r);
     set_intervals(row, group, r);
     set_summary(row, group, samples, n);
     set_trend(row, group, samples, n);
     free(samples);
+}
+
+void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
+{
+    row_set_part_times(row, group, t, r);
+    set_turns(row, group, t, r);
+    set_state(row, group, t, r);
 }
 
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)

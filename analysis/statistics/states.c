@@ -233,6 +233,22 @@ struct reported reported_choose(const struct turns *t, const struct states *s)
     return r;
 }
 
+struct reported reported_part(const struct turns *t, const struct reported *whole)
+{
+    struct reported r = *whole;
+    double *all = medians_of(t);
+    r.medians = new_values(t->count, sizeof *r.medians);
+    r.is_reported = new_values(t->count, sizeof *r.is_reported);
+    r.turns = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        r.is_reported[i] = whole->is_reported[i];
+        if (r.is_reported[i])
+            r.medians[r.turns++] = all[i];
+    }
+    free(all);
+    return r;
+}
+
 double reported_median(const struct reported *r)
 {
     return summarize(r->medians, r->turns).median;

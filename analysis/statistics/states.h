@@ -102,6 +102,9 @@ enum { REPORTED_MIN = 7 };
 struct reported reported_choose(const struct turns *t, const struct states *s);
 void reported_free(struct reported *r);
 
+/* The same turns for other samples of theirs, such as the time of one phase. To be freed by reported_free. */
+struct reported reported_part(const struct turns *t, const struct reported *whole);
+
 /* The median of the reported turns' medians. */
 double reported_median(const struct reported *r);
 

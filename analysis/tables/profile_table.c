@@ -8,6 +8,7 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 enum { KEY_WIDTH = 41 }; /* columns of the longest key */
 
@@ -69,14 +70,14 @@ static void add_titles(struct grid *table, const char *key)
 struct heading {
     const char *text;
     enum profile_key key;
-    bool sorted;
+    enum profile_order order;
     size_t most;
 };
 
 static void print_table(const struct profile *p, const struct heading *heading, FILE *out)
 {
     size_t count;
-    struct profile_group *groups = profile_groups(p, heading->key, heading->sorted, &count);
+    struct profile_group *groups = profile_groups(p, heading->key, heading->order, &count);
     double total = profile_total(p).seconds;
     struct grid grid = {.columns = COLUMNS, .spare = (size_t[]){INTENSITY, WORK}, .spares = 2};
     add_titles(&grid, heading->text);
@@ -88,17 +89,36 @@ static void print_table(const struct profile *p, const struct heading *heading, 
     free(groups);
 }
 
+/* What the entries would take at the ceilings, beside what they took. */
+static void print_predicted(const struct profile *p, FILE *out)
+{
+    struct profile_group total = profile_total(p);
+    char text[PROFILE_CEILINGS + 2 * UNITS_TEXT + 64], measured[UNITS_TEXT], predicted[UNITS_TEXT];
+    if (!isfinite(total.least) || !(total.seconds > 0))
+        return;
+    units_format(measured, total.seconds, UNITS_SI, "s");
+    units_format(predicted, total.least, UNITS_SI, "s");
+    snprintf(text, sizeof text, "%s in all; predicted %s, %.1f %%, at %s", measured, predicted,
+             100 * total.least / total.seconds, p->ceilings);
+    wrap_text(out, text, 0, 4);
+}
+
 void profile_print(const struct profile *p, const char *title, FILE *out)
 {
     static const struct heading headings[] = {
-        {"op", PROFILE_OP, true, SIZE_MAX},
-        {"part of a layer, op", PROFILE_PART, true, SIZE_MAX},
-        {"layer", PROFILE_LAYER, false, SIZE_MAX},
-        {"phase", PROFILE_PHASE, false, SIZE_MAX},
-        {"entry, the slowest 10", PROFILE_ENTRY, true, 10},
+        {"op", PROFILE_OP, PROFILE_LONGEST, SIZE_MAX},
+        {"part of a layer, op", PROFILE_PART, PROFILE_LONGEST, SIZE_MAX},
+        {"layer", PROFILE_LAYER, PROFILE_AS_RUN, SIZE_MAX},
+        {"phase", PROFILE_PHASE, PROFILE_AS_RUN, SIZE_MAX},
+        {"entry, the slowest 10", PROFILE_ENTRY, PROFILE_LONGEST, 10},
     };
+    if (p->runs == 0) {
+        profile_print_plan(p, title, out);
+        return;
+    }
     fprintf(out, "\nprofile of %s, medians of %lld run%s\n", title, (long long)p->runs,
             p->runs == 1 ? "" : "s");
+    print_predicted(p, out);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         print_table(p, &headings[i], out);
 }
@@ -110,7 +130,10 @@ void profile_csv_header(FILE *out)
     for (size_t i = 0; i < schema_fields_count; i++)
         if (schema_fields[i].symbol)
             fprintf(out, "%s,", schema_fields[i].path);
-    fputs("program,entry,span,op,variant,phase,seconds,least,bound,flops,bytes,live\n", out);
+    fputs("program,entry,span,op,variant,phase,seconds,least,bound,flops,bytes,live", out);
+    for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
+        fprintf(out, ",live_%s", profile_categories[c]);
+    putc('\n', out);
 }
 
 /* Seconds and exact counts; empty if they are not known. */
@@ -145,6 +168,8 @@ static void put_entry(FILE *out, const struct profile_entry *e)
     put_count(out, e->flops);
     put_count(out, e->bytes);
     put_count(out, e->live);
+    for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
+        put_count(out, e->live_of[c]);
     putc('\n', out);
 }
 

@@ -20,6 +20,8 @@ static const struct unit units[QUANTITIES][UNITS_MAX] = {
     [QUANTITY_PER_SECOND] = {{"graphs/s", 1}, {"samples/s", 1}, {"/s", 1}},
     [QUANTITY_NODES_PER_SECOND] = {{"nodes/s", 1}},
     [QUANTITY_EDGES_PER_SECOND] = {{"edges/s", 1}},
+    [QUANTITY_FLOP_PER_SECOND] = {{"TFLOP/s", 1e12}, {"FLOP/s", 1}},
+    [QUANTITY_BYTES_PER_SECOND] = {{"TB/s", 1e12}, {"B/s", 1}},
     [QUANTITY_RATIO] = {{"", 1}},
 };
 
@@ -54,6 +56,8 @@ const char *quantity_allowed(enum quantity_kind q)
         [QUANTITY_PER_SECOND] = "a number with /s, graphs/s or samples/s, as in 1k/s",
         [QUANTITY_NODES_PER_SECOND] = "a number with nodes/s, as in 50knodes/s",
         [QUANTITY_EDGES_PER_SECOND] = "a number with edges/s, as in 1Medges/s",
+        [QUANTITY_FLOP_PER_SECOND] = "a number with FLOP/s, as in 60GFLOP/s",
+        [QUANTITY_BYTES_PER_SECOND] = "a number with B/s, as in 20GB/s",
         [QUANTITY_RATIO] = "a number, as in 1e-4",
     };
     return texts[q];
@@ -61,7 +65,7 @@ const char *quantity_allowed(enum quantity_kind q)
 
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
-    static const char *const names[QUANTITIES] = {"B", "s", "/s", "nodes/s", "edges/s", ""};
+    static const char *const names[QUANTITIES] = {"B", "s", "/s", "nodes/s", "edges/s", "FLOP/s", "B/s", ""};
     if (q == QUANTITY_RATIO)
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else

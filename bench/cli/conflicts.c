@@ -8,6 +8,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/config.h"
 #include "bench/cli/kernels.h"
+#include "bench/machine/machine.h"
 #include "bench/show/dump.h"
 
 /* Graphs in a batch are small by default. */
@@ -59,6 +60,24 @@ static bool choose_graph(struct options *o, struct message *error)
         return complain(error, "--cuda-graph: not with --no-cuda-graph");
     o->cuda_graph = gpu && !o->launched;
     return true;
+}
+
+/* Given ceilings are for programs that do not run; measured ones are compared with their own machine's. */
+static bool check_ceilings(struct options *o, struct message *error)
+{
+    const struct axis_values *threads = &o->axes[AXIS_THREADS];
+    if (o->ceilings.count == 0)
+        return true;
+    if (!o->device.meta)
+        return complain(error,
+                        "--ceilings: only with --device meta; what runs is compared with its own machine's");
+    if (!o->given[AXIS_THREADS])
+        given_ceilings_keep_most(&o->ceilings);
+    for (int i = 0; i < threads->count && o->given[AXIS_THREADS]; i++)
+        if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
+            return complain(error, "--ceilings: the file has no calibration for --threads %d",
+                            machine_threads(threads->values[i]));
+    return o->profile = true;
 }
 
 /* A trace needs a program that ran. */
@@ -205,7 +224,7 @@ bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
-           choose_graph(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
-           check_scratch(o, error);
+           choose_graph(o, error) && check_ceilings(o, error) && check_trace(o, error) &&
+           check_solvers(o, error) && check_lenience(o, error) && check_output(o, error) &&
+           check_dump(o, error) && check_scratch(o, error);
 }

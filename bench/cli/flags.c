@@ -87,6 +87,12 @@ static bool read_calibrate(const struct argument *a, struct message *error)
     return o->calibrate = o->roofline = true;
 }
 
+static bool read_ceilings(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    return ceilings_parse(a->value, &o->ceilings, error);
+}
+
 static bool read_threshold(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
@@ -182,6 +188,8 @@ static const struct flag flags[] = {
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "calibrate", NULL, "measure the machine's ceilings again (default: once, kept in results/local)",
      OTHER(read_calibrate)},
+    {WHAT, "ceilings", "FILE|RATES", "with --device meta: predict times at these ceilings; implies --profile",
+     OTHER(read_ceilings)},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},
 

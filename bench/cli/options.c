@@ -19,7 +19,8 @@ struct ceilings_request options_ceilings(const struct options *o)
                                                                   : NULL,
                                      .threads = threads->values,
                                      .count = threads->count,
-                                     .calibrate = o->calibrate};
+                                     .calibrate = o->calibrate,
+                                     .given = &o->ceilings};
 }
 
 double options_host_memory(const struct options *o)
@@ -32,6 +33,7 @@ void options_free(struct options *o)
     device_close(&o->device);
     record_free(o->baseline);
     value_free(o->tags);
+    given_ceilings_free(&o->ceilings);
     free(o->kernels);
     free(o->largest.found);
     for (enum axis a = 0; a < AXES; a++)

@@ -5,6 +5,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/table.h"
 #include "bench/cli/axes.h"
+#include "bench/cli/ceilings_parse.h"
 #include "bench/cli/gates_parse.h"
 #include "bench/cli/largest_parse.h"
 #include "bench/flops/executed.h"
@@ -97,9 +98,10 @@ struct options {
     int kernel_count;
     uint64_t seed;
     bool profile;
-    bool roofline;         /* compare rates with the machine's ceilings */
-    bool calibrate;        /* measure them again */
-    enum count_mode count; /* how executed FLOPs are measured */
+    bool roofline;                  /* compare rates with the machine's ceilings */
+    bool calibrate;                 /* measure them again */
+    struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */
+    enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;
     double mem_limit;        /* bytes; 0: what is free */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/tables/units.h"
 #include "bench/machine/caches.h"
 
 /*
@@ -124,6 +125,18 @@ struct value *calibration_json(const struct calibration *c)
     value_set(json, "probes", probes_json(c));
     value_set_real(json, "exceeded", c->exceeded);
     return json;
+}
+
+void calibration_text(const struct calibration *c, char *text, size_t size)
+{
+    char peak[UNITS_TEXT], dram[UNITS_TEXT];
+    units_format(peak, 1e9 * c->peak, UNITS_SI, "FLOP/s");
+    units_format(dram, 1e9 * bandwidth_highest(&c->level[MEMORY_DRAM]), UNITS_SI, "B/s");
+    if (c->threads > 0)
+        snprintf(text, size, "%s, DRAM %s; %s, %d thread%s, calibrated %s", peak, dram, c->cpu, c->threads,
+                 c->threads == 1 ? "" : "s", c->time);
+    else
+        snprintf(text, size, "%s, DRAM %s", peak, dram);
 }
 
 static bool read_text(const struct value *json, const char *key, char *text, size_t size)

@@ -43,6 +43,10 @@ bool calibration_same_conditions(const struct calibration *a, const struct calib
 
 struct value *calibration_json(const struct calibration *c);
 
+/* "62.1 GFLOP/s, DRAM 21.0 GB/s; AMD EPYC, 2 threads, calibrated 2026-11-22T12:00:00Z"; rates alone if they
+ * were not measured. */
+void calibration_text(const struct calibration *c, char *text, size_t size);
+
 /* False if the JSON is not a calibration. */
 bool calibration_read(const struct value *json, struct calibration *c);
 

@@ -129,10 +129,14 @@ static const struct calibration *present(const struct ceilings *c, int threads)
 
 static struct ceilings start(const struct ceilings_request *r, const char *missing)
 {
-    return (struct ceilings){.peak = r->unwanted ? NULL : r->peak,
-                             .missing = r->unwanted ? r->unwanted
-                                        : !r->peak  ? "this device has no calibration"
-                                                    : missing};
+    struct ceilings c = {.peak = r->unwanted ? NULL : r->peak,
+                         .missing = r->unwanted ? r->unwanted
+                                    : !r->peak  ? "this device has no calibration"
+                                                : missing,
+                         .given = r->given && r->given->count > 0};
+    for (int i = 0; c.given && i < r->given->count; i++)
+        add(&c, &r->given->list[i]);
+    return c;
 }
 
 static void move_last(struct ceilings *c, int index)
@@ -183,10 +187,14 @@ void ceilings_free(struct ceilings *c)
 
 const struct calibration *ceilings_for(const struct ceilings *c, int threads)
 {
-    for (int i = c->count - 1; i >= 0; i--)
+    const struct calibration *most = NULL;
+    for (int i = c->count - 1; i >= 0; i--) {
         if (is_for(&c->list[i], threads))
             return &c->list[i];
-    return NULL;
+        if (!most || c->list[i].threads > most->threads)
+            most = &c->list[i];
+    }
+    return c->given ? most : NULL;
 }
 
 bool ceilings_were_exceeded(const struct ceilings *c)
@@ -260,7 +268,7 @@ bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double
 struct value *ceilings_json(const struct ceilings *c)
 {
     struct value *list = value_new_array();
-    for (int i = 0; i < c->count; i++)
+    for (int i = 0; i < c->count && !c->given; i++)
         value_append(list, calibration_json(&c->list[i]));
     return list;
 }

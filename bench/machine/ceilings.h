@@ -15,8 +15,16 @@ struct ceilings {
     const char *missing; /* why there are none */
     const struct peak *peak;
     char path[PATH_MAX];           /* of the calibration file; empty: none */
+    bool given;                    /* by --ceilings: of another machine, for any number of threads */
     struct calibrated *calibrated; /* what this run has measured */
     int calibrated_count;
+};
+
+/* Ceilings from the command line (--ceilings). */
+struct given_ceilings {
+    struct calibration *list;
+    int count;
+    bool of_file; /* calibrations, for numbers of threads; otherwise rates */
 };
 
 struct ceilings_request {
@@ -24,7 +32,8 @@ struct ceilings_request {
     const char *unwanted;    /* why there are to be no ceilings; null: they are wanted */
     const double *threads;   /* `count` of them, as in --threads */
     int count;
-    bool calibrate; /* measure even if the calibration file has them */
+    bool calibrate;                     /* measure even if the calibration file has them */
+    const struct given_ceilings *given; /* count 0: none */
 };
 
 /* The ceilings for each number of threads in the present state of the machine, from the calibration file or
@@ -40,7 +49,8 @@ void ceilings_free(struct ceilings *c);
  * are higher, or of the oldest of CALIBRATION_STATES. */
 void ceilings_add(struct ceilings *c, struct calibration *new);
 
-/* The last calibration for this number of threads, for predictions; null if there is none. */
+/* The last calibration for this number of threads, for predictions, or of those given the last with the most
+ * threads; null if there is none. */
 const struct calibration *ceilings_for(const struct ceilings *c, int threads);
 
 /* Whether a program was faster than one of these, so that what they predict is no bound. */
@@ -63,7 +73,7 @@ bool ceilings_look(struct ceilings *c, int threads);
  */
 bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent);
 
-/* The array of calibrations for the record. */
+/* The array of calibrations for the record, without those given. */
 struct value *ceilings_json(const struct ceilings *c);
 
 #endif

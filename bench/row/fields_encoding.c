@@ -61,6 +61,15 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     }
 }
 
+void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int64_t storage)
+{
+    row_set_count(row, "encoding.storage", storage);
+    row_set_count_or_null(row, "encoding.bound.flops", b->flops);
+    row_set_count_or_null(row, "encoding.bound.bytes", b->bytes);
+    row_set_count_or_null(row, "encoding.bound.peak", b->peak);
+    row_set_text(row, "encoding.bound.label", b->label);
+}
+
 void fields_break_even(struct row *row)
 {
     double once, each;

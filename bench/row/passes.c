@@ -25,10 +25,17 @@ static bool on_device(const struct target *t)
     return t->job->options->device.backend->device != NULL;
 }
 
-/* The ceilings of the state after the last turn. */
+static bool is_planned(const struct target *t)
+{
+    return t->job->options->device.meta;
+}
+
+/* The ceilings of the state after the last turn; of a program that is only planned, those given. */
 static const struct calibration *ceilings_after(const struct target *t)
 {
     const char *missing;
+    if (is_planned(t))
+        return ceilings_for(t->job->ceilings, t->job->config.threads);
     struct turns turns = samples_turns(t->result->samples);
     return ceilings_in(t->job->ceilings, t->job->config.threads, turns.list, turns.count,
                        &turns.list[turns.count - 1].after, &missing);
@@ -220,15 +227,19 @@ static bool profile_run(struct target *t, struct message *missing)
 {
     (void)missing;
     struct profile *p = &t->result->profile;
-    int samples = t->result->samples->n;
+    const struct calibration *ceilings = ceilings_after(t);
+    int samples = is_planned(t) ? 0 : t->result->samples->n;
     char title[128];
     snprintf(title, sizeof title, "%s at %lld nodes", program_name(t->kind),
              (long long)t->job->config.graph.nodes);
     profile_free(p);
-    *p = profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings_after(t));
+    *p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
+                     : profile_plan(t->recording->tape, ceilings);
     profile_print(p, title, t->job->profile);
-    if (t->job->options->bench->whole)
+    if (t->job->options->bench->whole) {
         model_report(t->recording->tape, t->kind, t->job->profile);
+        profile_print_memory(p, t->job->profile);
+    }
     return true;
 }
 
@@ -354,7 +365,7 @@ static const struct pass passes[PASSES] = {
     {{"launched"}, launched_unwanted, launched_run, launched_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, gpu_write},
     {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
-    {{"profile"}, profile_unwanted, profile_run, profile_set},
+    {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{NULL}, timeline_unwanted, timeline_run, NULL},
     {{"flops.counted"}, always, count_run, count_write},
@@ -372,6 +383,9 @@ void passes_run(struct target *t)
     for (int i = 0; i < PASSES && !interrupt_signal(); i++) {
         struct message *missing = &t->result->missing[i];
         const char *unwanted = passes[i].unwanted(t);
+        bool plan_is_enough = passes[i].run == profile_run || passes[i].run == timeline_run;
+        if (is_planned(t) && !plan_is_enough)
+            continue;
         if (unwanted)
             complain(missing, "%s", unwanted);
         else

@@ -32,7 +32,8 @@ struct pass {
 /* How executed FLOPs of the row are counted. */
 struct executed_request executed_how(const struct job *job);
 
-/* Runs every wanted pass, until a signal. The program has been sampled, and has run since it was loaded. */
+/* Runs every wanted pass, until a signal. The program has been sampled, and has run since it was loaded; with
+ * --device meta it is only planned, and the passes that need no more than a plan run. */
 void passes_run(struct target *t);
 
 /* Writes the results of all passes to the row. */

@@ -35,8 +35,10 @@ void result_graph(struct graph_result *g, const struct workload *w)
                                .padded = padded_pairs(b),
                                .bytes = csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
                                         (b->graphs + 1) * (int64_t)sizeof *b->offset};
-    if (w->config.parts.pe.kind != ENCODING_NONE)
+    if (w->config.parts.pe.kind != ENCODING_NONE) {
         g->encoding_storage = encoding_storage(&w->config.parts.pe, b);
+        g->bound = encoding_bound(&w->config.parts.pe, b, w->config.threads);
+    }
     if (!g->planned)
         g->degrees = csr_degrees(&b->adj);
 }

@@ -16,6 +16,7 @@
 #include "bench/time/energy.h"
 #include "bench/time/launching.h"
 #include "graphs/csr.h"
+#include "models/encodings/bound.h"
 
 enum { PASSES = 12 }; /* measurements after the samples (passes.h) */
 
@@ -46,8 +47,9 @@ struct graph_result {
     bool known; /* it was generated, or only planned: then degrees are not known */
     bool planned;
     int64_t nodes, graphs, edges, pairs, bytes;
-    int64_t padded;           /* pairs with every graph padded to the largest; -1 beyond 63 bits */
-    int64_t encoding_storage; /* bytes; 0 without an encoding */
+    int64_t padded;              /* pairs with every graph padded to the largest; -1 beyond 63 bits */
+    int64_t encoding_storage;    /* bytes; 0 without an encoding */
+    struct encoding_bound bound; /* of the encoding; zero without one */
     struct degrees degrees;
 };
 

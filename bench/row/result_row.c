@@ -107,6 +107,24 @@ static size_t keep_known(double *values, size_t n)
     return known;
 }
 
+/* The statistics of a phase, if it was timed in every sample. */
+static void write_phase_statistics(struct row *row, enum phase phase, const struct samples *s,
+                                   const struct reported *r)
+{
+    char group[SCHEMA_PATH];
+    struct turns turns = samples_turns(s);
+    turns.samples = s->phase[phase];
+    snprintf(group, sizeof group, "step.%s.statistics", phase_name(phase));
+    for (int i = 0; i < s->n; i++)
+        if (isnan(turns.samples[i])) {
+            row_set_null(row, group, "the samples are replays of one graph, or older ones without phases");
+            return;
+        }
+    struct reported part = reported_part(&turns, r);
+    row_set_part_times(row, group, &turns, &part);
+    reported_free(&part);
+}
+
 /* Of the samples, or if these are replays of a graph, of the runs launched beside them. */
 static void write_phases(struct row *row, enum program_kind kind, const struct program_result *result,
                          const struct reported *r)
@@ -126,6 +144,7 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
         else
             program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
         free(seconds);
+        write_phase_statistics(row, p, s, r);
     }
 }
 
@@ -226,6 +245,8 @@ static void write_program(struct row *row, const struct result *r, enum program_
     write_costs(row, kind, p);
     if (p->samples)
         write_timed(row, r, kind);
+    else
+        passes_write(row, kind, p); /* of the plan */
 }
 
 /* --- the row */
@@ -263,7 +284,7 @@ static void write_encoding(struct row *row, const struct result *r)
 {
     const struct config *c = &r->job->config;
     if (c->parts.pe.kind != ENCODING_NONE)
-        row_set_count(row, "encoding.storage", r->graph.encoding_storage);
+        fields_encoding_bound(row, &r->graph.bound, r->graph.encoding_storage);
     if (!r->encoded)
         return;
     struct turns turns = samples_turns(&r->encoded->samples);

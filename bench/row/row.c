@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/passes.h"
@@ -51,16 +53,20 @@ struct visit {
     int programs;    /* their number */
 };
 
-/* Runs the passes. */
+static void run_passes(struct measurement *m, enum program_kind kind, struct recording *r)
+{
+    struct target t = {m->job, &m->work, kind, r, &m->result, &m->result.program[kind]};
+    passes_run(&t);
+}
+
+/* Runs the passes after the samples. */
 static void finish_program(struct measurement *m, enum program_kind kind, struct recording *r)
 {
-    struct program_result *p = &m->result.program[kind];
-    struct target t = {m->job, &m->work, kind, r, &m->result, p};
     if (m->samples[kind].n == 0 || interrupt_signal())
         return;
     if (tape_learn(r->tape))
-        result_plan(p, r->tape);
-    passes_run(&t);
+        result_plan(&m->result.program[kind], r->tape);
+    run_passes(m, kind, r);
 }
 
 static void judge_finite(struct measurement *m, enum program_kind kind, const struct recording *r, bool whole)
@@ -76,7 +82,9 @@ static void measure_program(struct visit *v, enum program_kind kind)
     struct measurement *m = v->row;
     struct recording r = workload_record(&m->work, kind);
     result_plan(&m->result.program[kind], r.tape);
-    if (!m->job->options->device.meta && workload_load(&m->work, kind, &r, &m->result.outcome)) {
+    if (m->job->options->device.meta) {
+        run_passes(m, kind, &r);
+    } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {
         double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
         sampling_turn(m->job, v->plan, kind, &r, until, &m->samples[kind]);
         bool cut = clock_now() >= until;
@@ -147,6 +155,23 @@ static void measure_cold_start(struct measurement *m)
         cold_start_print(s, m->job->profile);
 }
 
+/* What the encoding takes at most, of a plan: how much is known only after it was computed. */
+static void print_bound(const struct measurement *m)
+{
+    const struct encoding_bound *b = &m->result.graph.bound;
+    char flops[UNITS_TEXT], bytes[UNITS_TEXT], peak[UNITS_TEXT], text[MESSAGE_SIZE];
+    if (!m->job->profile || !m->job->options->device.meta || !b->label)
+        return;
+    units_format(flops, (double)b->flops, UNITS_SI, "FLOP");
+    units_format(bytes, (double)b->bytes, UNITS_BINARY, "B");
+    units_format(peak, (double)b->peak, UNITS_BINARY, "B");
+    snprintf(text, sizeof text, "encoding: at most %s, %s moved, %s held (upper bounds: %s)",
+             b->flops < 0 ? "unknown FLOPs" : flops, b->bytes < 0 ? "unknown bytes" : bytes,
+             b->peak < 0 ? "unknown bytes" : peak, b->label);
+    putc('\n', m->job->profile);
+    wrap_text(m->job->profile, text, 0, 4);
+}
+
 /* Measures an opened workload. */
 static void measure_work(struct visit *v)
 {
@@ -163,6 +188,7 @@ static void measure_work(struct visit *v)
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
+    print_bound(m);
     if (v->plan->first && encoded)
         measure_cold_start(m);
     judge_check(&m->result);

@@ -6,11 +6,9 @@
 
 #include "analysis/record/schema.h"
 
-/* The numbers of a field of a program's time, to be freed; null if it has none. */
-static double *load_reals(const struct row *row, const char *program, const char *field, size_t *n)
+/* The numbers of a field, to be freed; null if it has none. */
+static double *load_reals(const struct row *row, const char *path, size_t *n)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.%s", program, field);
     *n = row_reals_count(row, path);
     double *values = *n > 0 ? malloc(*n * sizeof *values) : NULL;
     if (*n > 0 && !values)
@@ -20,13 +18,26 @@ static double *load_reals(const struct row *row, const char *program, const char
     return values;
 }
 
+/* The times of a phase in the samples; NAN if the row does not have them. */
+static void load_phase(struct samples *s, enum phase phase, const struct row *from, const char *program)
+{
+    char path[SCHEMA_PATH];
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s.%s.statistics.samples", program, phase_name(phase));
+    double *seconds = schema_find(path) ? load_reals(from, path, &n) : NULL;
+    for (int i = 0; i < s->n; i++)
+        s->phase[phase][i] = n == (size_t)s->n ? seconds[i] : NAN;
+    free(seconds);
+}
+
 void samples_load(struct samples *s, const struct row *from, const char *program)
 {
-    char group[SCHEMA_PATH];
+    char group[SCHEMA_PATH], path[SCHEMA_PATH];
     size_t n, count, all = 0;
     bool whole = true;
-    double *seconds = load_reals(from, program, "samples", &n);
     snprintf(group, sizeof group, "%s.time", program);
+    snprintf(path, sizeof path, "%s.time.samples", program);
+    double *seconds = load_reals(from, path, &n);
     struct turn *turns = row_turns(from, group, &count);
     for (size_t i = 0; i < count; i++) {
         all += turns[i].samples;
@@ -41,9 +52,9 @@ void samples_load(struct samples *s, const struct row *from, const char *program
         for (size_t i = 0; i < n; i++) {
             s->seconds[i] = seconds[i];
             s->clock[i] = NAN;
-            for (int p = 0; p < PHASES; p++)
-                s->phase[p][i] = NAN;
         }
+        for (enum phase p = 0; p < PHASES; p++)
+            load_phase(s, p, from, program);
         s->first = NAN;
         row_get_real(from, "loss", &s->first);
     } else {

@@ -6,8 +6,8 @@
 #include "bench/time/sample.h"
 
 /*
- * Reads the samples and turns of a program or encoding; none if the row lacks them. The times of phases and
- * what the system counted are not in the file: they are those of new turns.
+ * Reads the samples and turns of a program or encoding, with the times of phases if the file has them; none
+ * if the row lacks them. What the system counted is not in the file: it is that of new turns.
  */
 void samples_load(struct samples *s, const struct row *from, const char *program);
 

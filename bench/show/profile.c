@@ -45,24 +45,39 @@ static double *entry_times(struct tape *t, int runs)
     return medians;
 }
 
-/* What the entry's ceilings allow; not known without ceilings or beyond 63 bits. */
+/* What the ceilings allow, with the minimum bytes of the entry as its working set; not known without ceilings
+ * or beyond 63 bits. */
 static void set_least(struct profile_entry *p, const struct entry *e, const struct calibration *c)
 {
     struct cost cost = entry_cost(e);
     p->least = NAN;
-    p->bound = NULL;
-    if (!c || cost.flops < 0 || cost.bytes <= 0 || !(p->seconds > 0))
+    if (!c || cost.flops < 0 || cost.bytes < 0)
         return;
-    struct roofline r = roofline_place(c, &cost, p->seconds, e->bytes);
-    p->least = p->seconds * r.percent / 100;
+    struct roofline r = {.bound = BOUND_MEMORY}; /* an entry without work takes no time */
+    if (cost.bytes > 0)
+        r = roofline_place(c, &cost, 1, e->bytes);
+    p->least = r.percent / 100;
     p->bound = bound_name(r.bound);
 }
 
-struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings)
+static int64_t known_bytes(int64_t bytes)
+{
+    return bytes < BYTES_MOST ? bytes : -1;
+}
+
+_Static_assert((int)PROFILE_CATEGORIES == (int)MEMORY_CATEGORIES, "profile_categories lacks one");
+
+static void set_live(struct profile_entry *p, const struct tape *t, int entry)
+{
+    p->live = known_bytes(tape_live_bytes(t, entry));
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        p->live_of[c] = known_bytes(tape_live_of(t, entry, c));
+}
+
+struct profile profile_plan(const struct tape *t, const struct calibration *ceilings)
 {
     int entries = tape_entry_count(t);
-    struct profile p = {runs, (size_t)entries, calloc((size_t)entries + 1, sizeof *p.entries)};
-    double *seconds = entry_times(t, runs);
+    struct profile p = {.count = (size_t)entries, .entries = calloc((size_t)entries + 1, sizeof *p.entries)};
     for (int i = 0; i < entries && p.entries; i++) {
         const struct entry *e = tape_entry(t, i);
         struct cost cost = entry_cost(e);
@@ -70,16 +85,28 @@ struct profile profile_measure(struct tape *t, int runs, const struct calibratio
                                               .variant = e->kernel->variant,
                                               .phase = phase_name(e->phase),
                                               .span = strdup(e->span),
-                                              .seconds = seconds[i],
+                                              .seconds = NAN,
                                               .flops = cost.flops,
-                                              .bytes = cost.bytes,
-                                              .live = tape_live_bytes(t, i)};
+                                              .bytes = cost.bytes};
         set_least(&p.entries[i], e, ceilings);
+        set_live(&p.entries[i], t, i);
         if (!p.entries[i].span)
             abort();
     }
-    free(seconds);
     if (!p.entries)
         abort();
+    if (ceilings)
+        calibration_text(ceilings, p.ceilings, sizeof p.ceilings);
+    return p;
+}
+
+struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings)
+{
+    struct profile p = profile_plan(t, ceilings);
+    double *seconds = entry_times(t, runs);
+    p.runs = runs;
+    for (size_t i = 0; i < p.count; i++)
+        p.entries[i].seconds = seconds[i];
+    free(seconds);
     return p;
 }

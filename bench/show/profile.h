@@ -10,10 +10,12 @@
 #include "models/layers/model.h"
 
 /*
- * Replays the tape `runs` times with a mark after each entry: medians, and what the ceilings allow, if there
- * are any (null: none), with the minimum bytes of an entry as its working set. The tape is planned. To be
- * freed by profile_free.
+ * What is known of a planned tape without running it, and what the ceilings allow, if there are any (null:
+ * none). To be freed by profile_free.
  */
+struct profile profile_plan(const struct tape *t, const struct calibration *ceilings);
+
+/* The same with medians of `runs` replays of the tape with a mark after each entry. */
 struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings);
 
 /* Parameters and their bytes, and memory at the peak by category. The tape is planned. */

@@ -171,6 +171,9 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     if (ceilings_were_exceeded(ceilings))
         fprintf(out, "time: predictions, no bounds: a program was faster than the ceilings measured %s\n",
                 ceilings->list[0].time);
+    else if (ceilings->given)
+        fprintf(out,
+                "time: lower bounds, from analytic FLOPs and bytes and the ceilings given (--ceilings)\n");
     else if (ceilings->count > 0)
         fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the ceilings measured %s\n",
                 ceilings->list[0].time);

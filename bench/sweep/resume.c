@@ -28,6 +28,11 @@ struct value *resume_settings(const struct options *o)
     value_set_count(settings, "runs", o->sampling.runs);
     value_set_flag(settings, "check", o->check.wanted);
     value_set_text(settings, "count", count_modes[o->count]);
+    if (o->ceilings.count > 0) {
+        char text[MESSAGE_SIZE];
+        calibration_text(&o->ceilings.list[o->ceilings.count - 1], text, sizeof text);
+        value_set_text(settings, "ceilings", text);
+    }
     return settings;
 }
 

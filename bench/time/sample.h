@@ -37,7 +37,7 @@ struct sampling {
 struct samples {
     int n, warmup;
     double *seconds;       /* n */
-    double *phase[PHASES]; /* n each: seconds of a sample in the phase; NAN in a graph or from a file */
+    double *phase[PHASES]; /* n each: seconds of a sample in the phase; NAN in a graph or an older file */
     double *clock;         /* n, of a GPU that is watched: Hz, when the sample was accepted; NAN: unknown */
     int turns;
     struct turn *turn; /* turns, each with at least one sample */

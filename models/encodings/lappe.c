@@ -22,12 +22,6 @@
 #include "kernels/arithmetic.h"
 #include "models/encodings/lappe_internal.h"
 
-enum {
-    DENSE_ALWAYS = 40, /* nodes of a component up to which every solver uses LAPACK */
-    DENSE_UP_TO = 192, /* the same for `auto` */
-    PRODUCTS = 100000  /* with the Laplacian, after which a solver stops */
-};
-
 enum { USED_DENSE = 1, USED_ITERATIVE = 2, USED_ARPACK = 4 };
 
 static const char *method_name(int used)
@@ -41,9 +35,9 @@ static const char *method_name(int used)
 static bool is_dense(const struct lappe *l, int64_t c)
 {
     int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c];
-    if (l->c->solver == SOLVER_LAPACK || n <= DENSE_ALWAYS || n <= 2 * (wanted + 16))
+    if (l->c->solver == SOLVER_LAPACK || n <= LAPPE_DENSE_ALWAYS || n <= 2 * (wanted + 16))
         return true;
-    return l->c->solver == SOLVER_AUTO && n <= DENSE_UP_TO;
+    return l->c->solver == SOLVER_AUTO && n <= LAPPE_DENSE_AUTO;
 }
 
 static struct mat vectors_of(const struct lappe *l, int64_t c)
@@ -136,7 +130,7 @@ bool lappe_compute(const struct encoding_config *c, const struct batch *b,
     if (!possible(c, b, error, error_size))
         return false;
     struct lappe l = {.c = c, .b = b, .normalised = c->kind == ENCODING_LAP_PYG, .out = out};
-    l.most = with->products > 0 ? with->products : PRODUCTS;
+    l.most = with->products > 0 ? with->products : LAPPE_PRODUCTS;
     eager_start(&l.e, backend_cpu(), with->threads, with->cancel);
     bool done = alloc_output(&l) && lappe_problems_alloc(&l) && solve_dense(&l) && solve_iterated(&l) &&
                 lappe_write(&l);

@@ -5,6 +5,12 @@
 #include "models/encodings/eigen.h"
 #include "models/encodings/encoding.h"
 
+enum {
+    LAPPE_DENSE_ALWAYS = 40, /* nodes of a component up to which every solver uses LAPACK */
+    LAPPE_DENSE_AUTO = 192,  /* the same for `auto` */
+    LAPPE_PRODUCTS = 100000  /* with the Laplacian, after which a solver stops */
+};
+
 /* Component c: node[start[c]] .. node[start[c + 1] - 1], in breadth-first order from its smallest node. */
 struct components {
     int64_t count, nodes;

@@ -1,0 +1,109 @@
+/* Rates are those of any working set: all memory is DRAM. */
+#include "bench/cli/ceilings_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/quantity.h"
+
+enum { PEAK, DRAM, RATES };
+
+static const struct {
+    const char *name;
+    enum quantity_kind kind;
+} rates[RATES] = {
+    [PEAK] = {"peak=", QUANTITY_FLOP_PER_SECOND}, [DRAM] = {"dram=", QUANTITY_BYTES_PER_SECOND}};
+
+/* The rate with which the text begins; RATES if there is none. */
+static int rate_of(const char *text)
+{
+    int i = 0;
+    while (i < RATES && strncmp(text, rates[i].name, strlen(rates[i].name)) != 0)
+        i++;
+    return i;
+}
+
+static void add_ceilings(struct given_ceilings *g, const struct calibration *c)
+{
+    g->list = realloc(g->list, ((size_t)g->count + 1) * sizeof *g->list);
+    if (!g->list)
+        abort();
+    g->list[g->count++] = *c;
+}
+
+/* Both rates, once each. */
+static bool read_rates(const char *text, struct given_ceilings *g)
+{
+    double rate[RATES] = {0};
+    bool good = true;
+    char *copy = strdup(text), *next = copy;
+    if (!copy)
+        abort();
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        int i = rate_of(item);
+        good = i < RATES && rate[i] == 0 &&
+               quantity_parse(item + strlen(rates[i].name), rates[i].kind, &rate[i]);
+    }
+    free(copy);
+    if (!good || !(rate[PEAK] > 0) || !(rate[DRAM] > 0))
+        return false;
+    double gb = 1e-9 * rate[DRAM];
+    struct calibration c = {.peak = 1e-9 * rate[PEAK]};
+    c.level[MEMORY_DRAM] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
+    add_ceilings(g, &c);
+    return true;
+}
+
+/* False with the reason. */
+static bool read_file(const char *path, struct given_ceilings *g, char why[MESSAGE_SIZE])
+{
+    struct value *file = value_load(path, why);
+    bool good = file != NULL;
+    for (struct walk w = value_walk(value_get(file, "calibrations")); good && walk_next(&w);) {
+        struct calibration c;
+        good = calibration_read(w.value, &c);
+        if (good)
+            add_ceilings(g, &c);
+        else
+            snprintf(why, MESSAGE_SIZE, "one of its calibrations is not well-formed");
+    }
+    value_free(file);
+    if (good && g->count == 0)
+        snprintf(why, MESSAGE_SIZE, "the file has no calibrations");
+    return good && g->count > 0;
+}
+
+bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *error)
+{
+    char why[MESSAGE_SIZE] = "a rate is missing, given twice or not a number with its unit";
+    given_ceilings_free(g);
+    g->of_file = rate_of(text) == RATES;
+    return (g->of_file ? read_file(text, g, why) : read_rates(text, g)) ||
+           complain(error,
+                    "--ceilings %.150s: neither a result file with calibrations nor "
+                    "peak=60GFLOP/s,dram=20GB/s (%.200s)",
+                    text, why);
+}
+
+void given_ceilings_keep_most(struct given_ceilings *g)
+{
+    int most = 0;
+    for (int i = 1; i < g->count; i++)
+        most = g->list[i].threads >= g->list[most].threads ? i : most;
+    g->list[0] = g->list[most];
+    g->count = 1;
+}
+
+bool given_ceilings_have(const struct given_ceilings *g, int threads)
+{
+    bool have = !g->of_file;
+    for (int i = 0; i < g->count; i++)
+        have = have || g->list[i].threads == threads;
+    return have;
+}
+
+void given_ceilings_free(struct given_ceilings *g)
+{
+    free(g->list);
+    *g = (struct given_ceilings){0};
+}

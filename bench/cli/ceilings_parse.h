@@ -1,0 +1,22 @@
+/* The argument of --ceilings: a file with calibrations, or rates. */
+#ifndef GTMARK_BENCH_CEILINGS_PARSE_H
+#define GTMARK_BENCH_CEILINGS_PARSE_H
+
+#include "bench/base/message.h"
+#include "bench/machine/ceilings.h"
+
+/*
+ * Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
+ * read before is freed; to be freed by given_ceilings_free.
+ */
+bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *error);
+
+/* Keeps only the last with the most threads. */
+void given_ceilings_keep_most(struct given_ceilings *g);
+
+/* Whether there are ceilings for this number of threads. */
+bool given_ceilings_have(const struct given_ceilings *g, int threads);
+
+void given_ceilings_free(struct given_ceilings *g);
+
+#endif

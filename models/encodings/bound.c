@@ -1,0 +1,139 @@
+/*
+ * RWSE: every walk reaches every node. LapPE: the components of a graph are not known, but the cost of a
+ * dense solver grows faster than linearly with the nodes, and that of an iterative one linearly, so one
+ * component as large as the solver allows is the worst case. An iterative solver stops after LAPPE_PRODUCTS
+ * products, or after the filter with which it reaches them: twice as many are assumed, on every level of
+ * coarsening.
+ *
+ * Sums are in double, where no product overflows, and rounded up.
+ */
+#include "models/encodings/bound.h"
+
+#include <math.h>
+
+#include "kernels/arithmetic.h"
+#include "models/encodings/eigen_block.h"
+#include "models/encodings/lappe_internal.h"
+
+struct work {
+    double flops, bytes, peak;
+};
+
+static int64_t whole(double x)
+{
+    return x < 0x1p62 ? (int64_t)ceil(x * (1 + 1e-12)) : -1;
+}
+
+static int64_t op_scratch(enum op op, const void *args)
+{
+    const struct kernel *k = backend_kernel(backend_cpu(), op, op_dtype(op, args), NULL);
+    return k && k->scratch ? k->scratch(args) : 0;
+}
+
+static struct mat shape(enum dtype dtype, int64_t rows, int64_t cols)
+{
+    return (struct mat){.rows = rows, .cols = cols, .ld = cols, .dtype = dtype};
+}
+
+static struct edges edge_shapes(const struct csr *in, const struct csr *out)
+{
+    return (struct edges){.row = shape(I64, in->nodes + 1, 1),
+                          .col = shape(I32, in->edges, 1),
+                          .out_row = shape(I64, out->nodes + 1, 1),
+                          .out_col = shape(I32, out->edges, 1)};
+}
+
+static struct encoding_bound walks_bound(int64_t k, const struct batch *b, int threads)
+{
+    int64_t n = b->adj.nodes;
+    struct mat p = shape(F32, n, k), work = shape(I64, n, 1);
+    struct edges adj = edge_shapes(&b->adj, &b->out);
+    struct walk_returns_args full = {.call = {.threads = threads}, .p = p, .work = work, .adj = adj};
+    struct walk_returns_half_args half = {.call = {.threads = threads}, .p = p, .work = work, .adj = adj};
+    enum op op = b->symmetric ? OP_walk_returns_half : OP_walk_returns;
+    const void *args = b->symmetric ? (const void *)&half : &full;
+    return (struct encoding_bound){op_flops(op, args), op_bytes(op, args),
+                                   mat_bytes(p) + mat_bytes(work) + op_scratch(op, args),
+                                   "every walk reaches every node"};
+}
+
+/* Components of n nodes in all, of at most m nodes each, by LAPACK. */
+static struct work dense_work_of(double n, int64_t m, double pairs, int threads)
+{
+    double size = (double)m;
+    double each = size * size + pairs * size + (double)max_of(dense_work(m), dense_work(min_of(m, 40)));
+    return (struct work){n * (4 * size * size / 3 + 2 * size * pairs), 8 * n * (size + pairs),
+                         8 * threads * each};
+}
+
+static struct work lanczos_work(double n, double edges, double pairs)
+{
+    double vectors = 2 * pairs + 21, steps = 2 * LAPPE_PRODUCTS;
+    return (struct work){steps * (4 * edges + 4 * n * vectors), steps * (4 * edges + 8 * n * (vectors + 4)),
+                         8 * (5 * n + n * vectors + vectors * (vectors + 8) + n * pairs + pairs)};
+}
+
+/* Scratch of the ops of a block. */
+static double block_scratch(int64_t n, int64_t edges, int64_t w, int threads)
+{
+    struct mat x = shape(F32, n, w), square = shape(F64, w, w), row = shape(F32, 1, w);
+    struct edges adj = {.row = shape(I64, n + 1, 1), .col = shape(I32, edges, 1)};
+    struct call call = {.threads = threads};
+    struct gram_args gram = {.call = call, .g = square, .x = x, .y = x, .m = shape(F32, n, 1)};
+    struct linear_args linear = {.call = call, .y = x, .x = x, .w = shape(F32, w, w), .b = row};
+    struct laplacian_args product = {.call = call, .y = x, .x = x, .q = shape(F32, n, 1), .adj = adj};
+    return (double)max_of(op_scratch(OP_gram, &gram),
+                          max_of(op_scratch(OP_linear, &linear), op_scratch(OP_laplacian, &product)));
+}
+
+/*
+ * A step has a Rayleigh-Ritz projection and at least two products, and a level of coarsening at most 3/4 of
+ * the nodes of the one before.
+ */
+static struct work block_work(int64_t nodes, int64_t edges, int64_t pairs, int threads)
+{
+    int64_t w = round_up(pairs + 8, 16), levels = 1;
+    double n = (double)nodes, e = (double)edges, wide = (double)w;
+    for (double left = n; left >= 400; left *= 0.75)
+        levels++;
+    double product = 3 * e * wide + n * (1 + 4 * wide),
+           ritz = n * wide * (14 * wide + 25) + 4 * wide * wide * wide;
+    double moved = 12 * n * wide + 12 * e + 20 * n, passes = 100 * n * wide + 100 * wide * wide;
+    double steps = 2.0 * LAPPE_PRODUCTS * (double)levels, block = 12 * n * wide + 40 * n;
+    double small = 80 * wide * wide + 64 * wide + 8 * (double)dense_work(w) + 8 * e + 64;
+    return (struct work){steps * (product + ritz / 2), steps * (moved + passes / 2),
+                         4 * block + (double)levels * small + block_scratch(nodes, edges, w, threads)};
+}
+
+/* What all solvers hold: the components, the pairs and the encoding. */
+static double problems_bytes(double n, double edges, double graphs, double k, double pairs)
+{
+    return 4 * k * (n + graphs) + 8 * graphs + 100 * n + 4 * edges + 4 * n * pairs + 256;
+}
+
+static struct encoding_bound pairs_bound(const struct encoding_config *c, const struct batch *b, int threads)
+{
+    int64_t nodes = b->adj.nodes, edges = b->adj.edges, most = 0, k = c->k + (c->kind == ENCODING_LAP_PYG);
+    for (int64_t g = 0; g < b->graphs; g++)
+        most = max_of(most, b->offset[g + 1] - b->offset[g]);
+    int64_t pairs = min_of(k, most), dense = c->solver == SOLVER_AUTO ? LAPPE_DENSE_AUTO : LAPPE_DENSE_ALWAYS;
+    dense = c->solver == SOLVER_LAPACK ? most : min_of(most, max_of(dense, 2 * (pairs + 16)));
+    struct work all = dense_work_of((double)nodes, dense, (double)pairs, threads);
+    bool iterates = dense < most;
+    if (iterates) {
+        struct work more = c->solver == SOLVER_ARPACK
+                               ? lanczos_work((double)nodes, (double)edges, (double)pairs)
+                               : block_work(nodes, edges, pairs, threads);
+        all = (struct work){all.flops + more.flops, all.bytes + more.bytes, fmax(all.peak, more.peak)};
+    }
+    all.peak += problems_bytes((double)nodes, (double)edges, (double)b->graphs, (double)c->k, (double)pairs);
+    return (struct encoding_bound){
+        whole(all.flops), whole(all.bytes), whole(all.peak),
+        iterates ? "the solver iterates up to its limit of 100000 products with the Laplacian"
+                 : "each graph is one component, solved by LAPACK; FLOPs are nominal"};
+}
+
+struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
+{
+    return c->kind == ENCODING_RWSE ? walks_bound(c->k, b, threads) : pairs_bound(c, b, threads);
+}

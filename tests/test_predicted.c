@@ -1,0 +1,239 @@
+/* A program that is only planned: its report, and times predicted at given ceilings (--ceilings). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/record/profile.h"
+#include "analysis/record/schema.h"
+#include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
+#include "bench/machine/calibration.h"
+#include "tests/files.h"
+#include "tests/records.h"
+#include "tests/refusals.h"
+
+#define PLAN  "--device meta --nodes 64 --hidden 32 --heads 2 --layers 2 "
+#define RATES "--ceilings peak=50GFLOP/s,dram=10GB/s "
+
+static const double peak = 50e9, dram = 10e9;
+
+static int setup(void **state)
+{
+    return house_of(state, "bench_model");
+}
+
+/* Each entry's time is that of its FLOPs at the peak or of its bytes at the bandwidth; live bytes are those
+ * of the categories. */
+static void check_entries(const struct profile *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct profile_entry *e = &p->entries[i];
+        double compute = (double)e->flops / peak, memory = (double)e->bytes / dram;
+        int64_t live = 0;
+        assert_true(fabs(e->least - fmax(compute, memory)) <= 1e-12 * e->least);
+        assert_string_equal(e->bound, memory > compute ? "memory" : "compute");
+        assert_true(isnan(e->seconds));
+        for (int c = 0; c < PROFILE_CATEGORIES; c++)
+            live += e->live_of[c];
+        assert_int_equal(live, e->live);
+    }
+}
+
+/* Its sums are the totals of the program. */
+static void check_plan(const struct row *row, const char *program)
+{
+    struct profile p;
+    char path[SCHEMA_PATH];
+    int64_t live = 0;
+    assert_true(profile_read(&p, row, program));
+    check_entries(&p);
+    struct profile_group total = profile_total(&p);
+    snprintf(path, sizeof path, "%s.flops.analytic", program);
+    assert_int_equal(total.flops, count_at(row, path));
+    snprintf(path, sizeof path, "%s.bytes", program);
+    assert_int_equal(total.bytes, count_at(row, path));
+    for (size_t i = 0; i < p.count; i++)
+        live = p.entries[i].live > live ? p.entries[i].live : live;
+    snprintf(path, sizeof path, "%s.memory.peak_live", program);
+    assert_int_equal(live, count_at(row, path));
+    snprintf(path, sizeof path, "%s.predicted.time", program);
+    assert_true(fabs(real_at(row, path) - total.least) <= 1e-12 * total.least && total.least > 0);
+    snprintf(path, sizeof path, "%s.predicted.memory_bound", program);
+    assert_true(fabs(real_at(row, path) - total.memory / total.least) <= 1e-12);
+    snprintf(path, sizeof path, "%s.predicted.ceilings", program);
+    assert_string_equal(text_at(row, path), "50.0 GFLOP/s, DRAM 10.0 GB/s");
+    snprintf(path, sizeof path, "%s.profile.runs", program);
+    assert_null_because(row, path, "--device meta");
+    snprintf(path, sizeof path, "%s.profile.seconds", program);
+    assert_null_because(row, path, "--device meta");
+    profile_free(&p);
+}
+
+static void test_row(void **state)
+{
+    struct record *record = run_json(*state, PLAN RATES "--pe lap:4,rwse:4", 0);
+    for (size_t i = 0; i < 2; i++) {
+        const struct row *row = row_at(record, i);
+        check_plan(row, "forward");
+        check_plan(row, "step");
+        assert_null_because(row, "step.time.median", "--device meta");
+        assert_null_because(row, "encoding.flops", "--device meta");
+        assert_true(count_at(row, "encoding.bound.flops") > 0 && count_at(row, "encoding.bound.bytes") > 0);
+        assert_true(count_at(row, "encoding.bound.peak") >= count_at(row, "encoding.storage"));
+    }
+    record_free(record);
+}
+
+/* Without ceilings everything but predictions is there; other benchmarks have it on request. */
+static void test_without_ceilings(void **state)
+{
+    void *h;
+    struct record *record = run_json(*state, PLAN, 0);
+    const struct row *row = row_at(record, 0);
+    assert_null_because(row, "step.profile.least", "--ceilings");
+    assert_null_because(row, "step.predicted.time", "--ceilings");
+    assert_true(row_has(row, "step.profile.flops") && row_has(row, "step.profile.live_activations"));
+    record_free(record);
+    house_of(&h, "bench_node_scaling");
+    record = run_json(h, PLAN, 0);
+    assert_null_because(row_at(record, 0), "step.profile.flops", "--profile");
+    record_free(record);
+    record = run_json(h, PLAN RATES, 0);
+    check_plan(row_at(record, 0), "step");
+    record_free(record);
+    house_teardown(&h);
+}
+
+/* The sum of the first percentages in the lines of the table whose title begins with `title`. */
+static double shares_of(const char *text, const char *title)
+{
+    double sum = 0;
+    const char *line = strstr(text, title);
+    assert_non_null(line);
+    for (line = strchr(line + 1, '\n') + 1; *line && *line != '\n'; line = strchr(line, '\n') + 1) {
+        const char *share = strstr(line, " %");
+        assert_non_null(share);
+        while (share > line && share[-1] != ' ')
+            share--;
+        sum += strtod(share, NULL);
+    }
+    return sum;
+}
+
+static void test_tables(void **state)
+{
+    static const char *const titles[] = {"\nop ", "\nlayer ", "\nphase ", "\nintensity ", "\nbound "};
+    static const char *const texts[] = {"plan of step at 64 nodes, not run: predicted ",
+                                        "at 50.0 GFLOP/s, DRAM",
+                                        "entry, the 10 with most FLOPs",
+                                        "memory at the peak",
+                                        "memory over the program",
+                                        "encoding: at most "};
+    struct ended e = run_words(*state, PLAN RATES "--pe rwse:4", 0);
+    char *rest = e.out, *joined = unwrapped(e.out);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strstr(joined, texts[i]))
+            fail_msg("no '%s' in\n%s", texts[i], e.out);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        assert_true(fabs(shares_of(e.out, titles[i]) - 100) < 1);
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (units_width(line) > SCREEN)
+            fail_msg("%zu columns: %s", units_width(line), line);
+    free(joined);
+    ended_free(&e);
+}
+
+static struct calibration measured(int threads, double rate)
+{
+    struct calibration c = {.threads = threads, .memory = 1 << 30, .peak = rate, .points = 1, .turns = 1};
+    snprintf(c.cpu, sizeof c.cpu, "Another CPU");
+    snprintf(c.isa, sizeof c.isa, "avx2");
+    snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
+    c.level[MEMORY_DRAM] = c.sweep[0] = (struct bandwidth){1 << 30, 1 << 30, 10, 10, 10, 10};
+    c.turn[0].before = c.turn[0].after = (struct probe){{1e-7, 1e-5}};
+    return c;
+}
+
+/* Saves a file with ceilings for 4 and 8 threads as `name`, with another member in the place of "peak" if it
+ * is to be malformed. */
+static void save_file(const struct house *h, const char *name, bool malformed)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    struct value *file = value_new_object(), *list = value_new_array();
+    struct calibration some = measured(4, 100), all = measured(8, 200);
+    value_append(list, calibration_json(&all));
+    value_append(list, calibration_json(&some));
+    if (malformed)
+        value_remove(value_at(list, 1), "peak");
+    value_set(file, "calibrations", list);
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    assert_true(value_save(file, path, 1, error));
+    value_free(file);
+}
+
+/* The ceilings for the row's threads, or without --threads those for the most. */
+static void test_file(void **state)
+{
+    static const char *const words[][2] = {
+        {"", "200 GFLOP/s, DRAM 10.0 GB/s; Another CPU, 8 threads, "},
+        {"--threads 4", "100 GFLOP/s, DRAM 10.0 GB/s; Another CPU, 4 threads, "}};
+    save_file(*state, "other.json", false);
+    for (size_t i = 0; i < 2; i++) {
+        char all[256];
+        snprintf(all, sizeof all, PLAN "--ceilings other.json --phase forward %s", words[i][0]);
+        struct record *record = run_json(*state, all, 0);
+        const char *ceilings = text_at(row_at(record, 0), "forward.predicted.ceilings");
+        assert_int_equal(strncmp(ceilings, words[i][1], strlen(words[i][1])), 0);
+        record_free(record);
+    }
+    refuses(*state, PLAN "--ceilings other.json --threads 3", NULL, "--ceilings", "--threads 3");
+}
+
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {"peak=50GFLOP/s",
+                                      "peak=50,dram=10GB/s",
+                                      "peak=50GFLOP/s,dram=10GFLOP/s",
+                                      "peak=50GFLOP/s,peak=50GFLOP/s,dram=10GB/s",
+                                      "peak=0FLOP/s,dram=10GB/s",
+                                      "peak=-1GFLOP/s,dram=10GB/s",
+                                      "peak=50GFLOP/s,dram=10GB/s,",
+                                      "dram=10GB/s,llc=100GB/s",
+                                      "missing.json",
+                                      "broken.json",
+                                      "malformed.json",
+                                      "none.json"};
+    const struct house *h = *state;
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    struct value *none = value_new_object();
+    save_file(h, "malformed.json", true);
+    snprintf(path, sizeof path, "%s/none.json", h->work);
+    assert_true(value_save(none, path, 1, error));
+    value_free(none);
+    snprintf(path, sizeof path, "%s/broken.json", h->work);
+    FILE *out = fopen(path, "w");
+    fputs("{\"calibrations\": [", out);
+    fclose(out);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char says[256];
+        snprintf(says, sizeof says, "--ceilings %s", bad[i]);
+        refuses(h, PLAN, MORE("--ceilings", bad[i]), says, "peak=60GFLOP/s,dram=20GB/s");
+    }
+    refuses(h, "--nodes 8 " RATES, NULL, "--ceilings", "only with --device meta");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_row),  cmocka_unit_test(test_without_ceilings), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_file), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, house_teardown);
+}
