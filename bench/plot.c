@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "analysis/charts/charts.h"
+#include "analysis/compare/crossing_chart.h"
 #include "analysis/record/record.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
@@ -15,7 +16,9 @@ static int plot(void *options, int count, char **files, struct message *error)
     if (!record)
         return EXIT_USAGE;
     paths_prefix(files[0], prefix);
-    bool drawn = charts_draw(record, NULL, count == 2 ? files[1] : prefix, stderr, error->text);
+    const char *beside = count == 2 ? files[1] : prefix;
+    bool drawn = charts_draw(record, NULL, beside, stderr, error->text) &&
+                 crossing_chart_draw(record, beside, stderr, error->text);
     record_free(record);
     return drawn ? EXIT_GOOD : EXIT_MISSED;
 }

@@ -72,6 +72,7 @@ static const char *allowed_by_reader(const char *name)
         {"seed", "a whole number from 0 to 2^53 - 1"},
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
         {"find-max", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},
+        {"find-crossover", "AXIS=A,B as attention=dense,sparse"},
         {"threshold", "latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER"},
         {"baseline", "cannot be read"},
     };

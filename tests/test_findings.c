@@ -187,6 +187,74 @@ static void test_largest(void **state)
     assert_said(rows, "at 100 GFLOP/s.\n"); /* no share of a ceiling that is wrong */
 }
 
+/* Inference with dense and sparse attention on 100 2^i nodes: the times are as N^2 and as 400 N times a
+ * factor. */
+static struct rows *variants_rows(double factor, double noise)
+{
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 5; i++)
+        for (int sparse = 0; sparse < 2; sparse++) {
+            double nodes = 100 << i;
+            struct row *row = checked_row((int64_t)nodes);
+            row_set_text(row, "attention", sparse ? "sparse" : "dense");
+            set_turns(row, "forward.time", 1e-6 * nodes * (sparse ? 400 * factor : nodes), noise);
+            rows_append(rows, row);
+        }
+    return rows;
+}
+
+/* One found, none, left open by noise, more than one, and one of memory; none of unchecked rows. */
+static void test_crossovers(void **state)
+{
+    (void)state;
+    assert_said(
+        variants_rows(1, 0.01),
+        "- In inference, sparse attention overtakes dense attention between 200 and 800 nodes, at about "
+        "400 [392, 408]: it takes 2 times as long with 200, and 0.5 times with 800.\n");
+    assert_said(
+        variants_rows(0.1, 0.01),
+        "- In inference, sparse attention is faster than dense attention at all 5 values from 100 to 1600 "
+        "nodes, so neither overtakes the other there.\n");
+    assert_said(variants_rows(100, 0.01), "dense attention is faster than sparse attention at all 5 values");
+    assert_said(variants_rows(1, 0.9),
+                "- In inference, the rows cannot tell where, or whether, dense attention "
+                "or sparse attention overtakes the other from 100 to 1600 nodes.\n");
+    struct rows *rows = variants_rows(1, 0.01);
+    set_turns(rows_at(rows, 9), "forward.time", 10, 0.01);
+    assert_said(rows, "dense attention and sparse attention overtake each other more than once");
+    rows = variants_rows(1, 0.01); /* its settled rows no longer decide */
+    set_noisy(rows_at(rows, 6), "forward.time", 1);
+    set_noisy(rows_at(rows, 8), "forward.time", 1);
+    assert_said(rows, "the rows cannot tell where, or whether, dense attention");
+    rows = variants_rows(1, 0.01);
+    row_set_null(rows_at(rows, 3), "checked", "--no-check");
+    assert_not_said(rows, "overtake");
+    rows = variants_rows(1, 0.01);
+    row_free(rows_take(rows, 8));
+    rows_insert(rows, 8, failed_row(1600, "oom", "needs 17 GiB"));
+    row_set_text(rows_at(rows, 8), "attention", "dense");
+    assert_said(rows,
+                "- On this machine, dense attention runs out of memory between 800 and 1600 nodes; sparse "
+                "attention fits with 1600.\n");
+}
+
+/* Computing an encoding takes as long as a step of 200 nodes. */
+static void test_encodings_against_steps(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 3; i++) {
+        struct row *row = checked_row(100 << i);
+        row_set_text(row, "pe", "rwse:16");
+        set_turns(row, "encoding.time", 0.2, 0.01);
+        set_turns(row, "step.time", 0.1 * (1 << i), 0.01);
+        rows_append(rows, row);
+    }
+    assert_said(rows,
+                "- By time, the encoding becomes cheaper than a training step between 100 and 400 nodes, at "
+                "about 200 [196, 204]");
+}
+
 /* 1, 2, 4, 8 and 16 layers of 10 ms and 5 ms beside them, times a factor. */
 static struct rows *layers_rows(const double factor[5], double noise)
 {
@@ -378,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_batch),      cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_encodings),  cmocka_unit_test(test_when_encodings_pay_off),
         cmocka_unit_test(test_parts),      cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_crossovers), cmocka_unit_test(test_encodings_against_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,7 @@ static void test_peak_of_a_chain(void **state)
     assert_int_equal(p->at_peak[MEMORY_GRAPH], 64);
     assert_int_equal(p->at_peak[MEMORY_ACTIVATIONS], 128);
     assert_int_equal(tape_live_bytes(t, 0), 64 + 64);
+    assert_int_equal(p->average, (2 * 64 + 2 * (3 * 64)) / 3);
     int64_t sum = 0;
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         sum += tape_live_of(t, 0, c);

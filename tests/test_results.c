@@ -60,6 +60,10 @@ static void assert_costs_of_the_tape(const struct row *row)
     assert_int_equal(count_at(row, "step.backward.flops"), tape_cost(step.tape, PHASE_BACKWARD).flops);
     assert_int_equal(count_at(row, "step.optimizer.flops"), tape_cost(step.tape, PHASE_OPTIMIZER).flops);
     assert_int_equal(count_at(row, "step.memory.planned"), tape_plan(step.tape)->arena);
+    assert_int_equal(count_at(row, "step.memory.average"), tape_plan(step.tape)->average);
+    double planned = (double)count_at(row, "step.memory.planned");
+    assert_true(fabs(real_at(row, "step.memory.per_graph") * (double)b.graphs / planned - 1) < 1e-12);
+    assert_true(fabs(real_at(row, "step.memory.per_node") * (double)b.adj.nodes / planned - 1) < 1e-12);
     assert_int_equal(count_at(row, "parameters"), tape_parameter_elements(step.tape));
     assert_int_equal(count_at(row, "graph.edges"), b.adj.edges);
     tape_free(forward.tape);

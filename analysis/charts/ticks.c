@@ -87,6 +87,6 @@ void ticks_label(char text[UNITS_TEXT], double value)
     char plain[UNITS_TEXT];
     units_format_short(text, value, UNITS_SI, "");
     snprintf(plain, sizeof plain, "%.6g", value);
-    if (units_width(plain) < units_width(text))
+    if (value < 1 || units_width(plain) < units_width(text))
         memcpy(text, plain, sizeof plain);
 }

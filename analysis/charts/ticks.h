@@ -23,7 +23,8 @@ size_t ticks_even(double low, double high, enum unit_base base, double ticks[TIC
  */
 size_t ticks_at(const double *values, size_t n, double low, double high, double ticks[TICKS_MAX]);
 
-/* The label of a number without unit, the shorter form: "500", "1k", "1.5k", "1024". */
+/* The label of a number without unit, the shorter form: "500", "1k", "1.5k", "1024"; "0.25" without a prefix.
+ */
 void ticks_label(char text[UNITS_TEXT], double value);
 
 #endif

@@ -135,13 +135,14 @@ static struct verdict not_ok(const char *whose, const struct row *row)
 }
 
 /* Judges what both rows observed. */
-static struct verdict judge_observations(const struct row *base, const struct row *row, const char *program,
-                                         verdict_judge *judge, struct verdict_limits limits)
+static struct verdict judge_observations(const struct row *base, const char *of_base, const struct row *row,
+                                         const char *program, verdict_judge *judge,
+                                         struct verdict_limits limits)
 {
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
     const char *reason = "";
     size_t n, m = 0;
-    double *b = observations_of(base, program, &n, &reason);
+    double *b = observations_of(base, of_base, &n, &reason);
     double *s = b ? observations_of(row, program, &m, &reason) : NULL;
     if (s)
         v = judge(b, n, s, m, limits);
@@ -161,21 +162,28 @@ static bool left_out(const struct row *row, const char *program)
     return row_get_count(row, path, &others) && others > 0;
 }
 
-struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
-                            verdict_judge *judge, struct verdict_limits limits)
+struct verdict verdict_programs(const struct row *base, const char *of_base, const struct row *row,
+                                const char *program, verdict_judge *judge, struct verdict_limits limits)
 {
     if (!row_is_ok(base))
         return not_ok("the baseline is ", base);
     if (!row_is_ok(row))
         return not_ok("", row);
-    struct verdict v = judge_observations(base, row, program, judge, limits);
-    const char *of_base = row_noisy(base, program), *noisy = of_base ? of_base : row_noisy(row, program);
+    struct verdict v = judge_observations(base, of_base, row, program, judge, limits);
+    const char *noisy_base = row_noisy(base, of_base),
+               *noisy = noisy_base ? noisy_base : row_noisy(row, program);
     if (noisy) {
-        v.unjudged = v.unjudged && !left_out(base, program) && !left_out(row, program);
-        return unclear(v, "noisy%s: %.400s", of_base ? " baseline" : "", noisy);
+        v.unjudged = v.unjudged && !left_out(base, of_base) && !left_out(row, program);
+        return unclear(v, "noisy%s: %.400s", noisy_base ? " baseline" : "", noisy);
     }
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
-    if (differs && row_states_differ(base, row, program))
+    if (differs && row_states_differ(base, of_base, row, program))
         return unclear(v, "measured in different states of the machine");
     return v;
+}
+
+struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
+                            verdict_judge *judge, struct verdict_limits limits)
+{
+    return verdict_programs(base, program, row, program, judge, limits);
 }

@@ -44,6 +44,10 @@ verdict_judge verdict_samples;
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             verdict_judge *judge, struct verdict_limits limits);
 
+/* The same for times of two programs, of the baseline and of the row. */
+struct verdict verdict_programs(const struct row *base, const char *of_base, const struct row *row,
+                                const char *program, verdict_judge *judge, struct verdict_limits limits);
+
 /* "unclear", "same", "faster", "slower" */
 const char *verdict_name(enum verdict_kind kind);
 

@@ -1,5 +1,6 @@
 #include "analysis/findings/findings.h"
 
+#include "analysis/compare/crossing.h"
 #include "analysis/compare/repeats.h"
 #include "analysis/findings/sentences.h"
 #include "analysis/tables/wrap.h"
@@ -45,9 +46,9 @@ static void print_items(FILE *out, char *lines)
 
 void findings_print(FILE *out, const struct record *record)
 {
-    static sentences *const all[] = {sentences_sweep,   sentences_largest, sentences_parts,
-                                     sentences_profile, sentences_kernels, sentences_encodings,
-                                     sentences_checks};
+    static sentences *const all[] = {sentences_sweep,     sentences_crossings, sentences_largest,
+                                     sentences_parts,     sentences_profile,   sentences_kernels,
+                                     sentences_encodings, sentences_checks};
     char *text = NULL;
     size_t size = 0;
     struct fits fits = fits_find(record_rows(record));
@@ -61,6 +62,22 @@ void findings_print(FILE *out, const struct record *record)
     print_items(out, text);
     free(text);
     fits_free(&fits);
+}
+
+void findings_print_crossings(FILE *out, const struct rows *rows)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct crossings c = crossings_find(rows);
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        abort();
+    for (size_t i = 0; i < c.count; i++)
+        crossing_print(memory, &c.list[i]);
+    fclose(memory);
+    print_items(out, text);
+    free(text);
+    crossings_free(&c);
 }
 
 void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading)

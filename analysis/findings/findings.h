@@ -12,6 +12,9 @@
 /* Prints the findings of a record, each as an item of a list, in lines of the screen's width. */
 void findings_print(FILE *out, const struct record *record);
 
+/* Prints where variants of these rows overtake each other, unchecked rows included, as items of a list. */
+void findings_print_crossings(FILE *out, const struct rows *rows);
+
 /* Whether work that the rows have more than once took the same time, as one more item below this heading. */
 void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading);
 

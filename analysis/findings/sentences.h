@@ -20,6 +20,9 @@ typedef void sentences(FILE *out, const struct facts *facts);
  * throughput saturates. */
 sentences sentences_sweep;
 
+/* Where one variant overtakes another, or runs out of memory. */
+sentences sentences_crossings;
+
 /* The row with the most work: time, memory and share of the roofline. */
 sentences sentences_largest;
 

@@ -219,7 +219,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
         for (size_t k = 0; k < n; k++)
-            same += !row_states_differ(entries[i].of, entries[k].of, program);
+            same += !row_states_differ(entries[i].of, program, entries[k].of, program);
         if (same > most) {
             most = same;
             best = i;
@@ -227,7 +227,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     }
     struct entry chosen = entries[best];
     for (size_t i = 0; i < n; i++)
-        if (!row_states_differ(chosen.of, entries[i].of, program))
+        if (!row_states_differ(chosen.of, program, entries[i].of, program))
             entries[kept++] = entries[i];
     return kept;
 }
@@ -286,15 +286,11 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
 struct fits fits_find(const struct rows *rows)
 {
     struct fits fits = {0};
-    const struct field *varying[AXES_MAX];
-    size_t n = axes_varying(rows, varying);
-    for (size_t i = 0; i < n; i++) {
-        bool own = varying[i]->type != FIELD_TEXT;
-        for (size_t k = 0; own && k < i; k++)
-            own = varying[k]->type == FIELD_TEXT || !axes_follows(rows, varying[k], varying[i]);
-        for (size_t p = 0; own && p < sizeof programs / sizeof *programs; p++)
-            add_fits(&fits, rows, varying[i], programs[p]);
-    }
+    const struct field *numeric[AXES_MAX];
+    size_t n = axes_numeric(rows, numeric);
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
+            add_fits(&fits, rows, numeric[i], programs[p]);
     return fits;
 }
 

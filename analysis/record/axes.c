@@ -76,6 +76,20 @@ size_t axes_beside(const struct rows *rows, const struct field *axis, const stru
     return count;
 }
 
+size_t axes_numeric(const struct rows *rows, const struct field *numeric[AXES_MAX])
+{
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying), count = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool own = varying[i]->type != FIELD_TEXT;
+        for (size_t k = 0; own && k < i; k++)
+            own = varying[k]->type == FIELD_TEXT || !axes_follows(rows, varying[k], varying[i]);
+        if (own)
+            numeric[count++] = varying[i];
+    }
+    return count;
+}
+
 const struct field *axes_default(const struct rows *rows)
 {
     const struct field *varying[AXES_MAX];

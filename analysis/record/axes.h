@@ -22,6 +22,9 @@ bool axes_vary(const struct rows *rows, const struct field *axis);
  */
 size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MAX]);
 
+/* The numeric axes that vary, without those that follow an earlier one; returns how many. */
+size_t axes_numeric(const struct rows *rows, const struct field *numeric[AXES_MAX]);
+
 /* Whether numeric `other` is determined by `axis`, as an FFN of twice the width is. */
 bool axes_follows(const struct rows *rows, const struct field *axis, const struct field *other);
 

@@ -106,9 +106,10 @@ bool row_is_ok(const struct row *row);
 /* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
 const char *row_noisy(const struct row *row, const char *program);
 
-/* Whether the probes of two rows show one machine in different states. False for rows of different devices or
- * numbers of threads, whose processors are another state by themselves, and for rows without probes. */
-bool row_states_differ(const struct row *a, const struct row *b, const char *program);
+/* Whether the probes around the times of a program of each row show one machine in different states. False
+ * for rows of different devices or numbers of threads, whose processors are another state by themselves, and
+ * for rows without probes. */
+bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b);
 
 /* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
 const char *row_unchecked(const struct row *row);

@@ -23,7 +23,8 @@ static size_t append_turns(struct turn **list, size_t n, const struct row *row, 
 }
 
 /* The state that a row reports; parts that it lacks are those of `other`. */
-static struct probe reported_state(const struct row *row, const struct row *other, const char *program)
+static struct probe reported_state(const struct row *row, const char *program, const struct row *other,
+                                   const char *of_other)
 {
     static const char *const parts[PROBE_PARTS] = {"ping", "fma"};
     struct probe state;
@@ -32,22 +33,24 @@ static struct probe reported_state(const struct row *row, const struct row *othe
         double *seconds = &state.seconds[part];
         snprintf(path, sizeof path, "%s.time.state.%s", program, parts[part]);
         *seconds = NAN;
-        if (!row_get_real(row, path, seconds))
-            row_get_real(other, path, seconds);
+        if (row_get_real(row, path, seconds))
+            continue;
+        snprintf(path, sizeof path, "%s.time.state.%s", of_other, parts[part]);
+        row_get_real(other, path, seconds);
     }
     return state;
 }
 
-bool row_states_differ(const struct row *a, const struct row *b, const char *program)
+bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b)
 {
     if (!row_same(a, b, "device") || !row_same(a, b, "threads"))
         return false;
     struct turn *turns = NULL;
-    struct probe of_a = reported_state(a, b, program), of_b = reported_state(b, a, program);
-    size_t n = append_turns(&turns, 0, a, program);
-    n = append_turns(&turns, n, b, program);
+    struct probe in_a = reported_state(a, of_a, b, of_b), in_b = reported_state(b, of_b, a, of_a);
+    size_t n = append_turns(&turns, 0, a, of_a);
+    n = append_turns(&turns, n, b, of_b);
     struct states s = states_find(turns, n);
     free(turns);
-    return !states_same(&s, &of_a, &of_b) ||
-           states_shared(&s, of_a.seconds[PROBE_FMA]) != states_shared(&s, of_b.seconds[PROBE_FMA]);
+    return !states_same(&s, &in_a, &in_b) ||
+           states_shared(&s, in_a.seconds[PROBE_FMA]) != states_shared(&s, in_b.seconds[PROBE_FMA]);
 }

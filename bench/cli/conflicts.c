@@ -7,6 +7,7 @@
 #include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/config.h"
+#include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
 #include "bench/machine/machine.h"
 #include "bench/show/dump.h"
@@ -223,8 +224,9 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
-           file_nodes(o, error) && check_variants(o, error) && kernels_choose(o, error) &&
-           choose_graph(o, error) && check_ceilings(o, error) && check_trace(o, error) &&
-           check_solvers(o, error) && check_lenience(o, error) && check_output(o, error) &&
-           check_dump(o, error) && check_scratch(o, error);
+           file_nodes(o, error) && check_variants(o, error) && crossover_choose(o, error) &&
+           kernels_choose(o, error) && crossover_check(o, error) && choose_graph(o, error) &&
+           check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
+           check_scratch(o, error);
 }

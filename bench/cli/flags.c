@@ -8,6 +8,7 @@
 #include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
 #include "bench/time/cold.h"
 
@@ -224,6 +225,9 @@ static const struct flag flags[] = {
     {LIMITS, "find-max", "AXIS=LIMIT",
      "find the most nodes, batch, layers or hidden for memory, memory:4GiB or latency:100ms",
      OTHER(read_largest)},
+    {LIMITS, "find-crossover", "AXIS=A,B",
+     "find where one variant overtakes the other, as attention=dense,sparse, or encoding=step",
+     OTHER(crossover_read)},
 
     {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file and in comparisons", OTHER(read_tag),
      .repeats = true},

@@ -6,6 +6,7 @@
 #include "analysis/tables/table.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/ceilings_parse.h"
+#include "bench/cli/crossover_options.h"
 #include "bench/cli/gates_parse.h"
 #include "bench/cli/largest_parse.h"
 #include "bench/flops/executed.h"
@@ -104,11 +105,12 @@ struct options {
     enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;
-    double mem_limit;        /* bytes; 0: what is free */
-    struct largest largest;  /* sizes to find; kind NONE: the axis has them */
-    struct gates gates;      /* for every row */
-    struct record *baseline; /* an older result file, for comparison; null: none */
-    const char *against;     /* an older build to run in turns with this one; null: none */
+    double mem_limit;           /* bytes; 0: what is free */
+    struct largest largest;     /* sizes to find; kind NONE: the axis has them */
+    struct crossover crossover; /* variants to compare along an axis; kind NONE: none */
+    struct gates gates;         /* for every row */
+    struct record *baseline;    /* an older result file, for comparison; null: none */
+    const char *against;        /* an older build to run in turns with this one; null: none */
     struct lenience lenience;
     struct output_options output;
     struct value *tags; /* of --tag; null: none */

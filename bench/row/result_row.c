@@ -63,15 +63,21 @@ static void set_bytes(struct row *row, enum program_kind kind, const char *field
     program_set_count(row, kind, field, bytes < BYTES_MOST ? bytes : -1);
 }
 
-static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p)
+static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p,
+                         const struct graph_result *g)
 {
+    static const char *const fields[] = {"memory.efficiency", "memory.per_graph", "memory.per_node"};
     const struct plan *plan = &p->plan;
     set_bytes(row, kind, "memory.planned", plan->arena);
     set_bytes(row, kind, "memory.peak_live", plan->peak);
-    if (plan->arena < BYTES_MOST)
-        program_set_real(row, kind, "memory.efficiency", (double)plan->peak / (double)plan->arena);
-    else
-        program_set_null(row, kind, "memory.efficiency", "the plan exceeds 63 bits");
+    set_bytes(row, kind, "memory.average", plan->average);
+    double ratios[] = {(double)plan->peak / (double)plan->arena, (double)plan->arena / (double)g->graphs,
+                       (double)plan->arena / (double)g->nodes};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+        if (plan->arena < BYTES_MOST)
+            program_set_real(row, kind, fields[i], ratios[i]);
+        else
+            program_set_null(row, kind, fields[i], "the plan exceeds 63 bits");
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
         char field[40];
         snprintf(field, sizeof field, "memory.%s", category_name(c));
@@ -241,7 +247,7 @@ static void write_program(struct row *row, const struct result *r, enum program_
         row_set_null(row, program_name(kind), p->unwanted);
     if (!p->planned)
         return;
-    write_memory(row, kind, p);
+    write_memory(row, kind, p, &r->graph);
     write_costs(row, kind, p);
     if (p->samples)
         write_timed(row, r, kind);

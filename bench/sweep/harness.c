@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/charts/charts.h"
+#include "analysis/compare/crossing_chart.h"
+#include "analysis/findings/findings.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
@@ -23,6 +25,7 @@
 #include "bench/machine/machine.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/baseline.h"
+#include "bench/sweep/crossover.h"
 #include "bench/sweep/estimate.h"
 #include "bench/sweep/gates.h"
 #include "bench/sweep/largest.h"
@@ -85,10 +88,13 @@ static bool draw_sweep(const struct report *r)
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    if (charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr, error.text))
-        return true;
-    message_fail(r->options->bench->name, &error, EXIT_MISSED);
-    return false;
+    if (!charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr,
+                     error.text) ||
+        !crossing_chart_draw(r->record, prefix, stderr, error.text)) {
+        message_fail(r->options->bench->name, &error, EXIT_MISSED);
+        return false;
+    }
+    return true;
 }
 
 /* The path of the result file; null: none. False with a message. */
@@ -141,23 +147,26 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     char when[PATH_MAX + 128];
     snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
              (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
-             r->path && !o->largest.found ? "; to continue, repeat the command with --resume" : "");
+             r->path && !o->largest.found && !o->crossover.kind
+                 ? "; to continue, repeat the command with --resume"
+                 : "");
     return say_interrupted(b, when);
 }
 
 /*
- * Runs --find-max. Claims the result file first, since the search can take minutes. EXIT_GOOD: go on.
+ * Runs --find-max or --find-crossover. Claims the result file first, since the search can take minutes.
+ * EXIT_GOOD: go on.
  */
 static int find_sizes(const struct bench *b, struct options *o, const char *path, struct store **store)
 {
     struct message error;
-    if (o->largest.kind == LARGEST_NONE)
+    if (o->largest.kind == LARGEST_NONE && o->crossover.kind == CROSSOVER_NONE)
         return EXIT_GOOD;
     if (!claim_path(path, store, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
-    if (largest_find(o, &error))
+    if (o->crossover.kind ? crossover_find(o) : largest_find(o, &error))
         return EXIT_GOOD;
-    return interrupt_signal() ? say_interrupted(b, "before the sizes were found")
+    return interrupt_signal() ? say_interrupted(b, "before the search was over")
                               : message_fail(b->name, &error, EXIT_MISSED);
 }
 
@@ -178,6 +187,8 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     if (path && o->output.charts && (o->kernels || config_count(o) > 1))
         good = draw_sweep(&report) && good;
     struct rows *rows = report_rows(&report);
+    if (o->crossover.kind)
+        findings_print_crossings(stderr, rows);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
@@ -246,7 +257,11 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
 static int dry_run(const struct bench *b, const struct options *o)
 {
     struct message error;
-    return estimate_print(o, stdout, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_USAGE);
+    if (!estimate_print(o, stdout, &error))
+        return message_fail(b->name, &error, EXIT_USAGE);
+    if (o->crossover.kind)
+        crossover_predict(o, stdout);
+    return EXIT_GOOD;
 }
 
 static int act(const struct bench *b, struct options *o, int argc, char **argv)

@@ -5,18 +5,15 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
-#include "analysis/statistics/statistics.h"
-#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/quantity.h"
 #include "bench/row/fields.h"
-#include "bench/row/sampling.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/probe_times.h"
 
-/* The first number of nodes tried (of others: 1), the number of runs for a median latency, and of probes near
- * the limit. */
-enum { FIRST_NODES = 64, PROBE_RUNS = 5, PROBES = 4 };
+/* The first number of nodes tried (of others: 1), and the number of probes near the limit. */
+enum { FIRST_NODES = 64, PROBES = 4 };
 
 #define NEAR 1.25 /* times below or above the limit */
 
@@ -39,44 +36,15 @@ static double need_memory(const struct search *s, const struct config *c)
     return most;
 }
 
-/* The median time of a program; INFINITY if it does not fit or does not finish by the deadline. */
-static double time_program(const struct workload *w, enum program_kind kind, double deadline)
-{
-    struct sampling rule = {.warmup = 1, .runs = PROBE_RUNS, .deadline = deadline};
-    struct recording r = workload_record(w, kind);
-    struct outcome outcome;
-    double median = INFINITY;
-    if (workload_load(w, kind, &r, &outcome)) {
-        tape_init(r.tape);
-        struct samples s = sample_tape(r.tape, &rule);
-        if (s.n == PROBE_RUNS)
-            median = summarize(s.seconds, PROBE_RUNS).median;
-        samples_free(&s);
-    }
-    tape_free(r.tape);
-    return median;
-}
-
 /* The time of the slowest requested program. Gives up after eight times the time that the limit allows. */
 static double probe_time(const struct search *s, const struct config *c)
 {
-    const struct options *o = s->options;
-    double patience = 8 * (PROBE_RUNS + 1) * s->limit, most = INFINITY;
-    struct encoded encoded = {0};
-    struct sampling once = {.runs = 1, .deadline = clock_now() + PROGRAMS * patience};
-    struct outcome outcome;
-    struct workload w;
-    if (!workload_open(&w, o, c, &outcome))
-        return INFINITY;
-    if (workload_encode(&w, &encoded, &once, &outcome)) {
-        most = 0;
-        for (enum program_kind p = 0; p < PROGRAMS && most < INFINITY && !interrupt_signal(); p++)
-            if (config_runs(o, c, p))
-                most = fmax(most, time_program(&w, p, clock_now() + patience));
-    }
-    workload_close(&w);
-    encoded_free(&encoded);
-    return most;
+    enum { PROBE_RUNS = 6 };
+    double seconds[TIMED], most = 0;
+    probe_times(s->options, c, 8 * PROBE_RUNS * s->limit, seconds);
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        most = fmax(most, seconds[p]);
+    return seconds[PROGRAMS] < INFINITY ? most : INFINITY;
 }
 
 /* Near the limit, the longest of several probes: the row of the size found has to meet the limit too. */

@@ -163,11 +163,13 @@ static void measure(struct tape *t, const struct life *lives)
             t->live[e][s->category] = add_bytes(t->live[e][s->category], s->bytes);
     }
     p->peak_entry = -1;
+    double sum = 0;
     memcpy(p->at_peak, persistent, sizeof persistent);
     for (int e = 0; e < t->main.count; e++) {
         for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
             t->live[e][c] = add_bytes(t->live[e][c], persistent[c]);
         int64_t live = tape_live_bytes(t, e), operands = live_operands(t, e);
+        sum += (double)live;
         p->operands = operands > p->operands ? operands : p->operands;
         if (p->peak_entry >= 0 && live <= p->peak)
             continue;
@@ -175,6 +177,8 @@ static void measure(struct tape *t, const struct life *lives)
         p->peak_entry = e;
         memcpy(p->at_peak, t->live[e], sizeof t->live[e]);
     }
+    bool exact = t->main.count > 0 && p->peak < BYTES_MOST;
+    p->average = exact ? (int64_t)(sum / t->main.count) : p->peak;
 }
 
 const struct plan *tape_plan(struct tape *t)

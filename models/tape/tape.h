@@ -126,6 +126,7 @@ struct plan {
     int64_t arena;                      /* bytes; this and those below saturate at BYTES_MOST */
     int64_t peak;                       /* largest number of live bytes */
     int64_t operands;                   /* the same without workspace */
+    int64_t average;                    /* mean of the live bytes over the entries, each counted once */
     int64_t at_peak[MEMORY_CATEGORIES]; /* by category, at that entry */
     int peak_entry;                     /* the first entry with the peak; -1 for an empty tape */
 };

@@ -1,0 +1,342 @@
+/*
+ * Between the two deciding points (x0, r0) and (x1, r1), r the ratio of the times, the ratio is taken to be a
+ * power of x, so that it is 1 at
+ *
+ *     log x = log x0 + log(x1 / x0) log r0 / (log r0 - log r1).
+ *
+ * The interval has the ends that follow from both lower and from both upper ends of the intervals of r0 and
+ * r1. Both intervals exclude 1 on opposite sides, so it lies between x0 and x1.
+ */
+#include "analysis/compare/crossing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An axis of variants, and the axes that one of its values may determine. */
+struct contest {
+    const char *axis, *determines[2];
+    bool encodings; /* the variants compute the encoding; otherwise they run the programs */
+};
+
+static const struct contest contests[] = {
+    {"model", {"attention", "mpnn"}, false},
+    {"attention", {NULL}, false},
+    {"mpnn", {NULL}, false},
+    {"op", {"variant"}, false},
+    {"threads", {NULL}, false},
+    {"solver", {NULL}, true},
+};
+
+/* A row of a variant. */
+struct entry {
+    const struct row *row;
+    double x;
+    char group[AXES_TEXT], name[AXES_TEXT];
+};
+
+static int by_variant(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->group, y->group);
+    order = order ? order : strcmp(x->name, y->name);
+    return order ? order : (x->x > y->x) - (x->x < y->x);
+}
+
+static bool is_among(const struct contest *c, const struct field *axis)
+{
+    if (strcmp(c->axis, axis->path) == 0)
+        return true;
+    for (size_t i = 0; i < 2 && c->determines[i]; i++)
+        if (strcmp(c->determines[i], axis->path) == 0)
+            return true;
+    return false;
+}
+
+/* The axes in which rows of one group agree; returns how many. */
+static size_t axes_of_group(const struct rows *rows, const struct field *axis, const struct contest *c,
+                            const struct field *agree[AXES_MAX])
+{
+    const struct field *beside[AXES_MAX];
+    const struct field *variant = schema_find(c->axis);
+    size_t n = axes_beside(rows, axis, beside), kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!is_among(c, beside[i]) || (beside[i] != variant && !axes_determine(rows, variant, beside[i])))
+            agree[kept++] = beside[i];
+    return kept;
+}
+
+/* The rows that have a place on the axis and a variant, sorted; to be freed. Null c: without variants. */
+static struct entry *entries_of(const struct rows *rows, const struct field *axis, const struct contest *c,
+                                size_t *n)
+{
+    const struct field *agree[AXES_MAX];
+    size_t others = c ? axes_of_group(rows, axis, c, agree) : axes_beside(rows, axis, agree);
+    struct entry *entries = malloc((rows_count(rows) + 1) * sizeof *entries);
+    if (!entries)
+        abort();
+    *n = 0;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        struct entry *e = &entries[*n];
+        e->row = rows_at(rows, i);
+        *e->name = '\0';
+        if (!row_get_real(e->row, axis->path, &e->x) || !(e->x > 0))
+            continue;
+        if (c)
+            axes_describe(e->row, schema_find(c->axis), e->name);
+        axes_describe_all(e->row, agree, others, e->group);
+        *n += !c || *e->name;
+    }
+    qsort(entries, *n, sizeof *entries, by_variant);
+    return entries;
+}
+
+static bool has_median(const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    double median;
+    snprintf(path, sizeof path, "%s.time.median", program);
+    return row_get_real(row, path, &median);
+}
+
+static bool has_status(const struct row *row, const char *status)
+{
+    const char *text = "";
+    row_get_text(row, "status", &text);
+    return strcmp(text, status) == 0;
+}
+
+static bool differs(enum verdict_kind kind)
+{
+    return kind == VERDICT_FASTER || kind == VERDICT_SLOWER;
+}
+
+/* Where the power through (x0, r0) and (x1, r1) is 1. */
+static double crossing_at(double x0, double r0, double x1, double r1)
+{
+    return x0 * exp(log(x1 / x0) * log(r0) / (log(r0) - log(r1)));
+}
+
+static void locate(struct crossing *c)
+{
+    const struct crossing_point *a = &c->points[c->from], *b = &c->points[c->to];
+    double one = crossing_at(a->x, a->verdict.low, b->x, b->verdict.low);
+    double other = crossing_at(a->x, a->verdict.high, b->x, b->verdict.high);
+    c->at = crossing_at(a->x, a->verdict.ratio, b->x, b->verdict.ratio);
+    c->low = fmin(one, other);
+    c->high = fmax(one, other);
+}
+
+static void judge_times(struct crossing *c)
+{
+    size_t last = c->count, settled = 0;
+    c->from = c->to = c->changes = 0;
+    c->winner = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        enum verdict_kind kind = c->points[i].verdict.kind;
+        if (!differs(kind))
+            continue;
+        if (settled++ && kind != c->points[last].verdict.kind) {
+            c->from = last;
+            c->to = i;
+            c->changes++;
+        }
+        last = i;
+    }
+    c->kind = c->changes == 1                          ? CROSSING_FOUND
+              : c->changes == 0 && settled == c->count ? CROSSING_NONE
+                                                       : CROSSING_OPEN;
+    if (c->kind != CROSSING_OPEN)
+        c->winner = c->points[last].verdict.kind == VERDICT_FASTER;
+    if (c->kind == CROSSING_FOUND)
+        locate(c);
+}
+
+/* Whether variant v runs out of memory beyond a point up to which it fits, while the other fits. */
+static bool judge_memory(struct crossing *c, int v)
+{
+    size_t fits = c->count, fails = c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct crossing_point *p = &c->points[i];
+        if (row_is_ok(p->row[v]))
+            fits = i;
+        else if (fails == c->count && has_status(p->row[v], "oom") && row_is_ok(p->row[1 - v]))
+            fails = i;
+    }
+    c->kind = CROSSING_MEMORY;
+    c->from = fits;
+    c->to = fails;
+    c->winner = 1 - v;
+    return fits < fails && fails < c->count;
+}
+
+static void add(struct crossings *all, const struct crossing *c)
+{
+    all->list = realloc(all->list, (all->count + 1) * sizeof *all->list);
+    if (!all->list)
+        abort();
+    struct crossing *added = &all->list[all->count++];
+    *added = *c;
+    added->points = malloc(c->count * sizeof *c->points);
+    if (!added->points)
+        abort();
+    memcpy(added->points, c->points, c->count * sizeof *c->points);
+}
+
+/* The points at which both variants have a row, and of a program a time: a value given twice counts once. */
+static void collect_points(struct crossing *c, const struct entry *a, size_t n, const struct entry *b,
+                           size_t m, bool timed)
+{
+    c->count = 0;
+    for (size_t i = 0, k = 0; i < n; i++) {
+        while (k < m && b[k].x < a[i].x)
+            k++;
+        bool repeated = c->count > 0 && c->points[c->count - 1].x == a[i].x;
+        if (k == m || b[k].x != a[i].x || repeated)
+            continue;
+        struct crossing_point p = {.x = a[i].x, .row = {a[i].row, b[k].row}};
+        if (timed && !(has_median(p.row[0], c->program[0]) && has_median(p.row[1], c->program[1])))
+            continue;
+        if (timed)
+            p.verdict = verdict_programs(p.row[0], c->program[0], p.row[1], c->program[1], verdict_samples,
+                                         verdict_limits_default());
+        c->points[c->count++] = p;
+    }
+}
+
+/* What the rows of two variants in one group show: a[n] and b[m]. */
+static void add_two(struct crossings *all, const struct field *axis, const struct contest *contest,
+                    const struct entry *a, size_t n, const struct entry *b, size_t m)
+{
+    static const char *const programs[] = {"forward", "step", "kernel"}, *const encoding[] = {"encoding"};
+    const char *const *list = contest->encodings ? encoding : programs;
+    struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
+    char sparse[AXES_TEXT + 8];
+    if (!c.points)
+        abort();
+    snprintf(sparse, sizeof sparse, "sparse_%s", a->name);
+    bool comparable = strcmp(contest->axis, "op") != 0 || strcmp(sparse, b->name) == 0;
+    memcpy(c.name[0], a->name, AXES_TEXT);
+    memcpy(c.name[1], b->name, AXES_TEXT);
+    memcpy(c.group, a->group, AXES_TEXT);
+    for (size_t i = 0; comparable && i < (contest->encodings ? 1 : 3); i++) {
+        c.program[0] = c.program[1] = list[i];
+        collect_points(&c, a, n, b, m, true);
+        if (c.count < 2)
+            continue;
+        judge_times(&c);
+        add(all, &c);
+    }
+    c.program[0] = c.program[1] = NULL;
+    collect_points(&c, a, n, b, m, false);
+    for (int v = 0; v < 2 && comparable && c.count > 1; v++)
+        if (judge_memory(&c, v))
+            add(all, &c);
+    free(c.points);
+}
+
+/* The length of the run of entries with the same group, and with the same name if asked for. */
+static size_t run_of(const struct entry *e, size_t n, bool named)
+{
+    size_t i = 1;
+    while (i < n && strcmp(e[i].group, e->group) == 0 && (!named || strcmp(e[i].name, e->name) == 0))
+        i++;
+    return i;
+}
+
+/* All pairs of variants in one group. */
+static void add_variants(struct crossings *all, const struct field *axis, const struct contest *c,
+                         const struct entry *e, size_t n)
+{
+    size_t start[VARIANTS_MAX + 1] = {0}, variants = 0;
+    while (variants < VARIANTS_MAX && start[variants] < n) {
+        start[variants + 1] = start[variants] + run_of(e + start[variants], n - start[variants], true);
+        variants++;
+    }
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = i + 1; k < variants; k++)
+            add_two(all, axis, c, e + start[i], start[i + 1] - start[i], e + start[k],
+                    start[k + 1] - start[k]);
+}
+
+/* The encoding of each row against a program of the same row. */
+static void add_encodings(struct crossings *all, const struct field *axis, const struct entry *e, size_t n)
+{
+    static const char *const programs[][2] = {{"forward", "an inference run"}, {"step", "a training step"}};
+    struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
+    if (!c.points)
+        abort();
+    memcpy(c.group, e->group, AXES_TEXT);
+    snprintf(c.name[1], AXES_TEXT, "the encoding");
+    for (size_t i = 0; i < 2; i++) {
+        c.program[0] = programs[i][0];
+        c.program[1] = "encoding";
+        snprintf(c.name[0], AXES_TEXT, "%s", programs[i][1]);
+        collect_points(&c, e, n, e, n, true);
+        if (c.count < 2)
+            continue;
+        judge_times(&c);
+        add(all, &c);
+    }
+    free(c.points);
+}
+
+/* c: null for encodings against programs. */
+static void add_contest(struct crossings *all, const struct rows *rows, const struct field *axis,
+                        const struct contest *c)
+{
+    size_t n;
+    struct entry *entries = entries_of(rows, axis, c, &n);
+    for (size_t i = 0, length; i < n; i += length) {
+        length = run_of(entries + i, n - i, false);
+        if (c)
+            add_variants(all, axis, c, entries + i, length);
+        else
+            add_encodings(all, axis, entries + i, length);
+    }
+    free(entries);
+}
+
+/* Whether an axis of variants is determined by the model, which names them already. */
+static bool is_named_by_model(const struct rows *rows, const struct field *axis)
+{
+    const struct field *model = schema_find("model");
+    return is_among(&contests[0], axis) && axis != model && axes_vary(rows, model) &&
+           axes_determine(rows, model, axis);
+}
+
+struct crossings crossings_find(const struct rows *rows)
+{
+    struct crossings all = {0};
+    const struct field *numeric[AXES_MAX];
+    size_t n = axes_numeric(rows, numeric);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < sizeof contests / sizeof *contests; k++) {
+            const struct field *variant = schema_find(contests[k].axis);
+            if (variant != numeric[i] && axes_vary(rows, variant) && !is_named_by_model(rows, variant))
+                add_contest(&all, rows, numeric[i], &contests[k]);
+        }
+        add_contest(&all, rows, numeric[i], NULL);
+    }
+    return all;
+}
+
+void crossings_free(struct crossings *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        free(c->list[i].points);
+    free(c->list);
+    *c = (struct crossings){0};
+}
+
+bool crossing_is_settled(const struct crossing *c)
+{
+    bool judged = c->kind == CROSSING_MEMORY;
+    for (size_t i = 0; i < c->count; i++)
+        for (int v = 0; v < 2; v++)
+            if (row_is_ok(c->points[i].row[v]) && row_unchecked(c->points[i].row[v]))
+                return false;
+    for (size_t i = 0; i < c->count; i++)
+        judged = judged || !c->points[i].verdict.unjudged;
+    return judged;
+}

@@ -1,0 +1,125 @@
+#include "analysis/compare/crossing_chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/charts/chart_script.h"
+#include "analysis/charts/figure.h"
+#include "analysis/charts/frame.h"
+#include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
+#include "analysis/compare/crossing.h"
+#include "analysis/record/plain.h"
+
+/* The crossings that are drawn, all over the axis of the first. */
+struct crossing_chart {
+    size_t count;
+    const struct crossing *list[LINES_MAX];
+    char label[LINES_MAX][2 * AXES_TEXT + 8];
+    struct quantity quantities[LINES_MAX];
+    struct chart_data data;
+};
+
+static void choose(struct crossing_chart *c, const struct crossings *all)
+{
+    for (size_t i = 0; i < all->count && c->count < LINES_MAX; i++) {
+        const struct crossing *one = &all->list[i];
+        if (one->kind == CROSSING_FOUND && (c->count == 0 || one->axis == c->list[0]->axis))
+            c->list[c->count++] = one;
+    }
+}
+
+/* "step: sparse attention / dense attention" */
+static void set_label(struct crossing_chart *c, size_t i)
+{
+    const struct crossing *one = c->list[i];
+    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s", one->program[0], one->name[1], one->name[0]);
+    c->quantities[i] = (struct quantity){.label = c->label[i], .subject = c->label[i], .kind = SERIES_RATE};
+}
+
+static struct series series_of(const struct crossing *c, const struct quantity *q)
+{
+    struct series s = {.quantity = q, .points = calloc(c->count, sizeof *s.points)};
+    if (!s.points)
+        abort();
+    snprintf(s.group, sizeof s.group, "%s", c->group);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct verdict *v = &c->points[i].verdict;
+        bool known = isfinite(v->low) && isfinite(v->high);
+        if (isfinite(v->ratio))
+            s.points[s.count++] = (struct point){
+                .at = {c->points[i].x, v->ratio, known ? v->low : v->ratio, known ? v->high : v->ratio},
+                .noisy = v->kind == VERDICT_UNCLEAR};
+    }
+    return s;
+}
+
+/* The line at 1, and a band over the interval of each crossing. */
+static void write_marks(FILE *out, const struct crossing_chart *c)
+{
+    fputs("set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#555555' linewidth "
+          "1.4\n",
+          out);
+    for (size_t i = 0; i < c->count; i++)
+        fprintf(out,
+                "set object %zu rectangle from first %.15g, graph 0 to first %.15g, graph 1 behind "
+                "fillcolor rgb '#f3e6df' fillstyle solid noborder\n",
+                i + 1, c->list[i]->low, c->list[i]->high);
+}
+
+static void write_chart(FILE *out, const void *what)
+{
+    const struct crossing_chart *c = what;
+    write_marks(out, c);
+    chart_write_lines(out, &c->data);
+}
+
+static void title_of(char title[CHART_TEXT], const struct crossing *c)
+{
+    char text[CHART_TEXT];
+    snprintf(text, sizeof text, "%s: %s overtakes %s at about %.3g %s", c->program[0], c->name[c->winner],
+             c->name[1 - c->winner], c->at, c->axis->unit);
+    gnuplot_escape(title, CHART_TEXT, text);
+}
+
+static enum chart_result draw_ratios(struct crossing_chart *c, const struct record *record,
+                                     const char *prefix, char *message)
+{
+    char title[CHART_TEXT];
+    struct series series[LINES_MAX];
+    const struct chart chart = {.axis = "time over time",
+                                .base = UNITS_SI,
+                                .unit = "",
+                                .title = title,
+                                .note = "ratios of medians, with their intervals; band: the interval of the "
+                                        "crossing; crosses: too noisy to tell",
+                                .count = 1,
+                                .quantities = {{.kind = SERIES_RATE}}};
+    const struct drawing drawing = {.rows = record_rows(record), .record = record, .axis = c->list[0]->axis};
+    for (size_t i = 0; i < c->count; i++) {
+        set_label(c, i);
+        series[i] = series_of(c->list[i], &c->quantities[i]);
+    }
+    c->data = (struct chart_data){&chart, &drawing, {c->count, series}};
+    title_of(title, c->list[0]);
+    const struct figure figure = {
+        .name = "crossover", .style = style_scaling, .write = write_chart, .what = c};
+    enum chart_result result = figures_draw(&figure, 1, prefix, message);
+    for (size_t i = 0; i < c->count; i++)
+        free(series[i].points);
+    return result;
+}
+
+bool crossing_chart_draw(const struct record *record, const char *prefix, FILE *log, char *message)
+{
+    struct crossings all = crossings_find(record_rows(record));
+    struct crossing_chart c = {0};
+    choose(&c, &all);
+    enum chart_result result = c.count > 0 ? draw_ratios(&c, record, prefix, message) : CHART_SKIPPED;
+    if (c.count > 0 && result != CHART_FAILED) {
+        plain_put(log, message);
+        putc('\n', log);
+    }
+    crossings_free(&all);
+    return result != CHART_FAILED;
+}

@@ -1,0 +1,63 @@
+/* Crossings in words. */
+#include <string.h>
+
+#include "analysis/compare/crossing.h"
+
+static bool same_program(const struct crossing *c)
+{
+    return c->program[0] && strcmp(c->program[0], c->program[1]) == 0;
+}
+
+static const char *beginning_of(const struct crossing *c)
+{
+    static const char *const subjects[][2] = {{"forward", "In inference"},
+                                              {"step", "In a training step"},
+                                              {"kernel", "As single ops"},
+                                              {"encoding", "In computing the encoding"}};
+    for (size_t i = 0; same_program(c) && i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(subjects[i][0], c->program[0]) == 0)
+            return subjects[i][1];
+    return c->kind == CROSSING_MEMORY ? "On this machine" : "By time";
+}
+
+/* Of the winner over the other one. */
+static double ratio_at(const struct crossing *c, size_t i)
+{
+    double ratio = c->points[i].verdict.ratio;
+    return c->winner ? ratio : 1 / ratio;
+}
+
+void crossing_print(FILE *out, const struct crossing *c)
+{
+    const char *winner = c->name[c->winner], *other = c->name[1 - c->winner], *unit = c->axis->unit;
+    double first = c->points[0].x, last = c->points[c->count - 1].x;
+    double from = c->points[c->from].x, to = c->points[c->to].x;
+    fprintf(out, "%s%s%s, ", beginning_of(c), *c->group ? ", " : "", c->group);
+    switch (c->kind) {
+    case CROSSING_FOUND:
+        fprintf(
+            out,
+            "%s %s %s between %.10g and %.10g %s, at about %.3g [%.3g, %.3g]: it takes %.3g times as long "
+            "with %.10g, and %.3g times with %.10g.\n",
+            winner, same_program(c) ? "overtakes" : "becomes cheaper than", other, from, to, unit, c->at,
+            c->low, c->high, ratio_at(c, c->from), from, ratio_at(c, c->to), to);
+        break;
+    case CROSSING_NONE:
+        fprintf(out,
+                "%s is faster than %s at all %zu values from %.10g to %.10g %s, so neither overtakes the "
+                "other there.\n",
+                winner, other, c->count, first, last, unit);
+        break;
+    case CROSSING_OPEN:
+        fprintf(out,
+                c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s.\n"
+                               : "the rows cannot tell where, or whether, %s or %s overtakes the other "
+                                 "from %.10g to %.10g %s.\n",
+                c->name[0], c->name[1], first, last, unit);
+        break;
+    case CROSSING_MEMORY:
+        fprintf(out, "%s runs out of memory between %.10g and %.10g %s; %s fits with %.10g.\n", other, from,
+                to, unit, winner, to);
+        break;
+    }
+}

@@ -1,0 +1,311 @@
+#include "bench/sweep/crossover.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/axes.h"
+#include "analysis/record/plain.h"
+#include "analysis/statistics/statistics.h"
+#include "bench/base/interrupt.h"
+#include "bench/row/fields.h"
+#include "bench/row/workload.h"
+#include "bench/show/profile.h"
+#include "bench/sweep/bisect.h"
+#include "bench/sweep/probe_times.h"
+
+enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
+
+static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the ceilings", "quick runs"};
+
+enum { ROUNDS = 3, PROBES_MAX = 64, SIDE_ROWS = 2 };
+
+static const double near = 1.25;      /* ratios below it are probed ROUNDS times */
+static const double tolerance = 0.05; /* of the search by quick runs */
+static const double distinct = 0.05;  /* difference of times that rows should show, in logarithms */
+
+/* A search for one program. */
+struct search {
+    struct options options; /* a copy, whose axis has only the value below */
+    double value;
+    const struct ceilings *ceilings;
+    enum program_kind program;
+    enum way way;
+    int probes;
+    struct {
+        double x, ratio; /* its logarithm */
+    } probe[PROBES_MAX];
+};
+
+static bool of_encoding(const struct search *s)
+{
+    return s->options.crossover.kind == CROSSOVER_ENCODING;
+}
+
+static struct config variant_at(struct search *s, int variant, double x)
+{
+    s->value = x;
+    return config_at(&s->options, of_encoding(s) ? 0 : variant);
+}
+
+/* The sum of the least times of a tape's entries; NAN without ceilings. */
+static double least_time(struct tape *t, const struct calibration *c)
+{
+    tape_plan(t);
+    struct profile p = profile_plan(t, c);
+    double seconds = profile_total(&p).least;
+    profile_free(&p);
+    return seconds;
+}
+
+/* What a variant needs by its tape; NAN if that is not known. */
+static double planned(struct search *s, int variant, double x)
+{
+    struct workload w;
+    struct message error;
+    struct config c = variant_at(s, variant, x);
+    double need = NAN;
+    if (workload_plan(&w, &s->options, &c, &error)) {
+        struct recording r = workload_record(&w, s->program);
+        if (s->way == BY_FLOPS)
+            need = tape_total(r.tape).flops < 0 ? NAN : (double)tape_total(r.tape).flops;
+        else if (s->way == BY_MEMORY)
+            need = (double)tape_plan(r.tape)->arena;
+        else
+            need = least_time(r.tape, ceilings_for(s->ceilings, c.threads));
+        tape_free(r.tape);
+    }
+    workload_close(&w);
+    return need;
+}
+
+static double measured(struct search *s, int variant, double x)
+{
+    static const double share = 0.25; /* of the budget, for one probe of one program */
+    double seconds[TIMED];
+    struct config c = variant_at(s, variant, x);
+    probe_times(&s->options, &c, share * s->options.sampling.budget, seconds);
+    return seconds[of_encoding(s) && variant ? PROGRAMS : s->program];
+}
+
+/* The logarithm of what the second variant needs over what the first does. */
+static double ratio_at(void *context, double x)
+{
+    struct search *s = context;
+    double ratio[ROUNDS];
+    size_t n = 0;
+    do {
+        double (*need)(struct search *, int, double) = s->way == BY_TIME ? measured : planned;
+        double first = need(s, 0, x);
+        ratio[n++] = log(need(s, 1, x) / first);
+    } while (s->way == BY_TIME && n < ROUNDS && fabs(ratio[n - 1]) < log(near) && !interrupt_signal());
+    double median = summarize(ratio, n).median;
+    if (s->probes < PROBES_MAX) {
+        s->probe[s->probes].x = x;
+        s->probe[s->probes++].ratio = median;
+    }
+    return median;
+}
+
+/* What a variant is called: "dense attention". */
+static void name_of(struct search *s, int variant, char text[AXES_TEXT])
+{
+    const struct crossover *o = &s->options.crossover;
+    struct config c = variant_at(s, variant, s->value);
+    if (of_encoding(s)) {
+        snprintf(text, AXES_TEXT, "%s", variant ? "the encoding" : program_name(s->program));
+        return;
+    }
+    struct row *row = row_new();
+    fields_config(row, &c, &s->options);
+    axes_describe(row, schema_find(o->kind == CROSSOVER_OPS ? "op" : axis_info(o->variants)->field), text);
+    row_free(row);
+}
+
+/* "forward, by planned memory: dense attention and sparse attention are equal between 301 and 302 nodes" */
+static void print_crossing(FILE *out, struct search *s, const struct bracket *b, double low, double high)
+{
+    char name[2][AXES_TEXT];
+    const char *unit = schema_find(axis_info(s->options.crossover.over)->field)->unit;
+    name_of(s, 0, name[0]);
+    name_of(s, 1, name[1]);
+    fprintf(out, "%s, by %s: ", program_name(s->program), ways[s->way]);
+    if (isnan(b->at_low) || isnan(b->at_high)) {
+        fputs(s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing : "not known", out);
+    } else if (b->found) {
+        plain_put(out, name[b->at_high < 0]);
+        fprintf(out, " needs less from between %.6g and %.6g %s on", b->low, b->high, unit);
+    } else if ((b->at_low < 0) == (b->at_high < 0) && b->at_low != 0) {
+        plain_put(out, name[b->at_low < 0]);
+        fprintf(out, " needs less from %.6g to %.6g %s: no crossover", low, high, unit);
+    } else {
+        fprintf(out, "no crossover from %.6g to %.6g %s", low, high, unit);
+    }
+    putc('\n', out);
+}
+
+static struct search search_of(const struct options *o, const struct ceilings *ceilings)
+{
+    return (struct search){.options = *o, .ceilings = ceilings};
+}
+
+/* Makes the copy of the options have one value, which is the search's. */
+static void own_value(struct search *s)
+{
+    s->options.axes[s->options.crossover.over] = (struct axis_values){.values = &s->value, .count = 1};
+}
+
+static void ends_of(const struct options *o, double *low, double *high)
+{
+    const struct axis_values *v = &o->axes[o->crossover.over];
+    *low = *high = v->values[0];
+    for (int i = 0; i < v->count; i++) {
+        *low = fmin(*low, v->values[i]);
+        *high = fmax(*high, v->values[i]);
+    }
+}
+
+static struct bracket search_along(struct search *s, enum way way, const struct options *o)
+{
+    bool whole = axis_info(o->crossover.over)->kind == AXIS_WHOLE;
+    double low, high;
+    ends_of(o, &low, &high);
+    s->way = way;
+    s->probes = 0;
+    return bisect(ratio_at, s, low, high, way == BY_TIME ? tolerance : whole ? 0 : 1e-3, whole);
+}
+
+static bool is_compared(const struct options *o, enum program_kind p)
+{
+    return o->programs[p] && (o->crossover.kind != CROSSOVER_ENCODING || (int)p == o->crossover.program);
+}
+
+void crossover_predict(const struct options *o, FILE *out)
+{
+    struct ceilings ceilings;
+    struct ceilings_request request = options_ceilings(o);
+    double low, high;
+    ends_of(o, &low, &high);
+    ceilings_kept(&ceilings, &request);
+    for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
+        for (enum way way = BY_FLOPS; way < BY_TIME && is_compared(o, p); way++) {
+            struct search s = search_of(o, &ceilings);
+            own_value(&s);
+            s.program = p;
+            struct bracket b = search_along(&s, way, o);
+            print_crossing(out, &s, &b, low, high);
+        }
+    ceilings_free(&ceilings);
+}
+
+/* The probe furthest inwards on one side whose ratio is distinct from 1; the end of that side if there is
+ * none.
+ */
+static int anchor(const struct search *s, const struct bracket *b, bool above)
+{
+    int best = above;
+    for (int i = 0; i < s->probes; i++) {
+        double x = s->probe[i].x, ratio = s->probe[i].ratio, sign = above ? b->at_high : b->at_low;
+        bool outside = above ? x >= b->high : x <= b->low;
+        bool further = above ? x < s->probe[best].x : x > s->probe[best].x;
+        if (outside && further && isfinite(ratio) && fabs(ratio) >= distinct && (ratio < 0) == (sign < 0))
+            best = i;
+    }
+    return best;
+}
+
+/*
+ * The values of the rows: SIDE_ROWS on each side of where the power through the two anchors is 1, the inner
+ * ones 5 % away from it or, if that is more, where the times should differ by `distinct`.
+ */
+static void place_rows(const struct search *s, const struct bracket *b, double values[2 * SIDE_ROWS])
+{
+    static const double least = 0.049, most = 1, outer = 2.5;
+    int i = anchor(s, b, false), k = anchor(s, b, true);
+    double below = s->probe[i].ratio, above = s->probe[k].ratio, span = log(s->probe[k].x / s->probe[i].x);
+    double center = sqrt(b->low * b->high), width = least;
+    if (isfinite(below) && isfinite(above)) {
+        center = s->probe[i].x * exp(span * below / (below - above));
+        width = fmin(fmax(distinct * span / fabs(above - below), least), most);
+    }
+    values[0] = center * exp(-outer * width);
+    values[1] = center * exp(-width);
+    values[2] = center * exp(width);
+    values[3] = center * exp(outer * width);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Replaces the values of the axis by these, within its ends, rounded, and each once. */
+static void set_values(struct options *o, double *values, int count)
+{
+    struct axis_values *axis = &o->axes[o->crossover.over];
+    bool whole = axis_info(o->crossover.over)->kind == AXIS_WHOLE;
+    double low, high;
+    int kept = 0;
+    ends_of(o, &low, &high);
+    double *rows = malloc((size_t)count * sizeof *rows);
+    if (!rows)
+        abort();
+    for (int i = 0; i < count; i++) {
+        double x = fmin(fmax(values[i], low), high);
+        values[i] = whole ? round(x) : x;
+    }
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    for (int i = 0; i < count; i++)
+        if (kept == 0 || values[i] != rows[kept - 1])
+            rows[kept++] = values[i];
+    free(axis->values);
+    axis->values = rows;
+    axis->count = kept;
+}
+
+static void print_rows(const struct options *o)
+{
+    const struct axis_values *v = &o->axes[o->crossover.over];
+    fputs("rows at", stderr);
+    for (int i = 0; i < v->count; i++)
+        fprintf(stderr, "%s %.6g", i ? "," : "", v->values[i]);
+    fprintf(stderr, " %s\n", schema_find(axis_info(o->crossover.over)->field)->unit);
+}
+
+bool crossover_find(struct options *o)
+{
+    static const struct ceilings none;
+    double values[PROGRAMS * 2 * SIDE_ROWS], low, high;
+    int count = 0;
+    crossover_predict(o, stderr);
+    ends_of(o, &low, &high);
+    for (enum program_kind p = 0; p < PROGRAMS && !o->device.meta && !interrupt_signal(); p++) {
+        struct search s = search_of(o, &none);
+        if (!is_compared(o, p))
+            continue;
+        own_value(&s);
+        memset(s.options.programs, 0, sizeof s.options.programs);
+        s.options.programs[p] = true;
+        s.program = p;
+        struct bracket b = search_along(&s, BY_TIME, o);
+        if (interrupt_signal())
+            return false;
+        print_crossing(stderr, &s, &b, low, high);
+        if (b.found) {
+            place_rows(&s, &b, values + count);
+            count += 2 * SIDE_ROWS;
+        }
+    }
+    if (interrupt_signal())
+        return false;
+    if (o->device.meta)
+        return true;
+    if (count == 0) {
+        values[count++] = low;
+        values[count++] = high;
+    }
+    set_values(o, values, count);
+    print_rows(o);
+    return true;
+}

@@ -1,0 +1,47 @@
+#include "bench/sweep/probe_times.h"
+
+#include <math.h>
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
+
+enum { RUNS = 5 };
+
+/* The median time of a program; INFINITY if it does not fit or does not finish by the deadline. */
+static double time_program(const struct workload *w, enum program_kind kind, double deadline)
+{
+    struct sampling rule = {.warmup = 1, .runs = RUNS, .deadline = deadline};
+    struct recording r = workload_record(w, kind);
+    struct outcome outcome;
+    double median = INFINITY;
+    if (workload_load(w, kind, &r, &outcome)) {
+        tape_init(r.tape);
+        struct samples s = sample_tape(r.tape, &rule);
+        if (s.n == RUNS)
+            median = summarize(s.seconds, RUNS).median;
+        samples_free(&s);
+    }
+    tape_free(r.tape);
+    return median;
+}
+
+void probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED])
+{
+    struct encoded encoded = {0};
+    struct sampling once = {.runs = 1, .deadline = clock_now() + PROGRAMS * patience};
+    struct outcome outcome;
+    struct workload w;
+    bool fits = workload_open(&w, o, c, &outcome), opened = fits;
+    fits = fits && workload_encode(&w, &encoded, &once, &outcome);
+    seconds[PROGRAMS] = !fits ? INFINITY : encoded.samples.n > 0 ? encoded.samples.seconds[0] : 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        seconds[p] = !config_runs(o, c, p)         ? 0
+                     : fits && !interrupt_signal() ? time_program(&w, p, clock_now() + patience)
+                                                   : INFINITY;
+        fits = fits && seconds[p] < INFINITY;
+    }
+    if (opened)
+        workload_close(&w);
+    encoded_free(&encoded);
+}
