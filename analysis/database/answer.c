@@ -7,27 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value as a text to be freed, null for null: UTF-8, and no control characters but line breaks. */
-static char *read_cell_text(sqlite3_stmt *statement, int column)
+/* A value as a text in UTF-8, to be freed; null for null. */
+static char *read_value_text(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
-    char *clean = text ? scan_clean(text) : NULL, *plain = NULL;
-    size_t size;
-    FILE *out = text ? open_memstream(&plain, &size) : NULL;
-    if (text && (!clean || !out))
+    char *clean = text ? scan_clean(text) : NULL;
+    if (text && !clean)
         abort();
-    for (const char *at = clean; text; at++) {
-        size_t length = strcspn(at, "\n");
-        plain_put_part(out, at, length);
-        at += length;
-        if (!*at)
-            break;
-        putc('\n', out);
-    }
-    free(clean);
-    if (out && fclose(out) != 0)
-        abort();
-    return plain;
+    return clean;
 }
 
 int answer_read(struct answer *a, sqlite3_stmt *statement, size_t most)
@@ -39,7 +26,7 @@ int answer_read(struct answer *a, sqlite3_stmt *statement, size_t most)
         if (!a->cells)
             abort();
         for (size_t c = 0; c < a->columns; c++)
-            a->cells[a->count * a->columns + c] = read_cell_text(statement, (int)c);
+            a->cells[a->count * a->columns + c] = read_value_text(statement, (int)c);
         a->count++;
     }
     return status;
@@ -59,20 +46,42 @@ const char *answer_cell(const struct answer *a, size_t line, size_t column)
     return cell ? cell : "";
 }
 
+/* Writes a text as a value of CSV, without control characters but line breaks. */
+static void put_plain(FILE *out, const char *text)
+{
+    char *plain = NULL;
+    size_t size;
+    FILE *lines = open_memstream(&plain, &size);
+    if (!lines)
+        abort();
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        plain_put_part(lines, text, length);
+        text += length;
+        if (!*text)
+            break;
+        putc(*text++, lines);
+    }
+    if (fclose(lines) != 0)
+        abort();
+    csv_text(out, plain);
+    free(plain);
+}
+
 int answer_csv(FILE *out, sqlite3_stmt *statement, bool names, size_t *lines)
 {
     int status, columns = sqlite3_column_count(statement);
     for (int c = 0; c < columns && names; c++) {
         fputs(c ? "," : "", out);
-        csv_text(out, sqlite3_column_name(statement, c));
+        put_plain(out, sqlite3_column_name(statement, c));
     }
     fputs(names ? "\n" : "", out);
     while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int c = 0; c < columns; c++) {
-            char *text = read_cell_text(statement, c);
+            char *text = read_value_text(statement, c);
             fputs(c ? "," : "", out);
             if (text)
-                csv_text(out, text);
+                put_plain(out, text);
             free(text);
         }
         putc('\n', out);

@@ -1,4 +1,5 @@
-/* One transaction holds the rows of several files, but a file is never in two. */
+/* Files are imported in batches: all of a batch are parsed at once, in threads, and written in one
+ * transaction. */
 #include "analysis/database/import.h"
 
 #include "analysis/database/database.h"
@@ -13,12 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    COMMIT_FILES = 32, /* most files of a transaction, and bytes */
-    COMMIT_BYTES = 1 << 24,
-    HASH_TEXT = 64,
-    MACHINE_TEXT = 512
-};
+enum { BATCH = 32, HASH_TEXT = 64, MACHINE_TEXT = 512 };
 
 enum statement {
     FIND_HASH,
@@ -41,9 +37,18 @@ enum { FILE_COLUMNS = 6, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
 struct importer {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENTS];
-    size_t files, bytes;      /* since the last commit */
     bool failed;              /* the store could not be written: nothing more is done */
     char error[MESSAGE_SIZE]; /* why */
+};
+
+/* A result file. */
+struct source {
+    const char *path;
+    char hash[HASH_TEXT]; /* of the file and its journal */
+    size_t bytes;         /* of both */
+    bool readable, known; /* known: the store has it */
+    struct record *record;
+    char error[MESSAGE_SIZE]; /* if it is not readable, or neither known nor a record */
 };
 
 /* A file of the store, and a row of it. */
@@ -139,18 +144,23 @@ static bool run_bound(struct importer *im, enum statement s, int64_t found[2])
     return status == SQLITE_ROW;
 }
 
-/* The hash of a file and its journal, and their bytes. */
-static bool hash_file(const char *path, char hash[HASH_TEXT], size_t *bytes, char *error)
+static void hash_source(struct source *s)
 {
-    char ignored[MESSAGE_SIZE], *beside = journal_path(path);
+    char ignored[MESSAGE_SIZE], *beside = journal_path(s->path);
     struct base file, journal;
-    bool good = base_of_file(path, &file, error);
+    s->readable = base_of_file(s->path, &file, s->error);
     base_of_file(beside, &journal, ignored); /* empty if there is none */
     free(beside);
-    *bytes = file.bytes + journal.bytes;
-    snprintf(hash, HASH_TEXT, "%016llx%016llx", (unsigned long long)file.checksum,
+    s->bytes = file.bytes + journal.bytes;
+    snprintf(s->hash, HASH_TEXT, "%016llx%016llx", (unsigned long long)file.checksum,
              (unsigned long long)journal.checksum);
-    return good;
+}
+
+static bool is_known(struct importer *im, const struct source *s)
+{
+    int64_t there[2];
+    bind_text(im, FIND_HASH, 1, s->hash);
+    return run_bound(im, FIND_HASH, there);
 }
 
 /* The hash of what identifies a run: the texts of its head, which say when it began, and its machine. */
@@ -300,88 +310,85 @@ static int64_t put_head(struct importer *im, const struct value *head)
 }
 
 /* Adds a record, unless the store has more of its run. */
-static bool put_record(struct importer *im, const char *path, const char *hash, size_t bytes,
-                       const struct record *record)
+static bool put_record(struct importer *im, const struct source *from)
 {
-    const struct value *head = record_head(record);
+    const struct value *head = record_head(from->record);
+    const struct rows *rows = record_rows(from->record);
     struct place at = {.machine = machine_of(im, head)};
     int64_t there[2];
-    char run[HASH_TEXT], *clean = scan_clean(path);
-    if (!clean)
+    char run[HASH_TEXT], *path = scan_clean(from->path);
+    if (!path)
         abort();
     hash_run(head, run);
     bind_text(im, FIND_RUN, 1, run);
-    bool known = run_bound(im, FIND_RUN, there), more = !known || (int64_t)bytes >= there[1];
+    bool known = run_bound(im, FIND_RUN, there), more = !known || (int64_t)from->bytes >= there[1];
     if (known && more) {
         bind_count(im, DROP_FILE, 1, there[0]);
         run_bound(im, DROP_FILE, NULL);
     }
     if (more) {
-        bind_text(im, ADD_FILE, 2, hash);
+        bind_text(im, ADD_FILE, 2, from->hash);
         bind_text(im, ADD_FILE, 3, run);
-        bind_count(im, ADD_FILE, 4, (int64_t)bytes);
-        bind_text(im, ADD_FILE, 5, clean);
+        bind_count(im, ADD_FILE, 4, (int64_t)from->bytes);
+        bind_text(im, ADD_FILE, 5, path);
         bind_count(im, ADD_FILE, 6, at.machine);
         at.file = put_head(im, head);
         value_get_text(head, "started", &at.started);
         put_tags(im, at.file, value_get(head, "tags"));
-        for (size_t i = 0; i < rows_count(record_rows(record)); i++)
-            put_row(im, &at, rows_at(record_rows(record), i));
+        for (size_t i = 0; i < rows_count(rows); i++)
+            put_row(im, &at, rows_at(rows, i));
     }
-    free(clean);
+    free(path);
     return more;
 }
 
-/* Imports a file; false with a message if it is broken. */
-static bool import_one(struct importer *im, const char *path, struct import_tally *tally, char *error)
+/* Reads the files of a batch that the store does not have. */
+static void read_batch(struct importer *im, struct source *batch, size_t n)
 {
-    char hash[HASH_TEXT];
-    int64_t there[2];
-    size_t bytes;
-    if (!hash_file(path, hash, &bytes, error))
-        return false;
-    bind_text(im, FIND_HASH, 1, hash);
-    if (run_bound(im, FIND_HASH, there)) {
-        tally->known++;
-        return true;
-    }
-    struct record *record = record_load_any(path, error);
-    if (record && put_record(im, path, hash, bytes, record)) {
-        tally->files++;
-        tally->rows += rows_count(record_rows(record));
-        im->files++;
-        im->bytes += bytes;
-    } else if (record) {
-        tally->known++;
-    }
-    record_free(record);
-    return record != NULL;
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < n; i++)
+        hash_source(&batch[i]);
+    for (size_t i = 0; i < n; i++)
+        batch[i].known = batch[i].readable && is_known(im, &batch[i]);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < n; i++)
+        if (batch[i].readable && !batch[i].known)
+            batch[i].record = record_load_any(batch[i].path, batch[i].error);
 }
 
-/* Imports all files in transactions; false if the store cannot be written, which undoes the last transaction.
- */
-static bool import_all(struct importer *im, char *const *files, size_t count, FILE *warnings,
-                       struct import_tally *tally, char *error)
+static void put_source(struct importer *im, const struct source *s, FILE *warnings,
+                       struct import_tally *tally)
 {
-    char broken[MESSAGE_SIZE];
-    bool good = database_run(im->db, "BEGIN IMMEDIATE", error);
-    for (size_t i = 0; good && i < count; i++) {
-        if (!import_one(im, files[i], tally, broken)) {
-            fputs("skipped: ", warnings);
-            plain_put(warnings, broken);
-            putc('\n', warnings);
-            tally->broken++;
-        }
-        if (im->failed) {
-            memcpy(error, im->error, MESSAGE_SIZE);
-            return false;
-        }
-        if (im->files >= COMMIT_FILES || im->bytes >= COMMIT_BYTES) {
-            good = database_run(im->db, "COMMIT", error) && database_run(im->db, "BEGIN IMMEDIATE", error);
-            im->files = im->bytes = 0;
-        }
+    if (!s->known && !s->record) {
+        fputs("skipped: ", warnings);
+        plain_put(warnings, s->error);
+        putc('\n', warnings);
+        tally->broken++;
+    } else if (s->known || is_known(im, s) || !put_record(im, s)) { /* it may be twice in a batch */
+        tally->known++;
+    } else {
+        tally->files++;
+        tally->rows += rows_count(record_rows(s->record));
     }
-    return good && database_run(im->db, "COMMIT", error);
+}
+
+/* Imports a batch; if the store cannot be written, nothing of it. */
+static bool import_batch(struct importer *im, char *const *files, size_t n, FILE *warnings,
+                         struct import_tally *tally, char *error)
+{
+    struct source batch[BATCH] = {{.path = NULL}};
+    for (size_t i = 0; i < n; i++)
+        batch[i].path = files[i];
+    bool good = database_run(im->db, "BEGIN IMMEDIATE", error);
+    if (good)
+        read_batch(im, batch, n);
+    for (size_t i = 0; i < n && good; i++)
+        put_source(im, &batch[i], warnings, tally);
+    for (size_t i = 0; i < n; i++)
+        record_free(batch[i].record);
+    if (im->failed)
+        memcpy(error, im->error, MESSAGE_SIZE);
+    return good && !im->failed && database_run(im->db, "COMMIT", error);
 }
 
 bool import_files(const char *store, char *const *files, size_t count, FILE *warnings,
@@ -389,9 +396,11 @@ bool import_files(const char *store, char *const *files, size_t count, FILE *war
 {
     struct importer im = {.db = database_create(store, error)};
     *tally = (struct import_tally){.opened = im.db != NULL};
-    bool good = im.db && prepare_all(&im, error) && import_all(&im, files, count, warnings, tally, error);
+    bool good = im.db && prepare_all(&im, error);
+    for (size_t i = 0; i < count && good; i += BATCH)
+        good = import_batch(&im, files + i, count - i < BATCH ? count - i : BATCH, warnings, tally, error);
     for (size_t i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(im.statements[i]);
-    sqlite3_close(im.db);
+    sqlite3_close(im.db); /* undoes a transaction that failed */
     return good;
 }
