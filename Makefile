@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full compare-gpus test tests tests-small no-cmocka soak mutants style probe help FORCE
+.PHONY: all install uninstall bench bench-full report compare-gpus test tests tests-small no-cmocka soak mutants style probe help FORCE
 all:
 
 ## Variables
@@ -127,6 +127,12 @@ $(OBJ)/analysis/charts/styles.inc: $(wildcard analysis/plots/*.gp) Makefile
 	@mkdir -p $(@D)
 	@for style in $(filter %.gp,$^); do echo "const char style_$$(basename "$$style" .gp)[] =" && \
 	    sed '/^#/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' "$$style" && echo ';' || exit; done >$@
+# The style and the script of reports as strings.
+$(OBJ)/analysis/report/page.o: way := -I$(OBJ)
+$(OBJ)/analysis/report/page.o: $(OBJ)/analysis/report/page.inc
+$(OBJ)/analysis/report/page.inc: analysis/report/embed.sh analysis/report/page.css analysis/report/page.js Makefile
+	@mkdir -p $(@D)
+	@analysis/report/embed.sh analysis/report/page.css analysis/report/page.js >$@
 -include $(every:.o=.d)
 
 # CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc
@@ -191,7 +197,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/query: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/query $(BUILD)/report: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
@@ -261,7 +267,7 @@ $(programs): $(version)
 $(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_bench) $(slower): | $(version)
 
 ## Targets
-##   all          every benchmark, plot, compare, findings and query (what a bare `make` does)
+##   all          every benchmark, plot, compare, findings, query and report (what a bare `make` does)
 all: $(programs) $(cuda)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)
@@ -274,6 +280,9 @@ bench: $(programs) $(if $(DEVICE),$(cuda))
 ##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all
 	@bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
+##   report       results/local/report.html: the results of `make bench` and `make bench-full` on one page
+report: $(BUILD)/report
+	@bench/sets.sh report $(BUILD)
 ##   compare-gpus the committed results of machines side by side: GPUs, where there are some
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare

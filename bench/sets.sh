@@ -1,5 +1,6 @@
 #!/bin/sh
-# A set of benchmarks, one after the other: bench/sets.sh quick|full BUILD [DEVICE [MACHINE]]
+# A set of benchmarks, one after the other, or a page of their results:
+# bench/sets.sh quick|full|report BUILD [DEVICE [MACHINE]]
 #
 # BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
 # has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
@@ -8,12 +9,6 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
-# Check the device first: a missing one is reported once, and earlier results stay.
-"$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
-if ! mkdir -p "$results" 2>/dev/null || ! [ -w "$results" ]; then
-    echo "bench/sets.sh: $PWD/$results: cannot be written" >&2
-    exit 2
-fi
 
 # result|benchmark|about how many seconds it takes|flags
 quick_set()
@@ -39,10 +34,36 @@ bench_kernels|bench_kernels|60|
 bench_model|bench_model|40|
 END
 }
+
+# make_page: of the results that there are
+make_page()
+{
+    set --
+    for name in $(full_set | cut -d'|' -f1); do
+        [ ! -s "$results/$name.json" ] || set -- "$@" "$results/$name.json"
+    done
+    if [ $# = 0 ]; then
+        echo "bench/sets.sh: $PWD/$results: no result files: make bench" >&2
+        return 2
+    fi
+    "$build/report" "$@" --output "$results/report.html"
+}
+
 case $1 in
 quick | full) set_of=${1}_set ;;
-*) echo "bench/sets.sh: $1: quick or full" >&2 && exit 2 ;;
+report)
+    make_page
+    exit
+    ;;
+*) echo "bench/sets.sh: $1: quick, full or report" >&2 && exit 2 ;;
 esac
+
+# Check the device first: a missing one is reported once, and earlier results stay.
+"$build/bench_node_scaling" --device "$device" --nodes 1 --dry-run >/dev/null || exit 2
+if ! mkdir -p "$results" 2>/dev/null || ! [ -w "$results" ]; then
+    echo "bench/sets.sh: $PWD/$results: cannot be written" >&2
+    exit 2
+fi
 
 # measure BENCHMARK RESULT FLAG...: the table in RESULT.txt, if it is to be published with the messages
 measure()
@@ -94,7 +115,7 @@ $($set_of)
 END
 
 echo
-echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg."
+echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg; on one page: make report."
 [ -z "$large" ] || echo "These have rows that need more memory than there is:$large."
 [ -z "$failed" ] || echo "These failed or have rows that are not ok:$failed."
 if [ -n "$files" ]; then

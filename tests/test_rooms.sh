@@ -22,7 +22,7 @@ allowed()
 folders()
 {
     case $1 in
-    analysis) echo 'statistics record tables database fits charts compare findings' ;;
+    analysis) echo 'statistics record tables database fits charts compare findings report' ;;
     models) echo 'tape encodings layers' ;;
     bench) echo 'base machine time flops|show cli row sweep' ;;
     esac

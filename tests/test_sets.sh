@@ -26,6 +26,7 @@ for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model; d
     cp "$house/build/bench" "$house/build/bench_$name"
 done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
+printf '#!/bin/sh\necho "$*"\n' >"$house/build/report"
 chmod +x "$house"/build/*
 
 echo '  {"status": "ok"}, {"status": "failed"}, {"status": "oom"}' >"$house/rows"
@@ -38,7 +39,12 @@ run()
     echo "$?: $(tail -n 1 "$house/out")"
 }
 
+check 'without results there is no page' "$("$house/bench/sets.sh" report build 2>&1; echo $?)" \
+    "bench/sets.sh: $house/results/local: no result files: make bench
+2"
 check 'findings cover all files' "$(run 0)" '0: 6 files'
+check 'a page of all results' "$("$house/bench/sets.sh" report build)" "$(for name in node_scaling layer_scaling \
+    batch_scaling pe_scaling kernels model; do printf 'results/local/bench_%s.json ' $name; done)--output results/local/report.html"
 check 'findings cover rows that are not ok, and the exit status is 1' "$(run 1)" '1: 6 files'
 check 'benchmarks that did not run have no findings, though older files exist' "$(run 2 | cut -c1-19)" '1: These failed or '
 check 'an interrupt ends the run' "$(run 130)$(run 129)" '130: 129: '

@@ -11,7 +11,7 @@
 #define FORWARD "A forward pass"
 #define MEDIANS "medians, with their 95 % intervals"
 
-static const struct chart charts[] = {
+const struct chart chart_kinds[CHARTS_MAX] = {
     {.name = "time",
      .axis = "time of one run",
      .verb = "takes",
@@ -71,8 +71,6 @@ static const struct chart charts[] = {
      .quantities = {{"peak", "The encoding", "encoding.peak", SERIES_EXACT, NULL},
                     {"stored", "The encoding", "encoding.storage", SERIES_MEASURED, NULL}}},
 };
-enum { CHARTS = sizeof charts / sizeof *charts };
-_Static_assert(sizeof charts / sizeof *charts <= CHARTS_MAX, "more charts than chart_draw_all draws");
 _Static_assert((int)CHARTS_MAX <= (int)FIGURES_MAX, "more charts than figures_draw draws");
 
 enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct drawing *d,
@@ -110,5 +108,5 @@ enum chart_result chart_draw(const struct record *record, const struct field *ax
                               .rows = source.rows,
                               .record = record,
                               .axis = axis ? axis : axes_default(source.rows)};
-    return chart_draw_all(charts, CHARTS, &d, prefix, message);
+    return chart_draw_all(chart_kinds, CHARTS_MAX, &d, prefix, message);
 }

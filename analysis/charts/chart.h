@@ -21,6 +21,9 @@ enum chart_result chart_draw(const struct record *record, const struct field *ax
 
 enum { CHARTS_MAX = 6 };
 
+/* The charts of a record, in order. */
+extern const struct chart chart_kinds[CHARTS_MAX];
+
 /* The same for charts[n], at most CHARTS_MAX, of any drawing. */
 enum chart_result chart_draw_all(const struct chart *charts, size_t n, const struct drawing *d,
                                  const char *prefix, char *message);

@@ -4,65 +4,13 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/scale.h"
 #include "analysis/charts/text_width.h"
-#include "analysis/charts/ticks.h"
 #include "analysis/charts/title.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The range and the ticks of one axis. */
-struct scale {
-    double low, high;
-    size_t count;
-    double ticks[TICKS_MAX];
-};
-
-/* Adds a margin around the points: a fraction of their range, and at least a factor. */
-static void widen(struct scale *s, double share, double least)
-{
-    double factor = fmax(pow(s->high / s->low, share), least);
-    s->low /= factor;
-    s->high *= factor;
-}
-
-/* Ticks are at the measured sizes. */
-static struct scale scale_of_x(const struct series *series, size_t count)
-{
-    size_t n = 0, points = 0;
-    struct scale s = {.low = INFINITY, .high = 0};
-    for (size_t i = 0; i < count; i++)
-        points += series[i].count;
-    double *values = calloc(points + 1, sizeof *values);
-    if (!values)
-        abort();
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < series[i].count; k++) {
-            double x = values[n++] = series[i].points[k].at.x;
-            s.low = fmin(s.low, x);
-            s.high = fmax(s.high, x);
-        }
-    widen(&s, 0.04, 1.02);
-    s.count = ticks_at(values, n, s.low, s.high, s.ticks);
-    free(values);
-    return s;
-}
-
-/* The range includes intervals. */
-static struct scale scale_of_y(const struct series *series, size_t count, enum unit_base base)
-{
-    struct scale s = {.low = INFINITY, .high = 0};
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < series[i].count; k++) {
-            struct law_point p = series[i].points[k].at;
-            s.low = fmin(s.low, p.low > 0 ? p.low : p.y);
-            s.high = fmax(s.high, p.high);
-        }
-    widen(&s, 0.06, 1.3);
-    s.count = ticks_round(s.low, s.high, base, s.ticks);
-    return s;
-}
 
 /* Ticks of the value have its unit, unless it is the name of the axis already. */
 static void write_scale(FILE *out, char axis, const struct scale *s, const struct chart *values)
@@ -79,8 +27,7 @@ static void write_scale(FILE *out, char axis, const struct scale *s, const struc
     fputs(")\n", out);
 }
 
-/* "not drawn: step, grid graph; step, ba graph" */
-static void list_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
+void chart_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
 {
     enum { NAMED = 6 };
     size_t used = 0;
@@ -95,8 +42,7 @@ static void list_not_drawn(char text[CHART_TEXT], const struct series_set *set, 
         snprintf(text + used, CHART_TEXT - used, "; and %zu more", set->count - drawn - NAMED);
 }
 
-/* What the marks mean, and which rows are missing. */
-static void list_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
+void chart_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
 {
     char left_out[CHART_TEXT];
     bool law = false, noisy = false;
@@ -128,8 +74,8 @@ static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, boo
         title_of_lines(title, d->chart, &d->set, d->drawing->axis);
     chart_machine(machine, d->drawing->record, d->drawing->rows);
     chart_work(work, d->drawing->rows);
-    list_notes(notes, d, drawn, bars);
-    list_not_drawn(others, &d->set, drawn);
+    chart_notes(notes, d, drawn, bars);
+    chart_not_drawn(others, &d->set, drawn);
     frame_write(out, &f);
 }
 
@@ -173,8 +119,7 @@ static bool same_look(const struct series *a, const struct series *b, bool by_gr
            (!by_group || strcmp(a->group, b->group) == 0);
 }
 
-/* The colour, from 1: one for each program, or for each program and combination, in order of appearance. */
-static size_t look_of(const struct series *series, size_t i, bool by_group)
+size_t chart_look(const struct series *series, size_t i, bool by_group)
 {
     size_t look = 0;
     for (size_t k = 0;; k++) {
@@ -208,8 +153,8 @@ static double write_legend(FILE *out, const struct series *series, size_t n, con
         widest = fmax(widest, text_width(text));
         fprintf(out, "label[%zu] = ", i + 1);
         gnuplot_put_string(out, text);
-        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1, look_of(series, i, true),
-                i + 1, open, i + 1, !open && !s->law.terms);
+        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1,
+                chart_look(series, i, true), i + 1, open, i + 1, !open && !s->law.terms);
     }
     return widest;
 }
@@ -290,7 +235,7 @@ void chart_write_bars(FILE *out, const void *what)
     fprintf(out, ")\nleft = %.0f\n$bars << END\n", left);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s\"\n", i, bars[i].y, bars[i].low, bars[i].high,
-                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
+                chart_look(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
                 bars[i].value);
     fputs("END\n", out);
     struct scale x = scale_of_bars(bars, n, left, d->chart->base);

@@ -5,6 +5,7 @@
 #ifndef GTMARK_ANALYSIS_CHART_SCRIPT_H
 #define GTMARK_ANALYSIS_CHART_SCRIPT_H
 
+#include "analysis/charts/frame.h"
 #include "analysis/charts/series.h"
 #include "analysis/record/record.h"
 
@@ -35,5 +36,15 @@ enum {
 /* Write a script for plots/scaling.gp and for plots/bars.gp; `what` is a struct chart_data. */
 void chart_write_lines(FILE *out, const void *what);
 void chart_write_bars(FILE *out, const void *what);
+
+/* What the marks of the first `drawn` series mean, and which rows are missing. */
+void chart_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars);
+
+/* "not drawn: step, grid graph; step, ba graph": the series after the first `drawn`; "" if there are none. */
+void chart_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn);
+
+/* The colour of series i, from 1: one for each program or, by group, for each program and combination, in
+ * order of appearance. */
+size_t chart_look(const struct series *series, size_t i, bool by_group);
 
 #endif

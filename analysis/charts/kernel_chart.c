@@ -25,8 +25,7 @@ static bool is_default(const struct kernel_dots *d, const struct kernel_dot *dot
     return first->look == dot->look;
 }
 
-/* A finding on the default kernels, without noisy times. */
-static void percent_title(char text[CHART_TEXT], const struct kernel_dots *d)
+void percent_title(char text[CHART_TEXT], const struct kernel_dots *d)
 {
     double *reached = malloc((d->count + 1) * sizeof *reached);
     const char *name = "";

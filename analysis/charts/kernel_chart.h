@@ -3,6 +3,7 @@
 #define GTMARK_ANALYSIS_KERNEL_CHART_H
 
 #include "analysis/charts/figure.h"
+#include "analysis/charts/frame.h"
 #include "analysis/charts/kernel_dots.h"
 #include "analysis/record/record.h"
 
@@ -26,5 +27,25 @@ void roofline_chart_write(FILE *out, const void *what);
 
 /* Whether the record has the roofs. */
 bool roofline_chart_possible(const struct kernel_chart *c);
+
+enum { ROOFS_MAX = 8 };
+
+struct roofs {
+    double peak;    /* GFLOP/s */
+    size_t kernels; /* compared with them */
+    size_t count;
+    const char *name[ROOFS_MAX];
+    double bandwidth[ROOFS_MAX]; /* GB/s */
+};
+
+/* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
+struct roofs roofline_roofs(const struct kernel_chart *c);
+
+/* "The fastest kernel reaches 185 of 424 GFLOP/s (linear, simd); memory bounds 30 of the 41 ops with FLOPs",
+ * in gnuplot's markup. */
+void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs);
+
+/* The same about the percentages of default kernels; noisy times take no part. */
+void percent_title(char text[CHART_TEXT], const struct kernel_dots *d);
 
 #endif

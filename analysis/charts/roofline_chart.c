@@ -14,18 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOFS_MAX = 8, AREA_HEIGHT = 560 };
+enum { AREA_HEIGHT = 560 };
 
 /* Of the plot itself, in pixels: as in plots/roofline.gp. */
 static const double plot_width = CHART_WIDTH * (0.97 - 0.125), plot_height = AREA_HEIGHT - 64;
-
-struct roofs {
-    double peak;    /* GFLOP/s */
-    size_t kernels; /* compared with them */
-    size_t count;
-    const char *name[ROOFS_MAX];
-    double bandwidth[ROOFS_MAX]; /* GB/s */
-};
 
 struct view {
     double x0, x1, y0, y1;
@@ -79,8 +71,7 @@ static size_t kernels_under(const struct kernel_dots *d, const struct value *cal
     return n;
 }
 
-/* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
-static struct roofs roofs_of(const struct kernel_chart *c)
+struct roofs roofline_roofs(const struct kernel_chart *c)
 {
     struct roofs best = {0};
     for (struct walk w = value_walk(value_get(record_head(c->record), "calibrations")); walk_next(&w);) {
@@ -98,7 +89,7 @@ bool roofline_chart_possible(const struct kernel_chart *c)
     bool any = false;
     for (size_t i = 0; i < c->dots.count; i++)
         any = any || has_place(&c->dots.dots[i]);
-    return any && roofs_of(c).count > 0;
+    return any && roofline_roofs(c).count > 0;
 }
 
 static int by_intensity(const void *a, const void *b)
@@ -277,8 +268,7 @@ static void list_ops(char text[CHART_TEXT], char without[CHART_TEXT], const stru
                                      used ? ", " : "not drawn, because they have no FLOPs: ", d->op_names[o]);
 }
 
-/* "The fastest kernel reaches 185 of 424 GFLOP/s (linear, simd); 30 of 41 ops are bound by memory" */
-static void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs)
+void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs)
 {
     const struct kernel_dot *fastest = NULL;
     char op[2 * AXES_TEXT], variant[2 * AXES_TEXT];
@@ -323,7 +313,7 @@ void roofline_chart_write(FILE *out, const void *what)
     const struct kernel_chart *c = what;
     const struct kernel_dots *d = &c->dots;
     const struct rows *rows = record_rows(c->record);
-    struct roofs roofs = roofs_of(c);
+    struct roofs roofs = roofline_roofs(c);
     struct view v = view_of(d, &roofs);
     char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], ops[CHART_TEXT], without[CHART_TEXT],
         marks[CHART_TEXT];

@@ -44,24 +44,29 @@ static void print_items(FILE *out, char *lines)
         }
 }
 
-void findings_print(FILE *out, const struct record *record)
+void findings_write(FILE *out, const struct record *record)
 {
     static sentences *const all[] = {sentences_sweep,     sentences_crossings, sentences_largest,
                                      sentences_parts,     sentences_profile,   sentences_kernels,
                                      sentences_encodings, sentences_checks};
-    char *text = NULL;
-    size_t size = 0;
     struct fits fits = fits_find(record_rows(record));
     const struct facts facts = {record_rows(record), &fits};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        all[i](out, &facts);
+    fits_free(&fits);
+}
+
+void findings_print(FILE *out, const struct record *record)
+{
+    char *text = NULL;
+    size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         abort();
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        all[i](memory, &facts);
+    findings_write(memory, record);
     fclose(memory);
     print_items(out, text);
     free(text);
-    fits_free(&fits);
 }
 
 void findings_print_crossings(FILE *out, const struct rows *rows)

@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+/* Writes the findings of a record, each a sentence or more on one line. */
+void findings_write(FILE *out, const struct record *record);
+
 /* Prints the findings of a record, each as an item of a list, in lines of the screen's width. */
 void findings_print(FILE *out, const struct record *record);
 

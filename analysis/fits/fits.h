@@ -73,6 +73,10 @@ struct value *fits_value(const struct fits *fits);
 /* Prints the fits of at least 3 points, for below the table. */
 void fits_print(const struct fits *fits, FILE *out);
 
+/* Writes why a fit whose verdict is FIT_CROSSES or FIT_CONTRADICTS deserves a warning or note, on one line.
+ */
+void fit_warning(const struct fit *fit, FILE *out);
+
 /* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
 void fits_warn(const struct fits *fits, FILE *out);
 

@@ -126,7 +126,7 @@ void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
     fclose(out);
 }
 
-static void print_warning(const struct fit *fit, FILE *out)
+void fit_warning(const struct fit *fit, FILE *out)
 {
     const struct fit_point *from = &fit->points[fit->change.from];
     char change[AXES_TEXT];
@@ -150,5 +150,5 @@ void fits_warn(const struct fits *fits, FILE *out)
 {
     for (size_t i = 0; i < fits->count; i++)
         if (fits->list[i].verdict >= FIT_CROSSES)
-            print_wrapped(&fits->list[i], print_warning, 0, out);
+            print_wrapped(&fits->list[i], fit_warning, 0, out);
 }

@@ -1,22 +1,19 @@
 /*
- * Warnings about noise. The thresholds are where the median of ten samples may move by about a percent; each
- * warning ends with a remedy.
+ * Warnings about noise. Each ends with a remedy.
  */
 #include "bench/time/noise.h"
 
 #include <stdarg.h>
 #include <string.h>
 
+#include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/machine/throttle.h"
 #include "bench/time/watch.h"
 
-static const double least_lost = 0.01; /* share */
-static const double least_gap = 1e-3;  /* seconds */
 static const double least_frequency =
     0.7; /* of the maximum; some processors run at 0.8 of it when all cores are busy */
-static const double faults_a_run = 100, switches_a_second = 50;
 
 /* Writes one line; returns 1. */
 __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *format, ...)
@@ -44,7 +41,7 @@ static int warn_load(const struct noise *n, FILE *out)
 
 static int warn_lost(const struct noise *n, FILE *out)
 {
-    if (n->lost < least_lost && n->largest_gap < least_gap)
+    if (n->lost < DISTURBANCE_LOST && n->largest_gap < DISTURBANCE_GAP)
         return 0;
     char gap[UNITS_TEXT];
     units_format(gap, n->largest_gap, UNITS_SI, "s");
@@ -99,9 +96,9 @@ int noise_warn_usage(const struct subject *s, const struct usage *u, int64_t run
     int warnings = 0;
     if (u->major_faults > 0)
         warnings += warnings_add(s, &read, (double)u->major_faults, "%lld", (long long)u->major_faults);
-    if ((double)u->minor_faults > faults_a_run * (double)runs)
+    if ((double)u->minor_faults > DISTURBANCE_FAULTS * (double)runs)
         warnings += warnings_add(s, &mapped, faults, "%.0f", faults);
-    if (u->involuntary > 10 && (double)u->involuntary > switches_a_second * seconds)
+    if (u->involuntary > DISTURBANCE_FEWEST && (double)u->involuntary > DISTURBANCE_SWITCHES * seconds)
         warnings += warnings_add(s, &preempted, switches, "%.0f", switches);
     return warnings;
 }

@@ -1,0 +1,144 @@
+#include "analysis/report/html.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_between(uint32_t c, uint32_t low, uint32_t high)
+{
+    return c >= low && c <= high;
+}
+
+/* Bytes of the UTF-8 character at the beginning of a text; 0 if there is none, or none that a page may
+ * contain. */
+static size_t character_length(const char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t c = (unsigned char)*text;
+    size_t n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
+    c &= n > 1 ? 0x7fu >> n : 0xff;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    bool control = c < 0x20 || is_between(c, 0x7f, 0x9f);
+    bool direction =
+        is_between(c, 0x200e, 0x200f) || is_between(c, 0x202a, 0x202e) || is_between(c, 0x2066, 0x2069);
+    bool none = is_between(c, 0xd800, 0xdfff) || is_between(c, 0xfdd0, 0xfdef) || (c & 0xfffe) == 0xfffe ||
+                c > 0x10ffff;
+    return n == 0 || c < least[n] || control || direction || none ? 0 : n;
+}
+
+/* Writes the character at the beginning of a text; returns its bytes. */
+static size_t put_character(FILE *out, const char *text)
+{
+    static const char special[] = "&<>\"'", *const escaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    const char *found = strchr(special, *text);
+    size_t length = character_length(text);
+    if (found)
+        fputs(escaped[found - special], out);
+    else if (length > 0)
+        fwrite(text, 1, length, out);
+    else
+        fputs(strchr("\t\r\n", *text) ? " " : "\xef\xbf\xbd", out);
+    return length > 0 ? length : 1;
+}
+
+void html_text(FILE *out, const char *text)
+{
+    const char *end = text + HTML_TEXT_MOST;
+    while (*text && text < end)
+        text += put_character(out, text);
+    fputs(*text ? "…" : "", out);
+}
+
+/* Writes the value of the conversion at the beginning of a format; returns what follows it. */
+static const char *put_conversion(FILE *out, const char *format, va_list *values)
+{
+    char conversion[16] = "", text[64];
+    size_t length = 1 + strspn(format + 1, "0123456789.lz") + 1;
+    if (length >= sizeof conversion)
+        abort();
+    memcpy(conversion, format, length);
+    switch (conversion[length - 1]) {
+    case '%':
+        putc('%', out);
+        return format + length;
+    case 's': /* without a precision */
+        if (length != 2)
+            abort();
+        html_text(out, va_arg(*values, const char *));
+        return format + length;
+    case 'd':
+        if (conversion[length - 2] == 'l')
+            snprintf(text, sizeof text, conversion, va_arg(*values, long long));
+        else
+            snprintf(text, sizeof text, conversion, va_arg(*values, int));
+        break;
+    case 'u':
+        snprintf(text, sizeof text, conversion, va_arg(*values, size_t));
+        break;
+    case 'f':
+    case 'g':
+        snprintf(text, sizeof text, conversion, va_arg(*values, double));
+        break;
+    default:
+        abort();
+    }
+    fputs(text, out);
+    return format + length;
+}
+
+void html(FILE *out, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    while (*format) {
+        size_t markup = strcspn(format, "%");
+        fwrite(format, 1, markup, out);
+        format += markup;
+        if (*format)
+            format = put_conversion(out, format, &values);
+    }
+    va_end(values);
+}
+
+/* Raises powers, "N^1.5"; with markup also ^{...}, where backslashes escape. */
+static void put_raised(FILE *out, const char *text, bool markup)
+{
+    static const char number[] = "0123456789.-";
+    enum { LEVEL, NUMBER, BRACES } raised = LEVEL;
+    while (*text) {
+        bool braces = markup && strncmp(text, "^{", 2) == 0;
+        bool power = *text == '^' && isdigit((unsigned char)text[1 + (text[1] == '-')]);
+        if ((raised == BRACES && *text == '}') ||
+            (raised == NUMBER &&
+             (!strchr(number, *text) || (*text == '.' && !isdigit((unsigned char)text[1]))))) {
+            fputs("</sup>", out);
+            text += raised == BRACES;
+            raised = LEVEL;
+        } else if (raised == LEVEL && (braces || power)) {
+            fputs("<sup>", out);
+            raised = braces ? BRACES : NUMBER;
+            text += 1 + braces;
+        } else {
+            text += markup && *text == '\\' && text[1];
+            text += put_character(out, text);
+        }
+    }
+    fputs(raised ? "</sup>" : "", out);
+}
+
+void html_title(FILE *out, const char *text)
+{
+    put_raised(out, text, true);
+}
+
+void html_powers(FILE *out, const char *text)
+{
+    put_raised(out, text, false);
+}

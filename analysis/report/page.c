@@ -1,0 +1,180 @@
+#include "analysis/report/page.h"
+
+#include "analysis/charts/chart_text.h"
+#include "analysis/compare/repeats.h"
+#include "analysis/findings/findings.h"
+#include "analysis/report/html.h"
+#include "analysis/report/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
+#include "analysis/report/page.inc"
+
+/* Rows of all tables together, so that a page has at most about 3 MB. */
+enum { ROWS_MOST = 1000 };
+
+static struct part part_of(const struct page *page, size_t i)
+{
+    struct part p = {.path = page->paths[i],
+                     .name = "?",
+                     .number = i + 1,
+                     .record = page->records[i],
+                     .rows = record_rows(page->records[i])};
+    size_t rows = rows_count(p.rows), most = ROWS_MOST / page->count + 1;
+    p.shown = rows < most ? rows : most;
+    p.fits = fits_find(p.rows);
+    p.axes_count = axes_varying(p.rows, p.axes);
+    value_get_text(record_head(p.record), "benchmark", &p.name);
+    return p;
+}
+
+/* No script but ours, by its hash; nothing from a network. */
+static void put_page_head(FILE *out, const struct part *parts, size_t n)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n", out);
+    html(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+        "'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\"/>\n",
+        page_css_hash, page_js_hash);
+    html(out,
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+         "<meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n"
+         "<title>gtmark: %s%s</title>\n",
+         parts[0].name, n > 1 ? " and others" : "");
+    fprintf(out, "<style>%s</style>\n</head>\n", page_css);
+}
+
+static void put_top(FILE *out, const struct part *parts, size_t n)
+{
+    const char *cpu = "", *other;
+    size_t rows = 0;
+    bool one = true;
+    value_get_text(record_head(parts[0].record), "host.cpu", &cpu);
+    for (size_t i = 0; i < n; i++) {
+        rows += rows_count(parts[i].rows);
+        one = one && value_get_text(record_head(parts[i].record), "host.cpu", &other) &&
+              strcmp(cpu, other) == 0;
+    }
+    html(out, "<body>\n<header><h1>gtmark</h1><p>%zu result file%s, %zu row%s%s%s</p>\n<nav>", n,
+         n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", one ? ", " : ", several machines", one ? cpu : "");
+    for (size_t i = 0; i < n; i++)
+        html(out, "<a href=\"#file%zu\">%s</a> ", parts[i].number, parts[i].name);
+    fputs("<a href=\"#machines\">machines</a></nav></header>\n<main>\n", out);
+}
+
+/* Each line of a text, which is freed, as an item. */
+static void put_items(FILE *out, char *text)
+{
+    char *rest = text;
+    fputs("<ul>", out);
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (*line) {
+            fputs("<li>", out);
+            html_powers(out, line);
+            fputs("</li>\n", out);
+        }
+    fputs("</ul>\n", out);
+    free(text);
+}
+
+static FILE *open_text(char **text, size_t *size)
+{
+    FILE *memory = open_memstream(text, size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void put_repeats(FILE *out, const struct part *parts, size_t n)
+{
+    char *text = NULL;
+    size_t size;
+    struct rows *all = rows_new_view();
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < rows_count(parts[i].rows); k++)
+            rows_append(all, rows_at(parts[i].rows, k));
+    struct repeats repeats = repeats_find(all);
+    FILE *memory = open_text(&text, &size);
+    repeats_print(memory, &repeats);
+    fclose(memory);
+    rows_free(all);
+    if (*text) {
+        fputs("<div><h3>All files</h3>", out);
+        put_items(out, text);
+        fputs("</div>\n", out);
+    } else {
+        free(text);
+    }
+}
+
+static void put_findings(FILE *out, const struct part *parts, size_t n)
+{
+    fputs("<section id=\"findings\"><h2>Main findings</h2>\n<div class=\"findings\">\n", out);
+    for (size_t i = 0; i < n; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *memory = open_text(&text, &size);
+        findings_write(memory, parts[i].record);
+        fclose(memory);
+        if (!*text) {
+            free(text);
+            continue;
+        }
+        html(out, "<div><h3>%s</h3>", parts[i].name);
+        put_items(out, text);
+        fputs("</div>\n", out);
+    }
+    put_repeats(out, parts, n);
+    fputs("</div></section>\n", out);
+}
+
+static void put_part(FILE *out, const struct part *p)
+{
+    char machine[CHART_TEXT], work[CHART_TEXT];
+    chart_machine(machine, p->record, p->rows);
+    chart_work(work, p->rows);
+    html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s<br/>%s<br/>%s</p>\n",
+         p->number, p->name, p->path, machine, work);
+    part_figures(out, p);
+    part_kernels(out, p);
+    part_rows(out, p);
+    part_exponents(out, p);
+    part_profiles(out, p);
+    part_commands(out, p);
+    fputs("</section>\n", out);
+}
+
+bool page_write(const void *what, FILE *out)
+{
+    const struct page *page = what;
+    struct part *parts = calloc(page->count, sizeof *parts);
+    if (!parts)
+        abort();
+    for (size_t i = 0; i < page->count; i++)
+        parts[i] = part_of(page, i);
+    put_page_head(out, parts, page->count);
+    put_top(out, parts, page->count);
+    put_findings(out, parts, page->count);
+    fputs("<div class=\"cards\">\n", out);
+    fputs("<div>\n", out);
+    summary_measured(out, parts, page->count);
+    summary_bounds(out, parts, page->count);
+    fputs("</div><div>\n", out);
+    summary_growth(out, parts, page->count);
+    summary_warnings(out, parts, page->count);
+    fputs("</div></div>\n", out);
+    for (size_t i = 0; i < page->count; i++)
+        put_part(out, &parts[i]);
+    summary_machines(out, parts, page->count);
+    fprintf(out,
+            "</main>\n<footer>METRICS.md of gtmark defines every "
+            "number.</footer>\n<script>%s</script>\n</body>\n</html>\n",
+            page_js);
+    for (size_t i = 0; i < page->count; i++)
+        fits_free(&parts[i].fits);
+    free(parts);
+    return !ferror(out);
+}

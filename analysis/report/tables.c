@@ -1,0 +1,228 @@
+/* The tables of one file: its rows, local exponents, commands. */
+#include "analysis/report/parts.h"
+
+#include "analysis/report/commands.h"
+#include "analysis/report/html.h"
+#include "analysis/report/remarks.h"
+#include "analysis/tables/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns beside the axes (analysis/tables/columns.h); those without a value in any row are left out. */
+static const struct {
+    const char *name, *title; /* null: the column's own */
+} candidates[] = {{"forward", NULL},
+                  {"forward.gflops", NULL},
+                  {"forward.roofline.percent", NULL},
+                  {"forward.throughput", NULL},
+                  {"forward.memory.planned", "forward mem"},
+                  {"step", NULL},
+                  {"step.gflops", NULL},
+                  {"step.roofline.percent", NULL},
+                  {"step.throughput", NULL},
+                  {"step.memory.planned", NULL},
+                  {"step.memory.resident", "step resident"},
+                  {"step.flops.analytic", NULL},
+                  {"step.flops", NULL},
+                  {"kernel", NULL},
+                  {"kernel.rate", NULL},
+                  {"kernel.roofline.percent", NULL},
+                  {"kernel.roofline.bound", NULL},
+                  {"kernel.cold.median", NULL},
+                  {"kernel.flops", NULL},
+                  {"encoding", NULL},
+                  {"encoding.method", NULL},
+                  {"encoding.peak", NULL},
+                  {"encoding.storage", NULL},
+                  {"encoding.residual", NULL},
+                  {"encoding.break_even_step", NULL},
+                  {"graph.padding_waste", NULL},
+                  {"error.norm", NULL}};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+struct result_table {
+    const struct part *part;
+    struct column columns[CANDIDATES];
+    size_t count;
+    struct notes notes;
+};
+
+/* Other than that nothing was padded. */
+static bool has_value(const struct part *p, const struct column *c)
+{
+    struct notes ignored = {0};
+    struct table_cell cell;
+    bool any = false;
+    for (size_t i = 0; i < p->shown && !any; i++) {
+        column_cell(c, rows_at(p->rows, i), &ignored, &cell);
+        any = strcmp(cell.text, "-") != 0 && strcmp(cell.text, "0.0 %") != 0;
+    }
+    notes_free(&ignored);
+    return any;
+}
+
+/* The program above a column's title, unless the title says it. */
+static void put_title_cell(FILE *out, const struct column *c)
+{
+    char program[SCHEMA_PATH];
+    snprintf(program, sizeof program, "%s", c->path);
+    program[strcspn(program, ".")] = '\0';
+    bool told = strncmp(c->title, program, strlen(program)) == 0 || strcmp(program, "graph") == 0;
+    fputs("<th scope=\"col\" class=\"n\">", out);
+    if (!told)
+        html(out, "<small>%s</small> ", program);
+    html(out, "%s</th>", c->title);
+}
+
+/* The number by which a cell is sorted; false: it is sorted by its text. */
+static bool sort_key(const struct row *row, const char *path, double *key)
+{
+    char median[SCHEMA_PATH];
+    snprintf(median, sizeof median, "%.40s.time.median", path);
+    return row_get_real(row, path, key) || row_get_real(row, median, key);
+}
+
+static void put_cell(FILE *out, const struct row *row, const char *path, const char *text, bool number)
+{
+    double key;
+    if (!*text || strcmp(text, "-") == 0)
+        fputs("<td class=\"none\">–</td>", out);
+    else if (sort_key(row, path, &key))
+        html(out, "<td class=\"n\" data-v=\"%.9g\">%s</td>", key, text);
+    else
+        html(out, "<td class=\"%s\">%s</td>", number ? "n" : "t", text);
+}
+
+/* The status, and in words what should make one doubt the row; the details are for the pointer. */
+static void put_status(FILE *out, const struct row *row)
+{
+    struct remark remarks[REMARKS_MAX];
+    size_t n = remarks_of(row, remarks);
+    const char *status = "?";
+    row_get_text(row, "status", &status);
+    html(out, "<td class=\"%s\">%s", row_is_ok(row) ? n ? "warned" : "ok" : "bad", status);
+    for (size_t i = 0; i < n; i++) {
+        const struct remark *r = &remarks[i];
+        if (r->kind == REMARK_STATUS)
+            html(out, " <small>%s</small>", r->detail);
+        else
+            html(out, " <small title=\"%s\">%s%s%s</small>", r->detail, r->program, *r->program ? ": " : "",
+                 remark_word(r->kind));
+    }
+    fputs("</td>", out);
+}
+
+static void put_result(FILE *out, struct result_table *t, const struct row *row)
+{
+    struct table_cell cell;
+    fputs("<tr>", out);
+    for (size_t i = 0; i < t->part->axes_count; i++) {
+        char text[AXES_TEXT];
+        axes_text(row, t->part->axes[i], text);
+        put_cell(out, row, t->part->axes[i]->path, text, false);
+    }
+    put_status(out, row);
+    for (size_t i = 0; i < t->count; i++) {
+        column_cell(&t->columns[i], row, &t->notes, &cell);
+        put_cell(out, row, t->columns[i].path, cell.text, true);
+    }
+    fputs("</tr>\n", out);
+}
+
+static void put_result_heads(FILE *out, const struct result_table *t)
+{
+    fputs("<thead><tr>", out);
+    for (size_t i = 0; i < t->part->axes_count; i++) {
+        const struct field *axis = t->part->axes[i];
+        html(out, "<th scope=\"col\">%s</th>",
+             strcmp(axis->path, "graph.family") == 0 ? "graph" : axis->path);
+    }
+    fputs("<th scope=\"col\">status</th>", out);
+    for (size_t i = 0; i < t->count; i++)
+        put_title_cell(out, &t->columns[i]);
+    fputs("</tr></thead>\n", out);
+}
+
+void part_rows(FILE *out, const struct part *p)
+{
+    struct result_table t = {.part = p};
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        struct column c = column_named(candidates[i].name);
+        c.title = candidates[i].title ? candidates[i].title : c.title;
+        if (c.path && has_value(p, &c))
+            t.columns[t.count++] = c;
+    }
+    fputs("<h3>Rows</h3>\n<div class=\"wide\" tabindex=\"0\"><table class=\"rows\">", out);
+    put_result_heads(out, &t);
+    fputs("<tbody>\n", out);
+    for (size_t i = 0; i < p->shown; i++)
+        put_result(out, &t, rows_at(p->rows, i));
+    fputs("</tbody></table></div>\n", out);
+    if (rows_count(p->rows) > p->shown)
+        html(out, "<p class=\"note\">and %zu more in the file</p>\n", rows_count(p->rows) - p->shown);
+    if (t.notes.count > 0) {
+        fputs("<ol class=\"notes\">", out);
+        for (size_t i = 0; i < t.notes.count; i++)
+            html(out, "<li>%s</li>", t.notes.texts[i]);
+        fputs("</ol>\n", out);
+    }
+    notes_free(&t.notes);
+}
+
+static void put_exponents(FILE *out, const struct fit *fit)
+{
+    enum { SHOWN = 40 };
+    const char *symbol = axes_symbol(fit->axis);
+    for (size_t i = 0; i + 1 < fit->count && i < SHOWN; i++) {
+        char time[LAW_TEXT], work[LAW_TEXT] = "–";
+        struct exponent e = exponent_between(&fit->points[i].time, &fit->points[i + 1].time);
+        exponent_text(time, &e, symbol);
+        if (!fit_work_missing(fit)) {
+            struct exponent exact = fit_work_exponent(fit, i, i + 1);
+            exponent_text(work, &exact, symbol);
+        }
+        html(out, "<tr><th scope=\"row\">%s%s%s</th><td class=\"n\">%.10g to %.10g %s</td><td>", fit->program,
+             *fit->group ? ", " : "", fit->group, fit->points[i].time.x, fit->points[i + 1].time.x,
+             fit->axis->unit);
+        html_powers(out, time);
+        fputs("</td><td>", out);
+        html_powers(out, work);
+        fputs("</td></tr>\n", out);
+    }
+}
+
+void part_exponents(FILE *out, const struct part *p)
+{
+    enum { SHOWN = 24 };
+    if (p->fits.count == 0)
+        return;
+    fputs("<h3>Local exponents</h3>\n<table class=\"exponents\"><thead><tr><th>time of</th><th "
+          "class=\"n\">between</th>"
+          "<th>time grows as</th><th>work grows as</th></tr></thead><tbody>\n",
+          out);
+    for (size_t i = 0; i < p->fits.count && i < SHOWN; i++)
+        put_exponents(out, &p->fits.list[i]);
+    fputs("</tbody></table>\n", out);
+    if (p->fits.count > SHOWN)
+        html(out, "<p class=\"note\">and %zu more in the file</p>\n", p->fits.count - SHOWN);
+}
+
+void part_commands(FILE *out, const struct part *p)
+{
+    const char *command = "";
+    char name[AXES_TEXT];
+    value_get_text(record_head(p->record), "command", &command);
+    html(out, "<h3>How to reproduce it</h3>\n<p>All rows:</p><pre>%s</pre>\n", command);
+    if (rows_count(p->rows) < 2)
+        return;
+    fputs("<details><summary>A command for each row</summary><table class=\"commands\"><tbody>\n", out);
+    for (size_t i = 0; i < p->shown; i++) {
+        const struct row *row = rows_at(p->rows, i);
+        char *line = command_of_row(p->record, row);
+        part_name_row(p, row, name);
+        html(out, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td></tr>\n", name, line);
+        free(line);
+    }
+    fputs("</tbody></table></details>\n", out);
+}

@@ -1,0 +1,87 @@
+/* report FILE.json ... [-o FILE.html]: result files as one page for a browser. */
+#include <errno.h> /* program_invocation_short_name */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/file.h"
+#include "analysis/record/plain.h"
+#include "analysis/report/page.h"
+#include "bench/base/paths.h"
+#include "bench/cli/tool.h"
+
+struct options {
+    struct tool_options tool;
+    const char *output;
+};
+
+/* Whether all files could be read; prints a line for each that could not, except the last, whose line is
+ * `error`. */
+static bool load_files(struct record **records, int count, char **files, struct message *error)
+{
+    int broken = 0;
+    for (int i = 0; i < count; i++) {
+        struct message why;
+        records[i] = record_load_any(files[i], why.text);
+        if (records[i])
+            continue;
+        if (broken++ > 0)
+            message_fail(program_invocation_short_name, error, EXIT_USAGE);
+        *error = why;
+    }
+    return broken == 0;
+}
+
+static int save_page(const struct page *page, const char *path, struct message *error)
+{
+    if (strcmp(path, "-") == 0)
+        return page_write(page, stdout) || complain(error, "stdout: cannot be written") ? EXIT_GOOD
+                                                                                        : EXIT_MISSED;
+    if (!file_save(path, page_write, page, error->text))
+        return EXIT_MISSED;
+    plain_put(stdout, path);
+    putchar('\n');
+    return EXIT_GOOD;
+}
+
+static int write_report(void *options, int count, char **files, struct message *error)
+{
+    const struct options *o = options;
+    for (int i = 0; i < count; i++)
+        if (paths_same(files[i], o->output)) {
+            complain(error, "--output %.300s: is one of the result files; give the page a name of its own",
+                     o->output);
+            return EXIT_USAGE;
+        }
+    struct record **records = calloc((size_t)count, sizeof *records);
+    if (!records)
+        abort();
+    const struct page page = {(size_t)count, (const char *const *)files, records};
+    int status = load_files(records, count, files, error) ? save_page(&page, o->output, error) : EXIT_USAGE;
+    for (int i = 0; i < count; i++)
+        record_free(records[i]);
+    free(records);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct flag flags[] = {{0, "output", "FILE", "the page (default report.html; -: stdout)",
+                                         FLAG_PATH, offsetof(struct options, output),
+                                         .what = "the name of a file"},
+                                        TOOL_FLAGS,
+                                        {.name = NULL}};
+    static const char *const examples[] = {"results/local/*.json", "results/*/*.json -o all.html", NULL};
+    static const struct syntax syntax = {
+        .doc = "shows result files on one page for a browser: findings, growth, bounds, warnings, charts, "
+               "tables",
+        .operands = "FILE.json ...",
+        .needs = "a result file",
+        .fewest = 1,
+        .most = INT_MAX,
+        .flags = flags,
+        .examples = examples,
+    };
+    struct options o = {.output = "report.html"};
+    return tool_main(&syntax, &o.tool, write_report, argc, argv);
+}

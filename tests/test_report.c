@@ -1,0 +1,481 @@
+/* The page of result files: escaping, hostile records, sections, size, and the program. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analysis/record/profile.h"
+#include "analysis/report/commands.h"
+#include "analysis/report/html.h"
+#include "analysis/report/page.h"
+#include "tests/program.h"
+#include "tests/test_analysis_rows.h"
+
+#define HOSTILE "\"'><script>alert(1)</script>]]>&amp;<!-- \" onload=\"alert(1)\xff\x1b[2J\xe2\x80\xae"
+
+/* --- a page in memory */
+
+static char *page_of(struct record *const *records, size_t n)
+{
+    char *text = NULL;
+    size_t size;
+    const char *paths[] = {"a.json", "b.json", "c.json", "d.json"};
+    FILE *out = open_memstream(&text, &size);
+    assert_true(n <= 4 && out && page_write(&(struct page){n, paths, records}, out));
+    fclose(out);
+    return text;
+}
+
+static struct record *record_with(struct row *a, struct row *b, struct row *c)
+{
+    char error[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    struct row *rows[] = {a, b, c};
+    for (int i = 0; i < 3 && rows[i]; i++)
+        if (!record_add(record, rows[i], error))
+            fail_msg("%s", error);
+    return record;
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
+}
+
+/* --- well-formed XML, with known attributes only */
+
+static const char *const known[] = {
+    "lang",    "charset",  "http-equiv", "content", "name",       "rel",    "href", "class", "id",    "scope",
+    "colspan", "tabindex", "viewBox",    "role",    "aria-label", "data-v", "d",    "x",     "y",     "cx",
+    "title",   "cy",       "r",          "x1",      "x2",         "y1",     "y2",   "width", "height"};
+
+/* Reads the attributes of a tag; returns the '>' or '/' at its end. */
+static const char *skip_attributes(const char *at)
+{
+    while (*at == ' ') {
+        char name[32] = "";
+        bool found = false;
+        size_t length = strcspn(++at, "= ></");
+        assert_true(length > 0 && length < sizeof name);
+        memcpy(name, at, length);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found = found || strcmp(known[i], name) == 0;
+        if (!found || strncmp(at + length, "=\"", 2) != 0)
+            fail_msg("an attribute: %.60s", at);
+        at += length + 2;
+        at += strcspn(at, "\"<");
+        assert_int_equal(*at++, '"');
+    }
+    return at;
+}
+
+static void assert_well_formed(const char *page)
+{
+    enum { DEPTH = 32 };
+    char open[DEPTH][16];
+    size_t depth = 0;
+    const char *at = strstr(page, "<html");
+    assert_true(at && strncmp(page, "<!DOCTYPE html>\n", 16) == 0);
+    for (const char *c = page; *c; c++)
+        assert_true((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t');
+    assert_null(strstr(page, "]]>"));
+    while ((at = strpbrk(at, "<&"))) {
+        char name[16] = "";
+        bool end = at[1] == '/';
+        if (*at == '&') {
+            size_t length = strcspn(at, ";");
+            if (length > 5 || !strstr("&amp; &lt; &gt; &quot; &#39;", (char[8]){at[0], at[1], at[2], at[3]}))
+                fail_msg("an entity: %.40s", at);
+            at++;
+            continue;
+        }
+        at += 1 + end;
+        size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz123456");
+        if (length == 0 || length >= sizeof name)
+            fail_msg("a tag: %.40s", at - 1);
+        memcpy(name, at, length);
+        at = skip_attributes(at + length);
+        if (end) {
+            if (depth == 0 || strcmp(open[--depth], name) != 0)
+                fail_msg("</%s> closes %s", name, open[depth]);
+        } else if (*at != '/') {
+            assert_true(depth < DEPTH);
+            memcpy(open[depth++], name, sizeof name);
+        }
+        at += *at == '/';
+        assert_int_equal(*at, '>');
+    }
+    assert_int_equal(depth, 0);
+}
+
+/* --- texts */
+
+static char *written(void write(FILE *out, const char *text), const char *text)
+{
+    char *result = NULL;
+    size_t size;
+    FILE *out = open_memstream(&result, &size);
+    write(out, text);
+    fclose(out);
+    return result;
+}
+
+static void assert_written(void write(FILE *out, const char *text), const char *text, const char *expected)
+{
+    char *result = written(write, text);
+    assert_string_equal(result, expected);
+    free(result);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    assert_written(html_text, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c&#39;");
+    assert_written(html_text, "two\nlines\tand\r", "two lines and ");
+    assert_written(html_text, "µ – 𝛼", "µ – 𝛼");
+    static const char *const bad[] = {
+        "\x01",         "\x7f",         "\xc2\x85",     "\xe2\x80\xae", "\xef\xbf\xbe",
+        "\xed\xa0\x80", "\xc0\xbc",     "\xe0\x80\xbc", "\xff",         "\xf4\x90\x80\x80",
+        "\xe2\x81\xa6", "\xf0\x9f\x98", "\x80"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[16], *result;
+        snprintf(text, sizeof text, "(%s<", bad[i]);
+        result = written(html_text, text);
+        const char *rest = result + 1;
+        while (strncmp(rest, "\xef\xbf\xbd", 3) == 0)
+            rest += 3;
+        assert_true(rest > result + 1);
+        assert_string_equal(rest, "&lt;");
+        free(result);
+    }
+    char *much = calloc(100000, 1), *cut;
+    memset(much, '<', 99999);
+    cut = written(html_text, much);
+    assert_int_equal(occurrences(cut, "&lt;"), HTML_TEXT_MOST);
+    free(cut);
+    free(much);
+}
+
+static void put_all_conversions(FILE *out, const char *text)
+{
+    html(out, "<%s %d %zu %lld %.1f %g %%>", text, -1, (size_t)2, 1LL << 40, 0.25, 1e6);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    assert_written(put_all_conversions, "<b>", "<&lt;b&gt; -1 2 1099511627776 0.2 1e+06 %>");
+    assert_written(html_title, "as N^{1.7}, a\\_b\\^2 <", "as N<sup>1.7</sup>, a_b^2 &lt;");
+    assert_written(html_title, "7 ms N^2 + N^1.5 N^", "7 ms N<sup>2</sup> + N<sup>1.5</sup> N^");
+    assert_written(html_title, "N^{1", "N<sup>1</sup>");
+}
+
+/* --- pages */
+
+/* A row with a profile of its step. */
+static struct row *profiled_row(int64_t nodes, const char *span)
+{
+    char name[64];
+    struct row *row = row_new();
+    snprintf(name, sizeof name, "%s", span);
+    struct profile_entry entries[] = {
+        {"linear", "packed", "forward", name, 1e-3, 8e-4, "compute", 1000, 100, 1 << 20, {1 << 20}},
+        {"attention",
+         "tiled",
+         "backward",
+         name,
+         3e-3,
+         1e-3,
+         "memory",
+         1000,
+         1000,
+         2 << 20,
+         {1 << 20, 0, 0, 1 << 20}}};
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "reason", "");
+    row_set_text(row, "checked", "whole");
+    set_axes(row, nodes);
+    set_program(row, "step", 1e-5 * (double)nodes, 1000000 * nodes, 2 << 20);
+    profile_write(&(struct profile){10, 2, entries, "60 GFLOP/s"}, row, "step");
+    row_set_rest_null(row, "made up");
+    return row;
+}
+
+static void set_roofline(struct row *row)
+{
+    row_set_text(row, "step.roofline.bound", "compute");
+    row_set_text(row, "step.roofline.level", "LLC");
+    row_set_real(row, "step.roofline.percent", 50);
+    row_set_real(row, "step.roofline.attainable", 100);
+    row_set_text(row, "step.roofline.fault", "");
+}
+
+/* Each section is there with the data, and absent without. */
+static void test_sections(void **state)
+{
+    (void)state;
+    static const char *const sections[] = {"How it grows",   "What bounds it",  "Profile of step, ",
+                                           "memory alive",   "Local exponents", "A command for each row",
+                                           "class=\"plot\"", "law of the time"};
+    struct row *rows[] = {good_row(100), good_row(500), profiled_row(2000, "layer1.attention")};
+    set_roofline(rows[1]);
+    struct record *full = record_with(rows[0], rows[1], rows[2]);
+    struct record *bare = record_with(failed_row(500, "oom", "needs 3 GiB"), NULL, NULL);
+    char *with = page_of(&full, 1), *without = page_of(&bare, 1);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (!strstr(with, sections[i]))
+            fail_msg("no \"%s\"", sections[i]);
+        if (strstr(without, sections[i]))
+            fail_msg("\"%s\" without its data", sections[i]);
+    }
+    static const char *const always[] = {"Main findings",
+                                         "What was measured",
+                                         "Warnings",
+                                         "Machines and builds",
+                                         "bench_node_scaling --nodes 100,500",
+                                         "AMD EPYC 7B13"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        assert_true(strstr(with, always[i]) && strstr(without, always[i]));
+    assert_non_null(strstr(with, "<title>500 nodes, step: "));
+    assert_non_null(strstr(with, "entry 2, backward: attention of layer1.attention: 2.00 MiB"));
+    assert_non_null(strstr(with, "data-v=\"500\">500</td>"));
+    assert_non_null(strstr(without, "500 nodes <small>(oom: needs 3 GiB)</small>"));
+    assert_well_formed(with);
+    assert_well_formed(without);
+    free(with);
+    free(without);
+    record_free(full);
+    record_free(bare);
+}
+
+/* Every kind of remark that a row shows. */
+static void test_warnings(void **state)
+{
+    (void)state;
+    struct row *row = good_row(500);
+    double samples[20];
+    for (int i = 0; i < 20; i++)
+        samples[i] = (i == 0 ? 4 : 1) * 0.1 * (1 + 0.01 * i);
+    row_set_samples(row, "step.time", samples, 20);
+    row_set_samples(row, "forward.time", samples, 3); /* too few */
+    row_set_null(row, "checked", "--no-check");
+    row_set_count(row, "step.time.other_turns", 4);
+    row_set_count(row, "step.noise.involuntary", 4000);
+    row_set_count(row, "step.noise.minor_faults", 40000);
+    row_set_count(row, "step.noise.major_faults", 7);
+    row_set_count(row, "step.gpu.throttled", 3);
+    row_set_text(row, "step.roofline.fault", "calibrate again");
+    row_set_real(row, "noise.lost", 0.36);
+    row_set_real(row, "noise.largest_gap", 0.012);
+    row_set_text(row, "error.exceptions", "ties in max_pool");
+    struct record *record = record_with(row, NULL, NULL);
+    char *page = page_of(&record, 1);
+    static const char *const said[] = {
+        "(--no-check)", "noisy time",        "(4 of 24)",     "samples that drift",
+        "slow start",   "times per second)", "page faults",   "(7 while it was timed)",
+        "(3 samples",   "(calibrate again)", "36.0 % of the", "(ties in max_pool)"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(page, said[i]))
+            fail_msg("no \"%s\"", said[i]);
+    free(page);
+    record_free(record);
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"model",
+                                        "op",
+                                        "variant",
+                                        "act",
+                                        "graph.family",
+                                        "device",
+                                        "step.roofline.fault",
+                                        "step.roofline.bound",
+                                        "step.roofline.level",
+                                        "encoding.method",
+                                        "error.exceptions",
+                                        "step.flops.source"};
+    struct row *rows[3];
+    for (int i = 0; i < 3; i++) {
+        char text[256];
+        rows[i] = profiled_row(100 << i, HOSTILE);
+        set_roofline(rows[i]);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            snprintf(text, sizeof text, "%d" HOSTILE, k < 6 ? i : 0);
+            row_set_text(rows[i], texts[k], text);
+        }
+        row_set_count(rows[i], "step.flops.executed", 1000);
+        row_set_real(rows[i], "kernel.gflops", 90);
+        row_set_real(rows[i], "kernel.intensity", 2);
+        row_set_real(rows[i], "kernel.roofline.percent", 1e300);
+    }
+    row_set_text(rows[1], "status", "failed");
+    row_set_text(rows[1], "reason", HOSTILE);
+    struct record *record = record_with(rows[0], rows[1], rows[2]);
+    struct value *head = record_head(record), *host = value_new_object();
+    value_set_text(host, "cpu", HOSTILE);
+    value_set_text(host, HOSTILE, HOSTILE);
+    value_set(head, "host", host);
+    value_set_text(head, "benchmark", HOSTILE);
+    value_set_text(head, "command", HOSTILE);
+    value_set_text(head, "started", HOSTILE);
+    char *page = page_of(&record, 1);
+    assert_int_equal(occurrences(page, "<script"), 1);
+    assert_int_equal(occurrences(page, "</script"), 1);
+    assert_well_formed(page);
+    free(page);
+    record_free(record);
+}
+
+static void test_size(void **state)
+{
+    (void)state;
+    struct record *records[4];
+    char error[MESSAGE_SIZE];
+    for (int k = 0; k < 4; k++) {
+        records[k] = empty_record();
+        for (int i = 0; i < 260; i++)
+            assert_true(record_add(records[k], good_row(100 + 7 * i), error));
+    }
+    char *page = page_of(records, 4);
+    assert_true(strlen(page) < 3000000);
+    assert_non_null(strstr(page, " more in the file"));
+    free(page);
+    for (int k = 0; k < 4; k++)
+        record_free(records[k]);
+}
+
+static void assert_command(const char *command, struct row *row, const char *expected)
+{
+    struct record *record = record_with(good_row(100), row, NULL);
+    value_set_text(record_head(record), "command", command);
+    char *line = command_of_row(record, row);
+    assert_string_equal(line, expected);
+    free(line);
+    record_free(record);
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    assert_command("build/bench --nodes 100,500 --output 'my file.json' --count auto", good_row(500),
+                   "build/bench --count auto --nodes 500");
+    assert_command("bench -o x --resume --nodes=100,500 --hidden 256", good_row(500),
+                   "bench --hidden 256 --nodes 500");
+    struct row *row = good_row(100);
+    row_set_text(row, "graph.family", "it's; a file");
+    assert_command("'a b' --graph er,'c d'", row, "'a b' --graph 'it'\\''s; a file'");
+    assert_command("bench", good_row(100), "bench");
+}
+
+/* --- the program */
+
+static void save_record(const struct house *h, const char *name)
+{
+    char error[MESSAGE_SIZE], path[PATH_MAX];
+    struct record *record = record_with(good_row(100), good_row(500), failed_row(1000, "oom", "too large"));
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    assert_true(record_save(record, path, error));
+    record_free(record);
+}
+
+static void assert_ends(const struct house *h, const char *words, int status, const char *out,
+                        const char *err)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != status || !strstr(e.out, out) || !strstr(e.err, err))
+        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
+    ended_free(&e);
+}
+
+static void assert_shell(const struct house *h, const char *command)
+{
+    char line[3 * PATH_MAX];
+    snprintf(line, sizeof line, "cd %s && P=%s && %s", h->work, h->program, command);
+    if (system(line) != 0)
+        fail_msg("%s", line);
+}
+
+static void test_program(void **state)
+{
+    (void)state;
+    void *h;
+    house_of(&h, "report");
+    save_record(h, "a.json");
+    assert_ends(h, "a.json", 0, "report.html\n", "");
+    assert_ends(h, "a.json a.json -o -", 0, "<!DOCTYPE html>", "");
+    assert_ends(h, "a.json --output b.html", 0, "b.html\n", "");
+    assert_shell(h, "test -s report.html && test -s b.html && ! ls | grep -q tmp");
+    assert_ends(h, "a.json -o ./a.json", 2, "", "--output ./a.json: is one of the result files");
+    assert_ends(h, "a.json -o .", 1, "", "is not a regular file");
+    assert_ends(h, "a.json -o nowhere/x.html", 1, "", "nowhere/x.html: cannot be written");
+    assert_ends(h, "", 2, "", "usage: report ");
+    assert_ends(h, "--help", 0, "usage: report ", "");
+    assert_ends(h, "--outptu x a.json", 2, "", "did you mean --output?");
+    int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
+    assert_int_equal(program_wait(program_start(h, "a.json -o -", NULL, full, null)), 1);
+    close(full);
+    close(null);
+    /* The policy names the style and the script that are there. */
+    assert_shell(h, "for tag in style script; do want=$(sed -n \"s/.*$tag-src 'sha256-\\([^']*\\)'.*/\\1/p\" "
+                    "b.html | base64 -d "
+                    "| od -An -v -tx1 | tr -d ' \\n') && got=$(sed -n \"/^<$tag>/,/^<.$tag>/p\" b.html | sed "
+                    "\"s/^<$tag>//; "
+                    "/^<.$tag>/d\" | sha256sum) && test \"$got\" = \"$want  -\" || exit 1; done");
+    house_teardown(&h);
+}
+
+/* Broken files: a line each, and nothing is written. */
+static void test_broken(void **state)
+{
+    (void)state;
+    void *h;
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    house_of(&h, "report");
+    save_record(h, "a.json");
+    assert_shell(h, "echo '{' >b.json && printf '[[[[' >c.json && echo '{\"schema\": 99}' >d.json");
+    assert_shell(
+        h,
+        "\"$P\" a.json b.json c.json d.json none.json -o x.html 2>log; test $? = 2 && test $(wc -l <log) = 4 "
+        "&& grep -q 'b.json: ' log && grep -q 'none.json: ' log && ! test -e x.html");
+    snprintf(path, sizeof path, "%s/a.json", ((struct house *)h)->work);
+    struct value *whole = value_load(path, error);
+    char *text = value_print(whole);
+    size_t length = strlen(text), step = length / 40;
+    for (size_t i = 0; i < length; i += i < 40 || i + 40 > length ? 8 : step) {
+        snprintf(path, sizeof path, "%s/cut.json", ((struct house *)h)->work);
+        FILE *out = fopen(path, "w");
+        assert_true(out && fwrite(text, 1, i, out) == i && fclose(out) == 0);
+        struct ended e = program_run(h, "a.json cut.json -o x.html", NULL);
+        if (e.status != 2 || !strstr(e.err, "cut.json: ") || occurrences(e.err, "\n") != 1 || *e.out)
+            fail_msg("cut after %zu bytes: status %d\n%s", i, e.status, e.err);
+        ended_free(&e);
+    }
+    assert_shell(h, "! test -e x.html");
+    free(text);
+    value_free(whole);
+    house_teardown(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats), cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile), cmocka_unit_test(test_size),
+        cmocka_unit_test(test_commands), cmocka_unit_test(test_program), cmocka_unit_test(test_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
