@@ -79,6 +79,21 @@ static void test_coarser_graphs(void **state)
 }
 
 /* A million nodes; the second eigenvalue is a millionth of the bound. */
+/* A hub holds the graph together: the coarser of two coarse graphs is not smaller by enough to be solved. */
+static void test_coarsening_that_stops(void **state)
+{
+    (void)state;
+    needs_lapack();
+    struct batch b = graph_generated("rmat:giant", 3000, 5, 1, 2);
+    struct encoding e = lappe_of(&b, ENCODING_LAP, 3, SOLVER_ITERATIVE, 1),
+                    f = lappe_of(&b, ENCODING_LAP, 3, SOLVER_LAPACK, 1);
+    for (int k = 1; k < 3; k++)
+        assert_true(fabs(eigenvalue_at(&e, 0, k) / eigenvalue_at(&f, 0, k) - 1) < 1e-4);
+    encoding_free(&e);
+    encoding_free(&f);
+    batch_free(&b);
+}
+
 static void test_large_grid(void **state)
 {
     (void)state;
@@ -207,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms),
         cmocka_unit_test(test_coarser_graphs),
+        cmocka_unit_test(test_coarsening_that_stops),
         cmocka_unit_test(test_large_grid),
         cmocka_unit_test(test_no_eigenvalue_is_left_out),
         cmocka_unit_test(test_batches),

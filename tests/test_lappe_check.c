@@ -123,10 +123,10 @@ static void test_planted_skips_in_other_sizes(void **state)
     needs_lapack();
     if (!env_set("GTMARK_SOAK"))
         skip();
-    static const char *const larger[] = {"er:giant", "grid", "ba"};
+    static const char *const larger[] = {"er:giant", "grid", "ba", "rmat:giant"};
     static const int64_t pairs[] = {2, 7, 40};
     int planted;
-    for (int f = 0; f < 3; f++)
+    for (int f = 0; f < 4; f++)
         for (int k = 0; k < 3; k++) {
             int found = found_of(larger[f], ENCODING_LAP, 3000, pairs[k], &planted);
             assert_int_equal(found, planted);

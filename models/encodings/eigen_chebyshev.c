@@ -193,7 +193,8 @@ static bool iterate_block(struct iteration *s, int64_t most)
     return done;
 }
 
-/* Solves a coarser graph approximately and continues from the smoothed result. */
+/* Solves a coarser graph approximately, where that is much smaller, and continues from the smoothed result.
+ */
 static void coarse_start(struct iteration *s, int64_t most)
 {
     struct coarse c;
@@ -203,9 +204,8 @@ static void coarse_start(struct iteration *s, int64_t most)
     if (c.p.n <= COARSER * s->p->n && block_alloc(&t, s->e, &c.p, s->wanted)) {
         t.loose = LOOSE;
         t.random = c.p.n < COARSEST;
-        if (t.random)
-            block_randomise(&t, 0);
-        else
+        block_randomise(&t, 0);
+        if (!t.random)
             coarse_start(&t, most);
         if (iterate_block(&t, most))
             eigen_prolong(s->e, &c, s->x, t.x);
