@@ -259,6 +259,24 @@ static void write_activations(FILE *out)
     }
 }
 
+/* What other counters count (models/tape/conventions.def). */
+static void write_conventions(FILE *out)
+{
+    static const char *const lines[][6] = {
+#define COUNT(op, seed, torch, fvcore, deepspeed, why) {#op, #seed, #torch, #fvcore, #deepspeed, why},
+#include "models/tape/conventions.def"
+    };
+    fputs("| op | `seed` | `torch` | `fvcore` | `deepspeed` | why |\n|---|---|---|---|---|---|\n", out);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        for (int cell = 0; cell < 5; cell++) {
+            fputs("| `", out);
+            write_formula(lines[i][cell], out);
+            fputs("` ", out);
+        }
+        fprintf(out, "| %s |\n", lines[i][5]);
+    }
+}
+
 /* --- axes and the canonical workload */
 
 static void write_axes(FILE *out)
@@ -301,5 +319,6 @@ const struct section metrics_sections[] = {
     {ops_page, "ops", write_ops},
     {ops_page, "costs", write_costs},
     {ops_page, "activations", write_activations},
+    {ops_page, "conventions", write_conventions},
     {NULL, NULL, NULL},
 };

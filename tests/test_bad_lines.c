@@ -69,6 +69,7 @@ static const char *allowed_by_reader(const char *name)
         {"op", "one or more of the ops of --list-ops"},
         {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
         {"phase", "forward, step, forward,step or none"},
+        {"flop-convention", "one or more of full, seed, torch, fvcore and deepspeed, each once"},
         {"seed", "a whole number from 0 to 2^53 - 1"},
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
         {"find-max", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},

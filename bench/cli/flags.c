@@ -81,6 +81,31 @@ static bool read_phase(const struct argument *a, struct message *error)
     return good || complain(error, "--phase %.200s: forward, step, forward,step or none", a->value);
 }
 
+/* The comma list of --flop-convention, each once. */
+static bool read_conventions(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    char *copy = strdup(a->value), *next = copy, nearest[SUGGESTION_TEXT] = "";
+    bool good = copy;
+    o->conventions = 0;
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        struct suggestion s = {item, strlen(item), NULL, 0};
+        enum convention c = 0;
+        while (c < CONVENTIONS && strcmp(item, convention_name(c)) != 0)
+            suggest_offer(&s, convention_name(c++));
+        good = c < CONVENTIONS && !(o->conventions >> c & 1);
+        if (good)
+            o->conventions |= 1u << c;
+        else if (c == CONVENTIONS)
+            suggest_text(&s, "", nearest);
+    }
+    free(copy);
+    return good || complain(error,
+                            "--flop-convention %.200s: one or more of full, seed, torch, fvcore and "
+                            "deepspeed, each once%s",
+                            a->value, nearest);
+}
+
 static bool read_calibrate(const struct argument *a, struct message *error)
 {
     (void)error;
@@ -179,6 +204,8 @@ static const struct flag flags[] = {
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "print the time per op, per layer and per phase", ON(profile)},
+    {WHAT, "flop-convention", "LIST", "print FLOPs per op by the rules of seed, torch, fvcore, deepspeed",
+     OTHER(read_conventions)},
     {WHAT, "trace", "FILE", "write a replay of each program for Perfetto: ops and memory",
      PATH(output.trace, "a file")},
     {WHAT, "count", "HOW", "count executed FLOPs: auto, counters, valgrind (slow), base, off (default)",

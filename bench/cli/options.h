@@ -13,6 +13,7 @@
 #include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
 #include "models/layers/model.h"
+#include "models/tape/conventions.h"
 
 /* A benchmark: a name, a sentence and the default sweep. */
 struct bench {
@@ -99,6 +100,7 @@ struct options {
     int kernel_count;
     uint64_t seed;
     bool profile;
+    unsigned conventions;           /* of --flop-convention, a bit each */
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */
     struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */

@@ -30,7 +30,7 @@ struct job {
     struct value *trace;  /* --trace; null without it */
     const char *timeline; /* file name prefix of memory timelines; null: none */
     bool *undrawn;        /* set if one could not be drawn */
-    FILE *profile;        /* output of --profile; null without it */
+    FILE *profile;        /* output of --profile and --flop-convention; null without them */
 };
 
 #endif

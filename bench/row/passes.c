@@ -220,7 +220,7 @@ static void resident_write(struct row *row, enum program_kind kind, const struct
 
 static const char *profile_unwanted(const struct target *t)
 {
-    return t->job->profile ? NULL : "not asked for (--profile)";
+    return t->job->options->profile ? NULL : "not asked for (--profile)";
 }
 
 static bool profile_run(struct target *t, struct message *missing)

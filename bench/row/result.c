@@ -10,6 +10,8 @@ void result_plan(struct program_result *p, struct tape *t)
     snprintf(p->peak_op, sizeof p->peak_op, "%s %s", e->span, op_info(e->op)->name);
     for (enum phase phase = 0; phase < PHASES; phase++)
         p->cost[phase] = tape_cost(t, phase);
+    for (enum convention c = 0; c < CONVENTIONS; c++)
+        p->convention[c] = convention_total(c, t, OPS);
 }
 
 static int64_t padded_pairs(const struct batch *b)

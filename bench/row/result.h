@@ -17,6 +17,7 @@
 #include "bench/time/launching.h"
 #include "graphs/csr.h"
 #include "models/encodings/bound.h"
+#include "models/tape/conventions.h"
 
 enum { PASSES = 12 }; /* measurements after the samples (passes.h) */
 
@@ -25,8 +26,9 @@ struct program_result {
     const char *unwanted; /* why it is not run; null if it is */
     bool planned;
     struct plan plan;
-    char peak_op[128];        /* the entry at which the plan's peak is reached */
-    struct cost cost[PHASES]; /* analytic */
+    char peak_op[128];               /* the entry at which the plan's peak is reached */
+    struct cost cost[PHASES];        /* analytic */
+    int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them; -1 beyond 63 bits */
 
     const struct samples *samples; /* of all turns; null if none */
     struct cold cold;

@@ -97,6 +97,11 @@ static void write_costs(struct row *row, enum program_kind kind, const struct pr
         program_set_count(row, kind, field, p->cost[phase].bytes);
     }
     program_set_count(row, kind, "flops.analytic", total.flops);
+    for (enum convention c = CONVENTION_FULL + 1; c < CONVENTIONS; c++) {
+        char field[40];
+        snprintf(field, sizeof field, "flops.%s", convention_name(c));
+        program_set_count(row, kind, field, p->convention[c]);
+    }
     program_set_count(row, kind, "bytes", total.bytes);
     program_set_count(row, kind, "bytes_no_reuse", total.no_reuse);
     program_set_real(row, kind, "intensity",

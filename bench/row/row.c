@@ -17,6 +17,7 @@
 #include "bench/row/passes.h"
 #include "bench/row/result_row.h"
 #include "bench/row/row_resume.h"
+#include "bench/show/by_convention.h"
 
 /* Why a program is not measured; null if it is. */
 static const char *why_not(const struct job *job, enum program_kind p)
@@ -77,6 +78,15 @@ static void judge_finite(struct measurement *m, enum program_kind kind, const st
                     error.text);
 }
 
+/* The table of --flop-convention. */
+static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
+{
+    char title[128];
+    snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
+    if (job->profile && job->options->conventions)
+        conventions_print(t, job->options->conventions, title, job->profile);
+}
+
 static void measure_program(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->row;
@@ -97,6 +107,8 @@ static void measure_program(struct visit *v, enum program_kind kind)
         if (fault)
             outcome_set(&m->result.outcome, "oom", "%s: memory ran out (%s)", program_name(kind), fault);
     }
+    if (v->plan->first)
+        print_conventions(m->job, kind, r.tape);
     tape_free(r.tape);
 }
 

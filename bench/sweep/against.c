@@ -75,11 +75,13 @@ bool against_possible(const struct options *o, struct message *error)
     struct stat s;
     if (stat(o->against, &s) != 0 || !S_ISREG(s.st_mode) || access(o->against, X_OK) != 0)
         return complain(error, "--against %.300s: needs an executable file", o->against);
-    bool profile = o->profile && !o->bench->whole; /* bench_model always has one */
+    bool profile = (o->profile && !o->bench->whole) || o->conventions; /* bench_model always has one */
     if (o->output.file || o->output.resume || o->output.dump || o->output.trace || profile ||
         o->output.format != FORMAT_TABLE || o->gates.count || o->baseline)
-        return complain(error, "--against: prints a table of its own and keeps no rows: not with --output, "
-                               "--resume, --dump, --trace, --profile, --format, --threshold or --baseline");
+        return complain(
+            error,
+            "--against: prints a table of its own and keeps no rows: not with --output, "
+            "--resume, --dump, --trace, --profile, --flop-convention, --format, --threshold or --baseline");
     return true;
 }
 

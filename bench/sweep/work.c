@@ -136,7 +136,8 @@ void work_open_profile(struct work *w, const struct report *r)
 {
     struct job *job = &w->job;
     char prefix[PATH_MAX];
-    if (job->options->profile && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
+    bool wanted = job->options->profile || job->options->conventions;
+    if (wanted && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
         abort();
     if (r->path && job->options->bench->whole && job->options->output.charts) {
         paths_prefix(r->path, prefix);

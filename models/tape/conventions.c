@@ -1,0 +1,105 @@
+/* The formulas of conventions.def, evaluated in 128-bit integers as those of ops.def are (kernels/ops.c). */
+#include "models/tape/conventions.h"
+
+__extension__ typedef __int128 wide;
+
+static const struct {
+    const char *name, *doc;
+    bool forward_only;
+} conventions[CONVENTIONS] = {
+    [CONVENTION_FULL] = {"full", "every operation of the mathematics, a multiply-add 2 (OPS.md)", false},
+    [CONVENTION_SEED] = {"seed", "as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1", false},
+    [CONVENTION_TORCH] = {"torch",
+                          "PyTorch's FlopCounterMode: only products and scaled_dot_product_attention, a "
+                          "multiply-add 2",
+                          false},
+    [CONVENTION_FVCORE] = {"fvcore",
+                           "fvcore's FlopCountAnalysis: products, a multiply-add 1, and norms; forward pass "
+                           "only",
+                           true},
+    [CONVENTION_DEEPSPEED] = {"deepspeed",
+                              "DeepSpeed's FlopsProfiler: products, a multiply-add 2, norms, activations, "
+                              "softmax and sums; forward pass only",
+                              true},
+};
+
+/* FLOPs of an activation in the convention `seed`, per entry. */
+static wide seed_act(int act)
+{
+    static const int cost[ACT_KINDS] = {[ACT_GELU] = 4, [ACT_GELU_TANH] = 4, [ACT_RELU] = 1};
+    return cost[act];
+}
+
+/* What the formulas of an op need: its arguments, its sizes, its own formula. */
+struct call_sizes {
+    const void *args;
+    int64_t dims[DIMS];
+    wide full; /* -1 beyond 63 bits */
+};
+
+/* clang-format off */
+#define FULL   s->full
+#define HAS(m) (mat_present(a->m) ? 1 : 0)
+#define COUNT(name, seed, torch, fvcore, deepspeed, why)                                                        \
+    static wide count_##name(enum convention c, const struct call_sizes *s)                                     \
+    {                                                                                                           \
+        const struct name##_args *a = s->args;                                                                  \
+        const wide N = s->dims[DIM_N], M = s->dims[DIM_M], D = s->dims[DIM_D], H = s->dims[DIM_H],              \
+                   E = s->dims[DIM_E], P = s->dims[DIM_P];                                                      \
+        (void)a, (void)N, (void)M, (void)D, (void)H, (void)E, (void)P;                                          \
+        return c == CONVENTION_SEED ? seed : c == CONVENTION_TORCH ? torch                                      \
+             : c == CONVENTION_FVCORE ? fvcore : c == CONVENTION_DEEPSPEED ? deepspeed : FULL;                  \
+    }
+#include "models/tape/conventions.def"
+#undef COUNT
+
+static const struct {
+    wide (*count)(enum convention c, const struct call_sizes *s);
+    const char *why;
+} counts[OPS] = {
+#define COUNT(name, seed, torch, fvcore, deepspeed, why) [OP_##name] = {count_##name, why},
+#include "models/tape/conventions.def"
+};
+/* clang-format on */
+
+const char *convention_name(enum convention c)
+{
+    return conventions[c].name;
+}
+
+const char *convention_doc(enum convention c)
+{
+    return conventions[c].doc;
+}
+
+const char *convention_reason(enum op op)
+{
+    return counts[op].why;
+}
+
+int64_t convention_flops(enum convention c, const struct entry *e)
+{
+    struct call_sizes s = {.args = e->args, .full = e->flops};
+    char error[1];
+    if (c == CONVENTION_FULL || (c == CONVENTION_SEED && !counts[e->op].count))
+        return e->flops;
+    if (!counts[e->op].count || (conventions[c].forward_only && e->phase != PHASE_FORWARD))
+        return 0;
+    op_bind(e->op, e->args, s.dims, error, sizeof error);
+    wide flops = counts[e->op].count(c, &s);
+    return flops < 0 || flops > INT64_MAX ? -1 : (int64_t)flops;
+}
+
+int64_t convention_total(enum convention c, const struct tape *t, enum op op)
+{
+    int64_t total = 0;
+    for (int i = 0; i < tape_entry_count(t) && total >= 0; i++) {
+        const struct entry *e = tape_entry(t, i);
+        if (op != OPS && e->op != op)
+            continue;
+        int64_t flops = convention_flops(c, e);
+        if (flops < 0 || __builtin_add_overflow(total, flops, &total))
+            total = -1;
+    }
+    return total;
+}
