@@ -172,7 +172,7 @@ static void print_bound(const struct measurement *m)
 {
     const struct encoding_bound *b = &m->result.graph.bound;
     char flops[UNITS_TEXT], bytes[UNITS_TEXT], peak[UNITS_TEXT], text[MESSAGE_SIZE];
-    if (!m->job->profile || !m->job->options->device.meta || !b->label)
+    if (!m->job->options->profile || !m->job->options->device.meta || !b->label)
         return;
     units_format(flops, (double)b->flops, UNITS_SI, "FLOP");
     units_format(bytes, (double)b->bytes, UNITS_BINARY, "B");
