@@ -232,8 +232,7 @@ static const struct flag flags[] = {
     {SAMPLES, "warmup", "N", "runs before the samples of a turn (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
-    {OUTPUT, "format", "NAME",
-     "format of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl",
+    {OUTPUT, "format", "NAME", "of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl",
      CHOICE(output.format, formats)},
     {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
@@ -250,11 +249,9 @@ static const struct flag flags[] = {
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
      SECONDS(sampling.timeout)},
     {LIMITS, "find-max", "AXIS=LIMIT",
-     "find the most nodes, batch, layers or hidden for memory, memory:4GiB or latency:100ms",
-     OTHER(read_largest)},
+     "most nodes, batch, layers, hidden for memory, memory:4GiB or latency:100ms", OTHER(read_largest)},
     {LIMITS, "find-crossover", "AXIS=A,B",
-     "find where one variant overtakes the other, as attention=dense,sparse, or encoding=step",
-     OTHER(crossover_read)},
+     "where one overtakes the other: attention=dense,sparse or encoding=step", OTHER(crossover_read)},
 
     {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file and in comparisons", OTHER(read_tag),
      .repeats = true},
