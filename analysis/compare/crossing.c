@@ -1,11 +1,11 @@
 /*
- * Between the two deciding points (x0, r0) and (x1, r1), r the ratio of the times, the ratio is taken to be a
+ * Between neighbouring points (x0, r0) and (x1, r1), r the ratio of the times, the ratio is taken to be a
  * power of x, so that it is 1 at
  *
  *     log x = log x0 + log(x1 / x0) log r0 / (log r0 - log r1).
  *
- * The interval has the ends that follow from both lower and from both upper ends of the intervals of r0 and
- * r1. Both intervals exclude 1 on opposite sides, so it lies between x0 and x1.
+ * The interval has the ends at which the lower and the upper ends of the intervals of the ratios pass 1 in
+ * this way. The intervals of the two deciding points exclude 1 on opposite sides, so it lies between these.
  */
 #include "analysis/compare/crossing.h"
 
@@ -117,14 +117,41 @@ static double crossing_at(double x0, double r0, double x1, double r1)
     return x0 * exp(log(x1 / x0) * log(r0) / (log(r0) - log(r1)));
 }
 
+enum end { LOWER, MIDDLE, UPPER };
+
+static double end_of(const struct verdict *v, enum end end)
+{
+    return end == LOWER ? v->low : end == UPPER ? v->high : v->ratio;
+}
+
+/* Where this end first and last passes 1 between the two deciding points. */
+static void passes_of(const struct crossing *c, enum end end, double pass[2])
+{
+    const struct crossing_point *before = &c->points[c->from], *last = &c->points[c->to];
+    pass[0] = INFINITY;
+    pass[1] = 0;
+    for (const struct crossing_point *p = before + 1; p <= last; p++) {
+        double r0 = end_of(&before->verdict, end), r1 = end_of(&p->verdict, end);
+        if (!isfinite(r1))
+            continue;
+        if ((r0 > 1) != (r1 > 1)) {
+            double x = crossing_at(before->x, r0, p->x, r1);
+            pass[0] = fmin(pass[0], x);
+            pass[1] = fmax(pass[1], x);
+        }
+        before = p;
+    }
+}
+
 static void locate(struct crossing *c)
 {
-    const struct crossing_point *a = &c->points[c->from], *b = &c->points[c->to];
-    double one = crossing_at(a->x, a->verdict.low, b->x, b->verdict.low);
-    double other = crossing_at(a->x, a->verdict.high, b->x, b->verdict.high);
-    c->at = crossing_at(a->x, a->verdict.ratio, b->x, b->verdict.ratio);
-    c->low = fmin(one, other);
-    c->high = fmax(one, other);
+    double lower[2], middle[2], upper[2];
+    passes_of(c, LOWER, lower);
+    passes_of(c, MIDDLE, middle);
+    passes_of(c, UPPER, upper);
+    c->at = sqrt(middle[0] * middle[1]);
+    c->low = fmin(lower[0], upper[0]);
+    c->high = fmax(lower[1], upper[1]);
 }
 
 static void judge_times(struct crossing *c)

@@ -18,7 +18,7 @@ enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
 
 static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the ceilings", "quick runs"};
 
-enum { ROUNDS = 3, PROBES_MAX = 64, SIDE_ROWS = 2 };
+enum { ROUNDS = 5, PROBES_MAX = 64, SIDE_ROWS = 3 };
 
 static const double near = 1.25;      /* ratios below it are probed ROUNDS times */
 static const double tolerance = 0.05; /* of the search by quick runs */
@@ -214,30 +214,39 @@ static int anchor(const struct search *s, const struct bracket *b, bool above)
     return best;
 }
 
-/*
- * The values of the rows: SIDE_ROWS on each side of where the power through the two anchors is 1, the inner
- * ones 5 % away from it or, if that is more, where the times should differ by `distinct`.
- */
+/* How far, in logarithms, one has to go from the center for the times to differ by `distinct`, if the ratio
+ * is a power up to the anchor of that side. */
+static double width_of(const struct search *s, double center, int anchor)
+{
+    static const double least = 0.049, most = 1;
+    double width = distinct * fabs(log(s->probe[anchor].x / center) / s->probe[anchor].ratio);
+    return isfinite(width) ? fmin(fmax(width, least), most) : least;
+}
+
+/* The values of the rows: SIDE_ROWS on each side of the crossing, the inner ones at that distance or 5 %
+ * away, the outer ones for noise. */
 static void place_rows(const struct search *s, const struct bracket *b, double values[2 * SIDE_ROWS])
 {
-    static const double least = 0.049, most = 1, outer = 2.5;
-    int i = anchor(s, b, false), k = anchor(s, b, true);
-    double below = s->probe[i].ratio, above = s->probe[k].ratio, span = log(s->probe[k].x / s->probe[i].x);
-    double center = sqrt(b->low * b->high), width = least;
-    if (isfinite(below) && isfinite(above)) {
-        center = s->probe[i].x * exp(span * below / (below - above));
-        width = fmin(fmax(distinct * span / fabs(above - below), least), most);
+    static const double times[SIDE_ROWS] = {1, 2.5, 8};
+    double center = sqrt(b->low * b->high);
+    for (int r = 0; r < SIDE_ROWS; r++) {
+        values[2 * r] = center * exp(-times[r] * width_of(s, center, anchor(s, b, false)));
+        values[2 * r + 1] = center * exp(times[r] * width_of(s, center, anchor(s, b, true)));
     }
-    values[0] = center * exp(-outer * width);
-    values[1] = center * exp(-width);
-    values[2] = center * exp(width);
-    values[3] = center * exp(outer * width);
 }
 
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* A whole number, or three digits. */
+static double rounded(double x, bool whole)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", x);
+    return whole ? round(x) : strtod(text, NULL);
 }
 
 /* Replaces the values of the axis by these, within its ends, rounded, and each once. */
@@ -251,10 +260,8 @@ static void set_values(struct options *o, double *values, int count)
     double *rows = malloc((size_t)count * sizeof *rows);
     if (!rows)
         abort();
-    for (int i = 0; i < count; i++) {
-        double x = fmin(fmax(values[i], low), high);
-        values[i] = whole ? round(x) : x;
-    }
+    for (int i = 0; i < count; i++)
+        values[i] = fmin(fmax(rounded(values[i], whole), low), high);
     qsort(values, (size_t)count, sizeof *values, ascending);
     for (int i = 0; i < count; i++)
         if (kept == 0 || values[i] != rows[kept - 1])

@@ -12,9 +12,9 @@
 void crossover_predict(const struct options *o, FILE *out);
 
 /*
- * The same on stderr; then searches, and makes the values of the rows those of the axis: for each program two
- * on either side of the crossing, or, if none has one, the ends. With --device meta the axis stays as it is.
- * False after a signal.
+ * The same on stderr; then searches, and makes the values of the rows those of the axis: for each program
+ * some on either side of the crossing, or, if none has one, the ends. With --device meta the axis stays as it
+ * is. False after a signal.
  */
 bool crossover_find(struct options *o);
 
