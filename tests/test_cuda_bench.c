@@ -45,6 +45,7 @@ static void expect_row(const struct row *row, const char *device)
         assert_true(real_at(row, field) > 0);
     }
     assert_true(real_at(row, "step.backward.time") > 0);
+    assert_true(real_at(row, "step.backward.statistics.median") > 0);
 }
 
 static void expect_rows(const struct house *h, const char *words, size_t count)

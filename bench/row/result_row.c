@@ -118,22 +118,31 @@ static size_t keep_known(double *values, size_t n)
     return known;
 }
 
-/* The statistics of a phase, if it was timed in every sample. */
-static void write_phase_statistics(struct row *row, enum phase phase, const struct samples *s,
-                                   const struct reported *r)
+/* The statistics of a phase in some turns; r: which of them are reported. */
+static void write_phase(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
-    char group[SCHEMA_PATH];
-    struct turns turns = samples_turns(s);
-    turns.samples = s->phase[phase];
-    snprintf(group, sizeof group, "step.%s.statistics", phase_name(phase));
-    for (int i = 0; i < s->n; i++)
-        if (isnan(turns.samples[i])) {
-            row_set_null(row, group, "the samples are replays of one graph, or older ones without phases");
-            return;
-        }
-    struct reported part = reported_part(&turns, r);
-    row_set_part_times(row, group, &turns, &part);
+    struct reported part = reported_part(t, r);
+    row_set_part_times(row, group, t, &part);
     reported_free(&part);
+}
+
+/* The same in runs launched beside replays of a graph, as one turn. */
+static void write_launched_phase(struct row *row, const char *group, const double *seconds, int n)
+{
+    static const struct states none;
+    struct turn turn = {(size_t)n, {{NAN, NAN}}, {{NAN, NAN}}};
+    struct turns turns = {1, &turn, seconds};
+    struct reported r = reported_choose(&turns, &none);
+    write_phase(row, group, &turns, &r);
+    reported_free(&r);
+}
+
+static bool all_known(const double *values, int n)
+{
+    int known = 0;
+    while (known < n && !isnan(values[known]))
+        known++;
+    return known == n;
 }
 
 /* Of the samples, or if these are replays of a graph, of the runs launched beside them. */
@@ -142,20 +151,29 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
 {
     static const char *const fields[PHASES] = {
         [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
+    static const char *const groups[PHASES] = {
+        [PHASE_BACKWARD] = "step.backward.statistics", [PHASE_OPTIMIZER] = "step.optimizer.statistics"};
     const struct samples *s = result->samples;
-    struct turns turns = samples_turns(s);
+    const struct launched *l = &result->launched;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
+        struct turns turns = samples_turns(s);
+        turns.samples = s->phase[p];
         size_t n;
         double *seconds = reported_values(&turns, r, s->phase[p], &n);
         n = keep_known(seconds, n);
         if (n > 0)
             program_set_real(row, kind, fields[p], summarize(seconds, n).median);
-        else if (result->launched.n > 0)
-            program_set_real(row, kind, fields[p], result->launched.phase[p]);
+        else if (l->n > 0)
+            program_set_real(row, kind, fields[p], summarize(l->phase[p], (size_t)l->n).median);
         else
             program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
+        if (all_known(s->phase[p], s->n))
+            write_phase(row, groups[p], &turns, r);
+        else if (n == 0 && l->n > 0)
+            write_launched_phase(row, groups[p], l->phase[p], l->n);
+        else
+            row_set_null(row, groups[p], "replays of one graph, or samples of an older file, without phases");
         free(seconds);
-        write_phase_statistics(row, p, s, r);
     }
 }
 

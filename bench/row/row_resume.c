@@ -18,13 +18,15 @@ static double *load_reals(const struct row *row, const char *path, size_t *n)
     return values;
 }
 
-/* The times of a phase in the samples; NAN if the row does not have them. */
+/* The times of a phase in the samples; NAN if the row does not have them, or those of launched runs. */
 static void load_phase(struct samples *s, enum phase phase, const struct row *from, const char *program)
 {
-    char path[SCHEMA_PATH];
+    char path[SCHEMA_PATH], launched[SCHEMA_PATH];
     size_t n = 0;
     snprintf(path, sizeof path, "%s.%s.statistics.samples", program, phase_name(phase));
-    double *seconds = schema_find(path) ? load_reals(from, path, &n) : NULL;
+    snprintf(launched, sizeof launched, "%s.launched.n", program);
+    bool has = schema_find(path) && row_is_null(from, launched);
+    double *seconds = has ? load_reals(from, path, &n) : NULL;
     for (int i = 0; i < s->n; i++)
         s->phase[phase][i] = n == (size_t)s->n ? seconds[i] : NAN;
     free(seconds);

@@ -206,7 +206,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
 
 struct launched launched_measure(struct tape *t, double seconds)
 {
-    double run[LAUNCHED_MAX], host[LAUNCHED_MAX], phase[PHASES][LAUNCHED_MAX], begin = clock_now();
+    double run[LAUNCHED_MAX], host[LAUNCHED_MAX], begin = clock_now();
     struct run r = run_open(t);
     struct launched l = {0};
     r.graph = false;
@@ -217,7 +217,7 @@ struct launched launched_measure(struct tape *t, double seconds)
         host[l.n] = clock_now() - start;
         run[l.n] = resolve_run(&r);
         for (int p = 0; p < PHASES; p++)
-            phase[p][l.n] = r.phase[p];
+            l.phase[p][l.n] = r.phase[p];
         l.n++;
     }
     stopwatch_close(&r.watch);
@@ -225,8 +225,6 @@ struct launched launched_measure(struct tape *t, double seconds)
     l.median = s.median;
     l.min = s.min;
     l.host = summarize(host, (size_t)l.n).median;
-    for (int p = 0; p < PHASES; p++)
-        l.phase[p] = summarize(phase[p], (size_t)l.n).median;
     return l;
 }
 
