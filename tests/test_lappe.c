@@ -78,8 +78,7 @@ static void test_coarser_graphs(void **state)
             check_known(g, n, 7 + n % 12, ENCODING_LAP, SOLVER_ITERATIVE);
 }
 
-/* A million nodes; the second eigenvalue is a millionth of the bound. */
-/* A hub holds the graph together: the coarser of two coarse graphs is not smaller by enough to be solved. */
+/* On a graph with hubs, coarsening soon stops to pay: a block has no coarser one to start from. */
 static void test_coarsening_that_stops(void **state)
 {
     (void)state;
@@ -94,6 +93,7 @@ static void test_coarsening_that_stops(void **state)
     batch_free(&b);
 }
 
+/* A million nodes; the second eigenvalue is a millionth of the bound. */
 static void test_large_grid(void **state)
 {
     (void)state;
