@@ -26,6 +26,7 @@
 #include "analysis/record/file.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
+#include "bench/machine/machine.h"
 #include "kernels/rng.h"
 #include "tests/files.h"
 #include "tests/records.h"
@@ -104,6 +105,7 @@ static void save_run(const struct house *h, const char *name, int second, int ro
     value_set_text(record_head(record), "started", started);
     value_set_text(tags, "name", model);
     value_set(record_head(record), "tags", tags);
+    value_set_text(value_get(record_head(record), "host"), "processor", "family 25, AMD EPYC 7B13");
     for (int i = 0; i < rows; i++) {
         struct row *row = good_row(100 + i);
         row_set_text(row, "model", model);
@@ -540,8 +542,24 @@ static void test_default_store(void **state)
     assert_int_equal(access(path, F_OK), 0);
     e = program_run(h, "--nodes 100,200 --tag name=g*", NULL);
     assert_int_equal(e.status, 0);
-    assert_non_null(strstr(e.out, "AMD EPYC 7B13\n"));
+    assert_non_null(strstr(e.out, "family 25, AMD EPYC 7B13\n"));
     ended_free(&e);
+}
+
+/* New files name the generation of the processor, calibrated or not. */
+static void test_processor(void **state)
+{
+    (void)state;
+    const char *cpu, *processor;
+    struct value *context = machine_context(value_new_array(), 1);
+    assert_true(value_get_text(context, "host.cpu", &cpu));
+    assert_true(value_get_text(context, "host.processor", &processor));
+    assert_true(strlen(processor) >= strlen("unknown"));
+#if defined __x86_64__
+    assert_non_null(strstr(processor, "family "));
+    assert_non_null(strstr(processor, cpu));
+#endif
+    value_free(context);
 }
 
 /* Starts an import of all runs. */
@@ -599,7 +617,7 @@ int main(void)
         cmocka_unit_test(test_answers),      cmocka_unit_test(test_widths),
         cmocka_unit_test(test_broken_files), cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_default_store),
-        cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_processor),    cmocka_unit_test(test_kills),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

@@ -196,8 +196,9 @@ static int64_t hash_configuration(const struct row *row)
 }
 
 /*
- * "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. The
- * calibrations have the generation of the processor, which virtual machines omit from its name.
+ * "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. Older files
+ * have the generation of the processor, which virtual machines omit from its name, only in their
+ * calibrations.
  */
 static void name_machine(const struct value *head, char name[MACHINE_TEXT])
 {
@@ -205,7 +206,8 @@ static void name_machine(const struct value *head, char name[MACHINE_TEXT])
     int64_t cores = 0, memory = 0;
     char size[UNITS_TEXT];
     size_t used = 0;
-    if (!value_get_text(value_at(value_get(head, "calibrations"), 0), "cpu", &cpu))
+    if (!value_get_text(head, "host.processor", &cpu) &&
+        !value_get_text(value_at(value_get(head, "calibrations"), 0), "cpu", &cpu))
         value_get_text(head, "host.cpu", &cpu);
     value_get_count(head, "host.cores", &cores);
     value_get_count(head, "host.memory", &memory);

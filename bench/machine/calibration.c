@@ -11,11 +11,7 @@
 #include "analysis/tables/units.h"
 #include "bench/machine/caches.h"
 
-/*
- * The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
- * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part.
- */
-static void identify_cpu(char *text, size_t size)
+void calibration_cpu(char *text, size_t size)
 {
     static const char *const parts[][2] = {{"cpu family", "family "}, {"model", "model "},
                                            {"model name", ""},        {"stepping", "stepping "},
@@ -42,7 +38,7 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
 {
     struct calibration c = {.threads = threads,
                             .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)};
-    identify_cpu(c.cpu, sizeof c.cpu);
+    calibration_cpu(c.cpu, sizeof c.cpu);
     snprintf(c.isa, sizeof c.isa, "%s", peak->isa);
     if (getloadavg(&c.load, 1) != 1)
         c.load = 0;

@@ -6,6 +6,7 @@
 #define GTMARK_BENCH_CALIBRATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/record/value.h"
@@ -35,6 +36,12 @@ struct calibration {
     double exceeded; /* %: the most that a program reached even after a second calibration; 0: none did */
     bool replaced;   /* by a later one of this run: only rows that were printed before refer to it */
 };
+
+/*
+ * The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
+ * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part.
+ */
+void calibration_cpu(char *text, size_t size);
 
 /* The present conditions, without rates. */
 struct calibration calibration_conditions(const struct peak *peak, int threads);

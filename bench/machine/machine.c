@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/build.h"
+#include "bench/machine/calibration.h"
 #include "kernels/backend.h"
 #include "kernels/blas.h"
 #include "models/encodings/encoding.h"
@@ -80,13 +81,15 @@ static struct value *host(void)
 {
     struct utsname u;
     uname(&u);
-    char cpu[256], governor[64], system[128];
+    char cpu[256], processor[256], governor[64], system[128];
+    calibration_cpu(processor, sizeof processor);
     read_field("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     read_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
     read_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
     struct value *host = value_new_object();
     value_set_text(host, "name", u.nodename);
     value_set_text(host, "cpu", cpu);
+    value_set_text(host, "processor", processor);
     value_set_text(host, "architecture", u.machine);
     value_set_text(host, "instruction_set", backend_cpu()->doc);
     value_set_count(host, "cores", machine_cores());
