@@ -90,8 +90,13 @@ static void test_no_flush(void **state)
 
 static struct recording step_record(const struct batch *b, struct fake *f)
 {
-    struct model_config c = {
-        .layers = 1, .hidden = 8, .heads = 2, .ffn = 16, .act = ACT_GELU, .mpnn = MPNN_GIN};
+    struct model_config c = {.layers = 2,
+                             .hidden = 8,
+                             .heads = 2,
+                             .ffn = 16,
+                             .act = ACT_GELU,
+                             .mpnn = MPNN_GIN,
+                             .checkpoint = "layer"};
     struct tape_config t = {.backend = &backend_fake, .context = f, .dtype = F32, .threads = 1, .seed = 1};
     struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, t);
     assert_true(tape_layout(r.tape));

@@ -416,10 +416,51 @@ static void test_parts(void **state)
         "from seed or file to output, takes 40.0 ms; the largest part, 75 %, is the first run.\n");
     row_set_real(row, "step.backward.time", 0.02);
     assert_said(rows_of(row_copy(row), NULL, NULL), "the largest part, 70 %, is forward and loss.");
+    row_set_real(row, "step.recompute.time", 0.05);
+    assert_said(rows_of(row_copy(row), NULL, NULL), "the largest part, 50 %, is recomputing activations.");
     row_set_null(row, "step.backward.time", "made up");
     assert_not_said(rows_of(row_copy(row), NULL, NULL), "A training step takes 100 ms; the largest");
     row_set_null(row, "checked", "--no-check");
     assert_not_said(rows_of(row, NULL, NULL), "largest part");
+}
+
+/* A row of `nodes` with these checkpoints, whose step takes this long and needs so many MiB. */
+static struct row *checkpoint_row(int64_t nodes, const char *checkpoint, double seconds, int64_t mebibytes)
+{
+    struct row *row = checked_row(nodes);
+    row_set_text(row, "checkpoint", checkpoint);
+    set_step(row, seconds, 0.01, (double)nodes * 1e7);
+    row_set_count(row, "step.memory.planned", mebibytes << 20);
+    return row;
+}
+
+/* Only of the most work, of rows that differ in nothing else, and if the times do differ. */
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    assert_said(
+        rows_of(checkpoint_row(500, "none", 0.1, 500), checkpoint_row(500, "layer", 0.13, 100), NULL),
+        "- With layer checkpoints, a training step needs 100 MiB of memory instead of 500 MiB, and 30 % "
+        "more time (2");
+    assert_said(
+        rows_of(checkpoint_row(500, "none", 0.1, 500), checkpoint_row(500, "4", 0.08, 100), NULL),
+        "With 4 checkpoints, a training step needs 100 MiB of memory instead of 500 MiB, and 20 % less "
+        "time (");
+    assert_not_said(
+        rows_of(checkpoint_row(500, "none", 0.1, 500), checkpoint_row(500, "layer", 0.1, 100), NULL),
+        "instead of");
+    assert_not_said(
+        rows_of(checkpoint_row(500, "none", 0.1, 500), checkpoint_row(400, "layer", 0.13, 100), NULL),
+        "instead of");
+    struct rows *rows = rows_new();
+    for (int64_t nodes = 500; nodes <= 1000; nodes += 500) {
+        rows_append(rows, checkpoint_row(nodes, "none", 0.1, nodes));
+        rows_append(rows, checkpoint_row(nodes, "layer", 0.13, nodes / 2));
+    }
+    char *text = said(rows);
+    assert_non_null(strstr(text, "With 1000 nodes, layer checkpoints, a training step needs 500 MiB"));
+    assert_null(strstr(text, "instead of 500 MiB"));
+    free(text);
 }
 
 static void test_checks(void **state)
@@ -441,12 +482,13 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dearest_op), cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_largest),    cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_batch),      cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_encodings),  cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_parts),      cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_crossovers), cmocka_unit_test(test_encodings_against_steps),
+        cmocka_unit_test(test_dearest_op),  cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),     cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),       cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),   cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_crossovers),  cmocka_unit_test(test_encodings_against_steps),
+        cmocka_unit_test(test_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

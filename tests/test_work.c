@@ -87,6 +87,7 @@ static void test_same_work(void **state)
                                        "--attention dense",
                                        "--attention unfused",
                                        "--mpnn gin",
+                                       "--checkpoint none",
                                        "--model gps_sparse --attention dense"};
     char work[17], other[17];
     work_of(&programs, "", work);

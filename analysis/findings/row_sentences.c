@@ -83,16 +83,18 @@ static void print_first_answer(FILE *out, const struct row *row)
 void sentences_parts(FILE *out, const struct facts *facts)
 {
     const struct row *row = rows_at(facts->rows, 0);
-    double step, backward, optimizer;
+    double step, backward, optimizer, recompute = 0;
     if (rows_count(facts->rows) != 1)
         return;
     if (is_settled(row, "step") && row_get_real(row, "step.time.median", &step) &&
         row_get_real(row, "step.backward.time", &backward) &&
         row_get_real(row, "step.optimizer.time", &optimizer)) {
-        const struct share parts[] = {{"forward and loss", step - backward - optimizer},
+        row_get_real(row, "step.recompute.time", &recompute);
+        const struct share parts[] = {{"forward and loss", step - backward - optimizer - recompute},
+                                      {"recomputing activations", recompute},
                                       {"the backward pass", backward},
                                       {"the optimizer", optimizer}};
-        print_largest_share(out, "A training step", step, parts, 3);
+        print_largest_share(out, "A training step", step, parts, sizeof parts / sizeof *parts);
     }
     if (row_is_ok(row) && !row_unchecked(row))
         print_first_answer(out, row);

@@ -32,6 +32,9 @@ sentences sentences_parts;
 /* The dearest op of the largest training step that was profiled. */
 sentences sentences_profile;
 
+/* What checkpoints save of memory and cost in time. */
+sentences sentences_checkpoints;
+
 /* The fastest kernel, and the one furthest from its roofline. */
 sentences sentences_kernels;
 

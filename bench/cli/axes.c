@@ -52,6 +52,20 @@ static bool pe_known(const char *text)
     return encoding_parse(text, &c);
 }
 
+_Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
+
+/* Examples of --checkpoint. */
+static const char *checkpoint_choice(int index)
+{
+    static const char *const texts[] = {"none", "layer", "4"};
+    return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
+}
+
+static bool checkpoint_known(const char *text)
+{
+    return checkpoint_segments(text, 1) > 0;
+}
+
 /* The activations of a feed-forward network: all except none. */
 static const char *act_choice(int index)
 {

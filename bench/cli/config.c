@@ -112,6 +112,16 @@ static bool check_heads(const struct options *o, const struct config *c, struct 
         o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
 }
 
+/* Segments have at least one layer; a search for the number of layers begins with fewer. */
+static bool check_segments(const struct options *o, const struct config *c, struct message *error)
+{
+    bool searched = o->largest.kind != LARGEST_NONE && o->largest.axis == AXIS_LAYERS;
+    if (searched || checkpoint_segments(c->parts.checkpoint, c->parts.layers) <= c->parts.layers)
+        return true;
+    return complain(error, "--checkpoint %s --layers %" PRId64 ": more segments than layers",
+                    c->parts.checkpoint, c->parts.layers);
+}
+
 /* A graph file that cannot be read is a usage error; one that is too large for the memory makes rows of its
  * own. */
 static bool check_readable(const struct options *o, struct message *error)
@@ -154,7 +164,7 @@ bool config_check_all(const struct options *o, struct message *error)
         struct config c = config_at(o, i);
         if (model_refuses(&c.parts))
             return say_refused(&c, error);
-        if (!check_heads(o, &c, error) || !check_file(o, &c, error))
+        if (!check_heads(o, &c, error) || !check_segments(o, &c, error) || !check_file(o, &c, error))
             return false;
     }
     return check_readable(o, error);

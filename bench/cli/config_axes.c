@@ -116,6 +116,8 @@ static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
         graph_word(&c->graph, text);
     else if (a == AXIS_PE)
         snprintf(text, WORD_TEXT, "%s %" PRId64 " %" PRId64, encoding_name((int)pe->kind), pe->k, pe->width);
+    else if (a == AXIS_CHECKPOINT)
+        snprintf(text, WORD_TEXT, "%" PRId64, checkpoint_segments(c->parts.checkpoint, c->parts.layers));
     else if (a == AXIS_ATTENTION && c->parts.attention == ATTENTION_UNFUSED)
         snprintf(text, WORD_TEXT, "%s", attention_name(ATTENTION_DENSE));
 }

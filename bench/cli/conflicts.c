@@ -207,6 +207,17 @@ static bool check_dump(const struct options *o, struct message *error)
     return dump_can_write(o->output.dump, error);
 }
 
+/* Inference saves nothing that could be recomputed. */
+static bool check_checkpoint(const struct options *o, struct message *error)
+{
+    const struct axis_values *v = &o->axes[AXIS_CHECKPOINT];
+    for (int i = 0; i < v->count && !o->programs[PROGRAM_STEP]; i++)
+        if (strcmp(axis_text(v, v->values[i]), "none") != 0)
+            return complain(error, "--checkpoint %s: only with a training step (--phase step)",
+                            axis_text(v, v->values[i]));
+    return true;
+}
+
 /* Counting under valgrind and --against need a temporary directory. */
 static bool check_scratch(const struct options *o, struct message *error)
 {
@@ -228,5 +239,5 @@ bool conflicts_check(struct options *o, struct message *error)
            kernels_choose(o, error) && crossover_check(o, error) && choose_graph(o, error) &&
            check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
            check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
-           check_scratch(o, error);
+           check_checkpoint(o, error) && check_scratch(o, error);
 }

@@ -149,16 +149,24 @@ static bool all_known(const double *values, int n)
 static void write_phases(struct row *row, enum program_kind kind, const struct program_result *result,
                          const struct reported *r)
 {
-    static const char *const fields[PHASES] = {
-        [PHASE_BACKWARD] = "backward.time", [PHASE_OPTIMIZER] = "optimizer.time"};
-    static const char *const groups[PHASES] = {
-        [PHASE_BACKWARD] = "step.backward.statistics", [PHASE_OPTIMIZER] = "step.optimizer.statistics"};
+    static const char *const groups[PHASES] = {[PHASE_BACKWARD] = "step.backward.statistics",
+                                               [PHASE_OPTIMIZER] = "step.optimizer.statistics",
+                                               [PHASE_RECOMPUTE] = "step.recompute.statistics"};
+    static const char *const fields[PHASES] = {[PHASE_BACKWARD] = "backward.time",
+                                               [PHASE_OPTIMIZER] = "optimizer.time",
+                                               [PHASE_RECOMPUTE] = "recompute.time"};
+    static const char kept[] = "nothing is recomputed (--checkpoint none)";
     const struct samples *s = result->samples;
     const struct launched *l = &result->launched;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
         struct turns turns = samples_turns(s);
         turns.samples = s->phase[p];
         size_t n;
+        if (p == PHASE_RECOMPUTE && result->cost[p].bytes == 0) {
+            program_set_null(row, kind, fields[p], kept);
+            row_set_null(row, groups[p], kept);
+            continue;
+        }
         double *seconds = reported_values(&turns, r, s->phase[p], &n);
         n = keep_known(seconds, n);
         if (n > 0)
@@ -193,11 +201,15 @@ static void write_times(struct row *row, enum program_kind kind, const struct pr
     write_phases(row, kind, p, r);
 }
 
-static void write_rates(struct row *row, enum program_kind kind, struct cost cost, double median,
-                        const struct graph_result *g)
+static void write_rates(struct row *row, enum program_kind kind, const struct program_result *p,
+                        double median, const struct graph_result *g)
 {
+    struct cost cost = result_cost(p);
+    int64_t again = p->cost[PHASE_RECOMPUTE].flops;
     if (cost.flops >= 0)
         program_set_real(row, kind, "gflops", 1e-9 * (double)cost.flops / median);
+    if (cost.flops >= 0 && kind == PROGRAM_STEP)
+        program_set_real(row, kind, "model_gflops", 1e-9 * (double)(cost.flops - again) / median);
     if (cost.bytes >= 0)
         program_set_real(row, kind, "bandwidth", 1e-9 * (double)cost.bytes / median);
     program_set_real(row, kind, "throughput", (double)g->graphs / median);
@@ -250,7 +262,7 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
     const char *missing;
     const struct calibration *c = ceilings_of(r, p, &reported, &missing);
     write_times(row, kind, p, &reported);
-    write_rates(row, kind, result_cost(p), median, &r->graph);
+    write_rates(row, kind, p, median, &r->graph);
     passes_write(row, kind, p);
     if (c)
         write_roofline(row, kind, p, median, c);

@@ -152,9 +152,12 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
     return record_tape(w, kind, tape);
 }
 
+/* It keeps all activations, so that it cannot share a fault of recomputing them. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
 {
-    return record_tape(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
+    struct workload kept = *w;
+    kept.config.parts.checkpoint = NULL;
+    return record_tape(&kept, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
 }
 
 struct recording workload_record_reference(const struct workload *w, enum program_kind kind)

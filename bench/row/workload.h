@@ -54,7 +54,7 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
  */
 struct recording workload_record(const struct workload *w, enum program_kind kind);
 
-/* The same for the oracle, in double. */
+/* The same for the oracle, in double and without checkpoints. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind);
 
 /* The same with the kernels of the reference, in float. */

@@ -9,6 +9,9 @@
  */
 #include "models/layers/config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *name_at(const char *const *names, int kinds, int kind)
 {
     return kind >= 0 && kind < kinds ? names[kind] : NULL;
@@ -42,6 +45,17 @@ const char *task_name(int kind)
 {
     static const char *const names[TASK_KINDS] = {"graph", "node"};
     return name_at(names, TASK_KINDS, kind);
+}
+
+int64_t checkpoint_segments(const char *text, int64_t layers)
+{
+    char *end;
+    if (!text || strcmp(text, "none") == 0)
+        return 1;
+    if (strcmp(text, "layer") == 0)
+        return layers;
+    long k = strtol(text, &end, 10);
+    return *text >= '1' && *text <= '9' && !*end && k >= 2 && k <= SEGMENTS_MAX ? k : 0;
 }
 
 const char *model_refuses(const struct model_config *c)

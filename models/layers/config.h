@@ -42,7 +42,16 @@ struct model_config {
     enum pool_kind pool;
     enum task_kind task;
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
+    const char *checkpoint;    /* as checkpoint_segments takes it */
 };
+
+/*
+ * The number of segments into which the layers of a training step are divided, all but the last of which are
+ * recomputed in the backward pass: none or null: 1; layer: one for each layer; or the number itself, 2 to
+ * SEGMENTS_MAX. 0 if the text is none of these.
+ */
+enum { SEGMENTS_MAX = 1000 };
+int64_t checkpoint_segments(const char *text, int64_t layers);
 
 /* Why these options cannot be combined ("heads must divide hidden"), or null. */
 const char *model_refuses(const struct model_config *c);

@@ -33,13 +33,26 @@ static struct mat program_input(struct tape *t, const struct model_config *c, st
     return x;
 }
 
+/* The segment that layer l is in, from 0. */
+static int64_t segment_of(const struct model_config *c, int64_t l)
+{
+    return l * checkpoint_segments(c->checkpoint, c->layers) / c->layers;
+}
+
+/* The last segment is not marked: its gradients are computed while its activations are still there. */
 static struct mat program_output(struct tape *t, const struct model_config *c, const struct structure *s,
                                  struct mat x)
 {
-    for (int64_t l = 1; l <= c->layers; l++) {
+    int64_t last = segment_of(c, c->layers - 1);
+    for (int64_t l = 0; l < c->layers; l++) {
+        int64_t segment = segment_of(c, l);
         char name[32];
-        snprintf(name, sizeof name, "layer%lld", (long long)l);
+        snprintf(name, sizeof name, "layer%lld", (long long)l + 1);
+        if (segment < last && (l == 0 || segment_of(c, l - 1) < segment))
+            tape_segment_begin(t);
         x = gps_layer(t, name, x, s, c);
+        if (segment < last && segment < segment_of(c, l + 1))
+            tape_segment_end(t);
     }
     if (c->task == TASK_NODE)
         return linear(t, "head", x, CLASSES, ACT_NONE);

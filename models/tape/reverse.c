@@ -170,12 +170,19 @@ void tape_backward(struct tape *t, struct mat loss)
         tape_contract("backward: the loss must be a scalar that depends on a parameter of a training tape");
     const char *span = t->span;
     int forward = t->main.count;
+    const struct segment *next = t->segments;
+    void **args = arena_alloc(t->metadata, (size_t)forward * sizeof *args);
+    for (int i = 0; i < forward; i++)
+        args[i] = t->main.entries[i].args;
     prepare(t);
     t->phase = PHASE_BACKWARD;
     t->span = t->main.entries[of(t, loss)->producer].span;
     op(t, fill, .y = grad_into(t, loss), .value = 1);
     for (t->reversing = forward - 1; t->reversing >= 0; t->reversing--) {
+        for (; next && next->end > t->reversing; next = next->before)
+            tape_recompute(t, next, args);
         struct entry e = t->main.entries[t->reversing];
+        e.args = args[t->reversing];
         t->span = e.span;
         if (reached(t, &e))
             rule_apply(t, e.op, e.args);
@@ -188,6 +195,7 @@ void tape_backward(struct tape *t, struct mat loss)
 
 struct mat tape_gradient(const struct tape *t, struct mat m)
 {
+    m = tape_recomputed(t, m);
     const struct storage *s = &t->storages[m.storage];
     return mat_present(s->grad) ? tape_view(t, part(s, m)) : (struct mat){0};
 }

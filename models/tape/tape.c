@@ -31,7 +31,7 @@ const char *category_name(enum category c)
 
 const char *phase_name(enum phase p)
 {
-    static const char *const names[PHASES] = {"forward", "backward", "optimizer"};
+    static const char *const names[PHASES] = {"forward", "backward", "optimizer", "recompute"};
     return names[p];
 }
 

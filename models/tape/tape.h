@@ -35,7 +35,7 @@ enum category {
 
 const char *category_name(enum category c);
 
-enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASES };
+enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_RECOMPUTE, PHASES };
 
 const char *phase_name(enum phase p);
 
@@ -93,6 +93,15 @@ struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols);
 
 /* Keeps a matrix' storage intact until the end of the program, for results that are read after a replay. */
 void tape_keep(struct tape *t, struct mat m);
+
+/*
+ * Between these two calls lies a segment, whose activations tape_backward computes again right before it
+ * needs them, in entries of PHASE_RECOMPUTE. So only what is read outside of the segment stays in memory in
+ * between. Results are the same, bit by bit, and state is updated once. Segments do not nest; without
+ * tape_backward they have no effect.
+ */
+void tape_segment_begin(struct tape *t);
+void tape_segment_end(struct tape *t);
 
 /*
  * Records the gradients of the scalar `loss` with respect to every parameter. Each is a storage of category

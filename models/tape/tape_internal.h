@@ -23,6 +23,7 @@ struct storage {
     bool whole;          /* and from its beginning */
     bool needs_grad;     /* depends on a parameter */
     int producer;        /* the forward entry that writes it, for the reverse pass */
+    int32_t again;       /* the storage that its segment writes when it is recomputed; 0: none */
     struct mat grad;     /* its gradient, as a whole; absent without a contribution */
     struct runs written; /* columns of its gradient that have been written */
 };
@@ -30,6 +31,12 @@ struct storage {
 struct program {
     struct entry *entries;
     int count, capacity;
+};
+
+/* Entries first .. end - 1 of the main program; end -1: not known yet. */
+struct segment {
+    int first, end;
+    const struct segment *before; /* the segment before it, or null */
 };
 
 struct tape {
@@ -40,7 +47,8 @@ struct tape {
     struct program init, main;
     const char *span;
     enum phase phase;
-    int reversing; /* the forward entry whose gradient is being recorded */
+    int reversing;            /* the forward entry whose gradient is being recorded */
+    struct segment *segments; /* the last one, or null */
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
     void *arena;
@@ -67,6 +75,14 @@ bool depends_on_parameter(const struct tape *t, const struct op_info *info, cons
 
 /* Records an op into the given program. */
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args);
+
+/*
+ * Records the entries of a segment again, before their gradients, and replaces their arguments in args by
+ * those of the new entries. tape_recomputed is the view of a matrix as its segment recomputes it, or the
+ * matrix itself.
+ */
+void tape_recompute(struct tape *t, const struct segment *segment, void **args);
+struct mat tape_recomputed(const struct tape *t, struct mat m);
 
 /* Frees what tape_layout allocated. */
 void tape_release(struct tape *t);
