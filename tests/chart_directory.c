@@ -21,6 +21,12 @@ int make_directory(void **state)
     return 0;
 }
 
+int hide_gnuplot(void **state)
+{
+    (void)state;
+    return setenv("PATH", "/nonexistent", 1);
+}
+
 int remove_directory(void **state)
 {
     struct chart_directory *p = *state;

@@ -14,6 +14,9 @@ struct chart_directory {
 int make_directory(void **state);
 int remove_directory(void **state);
 
+/* For cmocka: from now on scripts are written, and no images. */
+int hide_gnuplot(void **state);
+
 bool on_path(const char *program);
 
 /* Sets the time of a program: seven turns, spread evenly over +- the share. */

@@ -204,9 +204,14 @@ static void fill_random(const struct sample *s, const char *name, struct mat m)
 
 static void copy_values(struct mat to, struct mat from)
 {
-    for (int64_t i = 0; i < to.rows; i++)
-        for (int64_t k = 0; k < to.cols; k++)
+    size_t element = dtype_size(to.dtype);
+    for (int64_t i = 0; i < to.rows; i++) {
+        if (to.dtype == from.dtype)
+            memcpy((char *)to.data + (size_t)(i * to.ld) * element,
+                   (char *)from.data + (size_t)(i * from.ld) * element, (size_t)to.cols * element);
+        for (int64_t k = 0; k < to.cols && to.dtype != from.dtype; k++)
             mat_set(to, i, k, mat_get(from, i, k));
+    }
 }
 
 /* Values that the mathematics restricts. */

@@ -52,16 +52,18 @@ struct planted_row planted_run(int (*program)(int argc, char **argv), const char
     char path[] = "/tmp/gtmark-planted-XXXXXX", line[1024], *argv[WORDS_MAX + 1], *next;
     int argc = 0;
     assert_non_null(mkdtemp(path));
-    snprintf(line, sizeof line, "bench_planted --no-roofline --output %s/r.json %s", path, words);
+    snprintf(line, sizeof line, "bench_planted --output %s/r.json --no-roofline --budget 0.1 %s", path,
+             words);
     for (char *word = strtok_r(line, " ", &next); word; word = strtok_r(NULL, " ", &next)) {
         assert_true(argc < WORDS_MAX);
         argv[argc++] = word;
     }
+    const char *file = argv[2];
     argv[argc] = NULL;
     int status = quietly(program, argc, argv);
-    struct planted_row row = read_row(argv[3]);
+    struct planted_row row = read_row(file);
     row.exit = status;
-    assert_int_equal(unlink(argv[3]), 0);
+    assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(path), 0);
     return row;
 }

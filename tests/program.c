@@ -139,6 +139,15 @@ static void run_child(const struct house *h, char **argv, int out, int err, bool
     _exit(127);
 }
 
+/* Whether a flag, which may not be given twice, is among the arguments. */
+static bool has_flag(const char *words, const char *const *more, const char *flag)
+{
+    bool found = strstr(words, flag) != NULL;
+    for (; more && *more; more++)
+        found = found || strncmp(*more, flag, strlen(flag)) == 0;
+    return found;
+}
+
 static pid_t start(const struct house *h, const char *words, const char *const *more, int out, int err,
                    bool leaks)
 {
@@ -146,7 +155,12 @@ static pid_t start(const struct house *h, const char *words, const char *const *
     int argc = 1;
     if (strstr(h->program, "/build/bench_")) {
         argv[argc++] = "--no-roofline";
-        if (!h->charts && !strstr(words, "--no-charts"))
+        bool plans = has_flag(words, more, "--dry-run");
+        if (!plans && !has_flag(words, more, "--budget"))
+            argv[argc++] = "--budget=0.1";
+        if (!plans && !has_flag(words, more, "--warmup"))
+            argv[argc++] = "--warmup=1";
+        if (!h->charts && !has_flag(words, more, "--no-charts"))
             argv[argc++] = "--no-charts";
     }
     for (char *word; (word = strsep(&rest, " ")) != NULL && argc < ARGUMENTS_MAX - 1;)

@@ -37,9 +37,10 @@ struct ended {
 
 /*
  * Starts the program with the arguments `words`, split at blanks, then `more` up to its null (or none), after
- * --no-roofline for benchmarks, because calibrating takes seconds (a later --calibrate overrides it), and
- * --no-charts unless the house has charts. A program that is not waited for is killed after four minutes.
- * Leaks are looked for only by program_run, in long tests.
+ * the flags that make benchmarks short unless the arguments have them: --no-roofline, --budget 0.1 and
+ * --warmup 1 (not with --dry-run, whose output depends on them), and --no-charts unless the house has charts.
+ * A program that is not waited for is killed after four minutes. Leaks are looked for only by program_run, in
+ * long tests.
  */
 pid_t program_start(const struct house *h, const char *words, const char *const *more, int out, int err);
 int program_wait(pid_t pid);

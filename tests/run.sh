@@ -4,14 +4,12 @@
 # NAME=VALUE is added to the environment of the programs after it. Programs print TAP (testanything.org): lines "ok",
 # "not ok", and "# SKIP" for skipped tests; those of cmocka do so on request. A program that exits with an error though
 # no test failed, reports nothing, or less than planned ("1..9"), counts as one more failure. The output of a program
-# with failures is shown, and its failed tests once more at the end. The last line is "N passed, N failed, N skipped"; exit status 1 if any failed.
+# with failures is shown, and its failed tests once more at the end. The last line is "N passed, N failed, N skipped";
+# exit status 1 if any failed.
 #
-# As many programs run at a time as there are processors, in the order given; then, one at a time, those of `alone`.
+# As many programs run at a time as there are processors, in the order given: no test may depend on being alone.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-
-# Tests that time something, bind threads to processors or look at the load.
-alone='gates.sh test_against test_baseline test_calibrate test_executed test_noise'
 
 # count STATUS: "passed failed skipped" of the TAP on stdin
 count()
@@ -27,15 +25,6 @@ count()
                 failed++
             print passed + 0, failed + 0, skipped + 0
         }'
-}
-
-# how PROGRAM: whether it runs together with others, or alone
-how()
-{
-    case " $alone " in
-    *" ${1##*/} "*) echo alone ;;
-    *) echo together ;;
-    esac
 }
 
 # report NAME SECONDS PASSED FAILED SKIPPED
@@ -84,7 +73,7 @@ fi
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-touch "$work/counts" "$work/together" "$work/alone" "$work/failures"
+touch "$work/counts" "$work/programs" "$work/failures"
 position=0 programs=0 skip=
 for argument; do
     position=$((position + 1))
@@ -92,17 +81,13 @@ for argument; do
     --skipped) skip=: && continue ;;
     :*) report "$argument" 0 0 0 1 && skip= ;;
     *=*) continue ;;
-    *) echo $position >>"$work/$(how "$argument")" ;;
+    *) echo $position >>"$work/programs" ;;
     esac
     programs=$((programs + 1))
 done
-for group in together alone; do
-    jobs=$([ $group = together ] && nproc || echo 1)
-    # Threads that spin while they wait take the processors from the programs beside them.
-    waiting=$([ $group = together ] && echo OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1)
-    # shellcheck disable=SC2086 # two words
-    env $waiting xargs -r -I POSITION -P "$jobs" "$0" --at POSITION "$work" "$@" <"$work/$group"
-done
+# Threads that spin while they wait take the processors from the programs beside them.
+OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
+    xargs -r -I POSITION -P "$(nproc)" "$0" --at POSITION "$work" "$@" <"$work/programs"
 cat "$work/failures" # again, since the end of a long output is what is seen first
 # A program that was not counted did not run.
 awk -v programs=$programs '

@@ -147,7 +147,12 @@ static void test_calibrates(void **state)
         struct message error;
         cpu_set_t before, after;
         sched_getaffinity(0, sizeof before, &before);
-        assert_true(calibrate(best_peak(), threads, 0.02, &c, &error));
+        bool good = false; /* with many other programs a calibration can fail */
+        for (int i = 0; i < 10 && !good; i++)
+            good = calibrate(best_peak(), threads, 0.02, &c, &error);
+        if (!good && threads > 1 && strstr(error.text, "the machine was disturbed"))
+            continue; /* its threads never ran at the same time */
+        assert_true(good);
         assert_int_equal(c.threads, threads);
         assert_string_equal(c.isa, best_peak()->isa);
         assert_true(c.memory > 0 && *c.cpu && c.load >= 0 &&

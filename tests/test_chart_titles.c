@@ -225,5 +225,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_profile, make_directory, remove_directory),
         cmocka_unit_test(test_wrapping),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
 }

@@ -113,8 +113,10 @@ static void test_step_against_double(void **state)
     struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(small ? 40 : 300, 1),
                               batch_er(30, small ? 3 : 20)};
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
-        for (int act = ACT_NONE + 1; act < ACT_KINDS; act++) {
-            struct model_config c = sized(s, (enum activation)act);
+        /* In small tests one activation each: all kernels are tested with all of them. */
+        int kinds = ACT_KINDS - 1, first = small ? (int)(s - subjects + (ptrdiff_t)i) : 0;
+        for (int k = first; k < first + (small ? 1 : kinds); k++) {
+            struct model_config c = sized(s, (enum activation)(ACT_NONE + 1 + k % kinds));
             check_against_double(&c, &batches[i], s);
         }
         batch_free(&batches[i]);

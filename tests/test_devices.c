@@ -108,8 +108,9 @@ static int run(const struct house *h, const char *words, char said[4096])
     int argc = 1;
     path_of(h, path);
     snprintf(all, sizeof all,
-             "--no-cuda-graph --hidden 8 --heads 2 --layers 1 --runs 2 --no-roofline --output %s %s", path,
-             words);
+             "--no-cuda-graph --hidden 8 --heads 2 --layers 1 --runs 2 --warmup 1 --budget 0.1 --no-roofline "
+             "--output %s %s",
+             path, words);
     for (char *word; argc < ARGUMENTS && (word = strsep(&rest, " ")) != NULL;)
         argv[argc++] = word;
     FILE *text = tmpfile();

@@ -197,17 +197,18 @@ static void expect_wrong(enum fault fault, const char *nodes, const char *check_
 static void test_sound_kernels_pass(void **state)
 {
     (void)state;
-    expect_ok(NONE, "1100", "60");
     expect_ok(NONE, "1100", "0");
+    if (!getenv("GTMARK_SMALL"))
+        expect_ok(NONE, "1100", "60");
 }
 
 static void test_fault_from_row_1025(void **state)
 {
     (void)state;
-    expect_ok(ROW_1025, "1000", "60"); /* the faulty code is not reached */
-    expect_wrong(ROW_1025, "2000", "60", "loss");
+    expect_ok(ROW_1025, "1000", "0"); /* the faulty code is not reached */
     expect_wrong(ROW_1025, "2000", "0", "linear y of");
-    expect_wrong(ROW_1025, "5000", "0", "linear y of");
+    if (!getenv("GTMARK_SMALL"))
+        expect_wrong(ROW_1025, "2000", "60", "loss");
 }
 
 static void test_dropped_bias_gradient(void **state)

@@ -182,5 +182,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_roofs, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_labels_apart, make_directory, remove_directory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
 }

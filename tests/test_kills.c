@@ -41,8 +41,8 @@ static const struct killed timed = {
     "--turns 4 --nodes 8-13+1 " OUTPUT,
     ": 0 samples", true, 6};
 static const struct killed planned = {
-    "--device meta --hidden 8 --heads 1 --layers 1 --nodes 1-300+1 --format csv-full " OUTPUT, "\n", false,
-    300};
+    "--device meta --hidden 8 --heads 1 --layers 1 --nodes 1-100+1 --format csv-full " OUTPUT, "\n", false,
+    100};
 
 static void path_of(const struct house *h, char path[PATH_MAX], const char *name)
 {
@@ -248,7 +248,7 @@ static void test_killed_in_turns(void **state)
 
 static void test_killed_while_writing(void **state)
 {
-    check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 12);
+    check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 8);
 }
 
 static void assert_refused(const struct house *h, const char *words)

@@ -29,20 +29,39 @@
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
-/* Ceilings of a machine with this rate in GFLOP/s, and in GB/s of memory; exceeded by a program at so many
- * percent. */
+/* The best of some probes. Teams of many threads, for dry runs, which are in no state, are not started. */
+static struct probe quiet_probe(int threads)
+{
+    struct probe best = {{1e-7, 1e-5}};
+    for (int i = 0; i < 10 && threads <= 2; i++) {
+        struct probe now = probe_take(peak_of(backend_cpu()), threads);
+        for (int part = 0; part < PROBE_PARTS; part++)
+            best.seconds[part] = i ? fmin(best.seconds[part], now.seconds[part]) : now.seconds[part];
+    }
+    return best;
+}
+
+/*
+ * Ceilings of a machine with this rate in GFLOP/s, and in GB/s of memory; exceeded by a program at so many
+ * percent. Their probes are so evenly spread, up to the 200 times of a machine with many other programs, that
+ * whatever a program finds is the same state.
+ */
 static struct calibration ceilings(double rate, int threads, double exceeded)
 {
     struct calibration c = calibration_conditions(peak_of(backend_cpu()), threads);
+    struct probe probe = quiet_probe(threads);
     snprintf(c.time, sizeof c.time, "2001-02-03T04:05:06Z");
     c.peak = rate;
     c.exceeded = exceeded;
-    c.points = c.turns = 1;
+    c.points = 1;
+    c.turns = CALIBRATION_TURNS;
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++)
         c.level[l] = c.sweep[0] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate, rate};
-    /* Teams of many threads are not started for a dry run, which is in no state. */
-    struct probe any = {{1e-7, 1e-5}};
-    c.turn[0].before = c.turn[0].after = threads > 2 ? any : probe_take(peak_of(backend_cpu()), threads);
+    for (int i = 0; i < 2 * CALIBRATION_TURNS; i++) {
+        struct turn *turn = &c.turn[i / 2];
+        *(i % 2 ? &turn->after : &turn->before) =
+            (struct probe){{probe.seconds[PROBE_PING], 0.3 * pow(1.24, i) * probe.seconds[PROBE_FMA]}};
+    }
     return c;
 }
 
@@ -231,24 +250,6 @@ static void test_timeout_by_the_roofline(void **state)
     ended_free(&e);
 }
 
-/* A row that needs more than the whole budget is told before it starts, unless it is skipped. */
-static void test_more_than_the_budget(void **state)
-{
-    static const char words[] = SMALL "--nodes 8,16 --budget 1 --output x.json --device cpu";
-    plant(*state, 1e-6);
-    struct ended e = run_calibrated(*state, words);
-    char *told = unwrapped(e.err);
-    assert_int_equal(e.status, 0);
-    assert_non_null(strstr(told, "note: [8 nodes; 16 nodes] needs at least "));
-    assert_non_null(strstr(told, "more than the whole --budget"));
-    free(told);
-    ended_free(&e);
-    plant(*state, 1e9);
-    e = run_calibrated(*state, words);
-    assert_null(strstr(e.err, "--budget: "));
-    ended_free(&e);
-}
-
 /* Ceilings that a program exceeded are no bounds. */
 static void test_exceeded_ceilings_predict(void **state)
 {
@@ -266,50 +267,89 @@ static void test_exceeded_ceilings_predict(void **state)
     record_free(record);
 }
 
+/* Whether a row has the ceilings of the run itself, not the planted ones. */
+static bool has_own_ceilings(const struct row *row)
+{
+    const char *time;
+    return row_get_text(row, "forward.roofline.calibrated", &time) && strncmp(time, "2001", 4) != 0;
+}
+
+/* On a machine with many other programs a calibration can fail, which is no fault: tries it some times. */
+static void assert_soon(bool (*is_calibrated)(const struct house *h), const struct house *h)
+{
+    bool good = false;
+    for (int i = 0; i < 10 && !good; i++)
+        good = is_calibrated(h);
+    assert_true(good);
+}
+
 /* Ceilings of another state of the machine, three times as slow, are kept, but not used. */
-static void test_ceilings_of_another_state(void **state)
+static bool calibrates_in_another_state(const struct house *h)
 {
     char path[PATH_MAX];
     struct message error;
     struct calibration c = ceilings(1e-6, 1, 0), list[CALIBRATION_STATES];
-    double fma = c.turn[0].before.seconds[PROBE_FMA];
-    c.turns = CALIBRATION_TURNS;
+    double fma = quiet_probe(1).seconds[PROBE_FMA];
     for (int i = 0; i < CALIBRATION_TURNS; i++)
         c.turn[i] = (struct turn){0, {{NAN, (3 + 0.01 * i) * fma}}, {{NAN, 3 * fma}}};
-    plant(*state, 1);
-    calibration_path(*state, path);
+    plant(h, 1);
+    calibration_path(h, path);
     assert_true(calibration_save(path, &c, 1, &error));
     struct ended e =
-        run_calibrated(*state, SMALL "--nodes 8 --phase forward --turns 1 --budget 0.1 --output x.json");
+        run_calibrated(h, SMALL "--nodes 8 --phase forward --turns 1 --budget 0.1 --output x.json");
     assert_int_equal(e.status, 0);
     ended_free(&e);
-    assert_true(calibration_load(path, &c, list) >= 2);
+    bool calibrated = calibration_load(path, &c, list) >= 2;
     assert_string_equal(list[0].time, c.time);
-    struct record *record = record_in(*state, "work/x.json");
-    assert_string_not_equal(text_at(row_at(record, 0), "forward.roofline.calibrated"), c.time);
+    struct record *record = record_in(h, "work/x.json");
+    bool own = has_own_ceilings(row_at(record, 0));
     record_free(record);
+    return calibrated && own;
 }
 
-/* Ceilings that a program exceeds are measured again at once, once in a run. */
-static void test_exceeded_ceilings_are_measured_again(void **state)
+static void test_ceilings_of_another_state(void **state)
 {
-    plant(*state, 1e-6);
-    struct ended e = run_calibrated(*state, SMALL "--nodes 8,16 --phase forward --turns 2 --budget 0.1 "
-                                                  "--output x.json");
+    if (getenv("GTMARK_SMALL"))
+        skip(); /* a calibration takes seconds, and the next test has one */
+    assert_soon(calibrates_in_another_state, *state);
+}
+
+/*
+ * Rows that need more than the whole budget, by ceilings that are too low, are told before they start.
+ * Ceilings that a program exceeds are measured again at once, once in a run.
+ */
+static const char two_sizes[] = SMALL "--nodes 8,16 --phase forward --turns 2 --budget 0.1 --output x.json";
+
+static bool calibrates_again(const struct house *h)
+{
+    plant(h, 1e-6);
+    struct ended e = run_calibrated(h, two_sizes);
     assert_int_equal(e.status, 0);
+    char *told = unwrapped(e.err);
+    assert_non_null(strstr(told, "note: [8 nodes; 16 nodes] needs at least "));
+    assert_non_null(strstr(told, "more than the whole --budget"));
+    free(told);
     ended_free(&e);
-    struct record *record = record_in(*state, "work/x.json");
-    const struct value *list = value_get(record_head(record), "calibrations");
-    assert_true(value_size(list) >= 2); /* more if the machine's state changes */
+    struct record *record = record_in(h, "work/x.json");
+    bool again = value_size(value_get(record_head(record), "calibrations")) >= 2;
     for (size_t i = 0; i < 2; i++) {
         double percent = NAN;
-        const char *planted;
-        assert_true(value_get_text(value_at(list, 0), "time", &planted));
-        assert_string_not_equal(text_at(row_at(record, i), "forward.roofline.calibrated"), planted);
-        assert_true(row_get_real(row_at(record, i), "forward.roofline.percent", &percent));
-        assert_true(percent < 1000); /* of the planted ceilings, a million times as much */
+        again = again && has_own_ceilings(row_at(record, i));
+        if (again) /* of the planted ceilings, a million times as much */
+            assert_true(row_get_real(row_at(record, i), "forward.roofline.percent", &percent) &&
+                        percent < 1000);
     }
     record_free(record);
+    return again;
+}
+
+static void test_exceeded_ceilings_are_measured_again(void **state)
+{
+    plant(*state, 1e9);
+    struct ended e = run_calibrated(*state, two_sizes);
+    assert_null(strstr(e.err, "--budget: "));
+    ended_free(&e);
+    assert_soon(calibrates_again, *state);
 }
 
 /* Without ceilings, a row's time serves to estimate the next. */
@@ -327,12 +367,13 @@ static void test_timeout_by_rows_before(void **state)
 /* Nothing predicts the first row's time, which would be many minutes: it is stopped within a run. */
 static void test_timeout_within_a_run(void **state)
 {
-    struct ended e = run_words(*state,
-                               "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
-                               "--threads 1 --no-check --timeout 3 --output x.json",
-                               1);
+    struct ended e =
+        run_words(*state,
+                  "--device ref --nodes 2000 --layers 1000 --hidden 16 --heads 2 --phase forward "
+                  "--threads 1 --no-check --timeout 1 --output x.json",
+                  1);
     struct record *record = record_in(*state, "work/x.json");
-    assert_skipped(row_at(record, 0), "forward: only 0 of 1 samples within its share of --timeout, 3 s");
+    assert_skipped(row_at(record, 0), "forward: only 0 of 1 samples within its share of --timeout, 1 s");
     record_free(record);
     ended_free(&e);
 }
@@ -391,7 +432,6 @@ int main(void)
         cmocka_unit_test(test_dry_run_foresees),
         cmocka_unit_test(test_dry_run_of_encodings),
         cmocka_unit_test(test_timeout_by_the_roofline),
-        cmocka_unit_test(test_more_than_the_budget),
         cmocka_unit_test(test_exceeded_ceilings_predict),
         cmocka_unit_test(test_ceilings_of_another_state),
         cmocka_unit_test(test_exceeded_ceilings_are_measured_again),

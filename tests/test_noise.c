@@ -95,7 +95,7 @@ static void test_probe(void **state)
         struct noise n = noise_probe(threads, 0.01);
         assert_true(clock_now() - start >= 0.01);
         assert_true(n.cores >= 1 && n.threads == threads);
-        assert_true(n.lost >= 0 && n.lost < 1);
+        assert_true(n.lost >= 0 && n.lost <= 1);
         assert_true(n.largest_gap == 0 || n.largest_gap > NOISE_GAP);
         assert_true((n.lost > 0) == (n.largest_gap > 0));
         assert_true(n.preemptions >= 0);

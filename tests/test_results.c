@@ -19,6 +19,7 @@
 
 #include "analysis/record/record.h"
 #include "models/layers/model.h"
+#include "tests/events.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/sweeps.h"
@@ -337,13 +338,13 @@ static void test_full_disk(void **state)
  */
 static void test_killed(void **state)
 {
-    int ends[2], null = open("/dev/null", O_WRONLY);
-    assert_int_equal(pipe(ends), 0);
-    pid_t pid = program_start(*state, TINY "--nodes 8-1007+1 --threads 1 --turns 1 --format csv", NULL,
-                              ends[1], null);
+    int reader, writer, null = open("/dev/null", O_WRONLY);
+    small_pipe(&reader, &writer);
+    pid_t pid =
+        program_start(*state, TINY "--nodes 8-407+1 --threads 1 --turns 1 --format csv", NULL, writer, null);
     close(null);
-    close(ends[1]);
-    FILE *in = fdopen(ends[0], "r");
+    close(writer);
+    FILE *in = fdopen(reader, "r");
     char *line = NULL;
     size_t capacity = 0, printed = 0;
     assert_true(getline(&line, &capacity, in) > 0);

@@ -56,14 +56,6 @@ else
     echo "ok $checked # SKIP programs side by side: one processor"
 fi
 
-# Of these, which are named in the runner, each sees the others' files only when they run at the same time.
-alone='set -- busy.*; touch busy.$$; sleep 0.2; rm busy.$$; [ ! -e "$1" ] && echo ok 1 || echo not ok 1'
-make_program test_noise "$alone"
-make_program test_executed "$alone"
-make_program other 'touch busy.$$; sleep 0.4; rm busy.$$; echo ok 1'
-check 'programs that time something run alone' \
-    "$(tests/run.sh "$work/test_noise" "$work/test_executed" "$work/other" | tail -n 1)" '3 passed, 0 failed, 0 skipped'
-
 lines='for i in 1 2 3; do echo "$0 line $i"; sleep 0.1; done; echo not ok 1'
 make_program first "$lines"
 make_program second "$lines"

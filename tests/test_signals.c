@@ -26,7 +26,7 @@ static pid_t start_long_row(const struct house *h, const char *words, int *termi
     close(slave);
     close(null);
     assert_true(read_until(*terminal, "\033[K", 1)); /* the graph is made, and the machine was probed */
-    wait_for_cpu(pid, 0.5);
+    wait_for_cpu(pid, 0.2);
     return pid;
 }
 
@@ -46,11 +46,11 @@ static void check_signal_in_a_row(const struct house *h, const char *words)
 /* It waits only for one op or, in encodings that are a single op, for a block of it. */
 static void test_signal_in_a_row(void **state)
 {
-    check_signal_in_a_row(*state, "--device ref --nodes 1000 --layers 1000 --hidden 128 --phase forward "
-                                  "--threads 1 --no-check --output y.json");
-    check_signal_in_a_row(*state, "--pe rwse:16 --nodes 1M --phase none --output y.json");
+    check_signal_in_a_row(*state, "--device ref --nodes 2000 --layers 1000 --hidden 16 --heads 2 "
+                                  "--phase forward --threads 1 --no-check --output y.json");
+    check_signal_in_a_row(*state, "--pe rwse:16 --nodes 100k --phase none --output y.json");
     if (!eigensolver_missing_library(SOLVER_ITERATIVE))
-        check_signal_in_a_row(*state, "--pe lap:64 --solver iterative --graph er:giant --nodes 300k "
+        check_signal_in_a_row(*state, "--pe lap:64 --solver iterative --graph er:giant --nodes 150k "
                                       "--phase none --output y.json");
 }
 

@@ -3,7 +3,8 @@
     python3 tests/validate_json.py SCHEMA FILE...          each file is one document
     python3 tests/validate_json.py SCHEMA#line FILE...     each line is one, by the definition of that name
 
-Prints the first error of each document that is not valid. Exit 0 all are, 1 one is not, 3 there is no jsonschema.
+Prints the first error of each document that is not valid. Exit 0 all are, 1 some are not, 4 none is, 3 there is no
+jsonschema.
 """
 
 import json
@@ -28,15 +29,16 @@ def main(schema_path, *paths):
     if definition:
         schema = {"$defs": schema["$defs"], "$ref": "#/$defs/" + definition}
     validator = Draft202012Validator(schema)
-    wrong = 0
+    wrong = count = 0
     for path in paths:
         for document in documents(path, bool(definition)):
+            count += 1
             error = next(validator.iter_errors(document), None)
             if error:
                 wrong += 1
                 where = "/".join(str(part) for part in error.absolute_path)
                 print(f"{path}: {where}: {error.message[:200]}")
-    return wrong > 0
+    return 0 if wrong == 0 else 4 if wrong == count else 1
 
 
 if __name__ == "__main__":
