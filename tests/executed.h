@@ -6,7 +6,8 @@
 
 #include "bench/flops/executed.h"
 
-/* Skips the test where valgrind or objdump is missing, and in sanitized programs, which valgrind cannot run. */
+/* Skips the test where valgrind or objdump is missing, and in sanitized programs, which valgrind cannot run.
+ */
 void needs_valgrind(void);
 
 /* Fails if a child of this process is left. */
