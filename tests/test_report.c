@@ -344,11 +344,16 @@ static void test_size(void **state)
 {
     (void)state;
     struct record *records[4];
-    char error[MESSAGE_SIZE];
+    char error[MESSAGE_SIZE], work[32];
     for (int k = 0; k < 4; k++) {
         records[k] = empty_record();
-        for (int i = 0; i < 260; i++)
-            assert_true(record_add(records[k], good_row(100 + 7 * i), error));
+        for (int i = 0; i < 260; i++) {
+            struct row *row = good_row(100 + 50 * (i % 10));
+            snprintf(work, sizeof work, "%016x", 1000 * k + i);
+            row_set_text(row, "work", work);
+            row_set_count(row, "hidden", 8 + i / 10);
+            assert_true(record_add(records[k], row, error));
+        }
     }
     char *page = page_of(records, 4);
     assert_true(strlen(page) < 3000000);
