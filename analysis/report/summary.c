@@ -339,7 +339,7 @@ void summary_warnings(FILE *out, const struct part *parts, size_t n)
     begin_card(out, "warnings", "Warnings");
     fputs("<dl>\n", out);
     if (count == 0)
-        fputs("<dt>None about a row.</dt>\n", out);
+        fputs("<dd>None about a row.</dd>\n", out);
     for (int kind = 0; kind < REMARKS; kind++)
         put_kind(out, all, count, (enum remark_kind)kind);
     put_fit_warnings(out, parts, n);
