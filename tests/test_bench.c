@@ -105,8 +105,13 @@ static int program_setup(void **state)
 {
     static struct program_fixture p;
     struct graph_config g = {.family = "er", .nodes = 4, .degree = 2, .graphs = 1, .seed = 1};
-    struct model_config c = {
-        .layers = 1, .hidden = 4, .heads = 1, .ffn = 4, .act = ACT_RELU, .attention = ATTENTION_DENSE};
+    struct model_config c = {.layers = 2,
+                             .hidden = 4,
+                             .heads = 1,
+                             .ffn = 4,
+                             .act = ACT_RELU,
+                             .attention = ATTENTION_DENSE,
+                             .checkpoint = "layer"};
     struct tape_config t = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
     char error[256];
     assert_true(batch_generate(&p.batch, &g, error, sizeof error));

@@ -152,17 +152,22 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
     return record_tape(w, kind, tape);
 }
 
-/* It keeps all activations, so that it cannot share a fault of recomputing them. */
-struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
+/* A program to compare with keeps all activations, so that it cannot share a fault of recomputing them. */
+static struct recording record_kept(const struct workload *w, enum program_kind kind, struct tape_config tape)
 {
     struct workload kept = *w;
     kept.config.parts.checkpoint = NULL;
-    return record_tape(&kept, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
+    return record_tape(&kept, kind, tape);
+}
+
+struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
+{
+    return record_kept(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
 }
 
 struct recording workload_record_reference(const struct workload *w, enum program_kind kind)
 {
-    return record_tape(w, kind, (struct tape_config){.backend = &backend_ref, .dtype = MODEL_DTYPE});
+    return record_kept(w, kind, (struct tape_config){.backend = &backend_ref, .dtype = MODEL_DTYPE});
 }
 
 /* Whether a device had memory for what was just done; if not, sets the outcome. */

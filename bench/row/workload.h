@@ -57,7 +57,7 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
 /* The same for the oracle, in double and without checkpoints. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind);
 
-/* The same with the kernels of the reference, in float. */
+/* The same in float, with the kernels of the reference. */
 struct recording workload_record_reference(const struct workload *w, enum program_kind kind);
 
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
