@@ -337,9 +337,51 @@ static void test_hostile(void **state)
     value_set_text(head, "benchmark", HOSTILE);
     value_set_text(head, "command", HOSTILE);
     value_set_text(head, "started", HOSTILE);
+    value_set(head, "tags", value_new_object());
+    value_set_text(value_get(head, "tags"), HOSTILE, HOSTILE);
     char *page = page_of(&record, 1);
     assert_int_equal(occurrences(page, "<script"), 1);
     assert_int_equal(occurrences(page, "</script"), 1);
+    assert_well_formed(page);
+    free(page);
+    record_free(record);
+}
+
+/* Numbers that no machine has neither stop the page nor make it malformed. */
+static void test_extremes(void **state)
+{
+    (void)state;
+    static const double numbers[] = {1e-300, 1e300, 5e-324};
+    struct row *rows[3];
+    for (int i = 0; i < 3; i++) {
+        double n = numbers[i];
+        rows[i] = profiled_row(1, "layer1");
+        row_set_count(rows[i], "nodes", i ? INT64_MAX - i : 1);
+        set_equal_turns(rows[i], "step.time", n);
+        set_equal_turns(rows[i], "kernel.time", n);
+        row_set_count(rows[i], "step.flops.analytic", INT64_MAX);
+        row_set_count(rows[i], "step.memory.planned", i ? INT64_MAX : 1);
+        row_set_real(rows[i], "step.throughput", n);
+        row_set_text(rows[i], "op", "linear");
+        row_set_text(rows[i], "variant", "simd");
+        row_set_real(rows[i], "kernel.gflops", n);
+        row_set_real(rows[i], "kernel.intensity", n);
+        row_set_real(rows[i], "kernel.roofline.percent", n);
+        row_set_real(rows[i], "kernel.cold.percent", 1 / n > 1e308 ? 1e308 : 1 / n);
+        row_set_real(rows[i], "noise.lost", n);
+    }
+    struct record *record = record_with(rows[0], rows[1], rows[2]);
+    struct value *calibration = value_new_object(), *levels = value_new_object(), *dram = value_new_object();
+    value_set_real(dram, "read", 1e-300);
+    value_set(levels, "DRAM", dram);
+    value_set(calibration, "bandwidth", levels);
+    value_set_real(calibration, "peak", 1e300);
+    value_set_count(calibration, "threads", 2);
+    value_set(record_head(record), "calibrations", value_new_array());
+    value_append(value_get(record_head(record), "calibrations"), calibration);
+    char *page = page_of(&record, 1);
+    assert_non_null(strstr(page, "class=\"roof\""));
+    assert_non_null(strstr(page, "class=\"plot\""));
     assert_well_formed(page);
     free(page);
     record_free(record);
@@ -484,9 +526,10 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats), cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile), cmocka_unit_test(test_size),
-        cmocka_unit_test(test_commands), cmocka_unit_test(test_program), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats),  cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile),  cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_size),     cmocka_unit_test(test_commands), cmocka_unit_test(test_program),
+        cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,17 @@ page=$house/epyc-zen4-2core.html
 if [ "$browser" ]; then
     check 'no errors in the console' "$(console "$page")" ''
     check 'the script ran' "$(grep -c 'class="filter"' "$house/dom" | sed 's/[1-9].*/yes/')" yes
+    # As a user would: sort by the time of inference, longest first, and filter.
+    sed -e '/http-equiv/d' -e 's|</body>|<script>\
+        const table = document.querySelector("#file4 table.rows"), head = table.tHead.rows[0].cells[2].firstChild;\
+        const nodes = () => Array.from(table.tBodies[0].rows, (r) => r.hidden ? "-" : r.cells[0].textContent).join(" ");\
+        const box = table.parentNode.previousElementSibling.querySelector("input");\
+        head.click(); head.click(); document.title = nodes();\
+        box.value = "Noisy step"; box.dispatchEvent(new Event("input")); document.title += "; " + nodes();\
+        </script></body>|' "$page" >"$house/used.html"
+    check 'no errors when it is used' "$(console "$house/used.html")" ''
+    check 'tables can be sorted and filtered' "$(grep -o '<title>[0-9]*[ ][0-9][^<n]*<' "$house/dom")" \
+        '<title>5000 2000 1000 500 100; 5000 - - - -<'
     sed 's/"use strict";/"use strict"; /' "$page" >"$house/changed.html"
     check 'a script that was changed does not run' "$(console "$house/changed.html" | grep -c .)" 1
 else

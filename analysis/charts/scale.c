@@ -1,13 +1,14 @@
 #include "analysis/charts/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 void scale_widen(struct scale *s, double share, double least)
 {
     double factor = fmax(pow(s->high / s->low, share), least);
-    s->low /= factor;
-    s->high *= factor;
+    s->low = fmax(s->low / factor, DBL_MIN);
+    s->high = fmin(s->high * factor, DBL_MAX);
 }
 
 struct scale scale_of_x(const struct series *series, size_t count)

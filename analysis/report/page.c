@@ -131,13 +131,26 @@ static void put_findings(FILE *out, const struct part *parts, size_t n)
     fputs("</div></section>\n", out);
 }
 
+/* "; tags: branch=main, ..." */
+static void put_part_tags(FILE *out, const struct value *tags)
+{
+    const char *before = "; tags: ", *text;
+    for (struct walk w = value_walk(tags); walk_next(&w); before = ", ") {
+        html(out, "%s%s", before, w.key ? w.key : "");
+        if (value_read_text(w.value, &text))
+            html(out, "=%s", text);
+    }
+}
+
 static void put_part(FILE *out, const struct part *p)
 {
     char machine[CHART_TEXT], work[CHART_TEXT];
     chart_machine(machine, p->record, p->rows);
     chart_work(work, p->rows);
-    html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s<br/>%s<br/>%s</p>\n",
-         p->number, p->name, p->path, machine, work);
+    html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s", p->number, p->name,
+         p->path);
+    put_part_tags(out, value_get(record_head(p->record), "tags"));
+    html(out, "<br/>%s<br/>%s</p>\n", machine, work);
     part_figures(out, p);
     part_kernels(out, p);
     part_rows(out, p);

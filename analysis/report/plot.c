@@ -9,8 +9,8 @@ static const double width = 520, height = 318, left = 76, right = 508, top = 26,
 
 static double place_in(const struct scale *s, bool linear, double value)
 {
-    double share =
-        linear ? (value - s->low) / (s->high - s->low) : log(value / s->low) / log(s->high / s->low);
+    double share = linear ? (value - s->low) / (s->high - s->low)
+                          : (log(value) - log(s->low)) / (log(s->high) - log(s->low));
     return share > 0 ? fmin(share, 1) : 0;
 }
 

@@ -13,7 +13,7 @@
 static const struct {
     const char *word, *text;
 } kinds[] = {
-    [REMARK_STATUS] = {"", "not ok"},
+    [REMARK_STATUS] = {"not ok", "not ok"},
     [REMARK_UNCHECKED] = {"unchecked", "results not checked"},
     [REMARK_NOISY] = {"noisy", "noisy time, which supports no finding"},
     [REMARK_ROOF] = {"above roof", "faster than its ceiling"},

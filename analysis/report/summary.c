@@ -332,17 +332,33 @@ static void put_fit_warnings(FILE *out, const struct part *parts, size_t n)
         }
 }
 
+/* "noisy 2, other states 58": all kinds at a glance. */
+static void put_counts(FILE *out, const struct warned *all, size_t count)
+{
+    const char *before = "";
+    fputs(count > 0 ? "<p>" : "<p>None about a row.", out);
+    for (int kind = 0; kind < REMARKS; kind++) {
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++)
+            n += all[i].remark.kind == (enum remark_kind)kind;
+        if (n == 0)
+            continue;
+        html(out, "%s%s %zu", before, remark_word((enum remark_kind)kind), n);
+        before = ", ";
+    }
+    fputs("</p>\n", out);
+}
+
 void summary_warnings(FILE *out, const struct part *parts, size_t n)
 {
     size_t count;
     struct warned *all = all_warned(parts, n, &count);
     begin_card(out, "warnings", "Warnings");
+    put_counts(out, all, count);
     fputs("<dl>\n", out);
-    if (count == 0)
-        fputs("<dd>None about a row.</dd>\n", out);
+    put_fit_warnings(out, parts, n);
     for (int kind = 0; kind < REMARKS; kind++)
         put_kind(out, all, count, (enum remark_kind)kind);
-    put_fit_warnings(out, parts, n);
     fputs("</dl>\n", out);
     end_card(out);
     free(all);
