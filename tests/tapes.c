@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "models/tape/tape_internal.h"
+
 struct tape *tape_new_in_double(void)
 {
     struct tape_config config = {
@@ -36,11 +38,17 @@ double tape_scalar(const struct tape *t, struct mat m)
     return m.dtype == F64 ? *(double *)m.data : (double)*(float *)m.data;
 }
 
+/* After a forward pass with another value of a parameter's entry. */
 static double loss_at(struct tape *t, struct mat loss, double *entry, double value)
 {
     double before = *entry;
+    int all = t->main.count, forward = 0;
+    while (forward < all && t->main.entries[forward].phase == PHASE_FORWARD)
+        forward++;
     *entry = value;
+    t->main.count = forward;
     tape_run(t);
+    t->main.count = all;
     *entry = before;
     return tape_scalar(t, loss);
 }
