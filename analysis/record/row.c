@@ -152,9 +152,10 @@ void row_copy_field(struct row *row, const struct row *from, const struct field 
 
 void row_set_null(struct row *row, const char *path, const char *reason)
 {
+    const struct field *only = schema_find(path);
+    size_t length = strlen(path), first = only ? (size_t)(only - schema_fields) : 0;
     bool found = false;
-    size_t length = strlen(path);
-    for (size_t i = 0; i < schema_fields_count; i++) {
+    for (size_t i = first; i < (only ? first + 1 : schema_fields_count); i++) {
         if (!field_is_under(&schema_fields[i], path, length))
             continue;
         found = true;

@@ -16,6 +16,16 @@ const struct field schema_fields[] = {
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
 
+/* The lengths of their paths once more, dense, since schema_find looks through them for most values of a row.
+ */
+static const unsigned char lengths[] = {
+#define FIELD(path, type, unit, meaning)         sizeof path - 1,
+#define OTHER(path, type, unit, symbol, meaning) sizeof path - 1,
+#define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
+    sizeof path - 1,
+#include "analysis/record/schema.def"
+};
+
 const struct head_field schema_head[] = {
 #define HEAD(name, kind, meaning)     {name, VALUE_##kind, false, meaning},
 #define HEAD_OPT(name, kind, meaning) {name, VALUE_##kind, true, meaning},
@@ -38,9 +48,10 @@ const size_t schema_retired_count = sizeof schema_retired / sizeof *schema_retir
 const struct field *schema_find(const char *path)
 {
     size_t length = strlen(path);
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_fields[i].length == length && memcmp(schema_fields[i].path, path, length) == 0)
-            return &schema_fields[i];
+    const unsigned char *end = lengths + sizeof lengths, *at = lengths;
+    for (; length < SCHEMA_PATH && (at = memchr(at, (int)length, (size_t)(end - at))); at++)
+        if (memcmp(schema_fields[at - lengths].path, path, length) == 0)
+            return &schema_fields[at - lengths];
     return NULL;
 }
 
