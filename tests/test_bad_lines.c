@@ -64,6 +64,7 @@ static void set_axis(struct flag_case *t, const struct axis_info *a)
 static const char *allowed_by_reader(const char *name)
 {
     static const char *const allowed[][2] = {
+        {"columns", "no such column; FIELDS.md lists them"},
         {"device", device_allowed},
         {"impl", "--list-ops"},
         {"op", "one or more of the ops of --list-ops"},
@@ -103,7 +104,7 @@ static void set_flag(struct flag_case *t, const struct flag *f)
     t->good = t->number ? "1" : f->kind == FLAG_CHOICE ? f->choices[0] : NULL;
     if (f->kind == FLAG_CHOICE)
         join(t->allowed, f->choices, " or ");
-    else if (f->kind == FLAG_OTHER)
+    else if (f->kind == FLAG_LIST || f->kind == FLAG_OTHER)
         snprintf(t->allowed, sizeof t->allowed, "%s", allowed_by_reader(f->name));
     else
         snprintf(t->allowed, sizeof t->allowed, allowed[f->kind], f->min, f->max);

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "analysis/record/record.h"
+#include "bench/row/row_resume.h"
 #include "kernels/rng.h"
 #include "tests/events.h"
 #include "tests/records.h"
@@ -392,6 +393,28 @@ static void test_heads_that_disagree(void **state)
     refuses(*state, TINY "--nodes 8 --resume", NULL, "--resume: x.json: not JSON", NULL);
 }
 
+/* The reason for a group goes when new turns give all of its fields a value. */
+static void test_reasons_of_new_values(void **state)
+{
+    (void)state;
+    struct row *from = row_new(), *row = row_new();
+    row_set_null(from, "step.roofline", "disturbed");
+    row_set_null(from, "step.predicted", "not asked for");
+    row_set_real(row, "step.predicted.time", 1);
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (schema_is_under(schema_fields[i].path, "step.roofline")) {
+            if (schema_fields[i].type == FIELD_TEXT)
+                row_set_text(row, schema_fields[i].path, "");
+            else
+                row_set_real(row, schema_fields[i].path, 1);
+        }
+    row = row_over(row, from);
+    assert_null(row_reason(row, "step.roofline.percent"));
+    assert_string_equal(row_reason(row, "step.predicted.ceilings"), "not asked for");
+    row_free(row);
+    row_free(from);
+}
+
 /* Without --resume the file starts anew, and the old one is kept as x.json~. */
 static void test_replaced_file_is_kept(void **state)
 {
@@ -418,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_what_is_kept),
         cmocka_unit_test(test_same_twice),
         cmocka_unit_test(test_heads_that_disagree),
+        cmocka_unit_test(test_reasons_of_new_values),
         cmocka_unit_test(test_replaced_file_is_kept),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -105,6 +105,29 @@ void row_add_reason(struct row *row, const char *path, const char *text)
         (struct reason){some(strdup(path)), some(scan_clean(text)), strlen(path)};
 }
 
+bool reason_is_used(const struct row *row, const struct reason *reason)
+{
+    for (size_t i = 0; i < schema_fields_count; i++)
+        if (row->cells[i].state == CELL_NULL &&
+            field_is_under(&schema_fields[i], reason->path, reason->length))
+            return true;
+    return false;
+}
+
+void row_drop_unused_reasons(struct row *row)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < row->reason_count; i++) {
+        if (reason_is_used(row, &row->reasons[i])) {
+            row->reasons[kept++] = row->reasons[i];
+        } else {
+            free(row->reasons[i].path);
+            free(row->reasons[i].text);
+        }
+    }
+    row->reason_count = kept;
+}
+
 /* Discards the text, which is out of date. */
 static void changed(struct row *row)
 {

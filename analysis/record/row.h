@@ -51,6 +51,9 @@ void row_copy_field(struct row *row, const struct row *from, const struct field 
 /* Sets a field or all fields of a group to null, with one reason. */
 void row_set_null(struct row *row, const char *path, const char *reason);
 
+/* Removes the reasons of groups of which no field is null any more. */
+void row_drop_unused_reasons(struct row *row);
+
 /* Sets all unset fields to null, with this reason. */
 void row_set_rest_null(struct row *row, const char *reason);
 

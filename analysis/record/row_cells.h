@@ -58,6 +58,9 @@ int items_order(const struct items *a, const struct items *b, enum field_type ty
 /* Adds a reason, which may be empty; the path must not have one yet. */
 void row_add_reason(struct row *row, const char *path, const char *text);
 
+/* Whether a field under its path is null. */
+bool reason_is_used(const struct row *row, const struct reason *reason);
+
 /* Reads a row from an object of a file, whose text is json[length]. */
 struct row *row_read(const struct value *object, const char *json, size_t length);
 

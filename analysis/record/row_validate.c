@@ -40,22 +40,13 @@ static bool every_field_is_there(const struct row *row, char *error)
     return true;
 }
 
-static bool explains_something(const struct row *row, const struct reason *reason)
-{
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (row->cells[i].state == CELL_NULL &&
-            field_is_under(&schema_fields[i], reason->path, reason->length))
-            return true;
-    return false;
-}
-
 static bool reasons_are_sound(const struct row *row, char *error)
 {
     for (size_t i = 0; i < row->reason_count; i++) {
         const struct reason *r = &row->reasons[i];
         if (!*r->text)
             snprintf(error, MESSAGE_SIZE, "reasons: %.*s: not a text, or empty", SCHEMA_PATH, r->path);
-        else if (!explains_something(row, r))
+        else if (!reason_is_used(row, r))
             snprintf(error, MESSAGE_SIZE, "reasons: %.*s: no field of this path is null", SCHEMA_PATH,
                      r->path);
         else

@@ -85,6 +85,7 @@ struct row *row_over(struct row *row, const struct row *from)
         else if (is_current(row, f->path) && !row_is_null(both, f->path))
             row_set_null(both, f->path, row_reason(row, f->path));
     }
+    row_drop_unused_reasons(both);
     row_free(row);
     return both;
 }
