@@ -110,7 +110,7 @@ static void test_step_against_double(void **state)
     if (!s->device->context)
         skip();
     bool small = env_set("GTMARK_SMALL");
-    struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(small ? 40 : 300, 1),
+    struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(small ? 24 : 300, 1),
                               batch_er(30, small ? 3 : 20)};
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         /* In small tests one activation each: all kernels are tested with all of them. */
@@ -151,7 +151,7 @@ static void test_replays_have_the_same_bits(void **state)
     const struct subject *s = *state;
     if (!s->device->context)
         skip();
-    struct batch b = batch_er(env_set("GTMARK_SMALL") ? 50 : 300, 3);
+    struct batch b = batch_er(env_set("GTMARK_SMALL") ? 20 : 300, 3);
     struct model_config c = sized(s, ACT_GELU);
     struct tape_config plain = on_device(s), unshared = plain;
     unshared.no_reuse = true;

