@@ -283,7 +283,7 @@ static void assert_soon(bool (*is_calibrated)(const struct house *h), const stru
     assert_true(good);
 }
 
-/* Ceilings of another state of the machine, three times as slow, are kept, but not used. */
+/* Ceilings of another state of the machine, 30 times as slow, are kept, but not used. */
 static bool calibrates_in_another_state(const struct house *h)
 {
     char path[PATH_MAX];
@@ -291,7 +291,7 @@ static bool calibrates_in_another_state(const struct house *h)
     struct calibration c = ceilings(1e-6, 1, 0), list[CALIBRATION_STATES];
     double fma = quiet_probe(1).seconds[PROBE_FMA];
     for (int i = 0; i < CALIBRATION_TURNS; i++)
-        c.turn[i] = (struct turn){0, {{NAN, (3 + 0.01 * i) * fma}}, {{NAN, 3 * fma}}};
+        c.turn[i] = (struct turn){0, {{NAN, (30 + 0.1 * i) * fma}}, {{NAN, 30 * fma}}};
     plant(h, 1);
     calibration_path(h, path);
     assert_true(calibration_save(path, &c, 1, &error));
@@ -299,12 +299,11 @@ static bool calibrates_in_another_state(const struct house *h)
         run_calibrated(h, SMALL "--nodes 8 --phase forward --turns 1 --budget 0.1 --output x.json");
     assert_int_equal(e.status, 0);
     ended_free(&e);
-    bool calibrated = calibration_load(path, &c, list) >= 2;
-    assert_string_equal(list[0].time, c.time);
+    bool kept = calibration_load(path, &c, list) >= 2 && strcmp(list[0].time, c.time) == 0;
     struct record *record = record_in(h, "work/x.json");
     bool own = has_own_ceilings(row_at(record, 0));
     record_free(record);
-    return calibrated && own;
+    return kept && own;
 }
 
 static void test_ceilings_of_another_state(void **state)
