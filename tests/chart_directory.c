@@ -1,14 +1,10 @@
 #include "tests/chart_directory.h"
 
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 int make_directory(void **state)
 {

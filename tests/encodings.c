@@ -1,19 +1,11 @@
 #include "tests/encodings.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/rng.h"
 #include "models/encodings/lappe.h"
 #include "tests/operands.h"
+#include "tests/test.h"
 
 static struct mat matrix(int64_t rows, int64_t cols)
 {

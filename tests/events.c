@@ -1,18 +1,10 @@
 #include "tests/events.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 void small_pipe(int *reader, int *writer)
 {

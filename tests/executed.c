@@ -1,18 +1,13 @@
 #include "tests/executed.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "bench/base/child.h"
 #include "bench/base/scratch.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 void needs_valgrind(void)
 {

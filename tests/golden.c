@@ -1,16 +1,9 @@
 #include "tests/golden.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 #include "tests/npy.h"
+#include "tests/test.h"
 
 enum { GRAPHS = 5, EDGES = 342 };
 

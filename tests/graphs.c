@@ -1,12 +1,7 @@
 #include "tests/graphs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 enum { ERROR_SIZE = 200 };
 

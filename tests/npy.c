@@ -1,14 +1,7 @@
 #include "tests/npy.h"
+#include "tests/test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { PREFIX = 10 };
 

@@ -1,14 +1,8 @@
 #include "tests/nvml.h"
+#include "tests/test.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct player player_open(const char *kind)
 {

@@ -1,18 +1,10 @@
 #include "tests/planted.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "tests/silence.h"
+#include "tests/test.h"
 
 enum { WORDS_MAX = 64 };
 

@@ -3,26 +3,17 @@
  * block.
  */
 #include "tests/program.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ARGUMENTS_MAX = 64, TIME_LIMIT = 240 };
 

@@ -2,14 +2,7 @@
 #include "tests/records.h"
 
 #include "analysis/record/record.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 struct ended run_words(const struct house *h, const char *words, int status)
 {

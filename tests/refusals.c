@@ -1,15 +1,7 @@
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* One printable line, with a newline at the end only. */
 static bool is_one_line(const char *text)

@@ -1,13 +1,5 @@
 #include "tests/sweeps.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 struct options options_of(const struct bench *b, const char *words)
 {

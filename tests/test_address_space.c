@@ -5,21 +5,13 @@
 #include "kernels/blas.h"
 
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --nodes 8 --output x.json "
 

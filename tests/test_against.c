@@ -4,18 +4,9 @@
  */
 #include <glob.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
@@ -25,6 +16,7 @@
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
+#include "tests/test.h"
 
 #define SMALL                                                                                                \
     "--hidden 16 --heads 2 --layers 1 --runs 2 --warmup 0 --threads 1 --no-check --pe rwse:2:4 --budget 1 "

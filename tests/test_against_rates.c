@@ -3,18 +3,10 @@
  * METRICS.md.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/sweep/against.h"
 #include "tests/synthetic.h"
+#include "tests/test.h"
 
 /* Two sets of ratios around `middle`. */
 static void make_ratios(double *ratios, double middle, double noise, uint64_t seed)

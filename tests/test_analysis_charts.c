@@ -2,18 +2,14 @@
 #include "analysis/charts/chart.h"
 #include "analysis/record/record.h"
 #include "tests/chart_directory.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct record *record_to_draw(void)
 {

@@ -2,14 +2,9 @@
 #include "analysis/fits/fits.h"
 #include "analysis/tables/units.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* The sizes, the work (a line and a parabola, whose shares change) and a time of 1e-11 s per FLOP. */
 enum { ROWS = 6 };

@@ -2,13 +2,9 @@
 #include "analysis/fits/law.h"
 
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { SIZES = 6 };
 static const double sizes[SIZES] = {100, 200, 500, 1000, 2000, 5000};

@@ -3,13 +3,8 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/units.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static void test_units(void **state)
 {

@@ -5,21 +5,17 @@
 #include "analysis/record/file.h"
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct record_directory {
     char directory[64], file[96];

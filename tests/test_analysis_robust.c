@@ -6,14 +6,9 @@
 
 #include "analysis/statistics/statistics.h"
 #include "tests/synthetic.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 2000, SERIES = 400 };
 

@@ -1,13 +1,8 @@
 /* Statistics, compared with values computed by hand or from published tables. */
 #include "analysis/statistics/statistics.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void assert_close(double value, double expected)
 {

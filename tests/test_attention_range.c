@@ -5,14 +5,9 @@
  */
 #include "kernels/backend.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { N = 700, HEADS = 2, FIRST = 90 /* rows of the first of two graphs */ };
 

@@ -1,20 +1,12 @@
 /* The syntax of axes: numbers, lists and ranges, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/base/number.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 static void test_numbers(void **state)
 {

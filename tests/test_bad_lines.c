@@ -4,20 +4,10 @@
  * and misspelt. Each is run and must be refused (tests/refusals.h). Other wrong lines are in test_usage.c.
  * GTMARK_SMALL=1 omits them: with sanitizers, fuzz_command_line passes many more through the same parsers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/cli/flags.h"
 #include "bench/machine/device.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 enum { TEXT = 1200 };
 

@@ -1,21 +1,11 @@
 /* An older file as a baseline: drift, margins, verdicts, and exit statuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/record/record.h"
 #include "analysis/statistics/robust.h"
 #include "bench/sweep/baseline.h"
 #include "kernels/rng.h"
 #include "tests/files.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #define TINY "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 10 --threads 1 "

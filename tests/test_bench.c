@@ -4,21 +4,13 @@
  */
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/paths.h"
 #include "bench/row/encode.h"
 #include "bench/time/sample.h"
 #include "tests/sweeps.h"
+#include "tests/test.h"
 
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
 

@@ -3,21 +3,13 @@
  * behaviour is tested with bench_node_scaling.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/encodings.h"
 #include "tests/records.h"
+#include "tests/test.h"
 
 #define SMALL "--hidden 16 --heads 2 --runs 2 --warmup 1 --output x.json "
 

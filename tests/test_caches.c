@@ -1,14 +1,8 @@
 /* Cache sizes from a synthetic tree like /sys/devices/system/cpu. */
 #include "bench/machine/caches.h"
+#include "tests/test.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Lists of processors for shared and for private caches. */
 #define ALL  "0-1,2-1023"

@@ -5,16 +5,11 @@
  */
 #include "bench/machine/ceilings.h"
 #include "bench/machine/roofline.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* 1000 GFLOP/s; 400, 100 and 20 GB/s at 2 MiB, 32 MiB and beyond, whatever the pattern; in the state of these
  * seconds from thread to thread. */

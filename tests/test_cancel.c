@@ -1,19 +1,11 @@
 /* Cancelled encodings: whenever it happens, there is a message, nothing leaks, and nothing more runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "models/encodings/compute.h"
 #include "models/encodings/encoding.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
+#include "tests/test.h"
 
 /* The number of checks before it cancels; single-threaded. */
 struct countdown {

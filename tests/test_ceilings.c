@@ -1,17 +1,10 @@
 /* The share of the roofline in a row: of the ceilings of the state that the program is reported in, or null.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/row/result_row.h"
 #include "tests/sweeps.h"
+#include "tests/test.h"
 
 enum { TURNS = 10 };
 

@@ -6,13 +6,8 @@
 #include "analysis/charts/text_width.h"
 #include "analysis/record/profile.h"
 #include "tests/chart_directory.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Draws a sweep of steps whose times follow N^1.5 with this spread, and the last of which takes `last` times
  * as long. The first `noisy` rows from the end are noisy. */

@@ -3,14 +3,6 @@
  * and rows that say so where they were not checked.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/row/verify.h"
 #include "bench/sweep/gates.h"
@@ -18,6 +10,7 @@
 #include "models/layers/op_program.h"
 #include "tests/batches.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 enum { LENGTH = 4 };

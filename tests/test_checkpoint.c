@@ -4,14 +4,6 @@
  * refusals and --find-max are tested as a user sees them.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "models/layers/model.h"
 #include "models/tape/count.h"
@@ -22,6 +14,7 @@
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/tapes.h"
+#include "tests/test.h"
 
 static const struct model_config subjects[] = {
     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN},

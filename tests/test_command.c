@@ -1,15 +1,6 @@
 /* Command lines as text, in shell syntax. */
 #include "bench/base/child.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 static void assert_text(char *const *words, int count, const char *expected)
 {

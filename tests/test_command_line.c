@@ -3,21 +3,12 @@
  * effect of flags. Wrong command lines are in test_usage.c, results in test_results.c.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/axes.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --output x.json "

@@ -4,23 +4,14 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "tests/files.h"
 #include "tests/refusals.h"
 #include "tests/synthetic.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 enum { SAMPLES = 12 };

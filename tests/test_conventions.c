@@ -3,21 +3,12 @@
  * numbers of the counters themselves, which tests/golden/flop_conventions.py wrote to a file; sums, limits,
  * fields and the table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
 #include "tests/batches.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 static const struct tape_config on_ref = {.backend = &backend_ref, .dtype = F32, .threads = 1, .seed = 1};
 

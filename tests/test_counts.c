@@ -4,13 +4,7 @@
  * except the offsets of graphs and the edges, which determine the shape.
  */
 #include "tests/operands.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 /* With scratch, because walks over edges use it to mark visited nodes. */
 static int64_t counted(enum op op, const void *args)

@@ -4,24 +4,15 @@
  * nothing.
  */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/compare/crossing_chart.h"
 #include "bench/sweep/bisect.h"
 #include "tests/chart_directory.h"
 #include "tests/events.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --phase forward --no-check --threads 1 "

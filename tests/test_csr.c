@@ -1,16 +1,11 @@
 /* Compressed sparse rows: construction, refusals, and validation. */
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "graphs/csr.h"
 #include "graphs/degrees.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

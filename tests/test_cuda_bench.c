@@ -3,20 +3,11 @@
  * within the error limits, as single launches and as a captured graph, on every GPU, including variants that
  * call libraries. Skipped without a GPU.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --budget 5 --output x.json "
 

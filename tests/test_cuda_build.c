@@ -4,20 +4,11 @@
  * prints one line if there is no GPU, or no CUDA in the build. The former tests are skipped in builds without
  * CUDA, the latter on machines with a GPU.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "models/layers/model.h"
 #include "tests/batches.h"
 #include "tests/operands.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 /* Null in a build without CUDA; any other reason fails the test. */
 static const struct backend *cuda(void)

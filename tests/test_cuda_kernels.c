@@ -7,15 +7,7 @@
  * shapes, as needed under compute-sanitizer.
  */
 #include "tests/operands_device.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 /* In the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
 static const int64_t shapes[][DIMS] = {

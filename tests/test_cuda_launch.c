@@ -6,14 +6,9 @@
 #include "kernels/cuda/heads.h"
 #include "kernels/cuda/moments.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A view that is never read: only its shape and address matter. */
 static struct mat view(int64_t rows, int64_t cols, int64_t ld, uintptr_t address)

@@ -8,14 +8,7 @@
 #include "kernels/cuda/plan.h"
 #include "kernels/cuda/search.h"
 #include "kernels/rng.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 enum { POINTS = 400000 };
 

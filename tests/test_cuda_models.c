@@ -3,20 +3,11 @@
  * op by op from each op's actual inputs; and identical bits from two replays, from reused and unshared
  * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "models/layers/check.h"
 #include "models/tape/count.h"
 #include "tests/batches.h"
 #include "tests/operands_device.h"
+#include "tests/test.h"
 
 struct subject {
     const char *name;

@@ -4,15 +4,6 @@
  * not compared.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
@@ -27,6 +18,7 @@
 #include "tests/batches.h"
 #include "tests/fake_device.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 static struct device_choice on_fake(struct fake *f)

@@ -2,16 +2,7 @@
  * --device cuda, cuda:N and cuda:all on machines with GPUs: this program has its own CUDA backend, whose GPUs
  * are the host, and runs the benchmark's main as a user would. Checks the result file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "bench/machine/device.h"
@@ -20,6 +11,7 @@
 #include "tests/nvml.h"
 #include "tests/records.h"
 #include "tests/silence.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 /* The number of GPUs, the one that cannot be opened (-1: none), and the number of open ones. */

@@ -3,24 +3,16 @@
  * line. The program is run as a user would run it; the same step is recorded here.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "bench/cli/command_line.h"
 #include "bench/row/workload.h"
 #include "bench/show/npy.h"
 #include "tests/npy.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 #define SIZES                                                                                                \

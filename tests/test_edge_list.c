@@ -1,19 +1,14 @@
 /* Edge lists: the meaning of lines, refused lines and their messages, compressed and damaged files. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "graphs/csr.h"
 #include "graphs/edge_list.h"
 #include "tests/files.h"
+#include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -1,13 +1,6 @@
 /* Names of encodings, their storage, and eager ops with their costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "models/encodings/encoding.h"
+#include "tests/test.h"
 
 static void test_names_are_read(void **state)
 {

@@ -3,21 +3,13 @@
  * program runs itself. Programs and encodings are in test_executed_entries.c.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/base/child.h"
 #include "bench/flops/counters.h"
 #include "kernels/blas.h"
 #include "tests/executed.h"
+#include "tests/test.h"
 
 /* --- toys: actions of the child, by the name of its first argument */
 

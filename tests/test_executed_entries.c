@@ -2,16 +2,6 @@
  * Executed FLOPs of programs and encodings under valgrind, whole and entry by entry. For these, this program
  * runs itself, with the words of a model or with captured calls.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/cli/command_line.h"
 #include "bench/flops/captured.h"
 #include "bench/row/workload.h"
@@ -20,6 +10,7 @@
 #include "models/tape/tape.h"
 #include "tests/encodings.h"
 #include "tests/executed.h"
+#include "tests/test.h"
 
 static const struct bench bench = {
     .name = "test_executed_entries", .doc = "a test", .axis = AXIS_NODES, .values = "8"};

@@ -1,15 +1,10 @@
 /* Every family of graphs: size by its formula, structure, distribution, bits. */
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "graphs/components.h"
 #include "tests/graphs.h"
+#include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

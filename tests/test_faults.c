@@ -4,23 +4,16 @@
  */
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/sweep/harness.h"
 #include "models/tape/count.h"
 #include "models/tape/tape_internal.h"
 #include "tests/planted.h"
 #include "tests/tapes.h"
+#include "tests/test.h"
 
 /* The kernels for any machine, which isa.c would not select here. */
 extern const struct backend cpu_base_backend;

@@ -2,13 +2,8 @@
 #include "analysis/findings/findings.h"
 #include "analysis/record/profile.h"
 #include "analysis/tables/units.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Ten turns with this median, and an interval of +-noise around it. */
 static void set_turns(struct row *row, const char *path, double seconds, double noise)

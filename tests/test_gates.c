@@ -1,17 +1,7 @@
 /* Gates: their syntax, which rows miss them, and the exit status. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/sweep/gates.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 static void test_reading(void **state)

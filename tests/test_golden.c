@@ -3,19 +3,12 @@
  * outputs, losses and every gradient, on every backend. Does not need Python.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "models/layers/check.h"
 #include "models/layers/encoder.h"
 #include "models/layers/model.h"
 #include "tests/golden.h"
+#include "tests/test.h"
 
 enum { NODES = GOLDEN_NODES, WIDTH = 12, INNER = 17, HEADS = 3, STEPS = 3, PARAMETERS_MAX = 24 };
 

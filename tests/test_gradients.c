@@ -4,15 +4,9 @@
  * activation and choice of gradients; accumulated ones add to the previous contents.
  */
 #include "tests/operands.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const double step = 1e-5, limit = 1e-7;
 

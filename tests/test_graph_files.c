@@ -1,18 +1,13 @@
 /* Batches from files: one graph and several, their shapes, large ones. */
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "graphs/edge_list.h"
 #include "tests/files.h"
 #include "tests/graphs.h"
+#include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -1,18 +1,12 @@
 /* Random graphs and batches of them. */
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #include "graphs/er.h"
 #include "tests/graphs.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

@@ -5,24 +5,16 @@
  * medians, call by call.
  */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/statistics/statistics.h"
 #include "bench/time/sample.h"
 #include "models/layers/model.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 /* The sanitizers interpose the allocator themselves. */
 #if !SANITIZED

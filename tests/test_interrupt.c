@@ -1,19 +1,10 @@
 /* Signals, each in a child process: which are recorded, and the effect of a second one. */
 #include "bench/base/interrupt.h"
+#include "tests/test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static bool has_handler(int number, void (*handler)(int))
 {

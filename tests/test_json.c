@@ -4,19 +4,11 @@
  */
 #include <float.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/file.h"
 #include "analysis/record/scan.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 #include "tests/values.h"
 

@@ -1,13 +1,8 @@
 /* Charts of ops: percentages and the roofline. */
 #include "analysis/charts/kernel_chart.h"
 #include "tests/chart_directory.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A row of an op with these rates. */
 static struct row *op_row(const char *op, const char *variant, double percent, double intensity,

@@ -8,16 +8,10 @@
  */
 #include "kernels/rng.h"
 #include "tests/operands.h"
+#include "tests/test.h"
 
 #include <malloc.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { SMALL_SHAPES = 6 };
 

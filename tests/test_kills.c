@@ -5,17 +5,9 @@
  */
 #include <fcntl.h>
 #include <glob.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/file.h"
 #include "analysis/record/record.h"
@@ -23,6 +15,7 @@
 #include "kernels/rng.h"
 #include "tests/events.h"
 #include "tests/records.h"
+#include "tests/test.h"
 
 #define OUTPUT "--no-charts --output x.json "
 #define TURNS  4

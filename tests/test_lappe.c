@@ -1,19 +1,12 @@
 /* Eigenvalues of Laplacian encodings: closed forms, the limit on residuals, and no missed eigenvalues. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "models/encodings/eigen.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
 #include "tests/operands.h"
 #include "tests/spectra.h"
+#include "tests/test.h"
 
 /* Equal within the limit, or both 0. */
 static bool same_value(double ours, double truth)

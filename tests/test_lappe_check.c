@@ -4,14 +4,6 @@
  * it says when it may not take long enough.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/row/encode_check.h"
 #include "kernels/rng.h"
@@ -20,6 +12,7 @@
 #include "tests/graphs.h"
 #include "tests/operands.h"
 #include "tests/spectra.h"
+#include "tests/test.h"
 
 enum { TRIALS = 20 };
 

@@ -1,16 +1,8 @@
 /*
  * Laplacian encodings that are stopped early or refused, including lack of memory; and their recorded costs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "models/encodings/eigen.h"
 #include "models/encodings/lappe.h"
@@ -18,6 +10,7 @@
 #include "tests/encodings.h"
 #include "tests/graphs.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 /* An iteration that is stopped early is reported. */
 static void test_limit_shows(void **state)

@@ -3,18 +3,13 @@
  * threads.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/encodings/eigen.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
 #include "tests/operands.h"
 #include "tests/spectra.h"
+#include "tests/test.h"
 
 /*
  * Indicators of components come first, by their smallest nodes, weighted by D^1/2 in the normalised variant.

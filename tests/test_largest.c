@@ -2,21 +2,11 @@
  * --find-max: by memory the value is exact, as plans for it and for one step more show; by
  * latency the row of the size found exists, and misses a gate if it takes longer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/sweep/gates.h"
 #include "bench/sweep/largest.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "

@@ -1,14 +1,8 @@
 /* Levels of memory in synthetic curves of bandwidth, and the least time that they allow. */
 #include "bench/machine/levels.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MIB = 1 << 20, MOST = 16, L2 = 2 * MIB };
 

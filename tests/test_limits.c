@@ -3,19 +3,9 @@
  * calibration file is planted, for a machine a million times too fast or too slow.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/tables/units.h"
@@ -26,6 +16,7 @@
 #include "tests/encodings.h"
 #include "tests/files.h"
 #include "tests/records.h"
+#include "tests/test.h"
 
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 

@@ -1,12 +1,8 @@
 /* Matching rows: by their work and axes, wherever they ran. */
 #include "analysis/compare/match.h"
 
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* Two files of two rows each, 100 and 200 nodes. */
 struct files {

@@ -11,14 +11,7 @@
 #include "tests/metrics.h"
 #include "tests/operands.h"
 #include "tests/sweeps.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 static const char end_marker[] = "<!-- end -->\n";
 

@@ -5,15 +5,6 @@
  * learning steps.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/rng.h"
 #include "models/layers/model.h"
@@ -23,6 +14,7 @@
 #include "tests/encodings.h"
 #include "tests/operands.h"
 #include "tests/tapes.h"
+#include "tests/test.h"
 
 /* The parts of a model, without sizes. */
 struct subject {

@@ -7,16 +7,11 @@
 #include "bench/time/watch.h"
 
 #include "tests/files.h"
+#include "tests/test.h"
 #include <math.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct noise quiet = {.cores = 4,
                                    .threads = 4,

@@ -1,13 +1,8 @@
 /* Queries to NVML, with a library that plays given answers: units, missing functions, errors, and closing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/nvml.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 static const char bus[] = "0000:65:00.0";

@@ -3,19 +3,12 @@
  * directed graphs; nonzero inputs, and inputs that the forward op computes.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "models/layers/check.h"
 #include "models/layers/op_program.h"
 #include "models/tape/count.h"
 #include "tests/batches.h"
+#include "tests/test.h"
 
 static const struct model_config config = {
     .layers = 1, .hidden = 12, .heads = 3, .ffn = 20, .act = ACT_GELU, .attention = ATTENTION_DENSE};

@@ -1,15 +1,7 @@
 /* FLOPs of instructions, and the parser of profiles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/flops/disassembly.h"
 #include "bench/flops/opcodes.h"
+#include "tests/test.h"
 
 static void test_opcodes(void **state)
 {

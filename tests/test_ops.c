@@ -3,13 +3,7 @@
  * exact to 63 bits and -1 beyond.
  */
 #include "kernels/ops.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 static char memory[1 << 16];
 

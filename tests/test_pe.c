@@ -1,19 +1,9 @@
 /* Encodings on the command line: the rows they produce, and their fields. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/record/record.h"
 #include "models/encodings/encoding.h"
 #include "tests/encodings.h"
 #include "tests/records.h"
+#include "tests/test.h"
 
 #define TINY "--hidden 32 --heads 2 --layers 1 --runs 2 --warmup 0 --threads 1 --no-charts --output x.json "
 

@@ -1,13 +1,8 @@
 /* The basis of random graphs: a permutation of the numbers of pairs, and the pair for a number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "graphs/csr.h"
 #include "graphs/er.h"
 #include "graphs/permutation.h"
+#include "tests/test.h"
 
 /* Every image occurs once: all sizes around several powers of two, with two keys. */
 static void permutation_is_a_bijection(void **state)

@@ -1,19 +1,11 @@
 /* Texts of result files and names of files never reach a terminal with control characters. */
 #include "analysis/record/plain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 /* A title, a colour by C1's introducer, a deletion, a bell. */

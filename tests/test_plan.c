@@ -2,18 +2,10 @@
  * The plan: no two live storages overlap, reuse does not change any bit, and the peak is as expected for
  * small tapes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "graphs/graph.h"
 #include "models/layers/model.h"
 #include "models/tape/tape_internal.h"
+#include "tests/test.h"
 
 static const struct model_config small = {.layers = 2,
                                           .hidden = 24,

@@ -6,16 +6,7 @@
  * Like test_faults.c, this program has its own cpu backend, which wraps the real one's kernels.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bench/sweep/harness.h"
 #include "models/encodings/compute.h"
@@ -24,6 +15,7 @@
 #include "tests/encodings.h"
 #include "tests/operands.h"
 #include "tests/planted.h"
+#include "tests/test.h"
 
 /* The kernels for any machine, which isa.c would not select here. */
 extern const struct backend cpu_base_backend;

@@ -1,19 +1,10 @@
 /* The programs plot and findings, on result files written here: their output equals the benchmark's. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "tests/program.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 /* Writes a record of one op with two kernels, the second of which is wrong. */

@@ -1,14 +1,5 @@
 /* A program that is only planned: its report, and times predicted at given ceilings (--ceilings). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/profile.h"
 #include "analysis/record/schema.h"
@@ -18,6 +9,7 @@
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 #define PLAN  "--device meta --nodes 64 --hidden 32 --heads 2 --layers 2 "
 #define RATES "--ceilings peak=50GFLOP/s,dram=10GB/s "

@@ -1,18 +1,12 @@
 /* The profile of a program: in a row, as sums, as comma-separated values, and against the program's totals.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/compare/compare_profile.h"
 #include "analysis/tables/profile_table.h"
 #include "tests/operands.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 enum { ENTRIES = 4 };

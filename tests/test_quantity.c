@@ -1,14 +1,6 @@
 /* Numbers with units: parsing, refusals, and output. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/base/quantity.h"
+#include "tests/test.h"
 
 static void test_reading(void **state)
 {

@@ -2,20 +2,11 @@
  * The ranges of a replay: entered and left according to spans, each entry within the ranges of its own span,
  * reported only if a profiler is attached, and not by captured graphs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "models/layers/model.h"
 #include "models/tape/ranges.h"
 #include "tests/batches.h"
 #include "tests/fake_device.h"
+#include "tests/test.h"
 
 static void expect_log(struct fake *f, const char *log)
 {

@@ -4,15 +4,9 @@
  */
 #include "kernels/backend.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void run(enum op op, void *args)
 {

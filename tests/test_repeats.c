@@ -1,14 +1,10 @@
 /* Rows of the same work: pairs that agree, differ and cannot be judged, and what is said of them. */
 #include "analysis/compare/repeats.h"
 
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A row whose step takes about `seconds`, in n turns. */
 static struct row *timed(double seconds, size_t n)

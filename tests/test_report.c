@@ -1,23 +1,14 @@
 /* The page of result files: escaping, hostile records, sections, size, and the program. */
 #include <ctype.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/profile.h"
 #include "analysis/report/commands.h"
 #include "analysis/report/html.h"
 #include "analysis/report/page.h"
 #include "tests/program.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #define HOSTILE "\"'><script>alert(1)</script>]]>&amp;<!-- \" onload=\"alert(1)\xff\x1b[2J\xe2\x80\xae"

@@ -4,18 +4,8 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "models/layers/model.h"
@@ -23,6 +13,7 @@
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/sweeps.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --output x.json "

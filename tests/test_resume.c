@@ -4,19 +4,9 @@
  */
 #include <fcntl.h>
 #include <glob.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "bench/row/row_resume.h"
@@ -24,6 +14,7 @@
 #include "tests/events.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 #define WORK  "--hidden 16 --heads 2 --layers 1 --warmup 1 --threads 1 --output x.json "
 #define TINY  WORK "--runs 3 --no-check "

@@ -1,14 +1,9 @@
 /* Special cases of the reverse pass, each against central differences in double. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/layers/layers.h"
 #include "tests/tapes.h"
+#include "tests/test.h"
 
 enum { ROWS = 5, WIDTH = 6 };
 

@@ -7,13 +7,7 @@
  */
 #include "tests/operands.h"
 #include "tests/tapes.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 /*
  * The gradient of a sum is passed on, and so is that of a normalised sum: these have a rule but no backward

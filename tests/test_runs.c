@@ -1,17 +1,10 @@
 /*
  * Sets as runs, compared with one flag per number; and a step with more pairs of nodes than could be flagged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "kernels/rng.h"
 #include "models/layers/model.h"
 #include "models/tape/runs.h"
+#include "tests/test.h"
 
 enum { NUMBERS = 40, ADDED = 12, ROUNDS = 2000 };
 

@@ -3,17 +3,10 @@
  * half powers against full ones, batches against their graphs, and the reported costs.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "models/encodings/rwse.h"
 #include "tests/batches.h"
+#include "tests/test.h"
 
 /* --- graphs, by their edges */
 

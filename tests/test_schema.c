@@ -5,22 +5,14 @@
  * GTMARK_UPDATE=1 writes the schema instead. Run from the root of the repository, as `make test` does.
  */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
 #include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/schema_json.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 #define SCHEMA "analysis/record/schema.json"

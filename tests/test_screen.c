@@ -8,13 +8,7 @@
 #include "analysis/tables/wrap.h"
 #include "tests/files.h"
 #include "tests/records.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #define TINY "--threads 1 --runs 10 --warmup 1 --output x.json --no-charts "
 

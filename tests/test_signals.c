@@ -1,21 +1,14 @@
 /* Signals to a program in the middle of a row that takes many minutes. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "models/encodings/encoding.h"
 #include "tests/events.h"
 #include "tests/records.h"
+#include "tests/test.h"
 
 /* Starts a program, and returns when it is computing the row. */
 static pid_t start_long_row(const struct house *h, const char *words, int *terminal)

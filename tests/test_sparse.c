@@ -5,15 +5,9 @@
  */
 #include "kernels/rng.h"
 #include "tests/operands.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 100000, FROM_HUB = 20000, OTHERS = 5000, HUB = 417 };
 enum { E = TO_HUB + FROM_HUB + OTHERS };

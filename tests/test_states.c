@@ -3,14 +3,9 @@
 
 #include "analysis/record/row.h"
 #include "tests/synthetic.h"
+#include "tests/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST = 200 };
 

@@ -6,14 +6,12 @@
 #include "analysis/record/journal.h"
 #include "analysis/record/lock.h"
 #include "analysis/record/store.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,8 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* These override the C library's: a clock that is put forward, locks that fail, and calls that are counted.
  */

@@ -3,22 +3,13 @@
  * terminals. None of it may cost a row.
  */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "analysis/record/record.h"
 #include "tests/events.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #define TINY                                                                                                 \

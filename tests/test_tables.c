@@ -2,13 +2,8 @@
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* What a table prints of these rows, with these columns, null-terminated. To be freed. */
 static char *printed(enum table_style style, const struct rows *rows, const char *const *columns, bool all)

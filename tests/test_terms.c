@@ -1,13 +1,7 @@
 /* The terms of the work of real programs over every axis with numbers, as their planned rows have it. */
 #include "analysis/fits/law.h"
 #include "tests/records.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 enum { POINTS = 8 };
 

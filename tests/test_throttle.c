@@ -3,17 +3,12 @@
  * sampled with an NVML that plays given answers.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/machine/throttle.h"
 #include "bench/time/energy.h"
 #include "bench/time/sample.h"
 #include "tests/nvml.h"
+#include "tests/test.h"
 
 enum { IDLE = 0x01, POWER_CAP = 0x04, SLOWDOWN = 0x08, THERMAL = 0x20, HOT = 0x40, BRAKE = 0x80 };
 

@@ -1,18 +1,10 @@
 /* Traces: events are nested, add up and contain the tape's data. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/show/trace.h"
 #include "models/layers/model.h"
 #include "tests/records.h"
+#include "tests/test.h"
 #include "tests/values.h"
 
 enum { LANE_PHASES = 1, LANE_PROGRAM = 2, DEPTH_MAX = 16 };

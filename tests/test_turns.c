@@ -1,11 +1,7 @@
 /* Which programs take part in which turns: within the budget, at least some, and more where states divide
  * them. */
 #include "bench/sweep/turns.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 /* Takes the planned turns with runs of this length; returns their number. */
 static int take(struct slot *s, const struct sampling_options *o, double call, bool is_encoding)

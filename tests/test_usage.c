@@ -3,19 +3,9 @@
  * flag, the value and what is allowed, nothing on stdout, and no files written (tests/refusals.h). Those
  * generated from the table of flags are in test_bad_lines.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/machine/device.h"
 #include "tests/refusals.h"
+#include "tests/test.h"
 
 enum { TEXT = 1200 };
 

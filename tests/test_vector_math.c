@@ -4,15 +4,10 @@
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/rng.h"
+#include "tests/test.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 enum { POINTS = 400000 };
 

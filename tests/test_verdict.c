@@ -5,13 +5,10 @@
 #include "analysis/compare/verdict.h"
 
 #include "tests/synthetic.h"
+#include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 enum { MOST = 100, TRIALS = 500 };
 

@@ -1,16 +1,8 @@
 /* The work hashes of some command lines. If one changes, new results no longer match those of older files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/sweeps.h"
+#include "tests/test.h"
 
 static const struct bench programs = {.name = "test", .axis = AXIS_NODES, .values = "500"};
 static const struct bench kernels = {.name = "test", .axis = AXIS_NODES, .values = "500", .kernels = true};
