@@ -15,7 +15,7 @@ quick_set()
 {
     cat <<'END'
 bench_node_scaling|bench_node_scaling|80|--budget 36 --nodes 100,500,1000,2000 --count auto
-bench_layer_scaling|bench_layer_scaling|60|--budget 30 --count auto
+bench_layer_scaling|bench_layer_scaling|50|--budget 25 --layers 2,4,8,16 --count auto
 bench_batch_scaling|bench_batch_scaling|30|--budget 15
 bench_pe_scaling|bench_pe_scaling|65|--budget 15 --nodes 500,5000 --solver auto --count auto
 bench_kernels|bench_kernels|70|--budget 20
