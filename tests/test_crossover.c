@@ -47,7 +47,8 @@ static void test_planted_crossings(void **state)
     }
     assert_false(bisect(planted, &(double){1}, 2, 1000, 0.05, true).found);
     assert_false(bisect(planted, &(double){2000}, 2, 1000, 0.05, true).found);
-    assert_false(bisect(unknown, NULL, 2, 1000, 0.05, true).found);
+    struct bracket b = bisect(unknown, NULL, 2, 1000, 0.05, true);
+    assert_true(!b.found && isnan(b.at_high));
 }
 
 /* What sparse attention needs over what dense attention does. */
@@ -61,13 +62,17 @@ static double planned_ratio(const struct house *h, const char *field, long nodes
     return ratio;
 }
 
-/* The bracket of a line, as "sparse attention needs less from between 4 and 5 nodes on". */
+/* The bracket of a line, as "crossover between 4 and 5 nodes, less for sparse attention above". */
 static void assert_exact(const struct house *h, const char *said, const char *by, const char *field)
 {
     long low, high;
-    const char *line = strstr(said, by), *between = line ? strstr(line, " needs less from between ") : NULL;
-    assert_non_null(between);
-    assert_int_equal(sscanf(between, " needs less from between %ld and %ld nodes on\n", &low, &high), 2);
+    static const char above[] = ", less for sparse attention above\n";
+    int end = 0;
+    const char *line = strstr(said, by);
+    assert_non_null(line);
+    line += strlen(by);
+    assert_int_equal(sscanf(line, "crossover between %ld and %ld nodes%n", &low, &high, &end), 2);
+    assert_int_equal(strncmp(line + end, above, strlen(above)), 0);
     assert_int_equal(high, low + 1);
     assert_true(planned_ratio(h, field, low) >= 1);
     assert_true(planned_ratio(h, field, high) < 1);
@@ -77,14 +82,13 @@ static void test_exact_crossings(void **state)
 {
     const char *words = "--nodes 4,1000 " PLANTED "--find-crossover attention=dense,sparse --dry-run";
     struct ended e = run_words(*state, words, 0);
-    assert_exact(*state, e.out, "forward, by analytic FLOPs: sparse attention", "forward.flops.analytic");
+    assert_exact(*state, e.out, "forward, by analytic FLOPs: ", "forward.flops.analytic");
     assert_non_null(strstr(e.out, "forward, by time at the ceilings: "));
     ended_free(&e);
     words = "--nodes 200,1000 " PLANTED "--find-crossover attention=dense,sparse --device meta";
     e = run_words(*state, words, 0);
-    assert_non_null(strstr(
-        e.err,
-        "forward, by analytic FLOPs: sparse attention needs less from 200 to 1000 nodes: no crossover"));
+    assert_non_null(strstr(e.err, "forward, by analytic FLOPs: less for sparse attention at 200 and at 1000 "
+                                  "nodes: no crossover found"));
     ended_free(&e);
 }
 
@@ -121,7 +125,8 @@ static void test_ops(void **state)
                                "--find-crossover op=attention,"
                                "sparse_attention",
                                0);
-    assert_non_null(strstr(e.out, "kernel, by analytic FLOPs: sparse_attention needs less from between "));
+    assert_non_null(strstr(e.out, "kernel, by analytic FLOPs: crossover between "));
+    assert_non_null(strstr(e.out, " nodes, less for sparse_attention above\n"));
     ended_free(&e);
     house_teardown(&h);
 }

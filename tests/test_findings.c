@@ -228,9 +228,10 @@ static void test_crossovers(void **state)
     row_free(rows_take(rows, 8));
     rows_insert(rows, 8, failed_row(1600, "oom", "needs 17 GiB"));
     row_set_text(rows_at(rows, 8), "attention", "dense");
-    assert_said(rows,
-                "- On this machine, dense attention runs out of memory between 800 and 1600 nodes; sparse "
-                "attention fits with 1600.\n");
+    assert_said(
+        rows,
+        "- Within the memory limit, dense attention runs out of memory between 800 and 1600 nodes; sparse "
+        "attention fits with 1600.\n");
 }
 
 /* Computing an encoding takes as long as a step of 200 nodes. */

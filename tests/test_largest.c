@@ -89,7 +89,7 @@ static void test_nothing_fits(void **state)
     struct ended e =
         run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max nodes=memory --output x.json", 1);
     struct record *record = record_in(*state, "work/x.json");
-    assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 need "));
+    assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 needs "));
     assert_int_equal(count_at(row_at(record, 0), "nodes"), 1);
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
     record_free(record);

@@ -17,7 +17,7 @@ static const char *beginning_of(const struct crossing *c)
     for (size_t i = 0; same_program(c) && i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(subjects[i][0], c->program[0]) == 0)
             return subjects[i][1];
-    return c->kind == CROSSING_MEMORY ? "On this machine" : "By time";
+    return c->kind == CROSSING_MEMORY ? "Within the memory limit" : "By time";
 }
 
 /* Of the winner over the other one. */
@@ -32,6 +32,9 @@ void crossing_print(FILE *out, const struct crossing *c)
     const char *winner = c->name[c->winner], *other = c->name[1 - c->winner], *unit = c->axis->unit;
     double first = c->points[0].x, last = c->points[c->count - 1].x;
     double from = c->points[c->from].x, to = c->points[c->to].x;
+    char all[32] = "both";
+    if (c->count > 2)
+        snprintf(all, sizeof all, "all %zu", c->count);
     fprintf(out, "%s%s%s, ", beginning_of(c), *c->group ? ", " : "", c->group);
     switch (c->kind) {
     case CROSSING_FOUND:
@@ -44,9 +47,9 @@ void crossing_print(FILE *out, const struct crossing *c)
         break;
     case CROSSING_NONE:
         fprintf(out,
-                "%s is faster than %s at all %zu values from %.10g to %.10g %s, so neither overtakes the "
+                "%s is faster than %s at %s values from %.10g to %.10g %s, so neither overtakes the "
                 "other there.\n",
-                winner, other, c->count, first, last, unit);
+                winner, other, all, first, last, unit);
         break;
     case CROSSING_OPEN:
         fprintf(out,

@@ -5,11 +5,6 @@
 #include "bench/cli/config.h"
 #include "bench/cli/kernels.h"
 
-static bool crossover_refuse(const char *what, struct message *error)
-{
-    return complain(error, "--find-crossover: %s", what);
-}
-
 static bool is_name(const char *text, size_t length, const char *name)
 {
     return strlen(name) == length && strncmp(text, name, length) == 0;
@@ -93,24 +88,28 @@ bool crossover_check(struct options *o, struct message *error)
         return true;
     if (c->kind == CROSSOVER_OPS)
         keep_defaults(o);
-    int64_t variants = c->kind == CROSSOVER_ENCODING ? 1 : 2;
+    bool one_axis = find_axis(o), encodes = c->kind == CROSSOVER_ENCODING;
     struct config first = config_at(o, 0);
-    return o->largest.kind != LARGEST_NONE ? crossover_refuse("not with --find-max", error)
-           : o->output.resume              ? crossover_refuse("not with --resume", error)
-           : o->against                    ? crossover_refuse("not with --against", error)
-           : o->output.dump                ? crossover_refuse("not with --dump", error)
-           : o->action == ACTION_LIST_TAPE ? crossover_refuse("not with --list-tape", error)
-           : o->device.all                 ? crossover_refuse("not with --device cuda:all: one device", error)
-           : o->model_nodes                ? crossover_refuse("here only with --phase", error)
-           : !find_axis(o) ? crossover_refuse("needs one of --nodes, --degree, --batch and --layers "
-                                              "with several values: the search is between the "
-                                              "smallest and the largest",
-                                              error)
-           : config_count(o) != variants * o->axes[c->over].count
-               ? crossover_refuse("needs two variants, and one value of every other axis", error)
-           : c->kind != CROSSOVER_ENCODING ? true
-           : first.parts.pe.kind == ENCODING_NONE || !o->programs[c->program]
-               ? crossover_refuse("encoding=PROGRAM needs an encoding (--pe) and that program (--phase)",
-                                  error)
-               : true;
+    const struct {
+        bool applies;
+        const char *why;
+    } refusals[] = {
+        {o->largest.kind != LARGEST_NONE, "not with --find-max"},
+        {o->output.resume, "not with --resume"},
+        {o->against != NULL, "not with --against"},
+        {o->output.dump != NULL, "not with --dump"},
+        {o->action == ACTION_LIST_TAPE, "not with --list-tape"},
+        {o->device.all, "not with --device cuda:all: one device"},
+        {o->model_nodes > 0, "needs --phase in this benchmark, which otherwise runs encodings only"},
+        {!one_axis, "needs one of --nodes, --degree, --batch and --layers with several values: the search is "
+                    "between the smallest and the largest"},
+        {one_axis && config_count(o) != (encodes ? 1 : 2) * o->axes[c->over].count,
+         "needs two variants, and one value of every other axis"},
+        {encodes && (first.parts.pe.kind == ENCODING_NONE || !o->programs[c->program]),
+         "encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].applies)
+            return complain(error, "--find-crossover: %s", refusals[i].why);
+    return true;
 }

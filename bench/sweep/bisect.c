@@ -22,6 +22,7 @@ struct bracket bisect(function *f, void *context, double low, double high, doubl
         double x = middle_of(&b, whole), at = f(context, x);
         if (isnan(at) || interrupt_signal()) {
             b.found = false;
+            b.at_high = NAN;
         } else if ((at < 0) == (b.at_low < 0)) {
             b.low = x;
             b.at_low = at;

@@ -8,13 +8,14 @@ typedef double function(void *context, double x);
 
 struct bracket {
     bool found;
-    double low, high, at_low, at_high; /* the function at the ends; of opposite signs if found */
+    double low, high, at_low,
+        at_high; /* the function at the ends; of opposite signs if found, NAN if unknown */
 };
 
 /*
  * Halves 0 < low < high on a logarithmic scale while the signs at the ends differ, until high / low is at
- * most 1 + tolerance or, of whole numbers, the ends are neighbours. Not found if the signs are equal, where
- * the function is NAN, or after a signal.
+ * most 1 + tolerance or, of whole numbers, the ends are neighbours. Not found if the signs are equal; nor,
+ * with an end of NAN, if the function is NAN somewhere on the way, or after a signal.
  */
 struct bracket bisect(function *f, void *context, double low, double high, double tolerance, bool whole);
 

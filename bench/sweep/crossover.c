@@ -122,7 +122,7 @@ static void name_of(struct search *s, int variant, char text[AXES_TEXT])
     row_free(row);
 }
 
-/* "forward, by planned memory: dense attention and sparse attention are equal between 301 and 302 nodes" */
+/* "forward, by planned memory: crossover between 301 and 302 nodes, less for sparse attention above" */
 static void print_crossing(FILE *out, struct search *s, const struct bracket *b, double low, double high)
 {
     char name[2][AXES_TEXT];
@@ -133,13 +133,15 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     if (isnan(b->at_low) || isnan(b->at_high)) {
         fputs(s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing : "not known", out);
     } else if (b->found) {
+        fprintf(out, "crossover between %.6g and %.6g %s, less for ", b->low, b->high, unit);
         plain_put(out, name[b->at_high < 0]);
-        fprintf(out, " needs less from between %.6g and %.6g %s on", b->low, b->high, unit);
-    } else if ((b->at_low < 0) == (b->at_high < 0) && b->at_low != 0) {
+        fputs(" above", out);
+    } else if (b->at_low * b->at_high > 0) {
+        fputs("less for ", out);
         plain_put(out, name[b->at_low < 0]);
-        fprintf(out, " needs less from %.6g to %.6g %s: no crossover", low, high, unit);
+        fprintf(out, " at %.6g and at %.6g %s: no crossover found", low, high, unit);
     } else {
-        fprintf(out, "no crossover from %.6g to %.6g %s", low, high, unit);
+        fprintf(out, "no crossover found from %.6g to %.6g %s", low, high, unit);
     }
     putc('\n', out);
 }

@@ -90,19 +90,20 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
                           double needed)
 {
     enum quantity_kind q = s->need == need_memory ? QUANTITY_BYTES : QUANTITY_SECONDS;
-    char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
+    char limit[QUANTITY_TEXT], more[QUANTITY_TEXT], number[32], most[AXES_TEXT];
     quantity_format(limit, s->limit, q);
     quantity_format(more, needed, q);
+    snprintf(number, sizeof number, "%lld", (long long)fits);
+    axes_describe_value(schema_find(axis_info(s->axis)->field), number, most);
     print_configuration(s->options, c);
     if (fits > 0)
-        fprintf(stderr, "largest that fits %s: %lld %s", limit, (long long)fits,
-                schema_find(axis_info(s->axis)->field)->unit);
+        fprintf(stderr, "largest that fits %s: %s", limit, most);
     else
         fprintf(stderr, "nothing fits %s", limit);
     if (fails > (int64_t)axis_info(s->axis)->max)
         fprintf(stderr, " (the maximum allowed)\n");
     else if (isfinite(needed))
-        fprintf(stderr, " (%lld need %s)\n", (long long)fails, more);
+        fprintf(stderr, " (%lld need%s %s)\n", (long long)fails, fails == 1 ? "s" : "", more);
     else if (fits > 0) /* timed out, or no such graph */
         fprintf(stderr, " (%lld do not fit)\n", (long long)fails);
     else
