@@ -38,23 +38,37 @@ static void check_entries(const struct profile *p)
     }
 }
 
+/* At the entry with the most live bytes, the categories are those of the row's peak. */
+static void check_peak(const struct profile *p, const struct row *row, const char *program)
+{
+    char path[SCHEMA_PATH];
+    size_t fullest = 0, n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        fullest = p->entries[i].live > p->entries[fullest].live ? i : fullest;
+    snprintf(path, sizeof path, "%s.memory.peak_live", program);
+    assert_int_equal(p->entries[fullest].live, count_at(row, path));
+    for (int c = 0; c < PROFILE_CATEGORIES; c++) {
+        snprintf(path, sizeof path, "%s.profile.live_%s", program, profile_categories[c]);
+        const union item *live = row_items(row, path, &n);
+        assert_true(live && n == p->count);
+        snprintf(path, sizeof path, "%s.memory.%s", program, profile_categories[c]);
+        assert_int_equal(live[fullest].count, count_at(row, path));
+    }
+}
+
 /* Its sums are the totals of the program. */
 static void check_plan(const struct row *row, const char *program)
 {
     struct profile p;
     char path[SCHEMA_PATH];
-    int64_t live = 0;
     assert_true(profile_read(&p, row, program));
     check_entries(&p);
+    check_peak(&p, row, program);
     struct profile_group total = profile_total(&p);
     snprintf(path, sizeof path, "%s.flops.analytic", program);
     assert_int_equal(total.flops, count_at(row, path));
     snprintf(path, sizeof path, "%s.bytes", program);
     assert_int_equal(total.bytes, count_at(row, path));
-    for (size_t i = 0; i < p.count; i++)
-        live = p.entries[i].live > live ? p.entries[i].live : live;
-    snprintf(path, sizeof path, "%s.memory.peak_live", program);
-    assert_int_equal(live, count_at(row, path));
     snprintf(path, sizeof path, "%s.predicted.time", program);
     assert_true(fabs(real_at(row, path) - total.least) <= 1e-12 * total.least && total.least > 0);
     snprintf(path, sizeof path, "%s.predicted.memory_bound", program);
@@ -127,7 +141,7 @@ static void test_tables(void **state)
                                         "entry, the 10 with most FLOPs",
                                         "memory at the peak",
                                         "memory over the program",
-                                        "encoding: at most "};
+                                        "upper bounds of the encoding: "};
     struct ended e = run_words(*state, PLAN RATES "--pe rwse:4", 0);
     char *rest = e.out, *joined = unwrapped(e.out);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -166,7 +166,8 @@ static void put_profile(FILE *out, const struct part *part, const struct row *ro
     part_name_row(part, row, name);
     html(out, "<h3>Profile of %s, %s</h3>\n<p class=\"note\">", program, name);
     if (p->runs > 0)
-        html(out, "medians of %lld runs with a mark after each entry", (long long)p->runs);
+        html(out, "medians of %lld run%s with a mark after each entry", (long long)p->runs,
+             p->runs == 1 ? "" : "s");
     else
         html(out, "planned, not run; times predicted at %s", *p->ceilings ? p->ceilings : "no ceilings");
     fputs("</p>\n<div class=\"profiles\"><div>\n", out);

@@ -88,10 +88,12 @@ static void print_shares(const struct profile *p, const struct heading *heading,
 static void print_total(const struct profile *p, const char *title, FILE *out)
 {
     struct profile_group total = profile_total(p);
-    char text[PROFILE_CEILINGS + 256], predicted[UNITS_TEXT];
+    char text[PROFILE_CEILINGS + 512], predicted[UNITS_TEXT];
     units_format(predicted, total.least, UNITS_SI, "s");
     if (isnan(total.least))
-        snprintf(text, sizeof text, "plan of %s, not run; --ceilings predicts times", title);
+        snprintf(text, sizeof text, "plan of %s, not run; %s", title,
+                 *p->ceilings ? "the work exceeds 63 bits, so no time is predicted"
+                              : "--ceilings predicts times");
     else
         snprintf(text, sizeof text, "plan of %s, not run: predicted %s, %.1f %% of it bound by memory, at %s",
                  title, predicted, total.least > 0 ? 100 * total.memory / total.least : 0, p->ceilings);

@@ -125,10 +125,16 @@ void profile_print(const struct profile *p, const char *title, FILE *out)
 
 /* --- comma-separated values */
 
+/* The axes, without the op and variant of a single op, which its entry has too. */
+static bool is_column(const struct field *f)
+{
+    return f->symbol && strcmp(f->path, "op") != 0 && strcmp(f->path, "variant") != 0;
+}
+
 void profile_csv_header(FILE *out)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_fields[i].symbol)
+        if (is_column(&schema_fields[i]))
             fprintf(out, "%s,", schema_fields[i].path);
     fputs("program,entry,span,op,variant,phase,seconds,least,bound,flops,bytes,live", out);
     for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
@@ -176,7 +182,7 @@ static void put_entry(FILE *out, const struct profile_entry *e)
 static void put_axes(FILE *out, const struct row *row)
 {
     for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_fields[i].symbol) {
+        if (is_column(&schema_fields[i])) {
             char text[AXES_TEXT];
             axes_text(row, &schema_fields[i], text);
             if (*text)

@@ -1,5 +1,6 @@
 #include "bench/row/fields.h"
 
+#include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 
 /* What is timed alone. */
@@ -44,4 +45,29 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row_set_count(row, "parameters", model_parameters(&c->parts));
     if (!c->kernel && c->parts.pe.kind == ENCODING_NONE)
         row_set_null(row, "encoding", "no encoding (--pe none)");
+}
+
+void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
+{
+    const struct field *axes[AXES_MAX];
+    enum axis order[AXES];
+    size_t n = 0;
+    struct row *row = row_new();
+    axes_swept(order);
+    for (int i = AXES - 1; i >= 0; i--)
+        if (o->axes[order[i]].count > 1 || order[i] == AXIS_NODES)
+            axes[n++] = schema_find(axis_info(order[i])->field);
+    for (int i = 0; i < 2 && o->kernels; i++)
+        axes[n++] = schema_find(i ? "variant" : "op");
+    fields_config(row, c, o);
+    axes_describe_all(row, axes, n, text);
+    row_free(row);
+}
+
+void fields_title(const struct options *o, const struct config *c, enum program_kind kind,
+                  char text[TITLE_TEXT])
+{
+    char row[AXES_TEXT];
+    fields_describe(o, c, row);
+    snprintf(text, TITLE_TEXT, "%s at %s", program_name(kind), row);
 }

@@ -4,11 +4,10 @@
 #include <math.h>
 
 #include "analysis/record/plain.h"
-#include "analysis/statistics/statistics.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/interrupt.h"
 #include "bench/cli/describe.h"
-#include "bench/machine/throttle.h"
+#include "bench/row/fields.h"
 #include "bench/row/program_fields.h"
 #include "bench/row/result.h"
 #include "bench/row/sampling.h"
@@ -136,56 +135,6 @@ static bool gpu_run(struct target *t, struct message *missing)
     return true;
 }
 
-/* Sets a value, or null if there is a reason or it is NAN. */
-static void set_gpu(struct row *row, enum program_kind kind, const char *field, double value,
-                    const char *missing)
-{
-    if (missing || isnan(value))
-        program_set_null(row, kind, field, missing ? missing : "not reported by the GPU");
-    else
-        program_set_real(row, kind, field, value);
-}
-
-static void write_throttle(struct row *row, enum program_kind kind, const struct seen *seen)
-{
-    static const char untold[] = "the GPU does not report throttle reasons";
-    char text[THROTTLE_TEXT];
-    if (!seen->told) {
-        program_set_null(row, kind, "time.discarded", untold);
-        program_set_null(row, kind, "gpu.throttled", untold);
-        program_set_null(row, kind, "gpu.throttle", untold);
-        return;
-    }
-    throttle_text(seen->reasons, text);
-    program_set_count(row, kind, "time.discarded", seen->discarded);
-    program_set_count(row, kind, "gpu.throttled", seen->throttled);
-    program_set_text(row, kind, "gpu.throttle", text);
-}
-
-/* Of the clock at each sample; NAN if any is unknown. */
-static struct summary summarize_clocks(const struct samples *s)
-{
-    for (int i = 0; i < s->n; i++)
-        if (isnan(s->clock[i]))
-            return (struct summary){.median = NAN, .min = NAN};
-    return summarize(s->clock, (size_t)s->n);
-}
-
-static void gpu_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    const struct energy *e = &p->energy;
-    struct summary clock = summarize_clocks(p->samples);
-    write_throttle(row, kind, &p->samples->seen);
-    set_gpu(row, kind, "gpu.clock", clock.median, NULL);
-    set_gpu(row, kind, "gpu.clock_min", clock.min, NULL);
-    set_gpu(row, kind, "gpu.temperature", p->samples->seen.temperature, NULL);
-    set_gpu(row, kind, "gpu.energy_per_graph", e->joules, e->missing);
-    set_gpu(row, kind, "gpu.power", e->watts, e->missing);
-    set_gpu(row, kind, "gpu.energy_span", e->seconds, e->missing);
-    set_gpu(row, kind, "gpu.busy", e->busy, e->busy_missing);
-    set_gpu(row, kind, "gpu.memory_busy", e->memory_busy, e->busy_missing);
-}
-
 /* --- resident memory */
 
 static const char *always(const struct target *t)
@@ -229,9 +178,8 @@ static bool profile_run(struct target *t, struct message *missing)
     struct profile *p = &t->result->profile;
     const struct calibration *ceilings = ceilings_after(t);
     int samples = is_planned(t) ? 0 : t->result->samples->n;
-    char title[128];
-    snprintf(title, sizeof title, "%s at %lld nodes", program_name(t->kind),
-             (long long)t->job->config.graph.nodes);
+    char title[TITLE_TEXT];
+    fields_title(t->job->options, &t->job->config, t->kind, title);
     profile_free(p);
     *p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
                      : profile_plan(t->recording->tape, ceilings);
@@ -258,9 +206,9 @@ static const char *trace_unwanted(const struct target *t)
 static bool trace_run(struct target *t, struct message *missing)
 {
     (void)missing;
-    char title[128];
-    snprintf(title, sizeof title, "row %lld: %s at %lld nodes", (long long)t->job->row + 1,
-             program_name(t->kind), (long long)t->job->config.graph.nodes);
+    char program[TITLE_TEXT], title[TITLE_TEXT + 32];
+    fields_title(t->job->options, &t->job->config, t->kind, program);
+    snprintf(title, sizeof title, "row %lld: %s", (long long)t->job->row + 1, program);
     trace_add(t->job->trace, title, t->recording->tape);
     return true;
 }
@@ -363,7 +311,7 @@ static const struct pass passes[PASSES] = {
     {{"cold"}, cold_unwanted, cold_run, cold_write},
     {{"launch"}, launching_unwanted, launching_run, launching_write},
     {{"launched"}, launched_unwanted, launched_run, launched_write},
-    {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, gpu_write},
+    {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, fields_gpu},
     {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},

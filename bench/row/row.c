@@ -14,6 +14,7 @@
 #include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/row/result_row.h"
 #include "bench/row/row_resume.h"
@@ -81,10 +82,11 @@ static void judge_finite(struct measurement *m, enum program_kind kind, const st
 /* The table of --flop-convention. */
 static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
 {
-    char title[128];
-    snprintf(title, sizeof title, "%s at %lld nodes", program_name(kind), (long long)job->config.graph.nodes);
-    if (job->profile && job->options->conventions)
-        conventions_print(t, job->options->conventions, title, job->profile);
+    char title[TITLE_TEXT];
+    if (!job->profile || !job->options->conventions)
+        return;
+    fields_title(job->options, &job->config, kind, title);
+    conventions_print(t, job->options->conventions, title, job->profile);
 }
 
 static void measure_program(struct visit *v, enum program_kind kind)
@@ -167,7 +169,7 @@ static void measure_cold_start(struct measurement *m)
         cold_start_print(s, m->job->profile);
 }
 
-/* What the encoding takes at most, of a plan: how much is known only after it was computed. */
+/* What the encoding takes at most, of a plan: the exact values are known only after it was computed. */
 static void print_bound(const struct measurement *m)
 {
     const struct encoding_bound *b = &m->result.graph.bound;
@@ -177,7 +179,7 @@ static void print_bound(const struct measurement *m)
     units_format(flops, (double)b->flops, UNITS_SI, "FLOP");
     units_format(bytes, (double)b->bytes, UNITS_BINARY, "B");
     units_format(peak, (double)b->peak, UNITS_BINARY, "B");
-    snprintf(text, sizeof text, "encoding: at most %s, %s moved, %s held (upper bounds: %s)",
+    snprintf(text, sizeof text, "upper bounds of the encoding: %s, %s minimum bytes, %s of memory (%s)",
              b->flops < 0 ? "unknown FLOPs" : flops, b->bytes < 0 ? "unknown bytes" : bytes,
              b->peak < 0 ? "unknown bytes" : peak, b->label);
     putc('\n', m->job->profile);

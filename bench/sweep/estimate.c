@@ -80,23 +80,6 @@ bool estimate_is_over(const struct options *o, double seconds)
            seconds > o->sampling.budget;
 }
 
-void estimate_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
-{
-    const struct field *axes[AXES_MAX];
-    enum axis order[AXES];
-    size_t n = 0;
-    struct row *row = row_new();
-    axes_swept(order);
-    for (int i = AXES - 1; i >= 0; i--)
-        if (o->axes[order[i]].count > 1 || order[i] == AXIS_NODES)
-            axes[n++] = schema_find(axis_info(order[i])->field);
-    for (int i = 0; i < 2 && o->kernels; i++)
-        axes[n++] = schema_find(i ? "variant" : "op");
-    fields_config(row, c, o);
-    axes_describe_all(row, axes, n, text);
-    row_free(row);
-}
-
 void estimate_time_text(char text[UNITS_TEXT], double seconds)
 {
     static const double minute = 60, hour = 3600, day = 86400;
@@ -129,7 +112,7 @@ static void add_estimate(const struct options *o, int64_t index, const struct ce
     int64_t arena = 0;
     bool any = false;
     config_work(&c, o->seed, work);
-    estimate_describe(o, &c, axes);
+    fields_describe(o, &c, axes);
     grid_add(table, "%s", work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool runs = config_runs(o, &c, p);

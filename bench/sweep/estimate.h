@@ -36,9 +36,6 @@ double estimate_least(const struct options *o);
 /* Whether the least time of a row is more than the whole budget. */
 bool estimate_is_over(const struct options *o, double seconds);
 
-/* The nodes of a row and the values of all axes that vary: "500 nodes, 2 layers". */
-void estimate_describe(const struct options *o, const struct config *c, char text[AXES_TEXT]);
-
 /* Seconds, minutes, hours or days; "unknown" for NAN. */
 void estimate_time_text(char text[UNITS_TEXT], double seconds);
 

@@ -11,6 +11,7 @@
 
 #include "analysis/record/record.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/fields.h"
 #include "bench/row/program_fields.h"
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
@@ -168,7 +169,7 @@ static bool finish_row(struct run *s, struct work *w, bool *all_good, struct mes
 static void describe_work(const void *work, int64_t row, char text[AXES_TEXT])
 {
     const struct job *job = &((const struct work *)work)[row].job;
-    estimate_describe(job->options, &job->config, text);
+    fields_describe(job->options, &job->config, text);
 }
 
 /* Says which rows need more than the whole budget, which does not stop them. */
