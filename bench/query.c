@@ -247,9 +247,7 @@ static int ask(struct options *o, struct message *error)
         return EXIT_USAGE;
     if (lines == 0)
         complain(error, "nothing in the store answers this%s",
-                 o->program == 0 && o->question.history
-                     ? "; its rows may be of --program step, kernel or encoding"
-                     : "");
+                 o->program == 0 ? "; the rows may be of --program step, kernel or encoding" : "");
     return lines == 0 ? EXIT_MISSED : EXIT_GOOD;
 }
 

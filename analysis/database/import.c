@@ -195,26 +195,19 @@ static int64_t hash_configuration(const struct row *row)
     return (int64_t)base_of(text, used).checksum;
 }
 
-/*
- * "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. Older files
- * have the generation of the processor, which virtual machines omit from its name, only in their
- * calibrations.
- */
+/* "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. */
 static void name_machine(const struct value *head, char name[MACHINE_TEXT])
 {
-    const char *cpu = "unknown processor", *gpu;
+    const char *gpu;
     int64_t cores = 0, memory = 0;
     char size[UNITS_TEXT];
     size_t used = 0;
-    if (!value_get_text(head, "host.processor", &cpu) &&
-        !value_get_text(value_at(value_get(head, "calibrations"), 0), "cpu", &cpu))
-        value_get_text(head, "host.cpu", &cpu);
     value_get_count(head, "host.cores", &cores);
     value_get_count(head, "host.memory", &memory);
     for (struct walk w = value_walk(value_get(head, "devices")); walk_next(&w);)
         if (value_get_text(w.value, "name", &gpu) && used < MACHINE_TEXT / 2)
             used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "%.100s; ", gpu);
-    used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "%.100s", cpu);
+    used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "%.100s", record_processor(head));
     if (cores > 0)
         used += (size_t)snprintf(name + used, MACHINE_TEXT - used, "; %lld cores", (long long)cores);
     units_format(size, (double)memory, UNITS_BINARY, "B");

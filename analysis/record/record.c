@@ -63,6 +63,15 @@ struct value *record_head(const struct record *record)
     return record->head;
 }
 
+const char *record_processor(const struct value *head)
+{
+    const char *text = "unknown processor";
+    if (!value_get_text(head, "host.processor", &text) &&
+        !value_get_text(value_at(value_get(head, "calibrations"), 0), "cpu", &text))
+        value_get_text(head, "host.cpu", &text);
+    return text;
+}
+
 struct rows *record_rows(const struct record *record)
 {
     return record->rows;

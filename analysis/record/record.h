@@ -28,6 +28,12 @@ void record_free(struct record *record); /* null is allowed */
 struct value *record_head(const struct record *record);
 struct rows *record_rows(const struct record *record);
 
+/*
+ * The processor in a head: "family 26, model 2, AMD EPYC, stepping 1". Older files have the family and the
+ * model, which virtual machines omit from the name, only in their calibrations.
+ */
+const char *record_processor(const struct value *head);
+
 /* Appends a row and takes ownership of it; refuses an invalid one. */
 bool record_add(struct record *record, struct row *row, char *error);
 

@@ -113,11 +113,10 @@ void summary_machines(FILE *out, const struct part *parts, size_t n)
     fputs("<section id=\"machines\"><h2>Machines and builds</h2>\n", out);
     for (size_t i = 0; i < n; i++) {
         const struct value *head = record_head(parts[i].record);
-        const char *cpu = "A machine", *before = "";
+        const char *before = "";
         if (first_of_machine(parts, i) != i)
             continue;
-        value_get_text(head, "host.cpu", &cpu);
-        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">of ", cpu);
+        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">of ", record_processor(head));
         for (size_t k = i; k < n; k++)
             if (first_of_machine(parts, k) == i) {
                 html(out, "%s<a href=\"#file%zu\">%s</a>", before, parts[k].number, parts[k].name);

@@ -49,14 +49,12 @@ static void put_page_head(FILE *out, const struct part *parts, size_t n)
 
 static void put_top(FILE *out, const struct part *parts, size_t n)
 {
-    const char *cpu = "", *other;
+    const char *cpu = record_processor(record_head(parts[0].record));
     size_t rows = 0;
     bool one = true;
-    value_get_text(record_head(parts[0].record), "host.cpu", &cpu);
     for (size_t i = 0; i < n; i++) {
         rows += rows_count(parts[i].rows);
-        one = one && value_get_text(record_head(parts[i].record), "host.cpu", &other) &&
-              strcmp(cpu, other) == 0;
+        one = one && strcmp(record_processor(record_head(parts[i].record)), cpu) == 0;
     }
     html(out, "<body>\n<header><h1>gtmark</h1><p>%zu result file%s, %zu row%s%s%s</p>\n<nav>", n,
          n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", one ? ", " : ", several machines", one ? cpu : "");

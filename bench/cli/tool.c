@@ -1,6 +1,7 @@
 #include "bench/cli/tool.h"
 
 #include <errno.h> /* program_invocation_short_name */
+#include <signal.h>
 
 #include "bench/base/build.h"
 
@@ -9,6 +10,7 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
     struct syntax named = *unnamed, *s = &named;
     struct message error;
     named.name = program_invocation_short_name;
+    signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
     int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
     if (count < 0) {
         status = EXIT_USAGE;
