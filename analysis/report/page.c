@@ -15,10 +15,27 @@
 /* Rows of all tables together, so that a page has at most about 3 MB. */
 enum { ROWS_MOST = 1000 };
 
-static struct part part_of(const struct page *page, size_t i)
+/* Bytes of the directories with which all paths begin. */
+static size_t common_directories(const struct page *page)
 {
+    size_t common = 0;
+    for (size_t k = 0; page->paths[0][k]; k++) {
+        for (size_t i = 1; i < page->count; i++)
+            if (page->paths[i][k] != page->paths[0][k])
+                return common;
+        if (page->paths[0][k] == '/')
+            common = k + 1;
+    }
+    return common;
+}
+
+static struct part part_of(const struct page *page, size_t i, size_t common)
+{
+    const char *name = page->paths[i] + common;
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+        length -= 5;
     struct part p = {.path = page->paths[i],
-                     .name = "?",
                      .number = i + 1,
                      .record = page->records[i],
                      .rows = record_rows(page->records[i])};
@@ -26,7 +43,7 @@ static struct part part_of(const struct page *page, size_t i)
     p.shown = rows < most ? rows : most;
     p.fits = fits_find(p.rows);
     p.axes_count = axes_varying(p.rows, p.axes);
-    value_get_text(record_head(p.record), "benchmark", &p.name);
+    snprintf(p.name, sizeof p.name, "%.*s", (int)length, name);
     return p;
 }
 
@@ -162,10 +179,11 @@ bool page_write(const void *what, FILE *out)
 {
     const struct page *page = what;
     struct part *parts = calloc(page->count, sizeof *parts);
+    size_t common = common_directories(page);
     if (!parts)
         abort();
     for (size_t i = 0; i < page->count; i++)
-        parts[i] = part_of(page, i);
+        parts[i] = part_of(page, i, common);
     put_page_head(out, parts, page->count);
     put_top(out, parts, page->count);
     put_findings(out, parts, page->count);

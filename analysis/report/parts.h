@@ -10,9 +10,10 @@
 
 /* A result file. */
 struct part {
-    const char *path, *name; /* of the file and of the benchmark */
-    size_t number;           /* from 1; the part is #fileN of the page */
-    size_t shown;            /* rows that tables have room for */
+    const char *path;
+    char name[256]; /* the path without ".json" and the directories that all files have in common */
+    size_t number;  /* from 1; the part is #fileN of the page */
+    size_t shown;   /* rows that tables have room for */
     const struct record *record;
     const struct rows *rows;
     struct fits fits;
