@@ -101,7 +101,7 @@ static bool read_history(const struct argument *a, struct message *error)
 
 static const struct flag flags[] = {
     {0, "program", "NAME",
-     "the program of which latency and so on are: forward, step, kernel, encoding (default "
+     "the program whose latency, memory and so on are meant: forward, step, kernel, encoding (default "
      "forward)",
      FLAG_CHOICE, FIELD(program), .choices = programs},
     {0, "max-latency", "TIME", "rows with a median time of at most this, as 10ms", FLAG_SECONDS,
@@ -115,7 +115,7 @@ static const struct flag flags[] = {
      FLAG_CHOICE, ASKS(by), .choices = measures},
     {0, "top", "N", "at most N rows of each machine (default 10; with --pareto all)", FLAG_WHOLE, ASKS(top),
      .min = 1, .max = 100000, .what = "a whole number"},
-    {0, "pareto", "A,B", "the rows that no other row beats in both of these measures", FLAG_LIST,
+    {0, "pareto", "A,B", "the Pareto front of two measures, as latency,memory", FLAG_LIST,
      .read = read_pareto},
     {0, "history", "WORK", "the rows of this work over time, by the first digits of its hash", FLAG_OTHER,
      .read = read_history},
@@ -166,7 +166,7 @@ static const struct syntax syntax = {
         "names of their flags), texts (whole rows as JSON), programs and latest.\n"
         "\n",
     .examples = examples,
-    .status = "0; 1 nothing was found, or a file was skipped or the store not written;\n"
+    .status = "0; 1 no rows were found, or a file was skipped or the store not written;\n"
               "2 the command line or the store is wrong.\n",
 };
 
@@ -199,7 +199,7 @@ static int import(const struct options *o, int count, char **files, struct messa
     char store[PATH_MAX];
     struct import_tally t;
     if (o->sql || o->question.pareto || o->question.history || has_conditions(&o->question)) {
-        complain(error, "import: takes files and --store, no question");
+        complain(error, "import: takes result files and --store only");
         return EXIT_USAGE;
     }
     if (count == 0) {
@@ -223,13 +223,13 @@ static bool check_question(const struct options *o, struct message *error)
     if ((q->pareto > 0) + (q->history != NULL) + (o->sql != NULL) > 1)
         return complain(error, "--pareto, --history and --sql are different questions: one at a time");
     if (o->sql && has_conditions(q))
-        return complain(error, "--sql: the statement has all conditions, so that others are not allowed");
+        return complain(error, "--sql: conditions belong in the statement; other conditions are not allowed");
     if (q->history && (q->by >= 0 || q->top > 0))
-        return complain(error, "--history: all rows by date, so that --by and --top are not allowed");
+        return complain(error, "--history: lists all rows by date; --by and --top are not allowed");
     if (q->pareto == 1 || (q->pareto == 2 && q->against[0] == q->against[1]))
         return complain(error, "--pareto: two different measures, as latency,memory");
     if (q->pareto && q->by >= 0)
-        return complain(error, "--pareto: ordered by its first measure, so that --by is not allowed");
+        return complain(error, "--pareto: sorts by its first measure; --by is not allowed");
     return true;
 }
 
@@ -246,8 +246,8 @@ static int ask(struct options *o, struct message *error)
     if (!ask_question(&how, &o->question, &lines, error->text))
         return EXIT_USAGE;
     if (lines == 0)
-        complain(error, "nothing in the store answers this%s",
-                 o->program == 0 ? "; the rows may be of --program step, kernel or encoding" : "");
+        complain(error, "no matching rows in the store%s",
+                 o->program == 0 ? "; try --program step, kernel or encoding" : "");
     return lines == 0 ? EXIT_MISSED : EXIT_GOOD;
 }
 

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,6 +218,8 @@ static struct candidates *read_candidates(const char *program)
             c->row = row_at(record, i);
             for (int m = 0; m < 4; m++)
                 c->numbers[m] = real_or_nan(c->row, program, fields[m]);
+            if (strcmp(program, "encoding") == 0)
+                c->numbers[2] = real_or_nan(c->row, program, "peak");
             value_get_text(record_head(record), "started", &c->started);
             value_get_text(value_at(value_get(record_head(record), "calibrations"), 0), "cpu", &c->machine);
             all->count += row_is_ok(c->row) && !isnan(c->numbers[0]);
@@ -382,6 +385,9 @@ static void test_answers(void **state)
     check_ranking(h, all, 2, "--max-latency 1s --by memory", 1, INFINITY, "*");
     check_ranking(h, all, 3, "--model g* --by efficiency", INFINITY, INFINITY, "g*");
     free_candidates(all);
+    all = read_candidates("encoding");
+    check_ranking(h, all, 2, "--program encoding --max-memory 1GiB --by memory", INFINITY, 0x1p30, "*");
+    free_candidates(all);
     all = read_candidates("step");
     check_pareto(h, all);
     check_history(h, all);
@@ -426,7 +432,7 @@ static void test_broken_files(void **state)
     char *text = file_read(path, &size, error);
     for (size_t cut = 0; cut + 2 < size; cut += step, n++) { /* the last byte is a line break */
         char name[64];
-        files = realloc(files, (n + 8) * sizeof *files);
+        files = realloc(files, (n + 9) * sizeof *files);
         snprintf(name, sizeof name, "cut\x1b[31m%zu.json", cut);
         in_work(h, name, path);
         write_bytes(path, text, cut);
@@ -444,6 +450,9 @@ static void test_broken_files(void **state)
         files[n] = strdup(path);
     }
     files[n++] = strdup(h->work); /* a directory */
+    in_work(h, "pipe", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    files[n++] = strdup(path);
     files[n++] = strdup("/nonexistent\x1b[2J");
     in_work(h, "good.json", path);
     files[n++] = strdup(path);
@@ -516,6 +525,7 @@ static void test_refusals(void **state)
     refuses(h, STORE "imprt x.json", NULL, "imprt", "did you mean import?");
     refuses(h, STORE "import", NULL, "import", "needs a result file");
     refuses(h, "--store nothing.db", NULL, "nothing.db", "import");
+    refuses(h, "--store .", NULL, ".: ", "not a regular file");
     refuses(h, "--store good.json", NULL, "good.json", "not a database");
     refuses(h, "--store good.json import good.json", NULL, "good.json", "not a database");
     char path[PATH_MAX];

@@ -17,17 +17,22 @@
 
 enum { FILES = 10 }; /* at most */
 
-static char *page_of(struct record *const *records, size_t n)
+static char *page_at(const char *const *paths, struct record *const *records, size_t n)
 {
     char *text = NULL;
     size_t size;
-    const char *paths[FILES];
     FILE *out = open_memstream(&text, &size);
-    for (size_t i = 0; i < n; i++)
-        paths[i] = "a.json";
     assert_true(out && page_write(&(struct page){n, paths, records}, out));
     fclose(out);
     return text;
+}
+
+static char *page_of(struct record *const *records, size_t n)
+{
+    const char *paths[FILES];
+    for (size_t i = 0; i < n; i++)
+        paths[i] = "a.json";
+    return page_at(paths, records, n);
 }
 
 static struct record *record_with(struct row *a, struct row *b, struct row *c)
@@ -256,6 +261,28 @@ static void test_sections(void **state)
     record_free(bare);
 }
 
+/* Files of one benchmark, and machines whose processors have one name, can be told apart. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"results/zen4/run.json", "results/zen5/run.json"};
+    static const char *const said[] = {", several machines</p>", "<h3>model 17, AMD EPYC</h3>",
+                                       "<h3>model 2, AMD EPYC</h3>", ">zen4/run</a>", ">zen5/run</a>"};
+    struct record *records[2];
+    for (int i = 0; i < 2; i++) {
+        records[i] = record_with(good_row(100), NULL, NULL);
+        value_set_text(value_get(record_head(records[i]), "host"), "processor",
+                       i ? "model 2, AMD EPYC" : "model 17, AMD EPYC");
+    }
+    char *page = page_at(paths, records, 2);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(page, said[i]))
+            fail_msg("no \"%s\"", said[i]);
+    free(page);
+    record_free(records[0]);
+    record_free(records[1]);
+}
+
 /* Every kind of remark that a row shows. */
 static void test_warnings(void **state)
 {
@@ -406,7 +433,9 @@ static void assert_command(const char *command, struct row *row, const char *exp
 {
     struct record *record = record_with(good_row(100), row, NULL);
     value_set_text(record_head(record), "command", command);
-    char *line = command_of_row(record, row);
+    const struct field *axes[AXES_MAX];
+    size_t n = command_axes(record_rows(record), axes);
+    char *line = command_of_row(record, row, axes, n);
     assert_string_equal(line, expected);
     free(line);
     record_free(record);
@@ -466,6 +495,8 @@ static void test_program(void **state)
     assert_ends(h, "a.json -o ./a.json", 2, "", "--output ./a.json: is one of the result files");
     assert_ends(h, "a.json -o .", 1, "", "is not a regular file");
     assert_ends(h, "a.json -o nowhere/x.html", 1, "", "nowhere/x.html: cannot be written");
+    assert_shell(h, "(ulimit -f 8; \"$P\" a.json -o c.html 2>log; test $? = 1) && "
+                    "grep -q 'c.html: cannot be written' log && ! ls | grep -q tmp");
     assert_ends(h, "", 2, "", "usage: report ");
     assert_ends(h, "--help", 0, "usage: report ", "");
     assert_ends(h, "--outptu x a.json", 2, "", "did you mean --output?");
@@ -520,7 +551,7 @@ int main(void)
         cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats),  cmocka_unit_test(test_sections),
         cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile),  cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_size),     cmocka_unit_test(test_commands), cmocka_unit_test(test_program),
-        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_broken),   cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

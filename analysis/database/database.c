@@ -1,6 +1,7 @@
 /* Opening a store, and its schema, which is derived from the lists of axes and of head fields. */
 #include "analysis/database/database.h"
 
+#include "analysis/record/file.h"
 #include "analysis/record/journal.h"
 #include "analysis/record/message.h"
 #include "analysis/record/schema.h"
@@ -151,6 +152,8 @@ static sqlite3 *open_path(const char *path, int mode, char *error)
 {
     char *name;
     sqlite3 *db = NULL;
+    if (!file_is_regular(path, error))
+        return NULL;
     if (asprintf(&name, "%s%s", *path == '/' ? "" : "./", path) < 0)
         abort();
     int status = sqlite3_open_v2(name, &db, mode, NULL);

@@ -3,11 +3,13 @@
  * any time. Its tables:
  *
  *     machines  id, name
- *     files     id; hash of the contents, run (hash of what identifies the run), bytes, path, machine, and
- * the texts of the record's head: benchmark, command, started, ... tags      file, key, value rows      id,
- * file, status, work, and the axes, each under the name of its flag texts     row, json: the row as it is in
- * its file programs  row, program, noisy (why), and the program's numbers (number_columns) latest    machine,
- * program, configuration (hash of work and axes): date and row of the newest row that is ok
+ *     files     id, hash (of the contents), run (hash of what identifies it), bytes, path, machine,
+ *               and the texts of the record's head: benchmark, command, started, ...
+ *     tags      file, key, value
+ *     rows      id, file, status, work, and the axes under the names of their flags
+ *     texts     row, json (the row as it is in its file)
+ *     programs  row, program, noisy (why), and the numbers of number_columns
+ *     latest    machine, program, configuration (hash of work and axes), date, row: the newest that is ok
  *
  * Functions return false (or null) on failure and write a one-line reason to error[MESSAGE_SIZE].
  */

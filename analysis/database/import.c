@@ -4,6 +4,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/file.h"
 #include "analysis/record/journal.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
@@ -11,6 +12,7 @@
 #include "analysis/record/scan.h"
 #include "analysis/tables/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +39,8 @@ enum { FILE_COLUMNS = 6, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
 struct importer {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENTS];
-    bool failed;              /* the store could not be written: nothing more is done */
-    char error[MESSAGE_SIZE]; /* why */
+    bool failed; /* the store could not be written: nothing more is done */
+    char *error; /* why */
 };
 
 /* A result file. */
@@ -111,7 +113,7 @@ static void bind_count(struct importer *im, enum statement s, int at, int64_t co
     sqlite3_bind_int64(im->statements[s], at, count);
 }
 
-/* Binds a field of a row; null if it has none, or one of another type. */
+/* Binds a field of a row; leaves it null if there is none, or one of another type. */
 static void bind_field(struct importer *im, enum statement s, int at, const struct row *row, const char *path)
 {
     enum field_type type = schema_find(path)->type;
@@ -124,8 +126,6 @@ static void bind_field(struct importer *im, enum statement s, int at, const stru
         bind_count(im, s, at, count);
     else if (type == FIELD_REAL && row_get_real(row, path, &real))
         sqlite3_bind_double(im->statements[s], at, real);
-    else
-        sqlite3_bind_null(im->statements[s], at);
 }
 
 /* Runs a statement up to its first result; whether it has one, of which it reads two numbers if `found` is
@@ -141,14 +141,16 @@ static bool run_bound(struct importer *im, enum statement s, int64_t found[2])
     if (im->failed)
         database_failed(im->db, im->error);
     sqlite3_reset(im->statements[s]);
+    sqlite3_clear_bindings(im->statements[s]);
     return status == SQLITE_ROW;
 }
 
 static void hash_source(struct source *s)
 {
     char ignored[MESSAGE_SIZE], *beside = journal_path(s->path);
-    struct base file, journal;
-    s->readable = base_of_file(s->path, &file, s->error);
+    struct base file = {0}, journal;
+    s->readable = file_is_regular(s->path, s->error) && /* a pipe could not be read again */
+                  base_of_file(s->path, &file, s->error);
     base_of_file(beside, &journal, ignored); /* empty if there is none */
     free(beside);
     s->bytes = file.bytes + journal.bytes;
@@ -158,9 +160,8 @@ static void hash_source(struct source *s)
 
 static bool is_known(struct importer *im, const struct source *s)
 {
-    int64_t there[2];
     bind_text(im, FIND_HASH, 1, s->hash);
-    return run_bound(im, FIND_HASH, there);
+    return run_bound(im, FIND_HASH, NULL);
 }
 
 /* The hash of what identifies a run: the texts of its head, which say when it began, and its machine. */
@@ -184,9 +185,8 @@ static void hash_run(const struct value *head, char hash[HASH_TEXT])
 static int64_t hash_configuration(const struct row *row)
 {
     char text[(AXES_MAX + 1) * AXES_TEXT];
-    const char *work = "";
-    row_get_text(row, "work", &work);
-    size_t used = (size_t)snprintf(text, AXES_TEXT, "%.*s", AXES_TEXT - 2, work);
+    axes_text(row, schema_find("work"), text);
+    size_t used = strlen(text);
     for (size_t i = 0; i < axis_columns_count && i < AXES_MAX; i++) {
         char value[AXES_TEXT];
         axes_text(row, schema_find(axis_columns[i].path), value);
@@ -238,18 +238,18 @@ static void put_program(struct importer *im, const struct place *at, const struc
     bind_text(im, ADD_PROGRAM, 3, row_noisy(row, name)); /* null: it is not */
     for (size_t i = 0; i < number_columns_count; i++) {
         char path[SCHEMA_PATH];
-        double number;
+        double number = NAN; /* null to SQLite */
         snprintf(path, sizeof path, "%s.%s", name, number_columns[i].field);
-        bool has = row_get_real(row, path, &number);
-        any = any || has;
-        if (has)
-            sqlite3_bind_double(im->statements[ADD_PROGRAM], ++column, number);
-        else
-            sqlite3_bind_null(im->statements[ADD_PROGRAM], ++column);
+        if (row_get_real(row, path, &number) ||
+            (strcmp(path, "encoding.memory.planned") == 0 && /* encodings have no plan */
+             row_get_real(row, "encoding.peak", &number)))
+            any = true;
+        sqlite3_bind_double(im->statements[ADD_PROGRAM], ++column, number);
     }
-    if (any)
-        run_bound(im, ADD_PROGRAM, NULL);
-    if (!any || !row_is_ok(row))
+    if (!any)
+        return;
+    run_bound(im, ADD_PROGRAM, NULL);
+    if (!row_is_ok(row))
         return;
     bind_count(im, ADD_LATEST, 1, at->machine);
     bind_text(im, ADD_LATEST, 2, name);
@@ -381,15 +381,13 @@ static bool import_batch(struct importer *im, char *const *files, size_t n, FILE
         put_source(im, &batch[i], warnings, tally);
     for (size_t i = 0; i < n; i++)
         record_free(batch[i].record);
-    if (im->failed)
-        memcpy(error, im->error, MESSAGE_SIZE);
     return good && !im->failed && database_run(im->db, "COMMIT", error);
 }
 
 bool import_files(const char *store, char *const *files, size_t count, FILE *warnings,
                   struct import_tally *tally, char *error)
 {
-    struct importer im = {.db = database_create(store, error)};
+    struct importer im = {.db = database_create(store, error), .error = error};
     *tally = (struct import_tally){.opened = im.db != NULL};
     bool good = im.db && prepare_all(&im, error);
     for (size_t i = 0; i < count && good; i += BATCH)

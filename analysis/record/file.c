@@ -54,6 +54,15 @@ char *file_read(const char *path, size_t *size, char *error)
     return text;
 }
 
+bool file_is_regular(const char *path, char *error)
+{
+    struct stat there;
+    if (stat(path, &there) != 0 || S_ISREG(there.st_mode))
+        return true;
+    snprintf(error, MESSAGE_SIZE, "%.300s: is not a regular file", path);
+    return false;
+}
+
 /* Opens a temporary file beside `path` and allocates its name in *beside; null with a message on failure. */
 static FILE *open_beside(const char *path, char **beside, char *error)
 {

@@ -12,6 +12,9 @@
 /* All bytes of a file, followed by '\0'; the caller frees them. */
 char *file_read(const char *path, size_t *size, char *error);
 
+/* Whether the path is that of a file, or of nothing: a directory, pipe or device is neither. */
+bool file_is_regular(const char *path, char *error);
+
 /*
  * Saves the output of `write`, which returns false if the stream failed, to a temporary file beside `path`,
  * then renames it. On error the file is unchanged, and the temporary file is removed.

@@ -75,31 +75,32 @@ static bool take_digits(struct scanner *s)
     return s->at > begin;
 }
 
-/* The length in bytes of the UTF-8 character at `at`; 0 if it is invalid or at `end`. */
-static size_t letter_length(const char *at, const char *end)
+size_t scan_character(const char *at, const char *end, uint32_t *code)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000}; /* smallest code of each length */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* smallest code of each length */
     if (at == end)
         return 0;
     unsigned char first = (unsigned char)*at;
     size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
-    unsigned code = length == 1 ? first : first & (0x7fU >> length);
+    uint32_t c = length == 1 ? first : first & (0x7fU >> length);
     if (length == 0 || (size_t)(end - at) < length)
         return 0;
     for (size_t i = 1; i < length; i++) {
         if (((unsigned char)at[i] & 0xc0) != 0x80)
             return 0;
-        code = code << 6 | ((unsigned char)at[i] & 0x3f);
+        c = c << 6 | ((unsigned char)at[i] & 0x3f);
     }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code < least[length] || code > 0x10ffff || surrogate ? 0 : length;
+    bool surrogate = c >= 0xd800 && c < 0xe000;
+    *code = c;
+    return c < least[length] || c > 0x10ffff || surrogate ? 0 : length;
 }
 
 char *scan_clean(const char *text)
 {
     char *copy = strdup(text), *end = copy ? copy + strlen(copy) : NULL;
+    uint32_t code;
     for (char *at = copy; at < end;) {
-        size_t length = letter_length(at, end);
+        size_t length = scan_character(at, end, &code);
         if (!length)
             *at = '?';
         at += length ? length : 1;
@@ -144,11 +145,12 @@ static bool scan_escape(struct scanner *s)
 static bool scan_text(struct scanner *s, bool *escaped)
 {
     const char *begin = s->at;
+    uint32_t code;
     *escaped = false;
     if (!take(s, '"'))
         return fail(s, begin, "expected a string");
     while (s->at < s->end && *s->at != '"') {
-        size_t length = letter_length(s->at, s->end);
+        size_t length = scan_character(s->at, s->end, &code);
         if (length == 0)
             return fail(s, s->at, "invalid UTF-8");
         if ((unsigned char)*s->at < ' ')

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SCAN_DEPTH = 64, SCAN_NUMBER = 60 };
 
@@ -38,6 +39,9 @@ void scan_free(struct scan *found);
 
 /* Whether a number is written as an integer: without point and exponent. */
 bool scan_is_integer(const char *number);
+
+/* Bytes of the UTF-8 character at `at`, and its code; 0 if there is none before `end`, or an invalid one. */
+size_t scan_character(const char *at, const char *end, uint32_t *code);
 
 /* A copy, to free, with bytes that are not UTF-8 replaced by question marks; null if out of memory. */
 char *scan_clean(const char *text);

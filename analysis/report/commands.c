@@ -38,8 +38,7 @@ static bool is_determined(const struct rows *rows, const struct field *const *ax
     return false;
 }
 
-/* The axes that a command has to set; returns how many. */
-static size_t axes_to_set(const struct rows *rows, const struct field *axes[AXES_MAX])
+size_t command_axes(const struct rows *rows, const struct field *axes[AXES_MAX])
 {
     const struct field *varying[AXES_MAX];
     size_t n = axes_varying(rows, varying), kept = 0;
@@ -99,10 +98,10 @@ static void put_shell_word(FILE *out, const char *text)
     putc('\'', out);
 }
 
-char *command_of_row(const struct record *record, const struct row *row)
+char *command_of_row(const struct record *record, const struct row *row, const struct field *const *axes,
+                     size_t n)
 {
-    const struct field *axes[AXES_MAX];
-    size_t n = axes_to_set(record_rows(record), axes), size = 0;
+    size_t size = 0;
     const char *command = "";
     char *text = NULL, value[AXES_TEXT];
     FILE *out = open_memstream(&text, &size);

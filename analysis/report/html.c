@@ -1,5 +1,7 @@
 #include "analysis/report/html.h"
 
+#include "analysis/record/scan.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,21 +18,13 @@ static bool is_between(uint32_t c, uint32_t low, uint32_t high)
  * contain. */
 static size_t character_length(const char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t c = (unsigned char)*text;
-    size_t n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
-    c &= n > 1 ? 0x7fu >> n : 0xff;
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | ((unsigned char)text[i] & 0x3f);
-    }
+    uint32_t c = 0;
+    size_t length = scan_character(text, text + strnlen(text, 4), &c);
     bool control = c < 0x20 || is_between(c, 0x7f, 0x9f);
     bool direction =
         is_between(c, 0x200e, 0x200f) || is_between(c, 0x202a, 0x202e) || is_between(c, 0x2066, 0x2069);
-    bool none = is_between(c, 0xd800, 0xdfff) || is_between(c, 0xfdd0, 0xfdef) || (c & 0xfffe) == 0xfffe ||
-                c > 0x10ffff;
-    return n == 0 || c < least[n] || control || direction || none ? 0 : n;
+    bool none = is_between(c, 0xfdd0, 0xfdef) || (c & 0xfffe) == 0xfffe;
+    return control || direction || none ? 0 : length;
 }
 
 /* Writes the character at the beginning of a text; returns its bytes. */

@@ -116,7 +116,7 @@ void summary_machines(FILE *out, const struct part *parts, size_t n)
         const char *before = "";
         if (first_of_machine(parts, i) != i)
             continue;
-        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">of ", record_processor(head));
+        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">files: ", record_processor(head));
         for (size_t k = i; k < n; k++)
             if (first_of_machine(parts, k) == i) {
                 html(out, "%s<a href=\"#file%zu\">%s</a>", before, parts[k].number, parts[k].name);

@@ -80,18 +80,20 @@ static void put_top(FILE *out, const struct part *parts, size_t n)
     fputs("<a href=\"#machines\">machines</a></nav></header>\n<main>\n", out);
 }
 
-/* Each line of a text, which is freed, as an item. */
-static void put_items(FILE *out, char *text)
+/* A heading, and each line of a text, which is freed, as an item; nothing if the text is empty. */
+static void put_items(FILE *out, const char *heading, char *text)
 {
     char *rest = text;
-    fputs("<ul>", out);
+    bool any = *text;
+    if (any)
+        html(out, "<div><h3>%s</h3><ul>", heading);
     for (char *line; (line = strsep(&rest, "\n"));)
         if (*line) {
             fputs("<li>", out);
             html_powers(out, line);
             fputs("</li>\n", out);
         }
-    fputs("</ul>\n", out);
+    fputs(any ? "</ul></div>\n" : "", out);
     free(text);
 }
 
@@ -116,13 +118,7 @@ static void put_repeats(FILE *out, const struct part *parts, size_t n)
     repeats_print(memory, &repeats);
     fclose(memory);
     rows_free(all);
-    if (*text) {
-        fputs("<div><h3>All files</h3>", out);
-        put_items(out, text);
-        fputs("</div>\n", out);
-    } else {
-        free(text);
-    }
+    put_items(out, "All files", text);
 }
 
 static void put_findings(FILE *out, const struct part *parts, size_t n)
@@ -134,13 +130,7 @@ static void put_findings(FILE *out, const struct part *parts, size_t n)
         FILE *memory = open_text(&text, &size);
         findings_write(memory, parts[i].record);
         fclose(memory);
-        if (!*text) {
-            free(text);
-            continue;
-        }
-        html(out, "<div><h3>%s</h3>", parts[i].name);
-        put_items(out, text);
-        fputs("</div>\n", out);
+        put_items(out, parts[i].name, text);
     }
     put_repeats(out, parts, n);
     fputs("</div></section>\n", out);
@@ -160,10 +150,12 @@ static void put_part_tags(FILE *out, const struct value *tags)
 static void put_part(FILE *out, const struct part *p)
 {
     char machine[CHART_TEXT], work[CHART_TEXT];
+    const char *benchmark = "";
+    value_get_text(record_head(p->record), "benchmark", &benchmark);
     chart_machine(machine, p->record, p->rows);
     chart_work(work, p->rows);
-    html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s", p->number, p->name,
-         p->path);
+    html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s: %s", p->number,
+         p->name, benchmark, p->path);
     put_part_tags(out, value_get(record_head(p->record), "tags"));
     html(out, "<br/>%s<br/>%s</p>\n", machine, work);
     part_figures(out, p);

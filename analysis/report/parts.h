@@ -39,7 +39,7 @@ void part_exponents(FILE *out, const struct part *p);
 void part_profiles(FILE *out, const struct part *p);
 void part_commands(FILE *out, const struct part *p);
 
-/* A bar of this share of its cell, at most 1, with a text for the pointer. */
+/* A bar of this share of its cell, at most 1, with a text on hover. */
 void put_bar(FILE *out, double share, const char *text);
 
 #endif

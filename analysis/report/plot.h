@@ -24,7 +24,7 @@ double plot_x(const struct plot *p, double x);
 double plot_y(const struct plot *p, double y);
 
 /*
- * A point whose value is shown while the pointer is on it: begin, then its text by html functions, then end.
+ * A point that shows its value on hover: begin, then its text by html functions, then end.
  * A hollow one is a measurement of an exact quantity, a crossed one is noisy.
  */
 enum point_look { POINT_FILLED, POINT_HOLLOW, POINT_CROSSED };

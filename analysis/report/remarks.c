@@ -24,7 +24,7 @@ static const struct {
     [REMARK_FAULTS] = {"page faults", "memory was still being mapped"},
     [REMARK_DISK] = {"disk", "pages read from disk"},
     [REMARK_THROTTLED] = {"throttled", "the GPU throttled"},
-    [REMARK_LOST] = {"lost time", "processors taken away before the row"},
+    [REMARK_LOST] = {"lost time", "CPU time lost to others just before the row"},
     [REMARK_ERRORS] = {"exception", "passed the check only with an exception"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == REMARKS, "texts for each kind");

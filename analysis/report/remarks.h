@@ -1,4 +1,4 @@
-/* What should make one doubt a row, found in the row itself. */
+/* Reasons to doubt a row, found in the row itself. */
 #ifndef GTMARK_ANALYSIS_REMARKS_H
 #define GTMARK_ANALYSIS_REMARKS_H
 

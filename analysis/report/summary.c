@@ -1,5 +1,4 @@
-/* What stands on the first screen, over all files: what was measured, how it grows, what bounds it, warnings.
- */
+/* The first screen, over all files: what was measured, how it grows, what bounds it, warnings. */
 #include "analysis/report/parts.h"
 
 #include "analysis/charts/chart_text.h"
@@ -84,7 +83,7 @@ void summary_measured(FILE *out, const struct part *parts, size_t n)
     rows_free(all);
     begin_card(out, "measured", "What was measured");
     html(out, "<p class=\"note\">all rows: %s%s%s</p>\n", machine, *machine && *work ? ", " : "", work);
-    fputs("<table><thead><tr><th>file</th><th>over</th><th class=\"n\">rows ok</th><th class=\"n\">begun, "
+    fputs("<table><thead><tr><th>file</th><th>over</th><th class=\"n\">rows ok</th><th class=\"n\">started, "
           "UTC</th>"
           "</tr></thead><tbody>\n",
           out);
@@ -146,7 +145,7 @@ void summary_growth(FILE *out, const struct part *parts, size_t n)
         return;
     begin_card(out, "growth", "How it grows");
     fputs("<table><thead><tr><th>file</th><th>time of</th><th>from, to</th><th>law of the time</th>"
-          "<th>last it grows as</th></tr></thead><tbody>\n",
+          "<th>growth at the end</th></tr></thead><tbody>\n",
           out);
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < parts[k].fits.count && shown < SHOWN; i++, shown++)
@@ -291,7 +290,7 @@ static void put_kind(FILE *out, const struct warned *all, size_t count, enum rem
         rows += all[i].remark.kind == kind;
     if (rows == 0)
         return;
-    html(out, "<dt>%s <small>%zu time%s</small></dt><dd>", remark_text(kind), rows, rows == 1 ? "" : "s");
+    html(out, "<dt>%s <small>%zu</small></dt><dd>", remark_text(kind), rows);
     for (size_t i = 0; i < count && named < NAMED; i++) {
         const struct warned *w = &all[i];
         if (w->remark.kind != kind)
@@ -336,7 +335,7 @@ static void put_fit_warnings(FILE *out, const struct part *parts, size_t n)
 static void put_counts(FILE *out, const struct warned *all, size_t count)
 {
     const char *before = "";
-    fputs(count > 0 ? "<p>" : "<p>None about a row.", out);
+    fputs(count > 0 ? "<p>" : "<p>No row has a warning.", out);
     for (int kind = 0; kind < REMARKS; kind++) {
         size_t n = 0;
         for (size_t i = 0; i < count; i++)

@@ -48,15 +48,15 @@ struct result_table {
     struct notes notes;
 };
 
-/* Other than that nothing was padded. */
+/* Whether any row has one; a padding of 0.0 % is none. */
 static bool has_value(const struct part *p, const struct column *c)
 {
     struct notes ignored = {0};
     struct table_cell cell;
-    bool any = false;
+    bool any = false, padding = strcmp(c->path, "graph.padding_waste") == 0;
     for (size_t i = 0; i < p->shown && !any; i++) {
         column_cell(c, rows_at(p->rows, i), &ignored, &cell);
-        any = strcmp(cell.text, "-") != 0 && strcmp(cell.text, "0.0 %") != 0;
+        any = strcmp(cell.text, "-") != 0 && !(padding && strcmp(cell.text, "0.0 %") == 0);
     }
     notes_free(&ignored);
     return any;
@@ -94,7 +94,7 @@ static void put_cell(FILE *out, const struct row *row, const char *path, const c
         html(out, "<td class=\"%s\">%s</td>", number ? "n" : "t", text);
 }
 
-/* The status, and in words what should make one doubt the row; the details are for the pointer. */
+/* The status, and the reasons to doubt the row, with their details on hover. */
 static void put_status(FILE *out, const struct row *row)
 {
     struct remark remarks[REMARKS_MAX];
@@ -211,15 +211,17 @@ void part_exponents(FILE *out, const struct part *p)
 void part_commands(FILE *out, const struct part *p)
 {
     const char *command = "";
+    const struct field *axes[AXES_MAX];
     char name[AXES_TEXT];
     value_get_text(record_head(p->record), "command", &command);
     html(out, "<h3>How to reproduce it</h3>\n<p>All rows:</p><pre>%s</pre>\n", command);
     if (rows_count(p->rows) < 2)
         return;
+    size_t n = command_axes(p->rows, axes);
     fputs("<details><summary>A command for each row</summary><table class=\"commands\"><tbody>\n", out);
     for (size_t i = 0; i < p->shown; i++) {
         const struct row *row = rows_at(p->rows, i);
-        char *line = command_of_row(p->record, row);
+        char *line = command_of_row(p->record, row, axes, n);
         part_name_row(p, row, name);
         html(out, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td></tr>\n", name, line);
         free(line);
