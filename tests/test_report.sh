@@ -47,7 +47,8 @@ if [ "$browser" ]; then
     check 'the script ran' "$(grep -c 'class="filter"' "$house/dom" | sed 's/[1-9].*/yes/')" yes
     # As a user would: sort by the time of inference, longest first, and filter.
     sed -e '/http-equiv/d' -e 's|</body>|<script>\
-        const table = document.querySelector("#file4 table.rows"), head = table.tHead.rows[0].cells[2].firstChild;\
+        const part = Array.from(document.querySelectorAll("section.file")).find((s) => s.querySelector("h2").textContent === "bench_node_scaling");\
+        const table = part.querySelector("table.rows"), head = table.tHead.rows[0].cells[2].firstChild;\
         const nodes = () => Array.from(table.tBodies[0].rows, (r) => r.hidden ? "-" : r.cells[0].textContent).join(" ");\
         const box = table.parentNode.previousElementSibling.querySelector("input");\
         head.click(); head.click(); document.title = nodes();\
