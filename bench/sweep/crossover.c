@@ -131,7 +131,10 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     name_of(s, 1, name[1]);
     fprintf(out, "%s, by %s: ", program_name(s->program), ways[s->way]);
     if (isnan(b->at_low) || isnan(b->at_high)) {
-        fputs(s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing : "not known", out);
+        fputs(s->way == BY_TIME ? "not known, since at some value a variant does not fit or takes too long"
+              : s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing
+                                                                 : "not known",
+              out);
     } else if (b->found) {
         fprintf(out, "crossover between %.6g and %.6g %s, less for ", b->low, b->high, unit);
         plain_put(out, name[b->at_high < 0]);
