@@ -463,6 +463,9 @@ static void test_broken_files(void **state)
     assert_int_equal(e.status, 1);
     assert_non_null(strstr(e.err, "1 of 2 files skipped"));
     ended_free(&e);
+    e = program_run(h, STORE "import good.json nowhere/calibration.json", NULL); /* a pattern may match it */
+    assert_int_equal(e.status, 0);
+    ended_free(&e);
     while (n > 0)
         free(files[--n]);
     free(files);

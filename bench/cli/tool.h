@@ -1,4 +1,4 @@
-/* The main function of the programs that read result files: compare, plot, findings. */
+/* The main function of the programs that read result files: compare, plot, findings, query, report. */
 #ifndef GTMARK_BENCH_TOOL_H
 #define GTMARK_BENCH_TOOL_H
 
