@@ -134,10 +134,11 @@ static void print_machine(const struct asking *how, const struct question *q, co
 {
     bool by_roof = q->by == MEASURE_EFFICIENCY;
     size_t spare[] = {by_roof ? RATE_COLUMN : ROOF_COLUMN, by_roof ? DATE_COLUMN : RATE_COLUMN};
-    struct grid g = {.columns = TABLE_COLUMNS, .spare = spare, .spares = 2};
+    struct grid g = {.columns = TABLE_COLUMNS, .spare = spare, .spares = 2, .phrases = true};
     struct shown s = find_varying(a);
     struct wrap w;
     wrap_begin(&w, how->out);
+    w.phrases = true;
     fprintf(w.lines, "%s\n", answer_cell(a, 0, MACHINE));
     write_axes(w.lines, &s, 0, false);
     if (q->history && !s.varies[WORK])

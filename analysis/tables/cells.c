@@ -34,7 +34,7 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
     put_text(out, style, text);
 }
 
-void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first)
+void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first, bool phrases)
 {
     enum { INDENT = 8 };
     if (style == TABLE_MARKDOWN) {
@@ -43,7 +43,7 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
         return;
     }
     fputs(first ? "" : "  ", out);
-    wrap_text(out, text, at, INDENT);
+    (phrases ? wrap_phrases : wrap_text)(out, text, at, INDENT);
 }
 
 static bool get_time(const struct row *row, const char *program, const char *name, double *value)

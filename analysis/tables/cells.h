@@ -14,9 +14,9 @@ enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
 /* Writes a cell; on a terminal right-aligned in `width` columns, or wider if the text is. */
 void cell_put(FILE *out, enum table_style style, const char *text, int width, bool first);
 
-/* Writes the last cell of a line and ends it; on a terminal left-aligned, wrapped, and `at` columns from the
- * left. */
-void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first);
+/* Writes the last cell of a line and ends it; on a terminal left-aligned, `at` columns from the left, and
+ * wrapped, with `phrases` by wrap_phrases. */
+void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first, bool phrases);
 
 /*
  * A program's time, its median and 95 % interval (units_format_interval); the median alone if it has none.

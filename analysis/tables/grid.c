@@ -42,11 +42,12 @@ static int line_width(const struct grid *g, const int *widths)
     return sum;
 }
 
-static void print_line(char *const *cells, const int *widths, size_t columns, enum table_style style,
+static void print_line(const struct grid *g, char *const *cells, const int *widths, enum table_style style,
                        FILE *out)
 {
     bool first = true;
     int at = 0;
+    size_t columns = g->columns;
     for (size_t i = 0; i + 1 < columns; i++)
         if (widths[i] != HIDDEN) {
             cell_put(out, style, cells[i], widths[i], first);
@@ -56,7 +57,7 @@ static void print_line(char *const *cells, const int *widths, size_t columns, en
     if (widths[columns - 1] == HIDDEN)
         putc('\n', out);
     else
-        cell_put_last(out, style, cells[columns - 1], at, first);
+        cell_put_last(out, style, cells[columns - 1], at, first, g->phrases);
 }
 
 size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
@@ -76,9 +77,9 @@ size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
             g->spare[spared++] = g->spare[s];
         }
     for (size_t i = 0; i < g->count; i += n) {
-        print_line(g->cells + i, widths, n, style, out);
+        print_line(g, g->cells + i, widths, style, out);
         if (i == 0 && style == TABLE_MARKDOWN)
-            print_line(rule, widths, n, style, out);
+            print_line(g, rule, widths, style, out);
     }
     return spared;
 }

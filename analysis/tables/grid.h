@@ -14,6 +14,7 @@ struct grid {
     char **cells;          /* line by line; the first line is the titles */
     size_t *spare, spares; /* columns to leave out, in this order, until the lines fit: see grid_print */
     bool all;              /* show empty columns too */
+    bool phrases;          /* wrap the last column by wrap_phrases */
 };
 
 /* The next cell. The first line has to be complete, `columns` cells, before the others. */

@@ -180,7 +180,7 @@ static void put_in_stream(void *stream, const char *text, int width)
     bool first = s->next == 0, last = s->next++ == t->axes_count + t->count;
     int wide = (int)units_width(text);
     if (last)
-        cell_put_last(t->out, t->style, text, s->at, first);
+        cell_put_last(t->out, t->style, text, s->at, first, false);
     else
         cell_put(t->out, t->style, text, width, first);
     s->at += 2 + (wide > width ? wide : width);

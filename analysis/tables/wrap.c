@@ -16,13 +16,28 @@ static int columns_of(const char *word, size_t length)
     return columns;
 }
 
-void wrap_text(FILE *out, const char *text, int at, int indent)
+/* The length of a word. */
+static size_t word(const char *text)
+{
+    return strcspn(text, " \r\n");
+}
+
+/* The length of a phrase with the comma or semicolon at its end: "no pe,". */
+static size_t phrase(const char *text)
+{
+    size_t length = word(text);
+    while (text[length] == ' ' && !strchr(",;", text[length - 1]))
+        length += 1 + word(text + length + 1);
+    return length;
+}
+
+static void wrap(FILE *out, const char *text, int at, int indent, size_t measure(const char *))
 {
     int column = at;
     const char *separator = "";
     for (size_t length; *text; text += length) {
         text += strspn(text, " \r\n");
-        length = strcspn(text, " \r\n");
+        length = measure(text);
         int width = columns_of(text, length), blank = *separator != '\0';
         if (length > 0 && column + blank + width > SCREEN && column > indent) {
             fprintf(out, "\n%*s", indent, "");
@@ -35,6 +50,16 @@ void wrap_text(FILE *out, const char *text, int at, int indent)
         separator = " ";
     }
     putc('\n', out);
+}
+
+void wrap_text(FILE *out, const char *text, int at, int indent)
+{
+    wrap(out, text, at, indent, word);
+}
+
+void wrap_phrases(FILE *out, const char *text, int at, int indent)
+{
+    wrap(out, text, at, indent, phrase);
 }
 
 FILE *wrap_begin(struct wrap *w, FILE *out)
@@ -57,7 +82,7 @@ void wrap_end(struct wrap *w)
             continue;
         }
         fprintf(w->out, "%*s", indent, "");
-        wrap_text(w->out, line, indent, indent + 4);
+        (w->phrases ? wrap_phrases : wrap_text)(w->out, line, indent, indent + 4);
     }
     free(w->text);
 }

@@ -2,6 +2,7 @@
 #ifndef GTMARK_ANALYSIS_WRAP_H
 #define GTMARK_ANALYSIS_WRAP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { SCREEN = 100 };
@@ -12,12 +13,16 @@ enum { SCREEN = 100 };
  */
 void wrap_text(FILE *out, const char *text, int at, int indent);
 
+/* The same, broken only after commas and semicolons. */
+void wrap_phrases(FILE *out, const char *text, int at, int indent);
+
 /* Lines on their way to `out`, written to the stream that wrap_begin returns; wrap_end prints them. The rest
  * of a long line is indented by four columns more than its beginning. */
 struct wrap {
     FILE *out, *lines;
     char *text;
     size_t size;
+    bool phrases; /* break lines by wrap_phrases; false after wrap_begin */
 };
 FILE *wrap_begin(struct wrap *w, FILE *out);
 void wrap_end(struct wrap *w);
