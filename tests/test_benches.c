@@ -189,6 +189,14 @@ static void test_model(void **state)
     check_first_answer(row_at(record, 1), true);
     check_first_answer(row_at(record, 0), false);
     record_free(record);
+    e = run_words(
+        h, "--nodes 8 --hidden 16 --heads 2 --layers 1 --phase forward --runs 20 --threads 1 --output x.json",
+        0);
+    record = record_in(h, "work/x.json");
+    bool steady = !row_noisy(row_at(record, 0), "forward"); /* the profile of a noisy row is not drawn */
+    assert_true(!draws || !strstr(e.err, "x_profile.png") == !steady);
+    record_free(record);
+    ended_free(&e);
     e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* enough for the graph only */
     ended_free(&e);
     record = record_in(h, "work/x.json");

@@ -3,14 +3,13 @@
 #include "analysis/charts/kernel_chart.h"
 #include "analysis/charts/profile_chart.h"
 #include "analysis/record/axes.h"
-#include "analysis/record/plain.h"
 #include "analysis/record/record.h"
+#include "analysis/tables/wrap.h"
 
-/* The line of figures that were drawn, or why they were not. */
+/* The figures that were drawn, or why they were not. */
 static void say(FILE *log, const char *message)
 {
-    plain_put(log, message);
-    putc('\n', log);
+    wrap_text(log, message, 0, 4);
 }
 
 bool charts_draw(const struct record *record, const struct field *axis, const char *prefix, FILE *log,
@@ -29,9 +28,14 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
             return false;
         say(log, message);
     }
+    return charts_draw_profile(record, prefix, log, message);
+}
+
+bool charts_draw_profile(const struct record *record, const char *prefix, FILE *log, char *message)
+{
     if (profile_chart_draw(record, prefix, message) == CHART_FAILED)
         return false;
     if (*message)
-        fprintf(log, "%s\n", message);
+        say(log, message);
     return true;
 }

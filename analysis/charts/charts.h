@@ -14,4 +14,7 @@
 bool charts_draw(const struct record *record, const struct field *axis, const char *prefix, FILE *log,
                  char *message);
 
+/* Draws only the profile, which charts_draw also draws; nothing, and no line, if the record has none. */
+bool charts_draw_profile(const struct record *record, const char *prefix, FILE *log, char *message);
+
 #endif

@@ -79,18 +79,21 @@ static void print_context(const struct bench *b, const struct options *o, const 
     }
 }
 
-/* Draws over the benchmark's own axis if it is swept, otherwise over the first swept one. False with a
- * message on stderr. */
-static bool draw_sweep(const struct report *r)
+/* Draws a sweep over the benchmark's own axis if it is swept, otherwise over the first swept one; of a single
+ * row its profile, if it has one. False with a message on stderr. */
+static bool draw_rows(const struct report *r)
 {
     char prefix[PATH_MAX];
     struct message error;
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
+    const struct field *axis = swept ? schema_find(axis_info(own)->field) : NULL;
+    bool single = !r->options->kernels && config_count(r->options) == 1;
     paths_prefix(r->path, prefix);
-    if (!charts_draw(r->record, swept ? schema_find(axis_info(own)->field) : NULL, prefix, stderr,
-                     error.text) ||
-        !crossing_chart_draw(r->record, prefix, stderr, error.text)) {
+    bool drawn = single ? charts_draw_profile(r->record, prefix, stderr, error.text)
+                        : charts_draw(r->record, axis, prefix, stderr, error.text) &&
+                              crossing_chart_draw(r->record, prefix, stderr, error.text);
+    if (!drawn) {
         message_fail(r->options->bench->name, &error, EXIT_MISSED);
         return false;
     }
@@ -184,8 +187,8 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    if (path && o->output.charts && (o->kernels || config_count(o) > 1))
-        good = draw_sweep(&report) && good;
+    if (path && o->output.charts)
+        good = draw_rows(&report) && good;
     struct rows *rows = report_rows(&report);
     if (o->crossover.kind)
         findings_print_crossings(stderr, rows);
