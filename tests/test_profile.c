@@ -113,6 +113,10 @@ static void test_groups(void **state)
     assert_int_equal(n, ENTRIES);
     assert_string_equal(g[1].key, "layer1");
     free(g);
+    p.entries[0].span = (char[]){"layer3"}; /* of no part */
+    g = profile_groups(&p, PROFILE_PART, PROFILE_AS_RUN, &n);
+    assert_string_equal(g[0].key, "layer linear");
+    free(g);
     p.entries[0].flops = INT64_MAX; /* the sum exceeds 63 bits */
     assert_int_equal(profile_total(&p).flops, -1);
     p.entries[0].least = NAN;

@@ -215,6 +215,19 @@ static const char *class_of(const struct profile_entry *e)
     return e->flops > 0 ? "64 FLOP/B and above" : "no FLOPs";
 }
 
+/* The span within a layer, which all layers share: "ffn.up"; "layer" for the layer itself. */
+static const char *part_of_layer(const char *span)
+{
+    static const char layer[] = "layer";
+    size_t length = strlen(layer), digits = 0;
+    const char *dot = strchr(span, '.');
+    if (dot)
+        return dot + 1;
+    if (strncmp(span, layer, length) == 0)
+        digits = strspn(span + length, "0123456789");
+    return digits > 0 && !span[length + digits] ? layer : span;
+}
+
 static void make_key(const struct profile_entry *e, enum profile_key key, char text[PROFILE_KEY])
 {
     const char *dot = strchr(e->span, '.');
@@ -223,7 +236,7 @@ static void make_key(const struct profile_entry *e, enum profile_key key, char t
         snprintf(text, PROFILE_KEY, "%s", e->op);
         break;
     case PROFILE_PART:
-        snprintf(text, PROFILE_KEY, "%.40s %.30s", dot ? dot + 1 : e->span, e->op);
+        snprintf(text, PROFILE_KEY, "%.40s %.30s", part_of_layer(e->span), e->op);
         break;
     case PROFILE_LAYER:
         snprintf(text, PROFILE_KEY, "%.*s", (int)(dot ? dot - e->span : 63), e->span);

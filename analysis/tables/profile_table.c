@@ -98,7 +98,7 @@ static void print_predicted(const struct profile *p, FILE *out)
         return;
     units_format(measured, total.seconds, UNITS_SI, "s");
     units_format(predicted, total.least, UNITS_SI, "s");
-    snprintf(text, sizeof text, "%s in all; predicted %s, %.1f %%, at %s", measured, predicted,
+    snprintf(text, sizeof text, "%s in all, where the ceilings allow %s (%.1f %%): %s", measured, predicted,
              100 * total.least / total.seconds, p->ceilings);
     wrap_text(out, text, 0, 4);
 }
