@@ -1,10 +1,13 @@
 /* findings FILE.json ...: the main findings of result files, in words. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/findings/findings.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
+#include "analysis/report/remarks.h"
+#include "analysis/tables/wrap.h"
 #include "bench/cli/tool.h"
 
 static void put_heading(const char *file, bool first)
@@ -12,6 +15,25 @@ static void put_heading(const char *file, bool first)
     fputs(first ? "" : "\n", stdout);
     plain_put(stdout, file);
     puts(":");
+}
+
+/* "- Rows with a warning: drift 3, preempted 5", of the kinds that no finding is about. */
+static void print_warnings(const struct rows *rows)
+{
+    char text[1024] = "- Rows with a warning:";
+    struct remark found[REMARKS_MAX];
+    size_t counts[REMARKS] = {0}, start = strlen(text), used = start;
+    for (size_t i = 0; i < rows_count(rows); i++)
+        for (size_t r = 0, n = remarks_of(rows_at(rows, i), found); r < n; r++)
+            counts[found[r].kind] += r == 0 || found[r].kind != found[r - 1].kind;
+    for (int kind = REMARK_NOISY + 1; kind < REMARKS; kind++)
+        if (counts[kind] > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %zu", used > start ? "," : "",
+                                     remark_word((enum remark_kind)kind), counts[kind]);
+    if (used == start)
+        return;
+    snprintf(text + used, sizeof text - used, "; report names the rows.");
+    wrap_text(stdout, text, 0, 2);
 }
 
 static int print_all(void *options, int count, char **files, struct message *error)
@@ -27,6 +49,7 @@ static int print_all(void *options, int count, char **files, struct message *err
         if (count > 1)
             put_heading(files[read], read == 0);
         findings_print(stdout, records[read++]);
+        print_warnings(rows);
         for (size_t i = 0; i < rows_count(rows); i++)
             rows_append(all, rows_at(rows, i));
     }

@@ -19,6 +19,7 @@ static void save_kernels(const struct house *h)
         row_set_text(row, "variant", variant ? "blas" : "simd");
         row_set_real(row, "kernel.gflops", 90);
         row_set_real(row, "kernel.roofline.percent", 60);
+        row_set_real(row, "noise.lost", variant ? 0.5 : 0);
         if (variant) {
             row_set_text(row, "status", "wrong");
             row_set_text(row, "reason", "error 1e-3");
@@ -97,6 +98,7 @@ static void test_findings(void **state)
     house_of(&h, "findings");
     save_kernels(h);
     assert_ends(h, "kernels.json", 0, "- 1 of 2 rows passed the numerical check; 1 is not ok.\n", "");
+    assert_ends(h, "kernels.json", 0, "lost time 1; report names the rows.\n", "");
     int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
     assert_int_equal(program_wait(program_start(h, "kernels.json", NULL, full, null)), 1);
     close(full);
