@@ -19,8 +19,8 @@ all:
 ##   CC=clang                the compiler (gcc)
 ##   BLAS=none or "-lname"   the CBLAS (openblas): none, or the flags that link another
 ##   CUDA=0                  leave CUDA out
-##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100); newer ones run
-##                           the PTX for the oldest
+##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100);
+##                           newer ones run the PTX for the oldest
 ##   CI=true                 warnings of ptxas are errors, with the toolkit 13.0
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
@@ -276,13 +276,14 @@ install: all $(programs:$(BUILD)/%=$(installed)/%)
 	@prefix='$(prefix)' libdir='$(libdir)' bench/install.sh install $(installed) $(cuda)
 uninstall:
 	@prefix='$(prefix)' bench/install.sh uninstall
-##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local; DEVICE=cuda
+##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local;
+##                DEVICE=cuda: on a GPU
 bench: $(programs) $(if $(DEVICE),$(cuda))
 	@bench/sets.sh quick $(BUILD) '$(DEVICE)'
 ##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all
 	@bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
-##   report       results/local/report.html: the results of `make bench` and `make bench-full` on one page
+##   report       results/local/report.html: the results of `bench` and `bench-full` on one page
 report: $(BUILD)/report
 	@bench/sets.sh report $(BUILD)
 ##   compare-gpus the committed results of machines side by side: GPUs, where there are some
@@ -294,10 +295,10 @@ test: tests $(if $(CLANG),tests-small)
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
-##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts (tests/soak.sh)
+##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts
 soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-small))
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(emulated)' tests/soak.sh $(PART)
-##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...': these
+##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
 tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(replays) $(emulated),no-cmocka)

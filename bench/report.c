@@ -73,14 +73,14 @@ int main(int argc, char **argv)
                                         {.name = NULL}};
     static const char *const examples[] = {"results/local/*.json", "results/*/*.json -o all.html", NULL};
     static const struct syntax syntax = {
-        .doc = "shows result files on one page for a browser: findings, growth, bounds, warnings, charts, "
-               "tables",
+        .doc = "shows result files on one page for a browser: findings, warnings, charts, tables",
         .operands = "FILE.json ...",
         .needs = "a result file",
         .fewest = 1,
         .most = INT_MAX,
         .flags = flags,
         .examples = examples,
+        .status = "0; 1 the page could not be written; 2 the command line or a file is wrong.\n",
     };
     struct options o = {.output = "report.html"};
     return tool_main(&syntax, &o.tool, write_report, argc, argv);

@@ -27,9 +27,9 @@ void progress_samples(void *context, int samples, double seconds)
     p->shown = now;
     double left = (p->remaining > 0 ? p->remaining : 0) + (p->share > seconds ? p->share - seconds : 0);
     char line[160];
-    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d samples in %.1f s; at most %.0f s left",
-             (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples, seconds,
-             left);
+    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d sample%s in %.1f s; at most %.0f s left",
+             (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples,
+             samples == 1 ? "" : "s", seconds, left);
     fprintf(stderr, "\r\033[K%.*s", line_length(), line);
     fflush(stderr);
 }

@@ -60,7 +60,10 @@ static void main_flags(const struct bench *b, const char *names[FLAGS_MAX])
     static const char *const kernels[] = {"op",     "impl",   "nodes",   "hidden",      "threads",
                                           "device", "budget", "cold",    "no-roofline", "columns",
                                           "format", "output", "dry-run", "help-all",    NULL};
-    const char *const *usual = b->kernels ? kernels : programs;
+    static const char *const whole[] = {
+        "nodes",  "model",  "layers", "hidden",   "batch",           "threads", "device",   "phase",
+        "budget", "format", "output", "ceilings", "flop-convention", "dry-run", "help-all", NULL};
+    const char *const *usual = b->kernels ? kernels : b->whole ? whole : programs;
     int n = 0;
     if (!b->kernels)
         names[n++] = axis_info(b->axis)->name;
@@ -85,14 +88,25 @@ void options_help(const struct bench *b, bool all, FILE *out)
     main_flags(b, names);
     s.main = names;
     syntax_help(&s, all, out);
-    fprintf(out,
-            "%3$sExamples: the default sweep; some sizes in detail; FLOPs and memory of any size, without "
-            "running\n"
+    if (!all)
+        fputs("LIST: values and ranges, 100,500  1k-16k*2  2-16+2; every combination is a row.\n", out);
+    if (b->whole)
+        fprintf(
+            out,
+            "Examples: the default; a model that recomputes activations; another machine, without running\n"
             "  %1$s\n"
-            "  %1$s --nodes '1k-4k*2' %2$s\n"
-            "  %1$s --device meta --nodes '100-1M*10'\n"
-            "Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
-            "128 and its number after SIGHUP, SIGINT, SIGQUIT or SIGTERM.\n",
-            program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile",
-            all ? "" : "LIST: values and ranges, 100,500  1k-16k*2  2-16+2; every combination is a row.\n");
+            "  %1$s --nodes 2000 --layers 16 --checkpoint layer\n"
+            "  %1$s --device meta --ceilings peak=19TFLOP/s,dram=900GB/s\n",
+            program_invocation_name);
+    else
+        fprintf(out,
+                "Examples: the default sweep; some sizes in detail; FLOPs and memory of any size, without "
+                "running\n"
+                "  %1$s\n"
+                "  %1$s --nodes '1k-4k*2' %2$s\n"
+                "  %1$s --device meta --nodes '100-1M*10'\n",
+                program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
+    fputs("Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
+          "128 and its number after SIGHUP, SIGINT, SIGQUIT or SIGTERM.\n",
+          out);
 }

@@ -203,7 +203,8 @@ static const struct flag flags[] = {
 
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
-    {WHAT, "profile", NULL, "print the time per op, per layer and per phase", ON(profile)},
+    {WHAT, "profile", NULL, "print the time per op, layer and phase, and keep it in the result file",
+     ON(profile)},
     {WHAT, "flop-convention", "LIST", "print FLOPs per op by the rules of seed, torch, fvcore, deepspeed",
      OTHER(read_conventions)},
     {WHAT, "trace", "FILE", "write a replay of each program for Perfetto: ops and memory",
@@ -243,18 +244,17 @@ static const struct flag flags[] = {
     {OUTPUT, "dump", "DIR", "write inputs, parameters, results and gradients of a step as .npy",
      PATH(output.dump, "a directory")},
     {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(output.charts)},
+    {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file, comparisons, reports and queries",
+     OTHER(read_tag), .repeats = true},
 
     {LIMITS, "mem-limit", "SIZE", "do not run rows that need more memory (default: free memory)",
      SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
      SECONDS(sampling.timeout)},
     {LIMITS, "find-max", "AXIS=LIMIT",
-     "most nodes, batch, layers, hidden for memory, memory:4GiB or latency:100ms", OTHER(read_largest)},
+     "the most nodes, batch, layers or hidden within memory:4GiB or latency:100ms", OTHER(read_largest)},
     {LIMITS, "find-crossover", "AXIS=A,B",
      "where one overtakes the other: attention=dense,sparse or encoding=step", OTHER(crossover_read)},
-
-    {OUTPUT, "tag", "KEY=VALUE", "label the run in its result file and in comparisons", OTHER(read_tag),
-     .repeats = true},
 
     {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
      OTHER(read_threshold)},
@@ -285,16 +285,14 @@ _Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "FLAGS_MAX is to
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
     int n = 0;
-    enum axis order[AXES];
-    axes_swept(order);
-    for (int i = AXES - 1; i >= 0; i--) {
-        const struct axis_info *axis = axis_info(order[i]);
+    for (enum axis a = 0; a < AXES; a++) {
+        const struct axis_info *axis = axis_info(a);
         all[n++] = (struct flag){.group = AXES_LISTED,
                                  .name = axis->name,
                                  .argument = "LIST",
                                  .help = axis->help,
-                                 .standard = bench_values(b, order[i]),
-                                 .value = (int)order[i],
+                                 .standard = bench_values(b, a),
+                                 .value = (int)a,
                                  OTHER(read_axis)};
     }
     memcpy(all + n, flags, sizeof flags);

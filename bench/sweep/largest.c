@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
@@ -93,6 +94,9 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT], number[32], most[AXES_TEXT];
     quantity_format(limit, s->limit, q);
     quantity_format(more, needed, q);
+    bool alike = strcmp(more, limit) == 0; /* "4.00 GiB" both */
+    if (alike)
+        quantity_format(more, needed - s->limit, q);
     snprintf(number, sizeof number, "%lld", (long long)fits);
     axes_describe_value(schema_find(axis_info(s->axis)->field), number, most);
     print_configuration(s->options, c);
@@ -103,7 +107,8 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
     if (fails > (int64_t)axis_info(s->axis)->max)
         fprintf(stderr, " (the maximum allowed)\n");
     else if (isfinite(needed))
-        fprintf(stderr, " (%lld need%s %s)\n", (long long)fails, fails == 1 ? "s" : "", more);
+        fprintf(stderr, " (%lld need%s %s%s)\n", (long long)fails, fails == 1 ? "s" : "", more,
+                alike ? " more" : "");
     else if (fits > 0) /* timed out, or no such graph */
         fprintf(stderr, " (%lld do not fit)\n", (long long)fails);
     else
