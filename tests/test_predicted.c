@@ -135,7 +135,7 @@ static double shares_of(const char *text, const char *title)
 
 static void test_tables(void **state)
 {
-    static const char *const titles[] = {"\nop ", "\nlayer ", "\nphase ", "\nintensity ", "\nbound "};
+    static const char *const titles[] = {"\nop ", "\nlayer  ", "\nphase ", "\nintensity ", "\nbound "};
     static const char *const texts[] = {"plan of step at 64 nodes, not run: predicted ",
                                         "at 50.0 GFLOP/s, DRAM",
                                         "entry, the 10 with most FLOPs",
