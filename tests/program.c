@@ -213,3 +213,11 @@ void ended_free(struct ended *e)
     free(e->err);
     *e = (struct ended){0};
 }
+
+void assert_ends(const struct house *h, const char *words, int status, const char *out, const char *err)
+{
+    struct ended e = program_run(h, words, NULL);
+    if (e.status != status || !strstr(e.out, out) || !strstr(e.err, err))
+        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
+    ended_free(&e);
+}

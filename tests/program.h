@@ -48,6 +48,9 @@ int program_wait(pid_t pid);
 struct ended program_run(const struct house *h, const char *words, const char *const *more);
 void ended_free(struct ended *e);
 
+/* Runs the program, which must end with this status and have these texts in its output and its errors. */
+void assert_ends(const struct house *h, const char *words, int status, const char *out, const char *err);
+
 /* A compound literal for `more`. */
 #define MORE(...) ((const char *const[]){__VA_ARGS__, NULL})
 

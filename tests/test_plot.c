@@ -47,15 +47,6 @@ static void save_older(const struct house *h, const char *name, const char *olde
     value_free(file);
 }
 
-static void assert_ends(const struct house *h, const char *words, int status, const char *out,
-                        const char *err)
-{
-    struct ended e = program_run(h, words, NULL);
-    if (e.status != status || !strstr(e.out, out) || !strstr(e.err, err))
-        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
-    ended_free(&e);
-}
-
 /* Names of files are no commands and no flags. */
 static void test_strange_names(const struct house *h, bool draws)
 {

@@ -465,15 +465,6 @@ static void save_record(const struct house *h, const char *name)
     record_free(record);
 }
 
-static void assert_ends(const struct house *h, const char *words, int status, const char *out,
-                        const char *err)
-{
-    struct ended e = program_run(h, words, NULL);
-    if (e.status != status || !strstr(e.out, out) || !strstr(e.err, err))
-        fail_msg("%s: status %d, not %d\n%s%s", words, e.status, status, e.out, e.err);
-    ended_free(&e);
-}
-
 static void assert_shell(const struct house *h, const char *command)
 {
     char line[3 * PATH_MAX];
