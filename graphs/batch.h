@@ -32,6 +32,7 @@ struct batch {
     int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1, at least one */
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
+    int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */
     int64_t peak;    /* peak bytes of batch_generate, without offset */
 };
 

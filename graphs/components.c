@@ -19,7 +19,7 @@ static int64_t visit(const struct csr *g, int64_t node, int32_t *queue, int64_t 
     return length;
 }
 
-int64_t components_find(const struct csr *g, int64_t *start, int32_t *node, bool *seen)
+int64_t components_find(const struct csr *g, const struct csr *out, int64_t *start, int32_t *node, bool *seen)
 {
     int64_t count = 0, length = 0;
     for (int64_t i = 0; i < g->nodes; i++)
@@ -30,8 +30,11 @@ int64_t components_find(const struct csr *g, int64_t *start, int32_t *node, bool
         start[count++] = length;
         seen[first] = true;
         node[length] = (int32_t)first;
-        for (int64_t at = length++; at < length; at++)
+        for (int64_t at = length++; at < length; at++) {
             length = visit(g, node[at], node, length, seen);
+            if (out)
+                length = visit(out, node[at], node, length, seen);
+        }
     }
     start[count] = length;
     return count;
@@ -87,7 +90,7 @@ bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
     bool *seen = reallocarray(NULL, (size_t)n, sizeof *seen);
     bool done = start && node && seen;
     if (done) {
-        int64_t count = components_find(&b->adj, start, node, seen);
+        int64_t count = components_find(&b->adj, NULL, start, node, seen);
         mark_giants(b, start, count, node, seen);
         compact(b, seen, node);
         b->out = b->adj;

@@ -9,11 +9,13 @@
 #include "graphs/batch.h"
 
 /*
- * The components of a symmetric graph of n nodes, numbered by their smallest node; returns how many.
+ * The components of a graph of n nodes, numbered by their smallest node; returns how many. `out` is the
+ * transpose, which makes them weakly connected; null if the graph is symmetric.
  * Component c is node[start[c]] .. node[start[c + 1] - 1], breadth first from its smallest node. start has
  * room for n + 1 numbers, node and seen for n.
  */
-int64_t components_find(const struct csr *g, int64_t *start, int32_t *node, bool *seen);
+int64_t components_find(const struct csr *g, const struct csr *out, int64_t *start, int32_t *node,
+                        bool *seen);
 
 /*
  * Reduces each graph of a symmetric batch to its largest component (of several the one with the smallest

@@ -1,12 +1,5 @@
 /*
- * Graphs from text files, plain or compressed with gzip.
- *
- * A line has two node ids separated by blanks, tabs or a comma, and optionally a third column, a weight,
- * which is ignored. Ids are any whole numbers below 2^64; the nodes are numbered from 0 in ascending order of
- * their ids. Empty lines, and lines that begin with # or %, are comments. Lines end with LF or CR LF.
- *
- * A file may contain a batch: a line "graph N" begins a graph of N nodes, and the edges that follow use its
- * node numbers 0 to N - 1. Nodes and whole graphs may be without edges.
+ * A batch of graphs as a list of edges, and how the readers of files collect it (graphs/graph_file.h).
  */
 #ifndef GTMARK_GRAPHS_EDGE_LIST_H
 #define GTMARK_GRAPHS_EDGE_LIST_H
@@ -16,27 +9,67 @@
 #include <stdint.h>
 
 #include "graphs/batch.h"
+#include "graphs/lines.h"
 
 struct edge_list {
     int64_t nodes, edges;
-    uint64_t *edge;  /* packed (csr_edge), in the order of the file */
-    int64_t graphs;  /* 1 without graph lines */
-    int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1 */
-    int64_t peak;    /* peak memory of reading in bytes, including this list */
+    uint64_t *edge;   /* packed (csr_edge), in the order of the file */
+    int64_t entries;  /* edges as the file has them, of which one may stand for both directions */
+    bool mirrored;    /* every edge that is no loop is here in both directions, since the reader added one */
+    bool both_listed; /* the format demands that the file itself has both directions, once each */
+    int64_t graphs;   /* 1 unless the file has a batch */
+    int64_t *offset;  /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1 */
+    int64_t peak;     /* peak memory of reading in bytes, including this list */
 };
-
-/*
- * Reads the file at path, in which a line "a b" is the edge from a to b, and with `undirected` also the one
- * from b to a, unless a is b. Repeated lines are repeated edges. False, a line in error that begins with the
- * path, and nothing to free if the file cannot be read, has a line that is none of the above, has an edge
- * before the first graph line, has neither edges nor graphs, or has more than CSR_MAX_EDGES or CSR_MAX_NODES;
- * also if reading is cancelled, or would take more than the limit with the rows of its nodes: then list->peak
- * is what it needs, above the limit.
- */
-bool edge_list_read(struct edge_list *list, const char *path, bool undirected, struct graph_limits limits,
-                    char *error, size_t error_size);
 
 /* Frees the arrays and leaves an empty list; freeing it again does nothing. */
 void edge_list_free(struct edge_list *list);
+
+/* What a reader reads. */
+struct graph_source {
+    const char *path;
+    bool undirected; /* add the other direction of every edge that is no loop */
+    struct graph_limits limits;
+    char *error;
+    size_t error_size;
+};
+
+/* The lines of one of its files, to be opened; errors go where those of the source go. */
+static inline struct text_lines source_lines(const struct graph_source *s, const char *path)
+{
+    return (struct text_lines){
+        .path = path, .cancel = s->limits.cancel, .error = s->error, .error_size = s->error_size};
+}
+
+/* The state of a reader: a list that grows, and stays within the limit of memory. */
+struct collector {
+    const struct graph_source *source;
+    struct edge_list *list;
+    int64_t held; /* bytes that the reader holds beside the list, at most */
+    int64_t room; /* capacity of the list in edges */
+    int64_t offsets_room;
+};
+
+/* Leaves an empty list. `mirrored`: add each edge in both directions, as for an undirected source. */
+void collect_begin(struct collector *c, struct edge_list *list, const struct graph_source *s, bool mirrored);
+
+/*
+ * Appends an edge between nodes, and the other direction if it is asked for; a graph of nodes. False with an
+ * error if the list cannot have more, without memory, or beyond the limit: then the list's `peak` is what
+ * reading needs, above the limit.
+ */
+bool collect_edge(struct collector *c, int64_t from, int64_t to);
+bool collect_graph(struct collector *c, int64_t nodes);
+
+/* Whether `more` bytes may be taken beside those of the reader and of the rows of its nodes; errors as above.
+ */
+bool collect_may_take(struct collector *c, int64_t more);
+
+/* False with the error "PATH: ...". */
+bool collect_fail(struct collector *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ends reading: sets the list's peak; or, if it is not `done`, frees it, but keeps what reading needs.
+ * Returns `done`. */
+bool collect_end(struct collector *c, bool done);
 
 #endif

@@ -16,6 +16,7 @@
 #include "graphs/components.h"
 #include "graphs/edge_list.h"
 #include "graphs/family.h"
+#include "graphs/graph_file.h"
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
@@ -202,28 +203,44 @@ static int64_t list_bytes(const struct batch *b, const struct edge_list *list)
 }
 
 /* What building takes in the end. */
-static int64_t file_peak(const struct batch *b, const struct edge_list *list, bool undirected)
+static int64_t file_peak(const struct batch *b, const struct edge_list *list)
 {
     struct csr g = {.nodes = list->nodes, .edges = list->edges};
     int64_t peak = building_peak(&g, list_bytes(b, list));
-    return undirected ? peak : max_of(peak, csr_bytes(&g) + building_peak(&g, 0));
+    return list->mirrored ? peak : max_of(peak, csr_bytes(&g) + building_peak(&g, 0));
+}
+
+/* An edge that a file does not list in both directions, where it must. */
+static bool say_one_way(const struct batch *b, const char *path, char *error, size_t size)
+{
+    int64_t i = 0;
+    while (i < b->adj.nodes && b->adj.row_ptr[i + 1] == b->out.row_ptr[i + 1] &&
+           memcmp(b->adj.col + b->adj.row_ptr[i], b->out.col + b->adj.row_ptr[i],
+                  (size_t)(b->adj.row_ptr[i + 1] - b->adj.row_ptr[i]) * sizeof *b->adj.col) == 0)
+        i++;
+    snprintf(error, size, "%.200s: an edge of node %" PRId64 " is not listed by both its ends", path, i + 1);
+    return false;
 }
 
 static bool read_file(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
-    bool undirected = *c->family == 'u';
+    const struct graph_source source = {strchr(c->family, ':') + 1, *c->family == 'u', c->limits, error,
+                                        size};
     struct edge_list list;
-    if (!edge_list_read(&list, strchr(c->family, ':') + 1, undirected, c->limits, error, size)) {
+    if (!graph_file_read(&list, &source)) {
         b->peak = list.peak;
         return false;
     }
+    bool mirrored = list.mirrored, both_listed = list.both_listed;
     take_offset(b, &list);
-    bool done = may_take(b, c, file_peak(b, &list, undirected), error, size) &&
+    b->entries = list.entries;
+    bool done = may_take(b, c, file_peak(b, &list), error, size) &&
                 csr_build(&b->adj, list.nodes, list.edge, list.edges, c->limits.cancel, error, size);
     if (done)
         b->peak = building_peak(&b->adj, list_bytes(b, &list));
     edge_list_free(&list);
-    return done && reverse_edges(b, c, undirected, error, size);
+    return done && reverse_edges(b, c, mirrored, error, size) &&
+           (!both_listed || b->symmetric || say_one_way(b, source.path, error, size));
 }
 
 static void free_arrays(struct batch *b)

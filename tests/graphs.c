@@ -1,5 +1,6 @@
 #include "tests/graphs.h"
 
+#include "graphs/graph_file.h"
 #include "kernels/rng.h"
 #include "tests/test.h"
 
@@ -13,6 +14,41 @@ struct batch graph_generated(const char *family, int64_t nodes, double degree, i
     if (!batch_generate(&b, &c, error, sizeof error))
         fail_msg("%s", error);
     return b;
+}
+
+bool graph_list_read(struct edge_list *list, const char *path, bool undirected, char *error,
+                     size_t error_size)
+{
+    const struct graph_source source = {path, undirected, {0}, error, error_size};
+    return graph_file_read(list, &source);
+}
+
+const char *graph_shown(const char *path, bool undirected, char shown[GRAPH_SHOWN])
+{
+    struct edge_list list;
+    char error[GRAPH_SHOWN] = "";
+    if (!graph_list_read(&list, path, undirected, error, sizeof error)) {
+        assert_null(list.edge);
+        assert_null(list.offset);
+        assert_memory_equal(error, path, strlen(path));
+        assert_null(strpbrk(error, "\n\r"));
+        return strcpy(shown, error + strlen(path));
+    }
+    assert_int_equal(list.offset[0], 0);
+    assert_int_equal(list.offset[list.graphs], list.nodes);
+    int length = 0;
+    for (int64_t g = 0; g < list.graphs; g++)
+        length += snprintf(shown + length, (size_t)(GRAPH_SHOWN - length), "%s%d", g ? "+" : "",
+                           (int)(list.offset[g + 1] - list.offset[g]));
+    length += snprintf(shown + length, (size_t)(GRAPH_SHOWN - length), ":");
+    for (int64_t e = 0; e < list.edges && length < GRAPH_SHOWN; e++)
+        length += snprintf(shown + length, (size_t)(GRAPH_SHOWN - length), " %d>%d",
+                           (int)csr_edge_from(list.edge[e]), (int)csr_edge_to(list.edge[e]));
+    edge_list_free(&list);
+    assert_null(list.edge);
+    assert_null(list.offset);
+    edge_list_free(&list);
+    return shown;
 }
 
 /* The first position in row i whose sender is at least `from`. */

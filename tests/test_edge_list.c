@@ -5,47 +5,20 @@
 
 #include <zlib.h>
 
-#include "graphs/csr.h"
-#include "graphs/edge_list.h"
 #include "tests/files.h"
+#include "tests/graphs.h"
 #include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum { ERROR_SIZE = 400 };
 
-/*
- * The sizes of the graphs of a text and its edges as "from>to" in file order, or the error message without
- * its path.
- */
+/* What graph_shown says of a text. */
 static const char *edges_of(const struct test_file *temp, const char *text, size_t size, bool undirected,
-                            char shown[ERROR_SIZE])
+                            char shown[GRAPH_SHOWN])
 {
-    struct edge_list list;
-    char error[ERROR_SIZE] = "";
     write_bytes(temp->path, text, size);
-    if (!edge_list_read(&list, temp->path, undirected, (struct graph_limits){0}, error, sizeof error)) {
-        assert_null(list.edge);
-        assert_null(list.offset);
-        assert_memory_equal(error, temp->path, strlen(temp->path));
-        assert_null(strchr(error, '\n'));
-        return strcpy(shown, error + strlen(temp->path));
-    }
-    assert_int_equal(list.offset[0], 0);
-    assert_int_equal(list.offset[list.graphs], list.nodes);
-    int length = 0;
-    for (int64_t g = 0; g < list.graphs; g++)
-        length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), "%s%d", g ? "+" : "",
-                           (int)(list.offset[g + 1] - list.offset[g]));
-    length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), ":");
-    for (int64_t e = 0; e < list.edges && length < ERROR_SIZE; e++)
-        length += snprintf(shown + length, (size_t)(ERROR_SIZE - length), " %d>%d",
-                           (int)csr_edge_from(list.edge[e]), (int)csr_edge_to(list.edge[e]));
-    edge_list_free(&list);
-    assert_null(list.edge);
-    assert_null(list.offset);
-    edge_list_free(&list);
-    return shown;
+    return graph_shown(temp->path, undirected, shown);
 }
 
 static void lines_mean_edges(void **state)
@@ -81,7 +54,7 @@ static void lines_mean_edges(void **state)
         {"graph 3\n0 1\n2 2\ngraph 1\n0 0\ngraph 2\ngraph 2\n1 0\n", true,
          "3+1+2+2: 0>1 1>0 2>2 3>3 7>6 6>7"},
     };
-    char shown[ERROR_SIZE];
+    char shown[GRAPH_SHOWN];
     for (size_t i = 0; i < LENGTH(good); i++)
         assert_string_equal(edges_of(*state, good[i].text, strlen(good[i].text), good[i].undirected, shown),
                             good[i].edges);
@@ -121,13 +94,13 @@ static void bad_lines_are_named(void **state)
         {TEXT("0 99999999999999999999\n"), ":1: node id 99999999999999999999 exceeds 64 bits"},
         {TEXT("0 1844674407370955161500000000\n"),
          ":1: node id 1844674407370955161500000000 exceeds 64 bits"},
-        {TEXT("0 1 x\n"), ":1: 'x' after the two node ids is not a weight"},
-        {TEXT("0 1 2x\n"), ":1: '2x' after the two node ids is not a weight"},
-        {TEXT("0 1 .\n"), ":1: '.' after the two node ids is not a weight"},
-        {TEXT("0 1 1e\n"), ":1: '1e' after the two node ids is not a weight"},
-        {TEXT("0 1 # two\n"), ":1: '#' after the two node ids is not a weight"},
-        {TEXT("0 1,\n"), ":1: the weight after the comma is missing"},
-        {TEXT("0 1,,2\n"), ":1: the weight after the comma is missing"},
+        {TEXT("0 1 x\n"), ":1: 'x' is not a weight"},
+        {TEXT("0 1 2x\n"), ":1: '2x' is not a weight"},
+        {TEXT("0 1 .\n"), ":1: '.' is not a weight"},
+        {TEXT("0 1 1e\n"), ":1: '1e' is not a weight"},
+        {TEXT("0 1 # two\n"), ":1: '#' is not a weight"},
+        {TEXT("0 1,\n"), ":1: the weight is missing"},
+        {TEXT("0 1,,2\n"), ":1: the weight is missing"},
         {TEXT("0 1 2 3\n"), ":1: unexpected '3' after the weight"},
         {TEXT("0 1 2,\n"), ":1: unexpected ',' after the weight"},
         {TEXT("0 1\n0 \0 1\n"), ":2: the line has a NUL byte: this is not a text file"},
@@ -143,7 +116,7 @@ static void bad_lines_are_named(void **state)
         {TEXT("graph +2\n"), ":1: '+2' is not a number of nodes: a whole number from 1 to 2147483647"},
         {TEXT("graph 2.0\n"), ":1: '2.0' is not a number of nodes: a whole number from 1 to 2147483647"},
         {TEXT("graph x\n"), ":1: 'x' is not a number of nodes: a whole number from 1 to 2147483647"},
-        {TEXT("graph,2\n"), ":1: ',2' is not a number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("graph,2\n"), ":1: 'graph' is not a node id: a whole number, at least 0"},
         {TEXT("graph 2147483648\n"),
          ":1: '2147483648' is not a number of nodes: a whole number from 1 to 2147483647"},
         {TEXT("graph 18446744073709551617\n"),
@@ -169,7 +142,7 @@ static void bad_lines_are_named(void **state)
         {TEXT(""), ": the file has no edges"},
         {TEXT("# 0 1\n\n"), ": the file has no edges"},
     };
-    char shown[ERROR_SIZE];
+    char shown[GRAPH_SHOWN];
     for (size_t i = 0; i < LENGTH(bad); i++)
         assert_string_equal(edges_of(*state, bad[i].text, bad[i].size, i % 2, shown), bad[i].error);
 }
@@ -179,7 +152,7 @@ static void lines_may_be_long(void **state)
 {
     enum { MIB = 1 << 20 };
     static char text[2 * MIB];
-    char shown[ERROR_SIZE];
+    char shown[GRAPH_SHOWN];
     memset(text, ' ', sizeof text);
     memcpy(text, "0 1\n#", 5);
     memcpy(text + MIB - 3, "\n3 1", 4);
@@ -195,7 +168,7 @@ static void lines_may_be_long(void **state)
         struct test_file *temp = *state;
         struct edge_list list;
         write_bytes(temp->path, text, at);
-        assert_true(edge_list_read(&list, temp->path, false, (struct graph_limits){0}, shown, sizeof shown));
+        assert_true(graph_list_read(&list, temp->path, false, shown, sizeof shown));
         assert_int_equal(list.edges, lines);
         assert_int_equal(list.nodes, 2);
         edge_list_free(&list);
@@ -213,7 +186,7 @@ static size_t repeat(char *text, size_t at, const char *line, int times)
 static void no_graph_follows_an_edge(void **state)
 {
     static char text[4 * 600 + 8];
-    char shown[ERROR_SIZE], want[80];
+    char shown[GRAPH_SHOWN], want[80];
     for (int edges = 1; edges <= 600; edges++) {
         size_t size = repeat(text, repeat(text, 0, "0 1\n", edges), "graph 2\n", 1);
         snprintf(want, sizeof want, ":%d: an edge comes before the first graph line", edges + 1);
@@ -229,7 +202,7 @@ static void graphs_may_be_many(void **state)
     struct edge_list list;
     char error[ERROR_SIZE];
     write_bytes(temp->path, text, repeat(text, 0, "graph 3\n", GRAPHS));
-    assert_true(edge_list_read(&list, temp->path, false, (struct graph_limits){0}, error, sizeof error));
+    assert_true(graph_list_read(&list, temp->path, false, error, sizeof error));
     assert_int_equal(list.graphs, GRAPHS);
     assert_int_equal(list.nodes, 3 * GRAPHS);
     for (int64_t g = 0; g <= GRAPHS; g++)
@@ -243,11 +216,11 @@ static void assert_refused(const char *path, const char *reason)
     struct edge_list list;
     char error[PATH_MAX + ERROR_SIZE], want[PATH_MAX + ERROR_SIZE];
     snprintf(want, sizeof want, "%s: %s", path, reason);
-    assert_false(edge_list_read(&list, path, false, (struct graph_limits){0}, error, sizeof error));
+    assert_false(graph_list_read(&list, path, false, error, sizeof error));
     assert_string_equal(error, want);
     assert_null(list.edge);
     char cut[8];
-    assert_false(edge_list_read(&list, path, false, (struct graph_limits){0}, cut, sizeof cut));
+    assert_false(graph_list_read(&list, path, false, cut, sizeof cut));
     assert_memory_equal(cut, want, sizeof cut - 1);
 }
 
@@ -256,7 +229,9 @@ static void files_that_cannot_be_read_are_named(void **state)
     struct test_file *temp = *state;
     unlink(temp->path);
     assert_refused(temp->path, "No such file or directory");
-    assert_refused(temp->root, "is a directory");
+    assert_refused(temp->root,
+                   "is a directory without NAME_A.txt and NAME_graph_indicator.txt (TUDataset), or edge.csv, "
+                   "num-node-list.csv and num-edge-list.csv (OGB; all also as .gz)");
     assert_int_equal(mkfifo(temp->path, 0600), 0);
     assert_refused(temp->path, "is not a regular file");
     unlink(temp->path);
@@ -277,6 +252,18 @@ static size_t many_lines(char *text, size_t size)
     return length;
 }
 
+/* As a damaged file with gzip, in some line. */
+static void assert_damaged(const char *path, const char *reason)
+{
+    char shown[GRAPH_SHOWN];
+    const char *text = graph_shown(path, false, shown);
+    assert_int_equal(*text, ':');
+    size_t digits = strspn(text + 1, "0123456789");
+    assert_true(digits > 0);
+    assert_memory_equal(text + 1 + digits, ": ", 2);
+    assert_string_equal(text + 1 + digits + 2, reason);
+}
+
 static void gzip_is_read_and_its_damage_found(void **state)
 {
     struct test_file *temp = *state;
@@ -285,9 +272,9 @@ static void gzip_is_read_and_its_damage_found(void **state)
     struct edge_list plain, gzip;
     char error[ERROR_SIZE] = "";
     write_bytes(temp->path, text, length);
-    assert_true(edge_list_read(&plain, temp->path, true, (struct graph_limits){0}, error, sizeof error));
+    assert_true(graph_list_read(&plain, temp->path, true, error, sizeof error));
     write_gzip(temp->path, text, length);
-    assert_true(edge_list_read(&gzip, temp->path, true, (struct graph_limits){0}, error, sizeof error));
+    assert_true(graph_list_read(&gzip, temp->path, true, error, sizeof error));
     assert_int_equal(plain.nodes, gzip.nodes);
     assert_int_equal(plain.edges, gzip.edges);
     assert_memory_equal(plain.edge, gzip.edge, (size_t)plain.edges * sizeof *plain.edge);
@@ -301,18 +288,18 @@ static void gzip_is_read_and_its_damage_found(void **state)
     assert_in_range(size, 10000, sizeof packed - 1);
     for (size_t cut = 3; cut < size; cut += cut < 20 || cut > size - 20 ? 1 : 997) {
         write_bytes(temp->path, packed, cut);
-        assert_refused(temp->path, "unexpected end of file");
+        assert_damaged(temp->path, "unexpected end of file");
     }
     for (size_t at = 20; at < size; at += 997) {
         packed[at] ^= 0x10;
         write_bytes(temp->path, packed, size);
-        assert_false(edge_list_read(&gzip, temp->path, false, (struct graph_limits){0}, error, sizeof error));
+        assert_false(graph_list_read(&gzip, temp->path, false, error, sizeof error));
         assert_memory_equal(error, temp->path, strlen(temp->path));
         packed[at] ^= 0x10;
     }
     packed[size - 6] ^= 1; /* of the checksum */
     write_bytes(temp->path, packed, size);
-    assert_refused(temp->path, "incorrect data check");
+    assert_damaged(temp->path, "incorrect data check");
 }
 
 int main(void)

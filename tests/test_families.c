@@ -156,7 +156,7 @@ static int64_t count_components(const struct csr *g)
     int64_t *start = calloc((size_t)g->nodes + 1, sizeof *start);
     int32_t *node = calloc((size_t)g->nodes, sizeof *node);
     bool *seen = calloc((size_t)g->nodes, sizeof *seen);
-    int64_t count = components_find(g, start, node, seen);
+    int64_t count = components_find(g, NULL, start, node, seen);
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = start[c]; i < start[c + 1]; i++)
             assert_true(node[i] >= node[start[c]]);

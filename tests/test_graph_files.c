@@ -4,7 +4,6 @@
 
 #include <zlib.h>
 
-#include "graphs/edge_list.h"
 #include "tests/files.h"
 #include "tests/graphs.h"
 #include "tests/test.h"
@@ -131,7 +130,7 @@ static void a_written_batch_comes_back(void **state)
     struct edge_list list;
     char error[ERROR_SIZE] = "";
     int64_t offsets = (b.graphs + 1) * (int64_t)sizeof *list.offset;
-    assert_true(edge_list_read(&list, temp->path, true, (struct graph_limits){0}, error, sizeof error));
+    assert_true(graph_list_read(&list, temp->path, true, error, sizeof error));
     assert_true(list.peak >= list.edges * (int64_t)sizeof *list.edge + offsets);
     assert_int_equal(batch_scratch(&read), list.peak - offsets - csr_bytes(&b.adj));
     edge_list_free(&list);

@@ -388,13 +388,15 @@ static void test_timeout_within_an_encoding(void **state)
 /* What a graph file announces is compared with the limit before any of it is taken. */
 static void test_announced_sizes(void **state)
 {
-    static const char *const announced[] = {"graph 2147483647\n", "graph 100000000\n"};
+    static const char *const announced[] = {
+        "graph 2147483647\n", "graph 100000000\n",
+        "%%MatrixMarket matrix coordinate pattern general\n9 9 2147483647\n1 2\n"};
     const struct house *h = *state;
     struct rusage before, after;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/work/graph.txt", h->root);
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &before), 0);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
         write_bytes(path, announced[i], strlen(announced[i]));
         struct ended e = run_words(h, SMALL "--graph file:graph.txt --mem-limit 100MiB --output x.json", 1);
         assert_non_null(strstr(e.out, "oom: building the graph needs "));
@@ -405,11 +407,6 @@ static void test_announced_sizes(void **state)
     }
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &after), 0);
     assert_true(after.ru_maxrss == before.ru_maxrss || after.ru_maxrss < 400 << 10);
-    static const char market[] = "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n";
-    write_bytes(path, market, strlen(market));
-    struct ended e = run_words(h, SMALL "--graph file:graph.txt", 2);
-    assert_non_null(strstr(e.err, "graph.txt:1: a Matrix Market file"));
-    ended_free(&e);
 }
 
 int main(void)

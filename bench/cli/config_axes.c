@@ -1,11 +1,13 @@
 /* Where a configuration stores its axes, and the hash of those that define the work. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/cli/config.h"
+#include "graphs/graph_file.h"
 #include "kernels/rng.h"
 
 struct place {
@@ -70,11 +72,11 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
         v->missing = "no eigenproblem";
 }
 
-/* The hash of a file's bytes; 0 if it cannot be read, an error that is reported when the graph is read. */
-static uint64_t file_hash(const char *path)
+/* Continues a hash with the bytes of a file; one that cannot be read, an error that is reported when the
+ * graph is read, has none. */
+static uint64_t file_hash(const char *path, uint64_t hash)
 {
     FILE *in = fopen(path, "rb");
-    uint64_t hash = 0;
     unsigned char bytes[1 << 16];
     for (size_t n; in && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
         for (size_t i = 0; i < n; i++)
@@ -86,13 +88,24 @@ static uint64_t file_hash(const char *path)
 
 enum { WORD_TEXT = 256 };
 
-/* How the graph is generated, or the hash of its file. */
+/* The direction of edges, the format unless it is an edge list, and the hash of what is read. */
+static void file_word(const char *family, const char *path, char text[WORD_TEXT])
+{
+    char part[DATASET_PARTS][PATH_MAX], error[MESSAGE_SIZE];
+    enum graph_format format = GRAPH_EDGE_LIST;
+    uint64_t hash = 0;
+    graph_format_find(path, &format, error, sizeof error);
+    for (int i = 0, parts = graph_file_parts(path, part); i < parts; i++)
+        hash = file_hash(part[i], hash);
+    snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)strcspn(family, ":"), family, format ? " " : "",
+             format ? graph_format_name(format) : "", hash);
+}
+
+/* How the graph is generated, or what its file is. */
 static void graph_word(const struct graph_config *g, char text[WORD_TEXT])
 {
-    const char *colon = strchr(g->family, ':');
     if (graph_is_file(g->family))
-        snprintf(text, WORD_TEXT, "%.*s %016" PRIx64, (int)(colon - g->family), g->family,
-                 file_hash(colon + 1));
+        file_word(g->family, strchr(g->family, ':') + 1, text);
     else
         snprintf(text, WORD_TEXT, "%s nodes %" PRId64 " degree %.17g graphs %" PRId64, g->family, g->nodes,
                  g->degree, g->graphs);

@@ -23,8 +23,9 @@ void list_graphs(void)
     for (const struct graph_family *f = graph_families; f->name; f++)
         put_name(f->name, f->doc);
     put_name("NAME:giant", "the largest component of one of these");
-    put_name("file:PATH", "read from a file of directed edges, one per line");
-    put_name("undirected:PATH", "the same, each edge in both directions");
+    put_name("file:PATH",
+             "read from an edge list, Matrix Market or METIS file, or a folder of TUDataset or OGB");
+    put_name("undirected:PATH", "the same, with the edge back to each");
 }
 
 void list_ops(const struct backend *b)

@@ -194,7 +194,7 @@ static bool indicators_alloc(struct lappe_check *l)
 static void components_fill(struct lappe_check *l)
 {
     const struct csr *g = &l->b->adj;
-    l->count = components_find(g, l->start, l->node, l->seen);
+    l->count = components_find(g, NULL, l->start, l->node, l->seen);
     for (int64_t c = 0; c < l->count; c++)
         for (int64_t i = l->start[c]; i < l->start[c + 1]; i++)
             l->local[l->node[i]] = (int32_t)(i - l->start[c]);

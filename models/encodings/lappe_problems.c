@@ -94,7 +94,7 @@ static bool components_alloc(struct lappe *l)
     c->node = eager_alloc(&l->e, c->nodes * 4);
     bool *seen = eager_alloc(&l->e, c->nodes), taken = c->start && c->node && seen;
     if (taken)
-        c->count = components_find(&l->b->adj, c->start, c->node, seen);
+        c->count = components_find(&l->b->adj, NULL, c->start, c->node, seen);
     eager_free(&l->e, seen, c->nodes);
     return taken;
 }

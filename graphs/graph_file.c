@@ -1,0 +1,119 @@
+#include "graphs/graph_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "graphs/edge_lines.h"
+#include "graphs/matrix_market.h"
+#include "graphs/metis.h"
+#include "graphs/ogb.h"
+#include "graphs/tu.h"
+
+enum { ERROR_SIZE = 512 };
+
+static const char *const names[] = {
+    [GRAPH_EDGE_LIST] = "edge list",
+    [GRAPH_MATRIX_MARKET] = "Matrix Market",
+    [GRAPH_METIS] = "METIS",
+    [GRAPH_TU] = "TUDataset",
+    [GRAPH_OGB] = "OGB",
+};
+
+const char *graph_format_name(enum graph_format f)
+{
+    return names[f];
+}
+
+/* Whether the first `length` bytes of a path end with this suffix. */
+static bool ends_with(const char *path, size_t length, const char *suffix)
+{
+    size_t own = strlen(suffix);
+    return length > own && strncmp(path + length - own, suffix, own) == 0;
+}
+
+enum graph_format graph_format_named(const char *path)
+{
+    size_t length = strlen(path);
+    if (ends_with(path, length, ".gz"))
+        length -= strlen(".gz");
+    return ends_with(path, length, ".mtx")                                          ? GRAPH_MATRIX_MARKET
+           : ends_with(path, length, ".graph") || ends_with(path, length, ".metis") ? GRAPH_METIS
+                                                                                    : GRAPH_EDGE_LIST;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* Whether a regular file begins with the banner of Matrix Market. */
+static bool has_banner(const char *path)
+{
+    static const char banner[] = MATRIX_MARKET_BANNER;
+    char text[sizeof banner] = "";
+    struct stat about;
+    gzFile file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? gzopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    gzread(file, text, sizeof banner - 1);
+    gzclose_r(file);
+    return strcasecmp(text, banner) == 0;
+}
+
+/* The format of what is there; of a folder also its files. */
+static bool recognise(const char *path, struct dataset *d, enum graph_format *f, char *error, size_t size)
+{
+    if (!is_folder(path)) {
+        *f = has_banner(path) ? GRAPH_MATRIX_MARKET : graph_format_named(path);
+        return true;
+    }
+    if (!dataset_find(d, path, error, size))
+        return false;
+    *f = d->kind == DATASET_TU ? GRAPH_TU : GRAPH_OGB;
+    return true;
+}
+
+bool graph_format_find(const char *path, enum graph_format *f, char *error, size_t error_size)
+{
+    struct dataset d;
+    return recognise(path, &d, f, error, error_size);
+}
+
+bool graph_file_read(struct edge_list *list, const struct graph_source *s)
+{
+    struct dataset d;
+    enum graph_format f;
+    *list = (struct edge_list){0};
+    if (!recognise(s->path, &d, &f, s->error, s->error_size))
+        return false;
+    switch (f) {
+    case GRAPH_MATRIX_MARKET:
+        return matrix_market_read(list, s);
+    case GRAPH_METIS:
+        return metis_read(list, s);
+    case GRAPH_TU:
+        return tu_read(list, s, d.part[0], d.part[1]);
+    case GRAPH_OGB:
+        return ogb_read(list, s, d.part[0], d.part[1], d.part[2]);
+    default:
+        return edge_lines_read(list, s);
+    }
+}
+
+int graph_file_parts(const char *path, char part[DATASET_PARTS][PATH_MAX])
+{
+    struct dataset d;
+    char error[ERROR_SIZE];
+    if (!is_folder(path)) {
+        snprintf(part[0], PATH_MAX, "%s", path);
+        return 1;
+    }
+    if (!dataset_find(&d, path, error, sizeof error))
+        return 0;
+    memcpy(part, d.part, sizeof d.part);
+    return d.parts;
+}

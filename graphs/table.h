@@ -1,0 +1,43 @@
+/*
+ * Tables of numbers beside a graph: features and labels, a row for each node, edge or graph. They are read in
+ * constant memory, and only described.
+ *
+ * A .npy file (NumPy's format, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html,
+ * versions 1 to 3) has one or two dimensions of little-endian real numbers, integers or truth values. Any
+ * other file is text, plain or gzip: a row in a line, numbers separated by commas, blanks or tabs. An empty
+ * field between commas and "nan" are missing values; lines without a word are skipped; there are no names of
+ * columns.
+ */
+#ifndef GTMARK_GRAPHS_TABLE_H
+#define GTMARK_GRAPHS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/cancel.h"
+
+struct number_table {
+    int64_t rows, cols;
+    int64_t missing;    /* values that are no finite number */
+    double least, most; /* of the others; least > most if there are none */
+    const char *type;   /* of an element as NumPy writes it, "f4", or "text" */
+};
+
+/*
+ * Reads a table. False with an error that begins with the path, and the line where there are lines, if it
+ * cannot be read, is cut or has more than its header says, is of another type, has rows of different length
+ * or none, or a word that is no number; also if reading is cancelled.
+ */
+bool table_read(struct number_table *t, const char *path, struct cancel cancel, char *error,
+                size_t error_size);
+
+/* The same for each kind of file. */
+struct text_lines;
+bool table_read_text(struct number_table *t, struct text_lines *l);
+bool table_read_npy(struct number_table *t, struct text_lines *l);
+
+/* Takes one more value into account. */
+void table_value(struct number_table *t, double value);
+
+#endif

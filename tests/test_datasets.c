@@ -1,0 +1,256 @@
+/* Folders of TUDataset and OGB, and tables of numbers: what they mean, and what is refused. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graphs/dataset.h"
+#include "graphs/table.h"
+#include "tests/files.h"
+#include "tests/graphs.h"
+#include "tests/test.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { FILES = 3 };
+
+/* The files of a folder: names, and texts or null. */
+struct folder {
+    const char *text[FILES];
+    bool undirected;
+    const char *shown;
+};
+
+static const char *const tu[FILES] = {"X_A.txt", "X_graph_indicator.txt", NULL};
+static const char *const ogb[FILES] = {"edge.csv.gz", "num-node-list.csv.gz", "num-edge-list.csv.gz"};
+
+static void in_folder(const struct test_file *temp, const char *name, char path[128])
+{
+    snprintf(path, 128, "%s/%s", temp->root, name);
+}
+
+static void remove_all(const struct test_file *temp, const char *const names[FILES])
+{
+    char path[128];
+    for (int i = 0; i < FILES && names[i]; i++) {
+        in_folder(temp, names[i], path);
+        unlink(path);
+    }
+}
+
+static void check(const struct test_file *temp, const char *const names[FILES], const struct folder *f,
+                  size_t count)
+{
+    char path[128], shown[GRAPH_SHOWN];
+    for (; count > 0; f++, count--) {
+        remove_all(temp, names);
+        for (int i = 0; i < FILES && f->text[i]; i++) {
+            in_folder(temp, names[i], path);
+            (strstr(path, ".gz") ? write_gzip : write_bytes)(path, f->text[i], strlen(f->text[i]));
+        }
+        assert_string_equal(graph_shown(temp->root, f->undirected, shown), f->shown);
+    }
+    remove_all(temp, names);
+}
+
+static void folders_of_tudataset(void **state)
+{
+    static const struct folder folders[] = {
+        {{"1, 2\n2,1\n4\t4\n6, 5\n", "1\n1\n1\n2\n3\n3\n"}, false, "3+1+2: 0>1 1>0 3>3 5>4"},
+        {{"6 5\r\n\n1 3\r\n", "1\r\n1\n1\n2\n3\n3"}, true, "3+1+2: 5>4 4>5 0>2 2>0"},
+        {{"", "1\n2\n\n"}, false, "1+1:"},
+        {{"1, 2\n", ""}, false, "/X_graph_indicator.txt: the file has no nodes"},
+        {{"1, 2\n", "1\n2\n"}, false, "/X_A.txt:1: nodes 1 and 2 are in two graphs"},
+        {{"1, 1\n2, 1\n", "1\n2\n"}, false, "/X_A.txt:2: nodes 2 and 1 are in two graphs"},
+        {{"1, 3\n", "1\n1\n"}, false, "/X_A.txt:1: '3' is not a node: a whole number from 1 to 2"},
+        {{"0, 1\n", "1\n1\n"}, false, "/X_A.txt:1: '0' is not a node: a whole number from 1 to 2"},
+        {{"1, -1\n", "1\n1\n"}, false, "/X_A.txt:1: '-1' is not a node: a whole number from 1 to 2"},
+        {{"1\n", "1\n1\n"}, false, "/X_A.txt:1: the node is missing"},
+        {{"1, 2, 3\n", "1\n1\n"}, false, "/X_A.txt:1: unexpected ',' after the two nodes"},
+        {{"1, 2\n", "2\n"}, false, "/X_graph_indicator.txt:1: graph 2 where graph 1 or the next is expected"},
+        {{"1, 2\n", "1\n3\n"},
+         false,
+         "/X_graph_indicator.txt:2: graph 3 where graph 1 or the next is expected"},
+        {{"1, 2\n", "1\n2\n1\n"},
+         false,
+         "/X_graph_indicator.txt:3: graph 1 where graph 2 or the next is expected"},
+        {{"1, 2\n", "1\nx\n"},
+         false,
+         "/X_graph_indicator.txt:2: 'x' is not a graph: a whole number from 1 to 2147483647"},
+        {{"1, 2\n", "1 1\n"}, false, "/X_graph_indicator.txt:1: unexpected '1' after the graph"},
+        {{"1, 2\n", NULL},
+         false,
+         " is a directory without NAME_A.txt and NAME_graph_indicator.txt (TUDataset), or edge.csv, "
+         "num-node-list.csv and num-edge-list.csv (OGB; all also as .gz)"},
+    };
+    check(*state, tu, folders, LENGTH(folders) - 1);
+    struct folder last = folders[LENGTH(folders) - 1];
+    char shown[GRAPH_SHOWN];
+    snprintf(shown, sizeof shown, ":%s", last.shown);
+    last.shown = shown;
+    check(*state, tu, &last, 1);
+}
+
+static void folders_of_ogb(void **state)
+{
+    static const struct folder folders[] = {
+        {{"0,1\n1,2\n0,0\n", "3\n2\n1\n", "2\n0\n1\n"}, false, "3+2+1: 0>1 1>2 5>5"},
+        {{"0,1\n1,2\n0,0\n", "3\n2\n1\n", "2\n0\n1\n"}, true, "3+2+1: 0>1 1>0 1>2 2>1 5>5"},
+        {{"", "1\r\n4", "0\r\n0"}, false, "1+4:"},
+        {{"", "", ""}, false, "/num-node-list.csv.gz: the file has no graphs"},
+        {{"", "0\n", "0\n"},
+         false,
+         "/num-node-list.csv.gz:1: '0' is not a number of nodes: a whole number from 1 to 2147483647"},
+        {{"", "2147483647\n1\n", ""},
+         false,
+         "/num-node-list.csv.gz:2: this graph makes more than 2147483647 nodes"},
+        {{"", "1\n1\n", "0\n"}, false, "/num-edge-list.csv.gz:1: the file ends after 1 of 2 graphs"},
+        {{"", "1\n", "0\n0\n"},
+         false,
+         "/num-edge-list.csv.gz:2: more than the 1 graphs of the list of nodes"},
+        {{"", "1\n", "-1\n"},
+         false,
+         "/num-edge-list.csv.gz:1: '-1' is not a number of edges: a whole number from 0 to 2147483647"},
+        {{"0,1\n", "2\n", "2\n"}, false, "/edge.csv.gz:1: the file ends after 1 of the 2 edges of graph 0"},
+        {{"0,1\n1,0\n", "2\n", "1\n"}, false, "/edge.csv.gz:2: more edges than the graphs have together"},
+        {{"0,2\n", "2\n1\n", "1\n0\n"},
+         false,
+         "/edge.csv.gz:1: '2' is not a node: a whole number from 0 to 1"},
+        {{"0;1\n", "2\n", "1\n"}, false, "/edge.csv.gz:1: '0;1' is not a node: a whole number from 0 to 1"},
+    };
+    check(*state, ogb, folders, LENGTH(folders));
+}
+
+/* Data sets as they are downloaded: in a folder `raw`, tables beside the graphs. */
+static void tables_are_found(void **state)
+{
+    static const char *const files[] = {"raw/X_A.txt", "raw/X_graph_indicator.txt", "raw/X_node_labels.txt",
+                                        "raw/X_graph_labels.txt.gz"};
+    const struct test_file *temp = *state;
+    char path[128], error[GRAPH_SHOWN] = "", shown[GRAPH_SHOWN];
+    struct dataset d;
+    in_folder(temp, "raw", path);
+    assert_int_equal(mkdir(path, 0777), 0);
+    for (size_t i = 0; i < LENGTH(files); i++) {
+        in_folder(temp, files[i], path);
+        write_bytes(path, TEXT("1\n"));
+    }
+    in_folder(temp, files[0], path);
+    write_bytes(path, TEXT("1,1\n"));
+    assert_true(dataset_find(&d, temp->root, error, sizeof error));
+    assert_int_equal(d.kind, DATASET_TU);
+    assert_int_equal(d.parts, 2);
+    assert_int_equal(d.tables, 2);
+    assert_string_equal(d.table[0].name, "node labels");
+    assert_int_equal(d.table[0].of, TABLE_OF_NODES);
+    assert_string_equal(d.table[1].path + strlen(temp->root), "/raw/X_graph_labels.txt.gz");
+    assert_string_equal(graph_shown(temp->root, false, shown), "1: 0>0");
+    in_folder(temp, "raw/Y_A.txt", path);
+    write_bytes(path, TEXT("1,1\n"));
+    assert_string_equal(graph_shown(temp->root, false, shown),
+                        "/raw: several data sets: several files named *_A.txt");
+    unlink(path);
+    for (size_t i = 0; i < LENGTH(files); i++) {
+        in_folder(temp, files[i], path);
+        unlink(path);
+    }
+    in_folder(temp, "raw", path);
+    rmdir(path);
+}
+
+/* What a table is: its shape, type, range and missing values, or the error without its path. */
+static const char *table_shown(const struct test_file *temp, const char *name, const char *bytes, size_t size,
+                               char shown[GRAPH_SHOWN])
+{
+    char path[128], error[GRAPH_SHOWN] = "";
+    struct number_table t;
+    in_folder(temp, name, path);
+    write_bytes(path, bytes, size);
+    if (table_read(&t, path, NEVER_CANCELLED, error, sizeof error))
+        snprintf(shown, GRAPH_SHOWN, "%dx%d %s %g..%g -%d", (int)t.rows, (int)t.cols, t.type, t.least, t.most,
+                 (int)t.missing);
+    else
+        strcpy(shown, error + strlen(path));
+    unlink(path);
+    return shown;
+}
+
+static void texts_are_tables(void **state)
+{
+    static const char *const known[][2] = {
+        {"1,2\n3,4\n", "2x2 text 1..4 -0"},
+        {"1 -2.5e1\t+.5\n", "1x3 text -25..1 -0"},
+        {"\n7\r\n\n8", "2x1 text 7..8 -0"},
+        {",1\n1,\nnan,NaN\n", "3x2 text 1..1 -4"},
+        {"nan\n", "1x1 text inf..-inf -1"},
+        {"1e999\n2", "2x1 text 2..2 -1"},
+        {"", ": the file has no rows"},
+        {"1,2\n3\n", ":2: a row of 1, after rows of 2"},
+        {"1,2\n3,4,\n", ":2: a row of 3, after rows of 2"},
+        {"id,x\n", ":1: 'id' is not a number"},
+        {"1,0x2\n", ":1: '0x2' is not a number"},
+        {"1;2\n", ":1: '1;2' is not a number"},
+        {"1\n2,nano\n", ":2: 'nano' is not a number"},
+        {"1234567890123456789012345678901234567890123456789012345678901234\n",
+         ":1: '1234567890123456789012345678901' has too many digits"},
+    };
+    char shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < LENGTH(known); i++)
+        assert_string_equal(table_shown(*state, "x.csv", known[i][0], strlen(known[i][0]), shown),
+                            known[i][1]);
+    assert_string_equal(table_shown(*state, "x.csv", TEXT("1\n\0"), shown),
+                        ":2: the line has a NUL byte: this is not a text file");
+}
+
+#define NPY(version, length, header) "\x93NUMPY" version length header
+#define VERSION1(length, header)     NPY("\1\0", length "\0", header)
+
+/* Headers of 56 bytes: '8' in ASCII. */
+static void npy_files_are_tables(void **state)
+{
+    static const struct refused {
+        const char *bytes;
+        size_t size;
+        const char *shown;
+    } known[] = {
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\xff\xff"),
+         "3x1 i2 -1..2 -0"},
+        {TEXT(VERSION1("8", "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 2)}") "\0\1"),
+         "1x2 b1 0..1 -0"},
+        {TEXT(NPY("\2\0", "8\0\0\0",
+                  "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} ") "\0\0\x80\x3f\0\0\xc0\x7f"),
+         "2x1 f4 1..1 -1"},
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\3"),
+         ": the file ends after 2 of 3 elements"},
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (1,)} ") "\1\0\2"),
+         ": has bytes after its elements"},
+        {TEXT(VERSION1("8", "{'descr': '<c8', 'fortran_order': False, 'shape': (1,)} ")),
+         ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
+        {TEXT(VERSION1("8", "{'descr': '>i2', 'fortran_order': False, 'shape': (1,)} ")),
+         ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': ()}   ")),
+         ": its shape is not that of one or two dimensions below 10^9, with an element"},
+        {TEXT(VERSION1("8", "{'descr':'<i2','fortran_order': False, 'shape':(1,1,1)} ")),
+         ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, ")),
+         ": the file ends within its header"},
+        {TEXT(NPY("\4\0", "8\0", "")), ": version 4 of NumPy's format; known are 1 to 3"},
+        {TEXT("\x93NUMPY\1\0"
+              "8"),
+         ": the file ends before its header"},
+        {TEXT("1,2\n3,4\n"), ": is no .npy file"},
+        {TEXT(""), ": is no .npy file"},
+    };
+    char shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < LENGTH(known); i++)
+        assert_string_equal(table_shown(*state, "x.npy", known[i].bytes, known[i].size, shown),
+                            known[i].shown);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folders_of_tudataset), cmocka_unit_test(folders_of_ogb),
+        cmocka_unit_test(tables_are_found),     cmocka_unit_test(texts_are_tables),
+        cmocka_unit_test(npy_files_are_tables),
+    };
+    return cmocka_run_group_tests_name("data sets", tests, test_file_open, test_file_close);
+}

@@ -1,0 +1,234 @@
+/* Matrix Market and METIS files: what they mean, refused lines and their messages, and files cut anywhere. */
+#include <unistd.h>
+
+#include "tests/files.h"
+#include "tests/graphs.h"
+#include "tests/test.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+#define MARKET        "%%MatrixMarket matrix coordinate "
+
+struct known {
+    const char *text;
+    bool undirected;
+    const char *shown;
+};
+
+struct refused {
+    const char *text;
+    size_t size;
+    const char *error;
+};
+
+/* What is read of a text in a file with this ending. */
+static const char *read_as(const struct test_file *temp, const char *ending, const char *text, size_t size,
+                           bool undirected, char shown[GRAPH_SHOWN])
+{
+    char path[80];
+    snprintf(path, sizeof path, "%s%s", temp->path, ending);
+    (strstr(ending, ".gz") ? write_gzip : write_bytes)(path, text, size);
+    graph_shown(path, undirected, shown);
+    unlink(path);
+    return shown;
+}
+
+static void check_known(const struct test_file *temp, const char *ending, const struct known *k, size_t count)
+{
+    char shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(read_as(temp, ending, k[i].text, strlen(k[i].text), k[i].undirected, shown),
+                            k[i].shown);
+}
+
+static void check_refused(const struct test_file *temp, const char *ending, const struct refused *r,
+                          size_t count)
+{
+    char shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(read_as(temp, ending, r[i].text, r[i].size, i % 2, shown), r[i].error);
+}
+
+static void matrices_are_graphs(void **state)
+{
+    static const struct known known[] = {
+        {MARKET "pattern general\n3 3 2\n1 2\n3 3\n", false, "3: 0>1 2>2"},
+        {MARKET "pattern general\n3 3 2\n1 2\n3 3\n", true, "3: 0>1 1>0 2>2"},
+        {MARKET "real general\n% a\n\n 2\t2 3 \n1 2 -1.5e3\n% b\n2 1 0\n1 2 .5\n\n", false, "2: 0>1 1>0 0>1"},
+        {MARKET "integer symmetric\n4 4 3\n2 1 -7\n2 2 1\n4 1 3", false, "4: 1>0 0>1 1>1 3>0 0>3"},
+        {MARKET "integer symmetric\n4 4 3\n2 1 -7\n2 2 1\n4 1 3", true, "4: 1>0 0>1 1>1 3>0 0>3"},
+        {MARKET "real skew-symmetric\n2 2 1\n2 1 1\n", false, "2: 1>0 0>1"},
+        {MARKET "complex hermitian\n2 2 2\n1 1 1 0\n2 1 0 -1\n", false, "2: 0>0 1>0 0>1"},
+        {MARKET "complex general\n1 1 0\n", false, "1:"},
+        {"%%mAtRiXmArKeT MATRIX Coordinate Pattern\tGENERAL \r\n2 2 1\r\n2 1\r\n", false, "2: 1>0"},
+    };
+    check_known(*state, "", known, LENGTH(known));
+    check_known(*state, ".mtx", known, LENGTH(known));
+    check_known(*state, ".mtx.gz", known, LENGTH(known));
+}
+
+static void bad_matrices_are_refused(void **state)
+{
+    static const struct refused refused[] = {
+        {TEXT(""), ": the file is empty"},
+        {TEXT("1 2\n"), ":1: '1' is not %%MatrixMarket, as such files begin"},
+        {TEXT("%%MatrixMarket vector coordinate real general\n"),
+         ":1: 'vector' is not 'matrix', the only object that is a graph"},
+        {TEXT("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n"),
+         ":1: 'array' is not 'coordinate': dense matrices are no graphs here"},
+        {TEXT(MARKET "double general\n"), ":1: 'double' is not pattern, real, integer or complex"},
+        {TEXT(MARKET "real\n"), ":1: '' is not general, symmetric, skew-symmetric or hermitian"},
+        {TEXT(MARKET "real hermitian\n"), ":1: hermitian matrices are complex"},
+        {TEXT(MARKET "pattern skew-symmetric\n"), ":1: skew-symmetric matrices are no patterns"},
+        {TEXT(MARKET "real general x\n"), ":1: unexpected 'x' after the symmetry"},
+        {TEXT(MARKET "real general\n% x\n"), ":2: the file ends before the line of its sizes"},
+        {TEXT(MARKET "real general\n2 3 1\n1 1 1\n"),
+         ":2: the matrix is not square: its rows and columns are the nodes of a graph"},
+        {TEXT(MARKET "real general\n0 0 0\n"),
+         ":2: '0' is not a number of rows: a whole number from 1 to 2147483647"},
+        {TEXT(MARKET "real general\n2 2\n"), ":2: the number of entries is missing"},
+        {TEXT(MARKET "real general\n2 -2 1\n"),
+         ":2: '-2' is not a number of columns: a whole number from 1 to 2147483647"},
+        {TEXT(MARKET "real general\n2 2 99999999999999999999\n"),
+         ":2: '99999999999999999999' is not a number of entries: a whole number from 0 to 2147483647"},
+        {TEXT(MARKET "real general\n2 2 1 1\n"), ":2: unexpected '1' after the number of entries"},
+        {TEXT(MARKET "pattern general\n2 2 2\n1 2\n"), ":3: the file ends after 1 of 2 entries"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1 2\n\n2 1\n"),
+         ":5: more than the 1 entries that are announced"},
+        {TEXT(MARKET "pattern general\n2 2 1\n0 1\n"), ":3: '0' is not a row: a whole number from 1 to 2"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1 3\n"), ":3: '3' is not a column: a whole number from 1 to 2"},
+        {TEXT(MARKET "pattern general\n2 2 1\n-1 1\n"), ":3: '-1' is not a row: a whole number from 1 to 2"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1\n"), ":3: the column is missing"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1,2\n"), ":3: the column is missing"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1 2 1\n"), ":3: unexpected '1' after the entry"},
+        {TEXT(MARKET "real general\n2 2 1\n1 2\n"), ":3: the value is missing"},
+        {TEXT(MARKET "real general\n2 2 1\n1 2 x\n"), ":3: 'x' is not a value"},
+        {TEXT(MARKET "complex general\n2 2 1\n1 2 1\n"), ":3: the value is missing"},
+        {TEXT(MARKET "pattern symmetric\n2 2 1\n1 2\n"),
+         ":3: the entry of row 1 is above the diagonal of a symmetric matrix"},
+        {TEXT(MARKET "real skew-symmetric\n2 2 1\n2 2 1\n"),
+         ":3: the entry of row 2 is on the diagonal of a skew-symmetric matrix"},
+        {TEXT(MARKET "pattern general\n2 2 1\n1 \0 2\n"),
+         ":3: the line has a NUL byte: this is not a text file"},
+    };
+    check_refused(*state, ".mtx", refused, LENGTH(refused));
+}
+
+static void metis_files_are_graphs(void **state)
+{
+    static const struct known known[] = {
+        {"3 2\n2\n1 3\n2\n", false, "3: 1>0 0>1 2>1 1>2"},
+        {"3 2\n2\n1 3\n2\n", true, "3: 1>0 0>1 2>1 1>2"},
+        {"% a\n\n4 1 0\n% b\n\n3\n 2 \r\n\n\n", false, "4: 2>1 1>2"},
+        {"3 2 1\n2 7\n1 7 3 -2\n2 .5", false, "3: 1>0 0>1 2>1 1>2"},
+        {"2 1 11\n5 2 7\n6 1 7\n", false, "2: 1>0 0>1"},
+        {"2 1 010 3\n1 2 3 2\n1 2 3 1\n", false, "2: 1>0 0>1"},
+        {"2 1 111 2\n9 1 1 2 7\n9 1 1 1 7\n", false, "2: 1>0 0>1"},
+        {"1 0\n\n", false, "1:"},
+    };
+    check_known(*state, ".graph", known, LENGTH(known));
+    check_known(*state, ".metis.gz", known, LENGTH(known));
+}
+
+static void bad_metis_files_are_refused(void **state)
+{
+    static const struct refused refused[] = {
+        {TEXT("% x\n"), ": the file has no header"},
+        {TEXT("x 1\n"), ":1: 'x' is not a number of nodes: a whole number from 1 to 2147483647"},
+        {TEXT("2\n"), ":1: the number of edges is missing"},
+        {TEXT("2 -1\n"), ":1: '-1' is not a number of edges: a whole number from 0 to 1073741823"},
+        {TEXT("2 1 2\n"), ":1: '2' is not a format: up to three digits, each 0 or 1"},
+        {TEXT("2 1 1000\n"), ":1: '1000' is not a format: a whole number from 0 to 111"},
+        {TEXT("2 1 10 0\n"), ":1: '0' is not a number of constraints: a whole number from 1 to 2147483647"},
+        {TEXT("2 1 10 1 1\n"), ":1: unexpected '1' after the header"},
+        {TEXT("2 1\n2\n"), ":2: the file ends after 1 of 2 nodes"},
+        {TEXT("2 1\n2\n1\n1\n"), ":4: a line after those of the 2 nodes"},
+        {TEXT("2 1\n2 2\n1\n"), ":3: more than the 1 edges of the header"},
+        {TEXT("3 2\n2\n1\n\n"), ": the nodes have 2 neighbours, not two for each of 2 edges"},
+        {TEXT("2 1\n3\n1\n"), ":2: '3' is not a neighbour: a whole number from 1 to 2"},
+        {TEXT("2 1\n0\n1\n"), ":2: '0' is not a neighbour: a whole number from 1 to 2"},
+        {TEXT("2 1\n-2\n1\n"), ":2: '-2' is not a neighbour: a whole number from 1 to 2"},
+        {TEXT("2 1\n% x\n1\n2\n"), ":3: node 1 is its own neighbour: there are no loops"},
+        {TEXT("2 1 1\n2\n1\n"), ":2: the weight of this edge is missing"},
+        {TEXT("2 1 10\n\n1\n"), ":2: the size or weight is missing"},
+        {TEXT("2 1\n2,\n1\n"), ":2: the neighbour is missing"},
+        {TEXT("2 1\n\0\n1\n"), ":2: the line has a NUL byte: this is not a text file"},
+    };
+    check_refused(*state, ".graph", refused, LENGTH(refused));
+}
+
+/* The list alone does not show whether each edge is there in both directions; the batch does. */
+static void both_ends_list_an_edge(void **state)
+{
+    const struct test_file *temp = *state;
+    char family[96], error[GRAPH_SHOWN] = "", path[80];
+    struct graph_config c = {.family = family, .nodes = 1, .graphs = 1};
+    struct batch b;
+    snprintf(path, sizeof path, "%s.graph", temp->path);
+    snprintf(family, sizeof family, "file:%s", path);
+    write_bytes(path, TEXT("3 1\n2\n\n2\n"));
+    assert_false(batch_generate(&b, &c, error, sizeof error));
+    assert_string_equal(error + strlen(path), ": an edge of node 1 is not listed by both its ends");
+    write_bytes(path, TEXT("3 2\n2\n3 1\n2\n"));
+    assert_true(batch_generate(&b, &c, error, sizeof error));
+    assert_true(b.symmetric);
+    assert_int_equal(b.entries, 4);
+    batch_free(&b);
+    unlink(path);
+}
+
+/* A hub's line may be longer than other lines, as long as its edges need it. */
+static void long_lines(void **state)
+{
+    enum { NODES = 200000, MIB = 1 << 20 };
+    static char text[10 * MIB];
+    char path[80], error[GRAPH_SHOWN] = "", shown[GRAPH_SHOWN];
+    struct edge_list list;
+    int at = sprintf(text, "%d %d\n", NODES, NODES - 1);
+    for (int i = 2; i <= NODES; i++)
+        at += sprintf(text + at, "%d ", i);
+    for (int i = 2; i <= NODES; i++)
+        at += sprintf(text + at, "\n1");
+    snprintf(path, sizeof path, "%s.graph", ((struct test_file *)*state)->path);
+    write_bytes(path, text, (size_t)at);
+    assert_true(graph_list_read(&list, path, false, error, sizeof error));
+    assert_int_equal(list.edges, 2 * (NODES - 1));
+    edge_list_free(&list);
+    unlink(path);
+
+    static const char *const endings[] = {"", ".mtx", ".graph"};
+    static const char *const starts[] = {"1 2\n", MARKET "pattern general\n", "9 1\n"};
+    for (size_t i = 0; i < LENGTH(endings); i++) {
+        memset(text, '1', sizeof text);
+        memcpy(text, starts[i], strlen(starts[i]));
+        assert_string_equal(read_as(*state, endings[i], text, sizeof text, false, shown),
+                            ":2: the line is longer than 1 MiB");
+    }
+}
+
+/* Wherever a file is cut, it is refused, unless what is left is whole. */
+static void cut_files_are_refused(void **state)
+{
+    static const struct {
+        const char *ending, *text;
+        size_t whole; /* bytes that are enough */
+    } files[] = {
+        {".mtx", MARKET "integer general\n3 3 2\n1 2 7\n3 1 7\n", sizeof MARKET - 1 + 33},
+        {".graph", "3 2 1\n2 7\n1 7 3 7\n2 7\n", 21},
+    };
+    char shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < LENGTH(files); i++)
+        for (size_t cut = 0; cut <= strlen(files[i].text); cut++)
+            assert_int_equal(*read_as(*state, files[i].ending, files[i].text, cut, false, shown) != ':',
+                             cut >= files[i].whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_are_graphs),    cmocka_unit_test(bad_matrices_are_refused),
+        cmocka_unit_test(metis_files_are_graphs), cmocka_unit_test(bad_metis_files_are_refused),
+        cmocka_unit_test(both_ends_list_an_edge), cmocka_unit_test(long_lines),
+        cmocka_unit_test(cut_files_are_refused),
+    };
+    return cmocka_run_group_tests_name("graph formats", tests, test_file_open, test_file_close);
+}
