@@ -29,7 +29,7 @@ struct encoding encoding_sample(const struct encoding_config *c, const struct ba
     float *values = e.values.data;
     for (int64_t i = 0; i < mat_size(e.values); i++)
         values[i] = sample("values", i);
-    if (c->kind == ENCODING_RWSE)
+    if (!encoding_is_spectral(c))
         return e;
     e.eigenvalues = matrix(b->graphs, c->k);
     e.pairs = malloc((size_t)b->graphs * sizeof *e.pairs);

@@ -73,10 +73,10 @@ static void check_values(const struct encoding_config *c, const struct batch *b,
     require(e->values.rows == b->adj.nodes && e->values.cols == c->k, "a row for each node");
     require(mat_bytes(e->values) <= encoding_storage(c, b), "storage is known in advance");
     for (int64_t i = 0; i < count; i++) {
-        float least = c->kind == ENCODING_RWSE ? 0 : -1.000001F;
+        float least = encoding_is_spectral(c) ? -1.000001F : 0;
         require(values[i] >= least && values[i] <= 1.000001F, "values are finite, and in range");
     }
-    if (c->kind != ENCODING_RWSE) {
+    if (encoding_is_spectral(c)) {
         require(e->pairs[0] == encoding_pairs(c, b->adj.nodes), "the graph has its pairs");
         require(e->excess <= 1, "eigenvectors are within the limit");
     }

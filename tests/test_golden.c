@@ -373,6 +373,7 @@ int main(void)
         {"sum_pool", pool_record, POOL_SUM},
         {"max_pool", pool_record, POOL_MAX},
         {"rwse_encoder", encoder_record, ENCODING_RWSE},
+        {"rwse_encoder", encoder_record, ENCODING_HEAT}, /* the same encoder */
         {"lap_encoder", encoder_record, ENCODING_LAP},
         {"lap-pyg_encoder", encoder_record, ENCODING_LAP_PYG},
         {"mse", nothing_record, TASK_GRAPH},

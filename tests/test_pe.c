@@ -23,21 +23,26 @@ static void check_bounds(const struct row *row)
 static void test_rows(void **state)
 {
     needs_lapack();
-    struct record *r = run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6", 0);
-    assert_int_equal(row_count(r), 4);
-    const struct row *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3);
+    struct record *r =
+        run_json(*state, TINY "--nodes 40 --graph grid --pe none,lap:4,lap-pyg:4:8,rwse:6,heat:5", 0);
+    assert_int_equal(row_count(r), 5);
+    const struct row *none = row_at(r, 0), *lap = row_at(r, 1), *pyg = row_at(r, 2), *rwse = row_at(r, 3),
+                     *heat = row_at(r, 4);
     assert_null_because(none, "encoding.time.median", "no encoding");
     assert_string_equal(text_at(lap, "pe"), "lap:4");
     assert_string_equal(text_at(lap, "solver"), "auto");
     assert_string_equal(text_at(pyg, "pe"), "lap-pyg:4:8");
     assert_null_because(rwse, "solver", "no eigenproblem");
+    assert_null_because(heat, "solver", "a diagonal");
+    assert_non_null(strstr(text_at(heat, "encoding.checked"), "nodes by uniformisation"));
     assert_int_equal(row_reals_count(lap, "encoding.time.samples"), 2);
     int64_t n = count_at(lap, "nodes");
     assert_int_equal(count_at(lap, "encoding.storage"), 4 * 4 * (n + 1));
     assert_int_equal(count_at(rwse, "encoding.storage"), 4 * 6 * n);
+    assert_int_equal(count_at(heat, "encoding.storage"), 4 * 5 * n);
     assert_int_equal(count_at(lap, "encoding.nullity"), 1); /* a grid is connected */
     assert_int_equal(count_at(lap, "encoding.iterated"), 3);
-    for (size_t i = 1; i < 4; i++) {
+    for (size_t i = 1; i < 5; i++) {
         const struct row *row = row_at(r, i);
         assert_string_not_equal(text_at(row, "work"), text_at(row_at(r, i - 1), "work"));
         assert_true(count_at(row, "encoding.flops") > 0 && count_at(row, "encoding.bytes") > 0);

@@ -10,6 +10,7 @@
 
 #include "bench/sweep/harness.h"
 #include "models/encodings/compute.h"
+#include "models/encodings/heat.h"
 #include "models/encodings/lappe.h"
 #include "models/encodings/rwse.h"
 #include "tests/encodings.h"
@@ -25,6 +26,7 @@ enum fault {
     ODD_POWERS,    /* 1 % too large, of half powers */
     FOURTH_POWER,  /* the same of full powers */
     NO_CORRECTION, /* of AdamW's moments for their bias */
+    LATE_TIME,     /* the third time of the heat kernel 1 % too large */
     LAST_ENTRIES,  /* AdamW leaves the last 3 as they are */
     NO_DECAY,
     STALE_STEP,   /* the step does not advance after the first */
@@ -77,6 +79,18 @@ static int64_t walk_returns_scratch(const void *args)
     return scratch_real(OP_walk_returns, args);
 }
 
+static void heat_diagonal(const void *args)
+{
+    run_real(OP_heat_diagonal, args);
+    if (planted == LATE_TIME)
+        scale(((const struct heat_diagonal_args *)args)->h, 2, 1000, 1.01);
+}
+
+static int64_t heat_diagonal_scratch(const void *args)
+{
+    return scratch_real(OP_heat_diagonal, args);
+}
+
 static void adamw(const void *args)
 {
     struct adamw_args a = *(const struct adamw_args *)args;
@@ -119,6 +133,7 @@ const struct backend *backend_cpu(void)
     static const struct kernel kernels[] = {
         {OP_walk_returns_half, "planted", TYPE_f32, walk_returns_half, walk_returns_half_scratch, NULL},
         {OP_walk_returns, "planted", TYPE_f32, walk_returns, walk_returns_scratch, NULL},
+        {OP_heat_diagonal, "planted", TYPE_f32, heat_diagonal, heat_diagonal_scratch, NULL},
         {OP_adamw, "planted", TYPE_f32, adamw, NULL, NULL},
         {OP_advance, "planted", TYPE_f32, advance, NULL, NULL},
         {OP_uniform, "planted", TYPE_f32, uniform, NULL, NULL},
@@ -145,6 +160,8 @@ bool encoding_compute(const struct encoding_config *c, const struct batch *b,
 {
     if (c->kind == ENCODING_RWSE)
         return rwse_compute(c, b, with, out, error, error_size);
+    if (c->kind == ENCODING_HEAT)
+        return heat_compute(c, b, with, out, error, error_size);
     if (planted != SKIPPED_PAIR)
         return lappe_compute(c, b, with, out, error, error_size);
     struct encoding_config more = *c;
@@ -213,10 +230,12 @@ static void test_sound_rows_are_ok(void **state)
         for (int w = 0; w < 2; w++) {
             expect_ok(families[f], "none", ways[w]);
             expect_ok(families[f], "rwse:7", ways[w]);
+            expect_ok(families[f], "heat:4", ways[w]);
             expect_ok(families[f], spectral("lap:5"), ways[w]);
             expect_ok(families[f], spectral("lap-pyg:5"), ways[w]);
         }
     expect_ok("er", "rwse:9", "--batch 6 --norm batch");
+    expect_ok("er", "heat:9", "--batch 6 --norm batch");
     expect_ok("er", spectral("lap:9"), "--batch 6 --task node --norm graph");
 }
 
@@ -229,6 +248,7 @@ static void test_walks(void **state)
             expect_wrong(ODD_POWERS, families[f], "rwse:7", ways[w], "rwse: node ");
     }
     expect_wrong(ODD_POWERS, "er", "rwse:5", "--phase none", "rwse: node ");
+    expect_wrong(LATE_TIME, "er", "heat:4", "--phase none", "heat: node ");
     struct planted_row row = run(NONE, "ba", "rwse:5", "--phase none");
     assert_string_equal(row.encoding, "64 nodes by full powers in double");
     assert_string_equal(run(ODD_POWERS, "er", "rwse:5", "--no-check").status, "ok");

@@ -40,7 +40,7 @@ static const char *graph_choice(int index)
 /* Examples of --pe: any K is allowed, and the encoder may have a non-default width. */
 static const char *pe_choice(int index)
 {
-    static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32"};
+    static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32", "heat:16"};
     return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
 }
 

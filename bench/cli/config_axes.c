@@ -68,8 +68,8 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     }
     if (c->kernel && places[a].of_model)
         v->missing = "a single op";
-    else if (a == AXIS_SOLVER && !encoding_is_spectral(pe))
-        v->missing = "no eigenproblem";
+    else if (a == AXIS_SOLVER)
+        v->missing = encoding_without_pairs(pe);
 }
 
 /* Continues a hash with the bytes of a file; one that cannot be read, an error that is reported when the

@@ -50,14 +50,15 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     else
         row_set_null(row, "encoding.checked",
                      *encoded->check.missing ? encoded->check.missing : "not converged");
-    if (c->kind != ENCODING_RWSE)
+    const char *missing = encoding_without_pairs(c);
+    if (!missing)
         return fields_eigenpairs(row, encoded);
     static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
                                            "residual", "excess",   "displaced"};
     for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
         char field[SCHEMA_PATH];
         snprintf(field, sizeof field, "encoding.%s", unsolved[i]);
-        row_set_null(row, field, "no eigenproblem");
+        row_set_null(row, field, missing);
     }
 }
 

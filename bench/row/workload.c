@@ -118,7 +118,7 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
 {
     if (w->config.parts.pe.kind == ENCODING_NONE || w->options->device.meta)
         return true;
-    if (rule && encoding_is_spectral(&w->config.parts.pe) && !open_blas(w, outcome))
+    if (rule && encoding_calls_lapack(&w->config.parts.pe) && !open_blas(w, outcome))
         return false;
     if (rule && !encode(e, &w->config, &w->batch, rule))
         return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);

@@ -12,66 +12,7 @@
  * (i / 16 rounded down) can be reached in at most that many steps. This work is done and counted for row i in
  * `work`; a single walk would need fewer nodes, but kernels advance 16 walks at a time.
  */
-#include "kernels/ref/loops.h"
-
-enum { COLUMNS = 16 };
-
-/*
- * Nodes from which one of the initial nodes can be reached, in order of discovery. Two arrays of N integers
- * at the start of these kernels' scratch, whose size is 8 N reals of any type.
- */
-struct ball {
-    int32_t *node, *inside;
-    int64_t count, scanned; /* number of nodes; of those whose edges have been followed */
-};
-
-#define BALL(N) (8 * (N))
-
-static void ball_add(struct ball *b, int64_t node)
-{
-    if (!b->inside[node]) {
-        b->inside[node] = 1;
-        b->node[b->count++] = (int32_t)node;
-    }
-}
-
-/* The 16 nodes of i's block, out of n. */
-static struct ball ball_of(struct call call, int64_t n, int64_t i)
-{
-    struct ball b = {(int32_t *)call.scratch, (int32_t *)call.scratch + n, 0, 0};
-    for (int64_t j = 0; j < n; j++)
-        b.inside[j] = 0;
-    int64_t first = i / COLUMNS * COLUMNS;
-    for (int64_t j = first; j < n && j < first + COLUMNS; j++)
-        ball_add(&b, j);
-    return b;
-}
-
-/* Extends the ball by one step: adds the nodes that send to one inside. */
-static void ball_grow(struct ball *b, struct mat row, struct mat col)
-{
-    for (int64_t end = b->count; b->scanned < end; b->scanned++) {
-        struct rows edges = edges_of(row, b->node[b->scanned]);
-        for (int64_t e = edges.first; e < edges.end; e++)
-            ball_add(b, edge_end(col, e));
-    }
-}
-
-/* y_0: zeros, and 1 at node i. */
-static void start(struct mat y, int64_t i)
-{
-    for (int64_t j = 0; j < y.cols; j++)
-        AT(y, 0, j) = R(0);
-    AT(y, 0, i) = R(1);
-}
-
-static real sum_of_ends(struct mat x, struct rows edges, struct mat col)
-{
-    real sum = R(0);
-    for (int64_t e = edges.first; e < edges.end; e++)
-        sum += AT(x, 0, edge_end(col, e));
-    return sum;
-}
+#include "kernels/ref/ball.h"
 
 /* The number of edges of a row; 1 if there are none, so that quotients stay 0. */
 static real degree(struct rows edges)
@@ -80,20 +21,13 @@ static real degree(struct rows edges)
     return R(count ? count : 1);
 }
 
-static void swap(struct mat *x, struct mat *y)
-{
-    struct mat z = *x;
-    *x = *y;
-    *y = z;
-}
-
 REF(walk_returns, BALL(a->p.rows) + 2 * a->p.rows)
 {
     int64_t n = a->p.rows;
     struct rows wanted = rows_wanted(a->call, a->p);
     for (int64_t i = wanted.first; i < wanted.end; i++) {
         struct mat x = scratch_row(a->call, BALL(n), n), y = scratch_row(a->call, BALL(n) + n, n);
-        struct ball ball = ball_of(a->call, n, i);
+        struct reached ball = ball_of(a->call, n, i);
         int64_t work = 0;
         start(x, i);
         start(y, i);
@@ -117,8 +51,8 @@ struct returns {
 };
 
 /* y = P x over the ball; accumulates d y y in even and d y x in odd; only the latter in the last step. */
-static struct returns step_half(const struct walk_returns_half_args *a, const struct ball *ball, struct mat x,
-                                struct mat y, bool last)
+static struct returns step_half(const struct walk_returns_half_args *a, const struct reached *ball,
+                                struct mat x, struct mat y, bool last)
 {
     struct returns r = {R(0), R(0), 0};
     for (int64_t m = 0; m < ball->count; m++) {
@@ -142,7 +76,7 @@ REF(walk_returns_half, BALL(a->p.rows) + 2 * a->p.rows)
     struct rows wanted = rows_wanted(a->call, a->p);
     for (int64_t i = wanted.first; i < wanted.end; i++) {
         struct mat x = scratch_row(a->call, BALL(n), n), y = scratch_row(a->call, BALL(n) + n, n);
-        struct ball ball = ball_of(a->call, n, i);
+        struct reached ball = ball_of(a->call, n, i);
         int64_t work = steps;
         real own = degree(edges_of(a->adj.row, i));
         start(x, i);

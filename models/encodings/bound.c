@@ -1,6 +1,7 @@
 /*
- * RWSE: every walk reaches every node. LapPE: the components of a graph are not known, but the cost of a
- * dense solver grows faster than linearly with the nodes, and that of an iterative one linearly, so one
+ * RWSE: every walk reaches every node. Heat kernel: degrees are not known, and no two neighbours have more
+ * edges than there are; LAPACK is as for LapPE. LapPE: the components of a graph are not known, but the cost
+ * of a dense solver grows faster than linearly with the nodes, and that of an iterative one linearly, so one
  * component as large as the solver allows is the worst case. An iterative solver stops after LAPPE_PRODUCTS
  * products, or after the filter with which it reaches them: twice as many are assumed, on every level of
  * coarsening.
@@ -13,6 +14,7 @@
 
 #include "kernels/arithmetic.h"
 #include "models/encodings/eigen_block.h"
+#include "models/encodings/heat.h"
 #include "models/encodings/lappe_internal.h"
 
 struct work {
@@ -111,11 +113,18 @@ static double problems_bytes(double n, double edges, double graphs, double k, do
     return 4 * k * (n + graphs) + 8 * graphs + 100 * n + 4 * edges + 4 * n * pairs + 256;
 }
 
-static struct encoding_bound pairs_bound(const struct encoding_config *c, const struct batch *b, int threads)
+static int64_t largest_graph(const struct batch *b)
 {
-    int64_t nodes = b->adj.nodes, edges = b->adj.edges, most = 0, k = c->k + (c->kind == ENCODING_LAP_PYG);
+    int64_t most = 0;
     for (int64_t g = 0; g < b->graphs; g++)
         most = max_of(most, b->offset[g + 1] - b->offset[g]);
+    return most;
+}
+
+static struct encoding_bound pairs_bound(const struct encoding_config *c, const struct batch *b, int threads)
+{
+    int64_t nodes = b->adj.nodes, edges = b->adj.edges, most = largest_graph(b);
+    int64_t k = c->k + (c->kind == ENCODING_LAP_PYG);
     int64_t pairs = min_of(k, most), dense = c->solver == SOLVER_AUTO ? LAPPE_DENSE_AUTO : LAPPE_DENSE_ALWAYS;
     dense = c->solver == SOLVER_LAPACK ? most : min_of(most, max_of(dense, 2 * (pairs + 16)));
     struct work all = dense_work_of((double)nodes, dense, (double)pairs, threads);
@@ -133,7 +142,33 @@ static struct encoding_bound pairs_bound(const struct encoding_config *c, const 
                  : "each graph is one component, solved by LAPACK; FLOPs are nominal"};
 }
 
+/* No two neighbours have more edges than there are; what LAPACK takes grows faster than linearly. */
+static struct encoding_bound heat_bound(int64_t k, const struct batch *b, int threads)
+{
+    int64_t n = b->adj.nodes, steps = heat_steps(k, (double)max_of(1, b->adj.edges));
+    struct mat h = shape(F32, n, k), work = shape(I64, n, 1), terms = shape(F32, steps, k);
+    struct heat_diagonal_args a = {.call = {.threads = threads},
+                                   .h = h,
+                                   .work = work,
+                                   .odd = terms,
+                                   .even = terms,
+                                   .adj = {.row = shape(I64, n + 1, 1), .col = shape(I32, b->adj.edges, 1)}};
+    int64_t flops = op_flops(OP_heat_diagonal, &a), bytes = op_bytes(OP_heat_diagonal, &a);
+    double m = dense_available() ? (double)min_of(largest_graph(b), HEAT_DENSE_MOST) : 0, nodes = (double)n;
+    double parts = m > 0 ? nodes / m : 0, held = 4 * nodes * (double)k + 17 * nodes + 64;
+    double expanded =
+        8 * nodes + 8 * (double)(terms.rows + 1) * (double)(k + 2) + (double)op_scratch(OP_heat_diagonal, &a);
+    double dense = 8 * threads * (double)heat_dense_work((int64_t)m);
+    return (struct encoding_bound){
+        flops < 0 ? flops : whole(fmax((double)flops, parts * heat_dense_flops(m, (double)k))),
+        bytes < 0 ? bytes : whole(fmax((double)bytes, nodes * (16 * m + 4 * (double)k))),
+        whole(held + fmax(expanded, dense)),
+        "two neighbours may have all edges; each graph is one component"};
+}
+
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
 {
+    if (c->kind == ENCODING_HEAT)
+        return heat_bound(c->k, b, threads);
     return c->kind == ENCODING_RWSE ? walks_bound(c->k, b, threads) : pairs_bound(c, b, threads);
 }

@@ -6,6 +6,8 @@ struct encoding_check encoding_check(const struct encoding_config *c, const stru
     struct encoding_check check = {{0}, {0}, {0}};
     if (c->kind == ENCODING_RWSE)
         rwse_check(&check, b, e, o);
+    else if (c->kind == ENCODING_HEAT)
+        heat_check(&check, b, e, o);
     else
         lappe_check(&check, c, b, e, o);
     return check;

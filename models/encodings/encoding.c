@@ -9,7 +9,7 @@
 
 const char *encoding_name(int kind)
 {
-    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse"};
+    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse", "heat"};
     return kind >= 0 && kind < ENCODING_KINDS ? names[kind] : NULL;
 }
 
@@ -40,6 +40,11 @@ static bool read_number(const char **text, int64_t *number)
 bool encoding_is_spectral(const struct encoding_config *c)
 {
     return c->kind == ENCODING_LAP || c->kind == ENCODING_LAP_PYG;
+}
+
+bool encoding_calls_lapack(const struct encoding_config *c)
+{
+    return encoding_is_spectral(c) || (c->kind == ENCODING_HEAT && dense_available());
 }
 
 bool encoding_parse(const char *text, struct encoding_config *c)
@@ -76,10 +81,41 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size)
                  (long long)c->width);
 }
 
+const char *encoding_without_pairs(const struct encoding_config *c)
+{
+    return encoding_is_spectral(c)    ? NULL
+           : c->kind == ENCODING_HEAT ? "a diagonal, not eigenpairs"
+                                      : "no eigenproblem";
+}
+
+bool laplacian_exists(const struct batch *b, char *error, size_t error_size)
+{
+    if (!b->symmetric)
+        snprintf(
+            error, error_size,
+            "the Laplacian needs an undirected graph, but some edge has no reverse; for a file with each "
+            "edge once use undirected:PATH");
+    return b->symmetric;
+}
+
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 {
-    int64_t eigenvalues = c->kind == ENCODING_RWSE ? 0 : b->graphs;
+    int64_t eigenvalues = encoding_is_spectral(c) ? b->graphs : 0;
     return c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues);
+}
+
+static struct mat index_view(int64_t rows, enum dtype dtype, const void *data)
+{
+    return (struct mat){.data = (void *)(uintptr_t)data, .rows = rows, .cols = 1, .ld = 1, .dtype = dtype};
+}
+
+struct edges encoding_edges(const struct batch *b)
+{
+    const struct csr *in = &b->adj, *out = &b->out;
+    return (struct edges){.row = index_view(in->nodes + 1, I64, in->row_ptr),
+                          .col = index_view(in->edges, I32, in->col),
+                          .out_row = index_view(out->nodes + 1, I64, out->row_ptr),
+                          .out_col = index_view(out->edges, I32, out->col)};
 }
 
 int64_t encoding_missed(const struct encoding *e, const struct encoding *other)

@@ -8,6 +8,7 @@
  *                    general, powerful, scalable graph transformer", 2022)
  *     lap-pyg:K[:p]  the same for I - D^-1/2 A D^-1/2, without the first (Dwivedi et al., "Benchmarking graph
  *                    neural networks", 2020)
+ *     heat:K[:p]     diagonal of the heat kernel of D - A at the times 1 .. K (models/encodings/heat.h)
  *
  * p is the width of the encoder, i.e. the number of columns of the model's input that it fills; default 16.
  */
@@ -17,7 +18,14 @@
 #include "graphs/graph.h"
 #include "models/tape/eager.h"
 
-enum encoding_kind { ENCODING_NONE, ENCODING_LAP, ENCODING_LAP_PYG, ENCODING_RWSE, ENCODING_KINDS };
+enum encoding_kind {
+    ENCODING_NONE,
+    ENCODING_LAP,
+    ENCODING_LAP_PYG,
+    ENCODING_RWSE,
+    ENCODING_HEAT,
+    ENCODING_KINDS
+};
 
 /*
  * `auto` chooses LAPACK for small graphs and the iterative solver for larger ones. All solvers use LAPACK for
@@ -36,13 +44,14 @@ enum { ENCODING_K_MAX = 4096, ENCODING_WIDTH = 16 };
 
 struct encoding_config {
     enum encoding_kind kind;
-    int64_t k;     /* steps or eigenpairs */
+    int64_t k;     /* steps, eigenpairs or times */
     int64_t width; /* of the encoder */
     enum eigensolver solver;
 };
 
-/* Whether it consists of eigenvectors, which a solver finds. */
+/* Whether it consists of eigenvectors, which a solver finds; whether LAPACK may compute it. */
 bool encoding_is_spectral(const struct encoding_config *c);
+bool encoding_calls_lapack(const struct encoding_config *c);
 
 /* Parses "none", "rwse:16" or "lap:8:32" and sets SOLVER_AUTO. Returns false for anything else. */
 bool encoding_parse(const char *text, struct encoding_config *c);
@@ -53,7 +62,8 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size);
 /*
  * An encoding of a batch with N nodes in B graphs.
  *
- * values, F32, N x K: for RWSE, (P^k)_ii in column k - 1; for LapPE, entry i of the eigenvector of pair k.
+ * values, F32, N x K: for RWSE, (P^k)_ii in column k - 1; for the heat kernel, time k in column k - 1; for
+ * LapPE, entry i of the eigenvector of pair k.
  * The pairs of a graph are in ascending order of eigenvalue, each vector has 2-norm 1 over its graph, and
  * pairs that a graph does not have (K > n) are zero. eigenvalues, F32, B x K; absent for RWSE. pairs, B
  * integers: the number of pairs of each graph, at most K; null for RWSE.
@@ -83,6 +93,15 @@ struct encoding_options {
 
 /* The number of eigenpairs of a graph with this many nodes; lap-pyg omits the first. */
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes);
+
+/* Whether the batch has a Laplacian: only if it is symmetric; a line in error if not. */
+bool laplacian_exists(const struct batch *b, char *error, size_t error_size);
+
+/* Why an encoding has no eigenpairs, or null if it has some. */
+const char *encoding_without_pairs(const struct encoding_config *c);
+
+/* The edges of the batch as an operand. */
+struct edges encoding_edges(const struct batch *b);
 
 /* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);

@@ -113,14 +113,11 @@ static bool alloc_output(struct lappe *l)
 static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
 {
     const char *missing = eigensolver_missing_library(c->solver);
-    if (!b->symmetric)
-        snprintf(
-            error, size,
-            "the Laplacian needs an undirected graph, but some edge has no reverse; for a file with each "
-            "edge once use undirected:PATH");
-    else if (missing)
+    if (!laplacian_exists(b, error, size))
+        return false;
+    if (missing)
         snprintf(error, size, "this build has no %s", missing);
-    return b->symmetric && !missing;
+    return !missing;
 }
 
 bool lappe_compute(const struct encoding_config *c, const struct batch *b,

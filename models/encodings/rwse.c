@@ -3,20 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct mat index_view(int64_t rows, enum dtype dtype, const void *data)
-{
-    return (struct mat){.data = (void *)(uintptr_t)data, .rows = rows, .cols = 1, .ld = 1, .dtype = dtype};
-}
-
-static struct edges edges_of(const struct batch *b)
-{
-    const struct csr *in = &b->adj, *out = &b->out;
-    return (struct edges){.row = index_view(in->nodes + 1, I64, in->row_ptr),
-                          .col = index_view(in->edges, I32, in->col),
-                          .out_row = index_view(out->nodes + 1, I64, out->row_ptr),
-                          .out_col = index_view(out->edges, I32, out->col)};
-}
-
 bool rwse_compute(const struct encoding_config *c, const struct batch *b, const struct encoding_options *with,
                   struct encoding *out, char *error, size_t error_size)
 {
@@ -29,9 +15,9 @@ bool rwse_compute(const struct encoding_config *c, const struct batch *b, const 
     p.data = eager_alloc(&e, mat_bytes(p));
     struct mat work = eager_matrix(&e, I64, n, 1);
     if (b->symmetric)
-        run_op(&e, walk_returns_half, .p = p, .work = work, .adj = edges_of(b));
+        run_op(&e, walk_returns_half, .p = p, .work = work, .adj = encoding_edges(b));
     else
-        run_op(&e, walk_returns, .p = p, .work = work, .adj = edges_of(b));
+        run_op(&e, walk_returns, .p = p, .work = work, .adj = encoding_edges(b));
     eager_release(&e, &work);
     eager_end(&e);
     if (!eager_good(&e)) {

@@ -4,8 +4,8 @@
  * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has GIN's two Linear(d, d) with a norm; the
  * four projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2
  * + 15 d for both with an inner width of 2 d. With an encoding, the input layer is Linear(FEATURES, d - p),
- * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE, Linear(2, 2 p)
- * and Linear(2 p, p) for LapPE.
+ * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE and the heat
+ * kernel, Linear(2, 2 p) and Linear(2 p, p) for LapPE.
  */
 #include "models/layers/config.h"
 
@@ -87,6 +87,7 @@ static int64_t encoder_parameters(const struct encoding_config *pe)
     int64_t k = pe->k, p = pe->width;
     switch (pe->kind) {
     case ENCODING_RWSE:
+    case ENCODING_HEAT:
         return 2 * k + linear_parameters(k, p);
     case ENCODING_LAP:
     case ENCODING_LAP_PYG:

@@ -7,11 +7,12 @@
 
 #include "models/tape/tape_internal.h"
 
-static void encode_walks(struct tape *t, struct mat y, const struct encoding_config *c, const struct batch *b,
-                         const struct encoding *encoding)
+static void encode_diagonals(struct tape *t, struct mat y, const struct encoding_config *c,
+                             const struct batch *b, const struct encoding *encoding)
 {
     const float *values = encoding ? encoding->values.data : NULL;
-    struct mat x = input_encoding(t, "encoding.walks", b->adj.nodes, c->k, values);
+    const char *name = c->kind == ENCODING_HEAT ? "encoding.heat" : "encoding.walks";
+    struct mat x = input_encoding(t, name, b->adj.nodes, c->k, values);
     linear_to(t, "linear", y, batch_norm(t, "norm", x), ACT_NONE);
 }
 
@@ -72,8 +73,8 @@ void encoder(struct tape *t, const char *name, struct mat y, const struct encodi
              const struct batch *b, const struct encoding *encoding)
 {
     span_enter(t, name);
-    if (c->kind == ENCODING_RWSE)
-        encode_walks(t, y, c, b, encoding);
+    if (!encoding_is_spectral(c))
+        encode_diagonals(t, y, c, b, encoding);
     else
         encode_pairs(t, y, c, b, encoding);
     span_leave(t);

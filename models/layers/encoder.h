@@ -2,7 +2,7 @@
  * Encoders: learned embeddings of node encodings (models/encodings/encoding.h), concatenated with the
  * embedded features.
  *
- *     rwse    Linear(K, p)(BatchNorm(K)(values))
+ *     rwse    Linear(K, p)(BatchNorm(K)(values)); heat: the same
  *     lap     the sum over a node's pairs (v, lambda) of ReLU(Linear(2p, p)(ReLU(Linear(2, 2p)(v, lambda)))):
  *             DeepSets (Zaheer et al. 2017), as Rampasek et al. 2022 encode eigenvectors
  *
