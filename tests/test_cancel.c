@@ -126,15 +126,24 @@ static int build(struct graph_config c, int asks, bool *done)
     return asks - left;
 }
 
+/* Makes a file with this text, and its name and that of the graph in it. */
+static void make_file(char path[32], char graph[64], const char *text)
+{
+    strcpy(path, "/tmp/gtmark-cancel-XXXXXX");
+    int descriptor = mkstemp(path);
+    ssize_t size = (ssize_t)strlen(text);
+    assert_true(descriptor >= 0 && write(descriptor, text, (size_t)size) == size && close(descriptor) == 0);
+    snprintf(graph, 64, "file:%s", path);
+}
+
 /* Drawing, reading, numbering and sorting end at the first sign. */
 static void test_graphs(void **state)
 {
     (void)state;
-    char path[] = "/tmp/gtmark-cancel-XXXXXX", file[64];
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0 && write(descriptor, "7 9\n9 30\n", 9) == 9 && close(descriptor) == 0);
-    snprintf(file, sizeof file, "file:%s", path);
-    const char *const families[] = {"er", "ba", "grid", "rmat", "er:giant", file};
+    char path[2][32], file[2][64];
+    make_file(path[0], file[0], "7 9\n9 30\n");
+    make_file(path[1], file[1], "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n");
+    const char *const families[] = {"er", "ba", "grid", "rmat", "er:giant", file[0], file[1]};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
         struct graph_config c = {families[f], 300, 5, 1, 42, {0}};
         bool done;
@@ -145,7 +154,8 @@ static void test_graphs(void **state)
             assert_false(done);
         }
     }
-    unlink(path);
+    unlink(path[0]);
+    unlink(path[1]);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzers of command lines, encodings, result files and graph files. Their seeds (tests/corpus) are replayed with any
+# Fuzzers of command lines, encodings, result files, graph files and tables. Their seeds (tests/corpus) are replayed with any
 # compiler. The fuzzers themselves, built by clang-san, start from the seeds and run for a few seconds each,
 # deterministically; with GTMARK_SOAK a minute each, with a new seed in every run, and what they find of use is kept in
 # build/corpus for the next run.
@@ -24,6 +24,7 @@ amount()
     1*) echo -max_total_time=60 ;;
     record) echo -seed=1 -runs=200 ;;
     graph) echo -seed=1 -runs=1000 ;;
+    matrix_market | metis | ogb | table | tu) echo -seed=1 -runs=300 ;;
     *) echo -seed=1 -runs=5000 ;;
     esac
 }
