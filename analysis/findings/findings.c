@@ -46,9 +46,9 @@ static void print_items(FILE *out, char *lines)
 
 void findings_write(FILE *out, const struct record *record)
 {
-    static sentences *const all[] = {sentences_sweep,   sentences_crossings, sentences_largest,
-                                     sentences_parts,   sentences_profile,   sentences_checkpoints,
-                                     sentences_kernels, sentences_encodings, sentences_checks};
+    static sentences *const all[] = {
+        sentences_sweep,   sentences_batching,    sentences_crossings, sentences_largest,   sentences_parts,
+        sentences_profile, sentences_checkpoints, sentences_kernels,   sentences_encodings, sentences_checks};
     struct fits fits = fits_find(record_rows(record));
     const struct facts facts = {record_rows(record), &fits};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

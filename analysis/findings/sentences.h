@@ -20,6 +20,9 @@ typedef void sentences(FILE *out, const struct facts *facts);
  * throughput saturates. */
 sentences sentences_sweep;
 
+/* What other ways of batching would compute for the largest batch. */
+sentences sentences_batching;
+
 /* Where one variant overtakes another, or runs out of memory. */
 sentences sentences_crossings;
 

@@ -192,3 +192,46 @@ void sentences_sweep(FILE *out, const struct facts *facts)
         shown++;
     }
 }
+
+/* The row with the most graphs of those that say what padding would take. */
+static const struct row *largest_batch(const struct facts *facts, const char *field)
+{
+    const struct row *largest = NULL;
+    int64_t most = 1, graphs, flops;
+    for (size_t i = 0; i < rows_count(facts->rows); i++) {
+        const struct row *row = rows_at(facts->rows, i);
+        if (row_get_count(row, "batch", &graphs) && graphs > most && row_get_count(row, field, &flops)) {
+            most = graphs;
+            largest = row;
+        }
+    }
+    return largest;
+}
+
+static double flops_of(const struct row *row, const char *program, const char *way)
+{
+    char field[SCHEMA_PATH];
+    int64_t flops;
+    snprintf(field, sizeof field, "%s.flops.%s", program, way);
+    return row_get_count(row, field, &flops) ? (double)flops : NAN;
+}
+
+void sentences_batching(FILE *out, const struct facts *facts)
+{
+    static const char *const programs[] = {"step", "forward"};
+    const struct row *row = largest_batch(facts, "step.flops.padded");
+    const char *program = programs[row == NULL];
+    int64_t graphs;
+    row = row ? row : largest_batch(facts, "forward.flops.padded");
+    if (!row || !row_get_count(row, "batch", &graphs))
+        return;
+    char text[UNITS_TEXT];
+    double useful = flops_of(row, program, "ragged");
+    units_format(text, useful, UNITS_SI, "FLOP");
+    fprintf(out,
+            "A batch of %lld graphs takes %s in %s; padded to the largest graph it would take %.3g times as "
+            "many, padded in buckets %.3g times, packed %.3g times.\n",
+            (long long)graphs, text, strcmp(program, "step") == 0 ? "a training step" : "inference",
+            flops_of(row, program, "padded") / useful, flops_of(row, program, "bucketed") / useful,
+            flops_of(row, program, "packed") / useful);
+}

@@ -14,17 +14,6 @@ void result_plan(struct program_result *p, struct tape *t)
         p->convention[c] = convention_total(c, t, OPS);
 }
 
-static int64_t padded_pairs(const struct batch *b)
-{
-    int64_t largest = 0;
-    for (int64_t g = 0; g < b->graphs; g++) {
-        int64_t size = b->offset[g + 1] - b->offset[g];
-        largest = size > largest ? size : largest;
-    }
-    int64_t pairs;
-    return __builtin_mul_overflow(largest * largest, b->graphs, &pairs) ? -1 : pairs;
-}
-
 void result_graph(struct graph_result *g, const struct workload *w)
 {
     const struct batch *b = &w->batch;
@@ -34,9 +23,10 @@ void result_graph(struct graph_result *g, const struct workload *w)
                                .graphs = b->graphs,
                                .edges = b->adj.edges,
                                .pairs = b->pairs,
-                               .padded = padded_pairs(b),
                                .bytes = csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
                                         (b->graphs + 1) * (int64_t)sizeof *b->offset};
+    for (enum batching way = 0; way < BATCHINGS; way++)
+        g->work[way] = batching_work(b, way);
     if (w->config.parts.pe.kind != ENCODING_NONE) {
         g->encoding_storage = encoding_storage(&w->config.parts.pe, b);
         g->bound = encoding_bound(&w->config.parts.pe, b, w->config.threads);

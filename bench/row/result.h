@@ -15,6 +15,7 @@
 #include "bench/time/cold.h"
 #include "bench/time/energy.h"
 #include "bench/time/launching.h"
+#include "graphs/batching.h"
 #include "graphs/csr.h"
 #include "models/encodings/bound.h"
 #include "models/tape/conventions.h"
@@ -29,6 +30,8 @@ struct program_result {
     char peak_op[128];               /* the entry at which the plan's peak is reached */
     struct cost cost[PHASES];        /* analytic */
     int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them; -1 beyond 63 bits */
+
+    int64_t batched[BATCHINGS]; /* FLOPs with each way of batching; -1 beyond 63 bits */
 
     const struct samples *samples; /* of all turns; null if none */
     struct cold cold;
@@ -49,7 +52,7 @@ struct graph_result {
     bool known; /* it was generated, or only planned: then degrees are not known */
     bool planned;
     int64_t nodes, graphs, edges, pairs, bytes;
-    int64_t padded;              /* pairs with every graph padded to the largest; -1 beyond 63 bits */
+    struct batching_work work[BATCHINGS];
     int64_t encoding_storage;    /* bytes; 0 without an encoding */
     struct encoding_bound bound; /* of the encoding; zero without one */
     struct degrees degrees;

@@ -26,14 +26,21 @@ static void write_degrees(struct row *row, struct degrees d)
 
 static void write_batch(struct row *row, const struct graph_result *g)
 {
+    const struct batching_work *padded = &g->work[BATCHING_PADDED];
     row_set_count(row, "nodes", g->nodes / g->graphs); /* known only after a */
     row_set_count(row, "batch", g->graphs);            /* file has been read */
     row_set_count(row, "graph.edges", g->edges);
     row_set_real(row, "graph.degree_mean", (double)g->edges / (double)g->nodes);
     row_set_count(row, "graph.pairs", g->pairs);
-    row_set_count_or_null(row, "graph.padded_pairs", g->padded);
-    if (g->padded >= 0)
-        row_set_real(row, "graph.padding_waste", 1 - (double)g->pairs / (double)g->padded);
+    for (enum batching way = BATCHING_PADDED; way < BATCHINGS; way++) {
+        char pairs[SCHEMA_PATH], rows[SCHEMA_PATH];
+        snprintf(pairs, sizeof pairs, "graph.%s_pairs", batching_name((int)way));
+        snprintf(rows, sizeof rows, "graph.%s_rows", batching_name((int)way));
+        row_set_count_or_null(row, pairs, g->work[way].pairs);
+        row_set_count(row, rows, g->work[way].rows);
+    }
+    if (padded->pairs >= 0)
+        row_set_real(row, "graph.padding_waste", 1 - (double)g->pairs / (double)padded->pairs);
     else
         row_set_null(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
     row_set_count(row, "graph.bytes", g->bytes);
@@ -84,6 +91,22 @@ static void write_memory(struct row *row, enum program_kind kind, const struct p
         set_bytes(row, kind, field, plan->at_peak[c]);
     }
     program_set_text(row, kind, "memory.peak_op", p->peak_op);
+}
+
+/* What other ways of batching would compute. */
+static void write_ways(struct row *row, enum program_kind kind, const struct program_result *p,
+                       const struct graph_result *g)
+{
+    for (enum batching way = 0; way < BATCHINGS; way++) {
+        char field[40];
+        snprintf(field, sizeof field, "flops.%s", batching_name((int)way));
+        if (kind == PROGRAM_KERNEL)
+            program_set_null(row, kind, field, "a single op");
+        else if (g->graphs == 1)
+            program_set_null(row, kind, field, "a single graph");
+        else
+            program_set_count(row, kind, field, p->batched[way]);
+    }
 }
 
 static void write_costs(struct row *row, enum program_kind kind, const struct program_result *p)
@@ -284,6 +307,7 @@ static void write_program(struct row *row, const struct result *r, enum program_
         return;
     write_memory(row, kind, p, &r->graph);
     write_costs(row, kind, p);
+    write_ways(row, kind, p, &r->graph);
     if (p->samples)
         write_timed(row, r, kind);
     else

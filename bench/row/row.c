@@ -89,11 +89,20 @@ static void print_conventions(const struct job *job, enum program_kind kind, con
     conventions_print(t, job->options->conventions, title, job->profile);
 }
 
+/* The FLOPs of the program if its graphs were batched in other ways. */
+static void plan_ways(struct measurement *m, enum program_kind kind)
+{
+    const struct graph_result *g = &m->result.graph;
+    for (enum batching way = 0; way < BATCHINGS && kind < MODEL_PROGRAMS && g->graphs > 1; way++)
+        m->result.program[kind].batched[way] = workload_flops(&m->work, kind, g->work[way]);
+}
+
 static void measure_program(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->row;
     struct recording r = workload_record(&m->work, kind);
     result_plan(&m->result.program[kind], r.tape);
+    plan_ways(m, kind);
     if (m->job->options->device.meta) {
         run_passes(m, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {

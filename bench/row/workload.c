@@ -152,6 +152,22 @@ struct recording workload_record(const struct workload *w, enum program_kind kin
     return record_tape(w, kind, tape);
 }
 
+int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work)
+{
+    struct workload other = *w;
+    struct cost total = {0};
+    if (work.pairs < 0)
+        return -1;
+    other.config.encoding = NULL;
+    other.batch.pairs = work.pairs;
+    other.batch.adj.nodes = other.batch.out.nodes = work.rows;
+    struct recording r = workload_record(&other, kind);
+    for (enum phase phase = 0; phase < PHASES; phase++)
+        total = cost_add(total, tape_cost(r.tape, phase));
+    tape_free(r.tape);
+    return total.flops;
+}
+
 /* A program to compare with keeps all activations, so that it cannot share a fault of recomputing them. */
 static struct recording record_kept(const struct workload *w, enum program_kind kind, struct tape_config tape)
 {

@@ -7,6 +7,7 @@
 
 #include "bench/cli/config.h"
 #include "bench/row/encode.h"
+#include "graphs/batching.h"
 
 /* The status of a row, and the reason if it is not "ok". */
 struct outcome {
@@ -59,6 +60,12 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
 
 /* The same in float, with the kernels of the reference. */
 struct recording workload_record_reference(const struct workload *w, enum program_kind kind);
+
+/*
+ * The analytic FLOPs of a program whose batch has the same graphs and edges, but this many rows and pairs; -1
+ * beyond 63 bits.
+ */
+int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work);
 
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
 bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);

@@ -1,0 +1,29 @@
+/*
+ * Ways of batching graphs of different sizes, and what each computes: rows, for everything that works node by
+ * node, and pairs of nodes, for dense attention.
+ *
+ *     ragged      graph after graph, nothing is padded: the useful rows and pairs
+ *     padded      every graph has as many rows as the largest
+ *     bucketed    graphs of 2^(k-1) + 1 to 2^k nodes form a bucket, and have as many rows as its largest
+ *     packed      graphs fill sequences as long as the largest of them, first-fit in their order (the first
+ *                 sequence with room); attention computes all pairs of a sequence and masks those of
+ * different graphs
+ */
+#ifndef GTMARK_GRAPHS_BATCHING_H
+#define GTMARK_GRAPHS_BATCHING_H
+
+#include "graphs/batch.h"
+
+enum batching { BATCHING_RAGGED, BATCHING_PADDED, BATCHING_BUCKETED, BATCHING_PACKED, BATCHINGS };
+
+/* Null if there is no such way. */
+const char *batching_name(int way);
+
+/* -1: beyond 63 bits. */
+struct batching_work {
+    int64_t rows, pairs;
+};
+
+struct batching_work batching_work(const struct batch *b, enum batching way);
+
+#endif
