@@ -122,9 +122,9 @@ const struct backend *backend_cpu(void);
 const struct backend *const *backend_cpu_all(void);
 
 /*
- * NVIDIA GPUs: float kernels for every op except host-only ones. Returns null, with a message, if this build
- * has none, its library cannot be opened, or an op has no row. The table works without a GPU: programs can be
- * recorded and planned.
+ * NVIDIA GPUs: float kernels, but not for every op, and no backend below. Returns null, with a message, if
+ * this build has none or its library cannot be opened. The table works without a GPU: programs whose ops it
+ * has can be recorded and planned.
  */
 const struct backend *backend_cuda(char *error, size_t error_size);
 

@@ -24,6 +24,15 @@ GT_DEVICE static inline uint64_t rng_bits(uint64_t key, uint64_t counter)
     return rng_mix(key + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
+/*
+ * 32 random bits at a position of the stream: positions 2 n and 2 n + 1 are the lower and the upper half of
+ * rng_bits(key, n), so one mixing serves two.
+ */
+GT_DEVICE static inline uint32_t rng_half(uint64_t key, uint64_t position)
+{
+    return (uint32_t)(rng_bits(key, position >> 1) >> (position & 1 ? 32 : 0));
+}
+
 /* The stream of a name under a seed: FNV-1a over the name's bytes (Fowler, Noll, Vo), mixed with the seed. */
 static inline uint64_t rng_key(uint64_t seed, const char *name)
 {

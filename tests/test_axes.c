@@ -182,16 +182,16 @@ static void test_refusals_of_every_axis(void **state)
         }
         for (size_t i = 0; i < sizeof never_numbers / sizeof *never_numbers; i++)
             assert_refused(a, never_numbers[i]);
-        snprintf(text, sizeof text, "%.0f", axis->max + 1);
+        snprintf(text, sizeof text, "%.15g", axis->max + 1);
         assert_refused(a, text);
-        snprintf(text, sizeof text, "%.0f", axis->min - 1);
+        snprintf(text, sizeof text, "%.15g", axis->min - 1);
         assert_refused(a, text);
-        snprintf(text, sizeof text, "%.0f-%.0f+1", axis->max, axis->max + 1);
+        snprintf(text, sizeof text, "%.15g-%.15g+1", axis->max, axis->max + 1);
         assert_refused(a, text);
         if (axis->kind == AXIS_WHOLE)
             assert_refused(a, "1.5");
         assert_values(a, axis->standard, VALUES(strtod(axis->standard, NULL)));
-        snprintf(text, sizeof text, "%.0f", axis->max);
+        snprintf(text, sizeof text, "%.15g", axis->max);
         assert_values(a, text, VALUES(axis->max));
     }
 }

@@ -14,6 +14,9 @@
 #include "tests/test.h"
 #include "tests/values.h"
 
+/* An op without a kernel on the GPUs; OPS: none. */
+static enum op lacking = OPS;
+
 /* The number of GPUs, the one that cannot be opened (-1: none), and the number of open ones. */
 static int gpus, broken = -1, open_now, most_open;
 
@@ -68,6 +71,7 @@ const struct backend *backend_cuda(char *error, size_t size)
 {
     static struct device device;
     static struct backend backend;
+    static struct kernel kernels[2 * OPS];
     device = *backend_fake.device;
     device.count = count_gpus;
     device.facts = describe;
@@ -77,6 +81,11 @@ const struct backend *backend_cuda(char *error, size_t size)
     device.read = read_but_blocks;
     backend = backend_ref;
     backend.device = &device;
+    backend.kernels = kernels;
+    backend.count = 0;
+    for (int i = 0; i < backend_ref.count; i++)
+        if (backend_ref.kernels[i].op != lacking)
+            kernels[backend.count++] = backend_ref.kernels[i];
     snprintf(error, size, "there is one");
     return &backend;
 }
@@ -120,6 +129,7 @@ static void refuses(const struct house *h, const char *words, const char *says)
 {
     char said[4096], path[PATH_SIZE];
     path_of(h, path);
+    unlink(path);
     int status = run(h, words, said);
     if (status != 2 || !strstr(said, says) || strchr(said, '\n') != said + strlen(said) - 1)
         fail_msg("%s: status %d, '%s'", words, status, said);
@@ -159,6 +169,30 @@ static void test_bad_choices(void **state)
     refuses(*state, "--device cuda:all", "--device cuda:all: cuda:1: it is broken");
     refuses(*state, "--device cuda:1", "--device cuda:1: it is broken");
     broken = -1;
+}
+
+/* What an op without a kernel is needed for is refused, with what is possible instead; the rest runs. */
+static void test_missing_kernels(void **state)
+{
+    static const char
+        model[] = "--device cuda --attention sparse: that device has no kernel for sparse_attention; "
+                  "possible there: --attention none, dense, unfused",
+        given[] = "--device cuda --attention sparse: that device has no kernel for "
+                  "sparse_attention_backward; possible there: --attention model, none, dense, unfused",
+        dropped[] = "--device cuda --dropout 0.1: that device has no kernel for dropout; possible there: "
+                    "--dropout 0";
+    gpus = 1;
+    lacking = OP_sparse_attention;
+    refuses(*state, "--device cuda --model gps_sparse", model);
+    lacking = OP_sparse_attention_backward;
+    refuses(*state, "--device cuda --attention dense,sparse", given);
+    record_free(result(*state, "--device cuda --attention sparse --phase forward"));
+    lacking = OP_dropout;
+    refuses(*state, "--device cuda --dropout 0,0.1", dropped);
+    lacking = OP_fill;
+    refuses(*state, "--device cuda", "--device cuda: it has no kernel for fill, which this model needs");
+    lacking = OPS;
+    record_free(result(*state, "--device cuda --model gps_sparse --phase forward"));
 }
 
 static void test_one_of_several(void **state)
@@ -287,9 +321,10 @@ static void test_rows_tell_of_the_gpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_choices), cmocka_unit_test(test_one_of_several),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_all_go_on),   cmocka_unit_test(test_rows_tell_of_the_gpu),
+        cmocka_unit_test(test_bad_choices),     cmocka_unit_test(test_one_of_several),
+        cmocka_unit_test(test_environment),     cmocka_unit_test(test_all),
+        cmocka_unit_test(test_all_go_on),       cmocka_unit_test(test_rows_tell_of_the_gpu),
+        cmocka_unit_test(test_missing_kernels),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

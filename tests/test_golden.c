@@ -90,7 +90,7 @@ static struct mat linear_record(struct tape *t, struct mat x, const struct struc
 static struct mat mlp_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
     (void)s;
-    return mlp(t, "layer", x, INNER, WIDTH, act);
+    return mlp(t, "layer", x, INNER, WIDTH, act, 0);
 }
 
 static struct mat gin_record(struct tape *t, struct mat x, const struct structure *s, int act)
@@ -100,7 +100,7 @@ static struct mat gin_record(struct tape *t, struct mat x, const struct structur
 
 static struct mat attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
-    return attention(t, "layer", kind, x, s, HEADS);
+    return attention(t, "layer", kind, x, s, HEADS, 0);
 }
 
 static struct mat add_norm_record(struct tape *t, struct mat x, const struct structure *s, int norm)
@@ -386,6 +386,8 @@ int main(void)
         {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}},
         {"gps_sparse",
          {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX}},
+        {"gps_dropout",
+         {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
     };
     enum { LAYERS = sizeof layers / sizeof *layers, MODELS = sizeof wholes / sizeof *wholes };
     struct CMUnitTest tests[LAYERS + MODELS + 2] = {

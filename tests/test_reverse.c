@@ -51,8 +51,8 @@ static struct mat late_reader(struct tape *t)
 static struct mat chain(struct tape *t)
 {
     struct mat x = start(t);
-    x = add_norm(t, "n1", NORM_LAYER, x, mlp(t, "l1", x, 3, WIDTH, ACT_GELU), NULL);
-    x = add_norm(t, "n2", NORM_LAYER, x, mlp(t, "l2", x, 4, WIDTH, ACT_RELU), NULL);
+    x = add_norm(t, "n1", NORM_LAYER, x, mlp(t, "l1", x, 3, WIDTH, ACT_GELU, 0), NULL);
+    x = add_norm(t, "n2", NORM_LAYER, x, mlp(t, "l2", x, 4, WIDTH, ACT_RELU, 0), NULL);
     return finish(t, sum(t, x, x));
 }
 
@@ -86,7 +86,7 @@ static struct mat ragged_attention(struct tape *t)
     struct structure s = {.graphs = {.at = input_copy(t, "graphs", I64, 4, 1, at), .pairs = 1 + 9 + 1}};
     struct mat x = start(t);
     struct mat y =
-        add_norm(t, "norm", NORM_LAYER, x, attention(t, "attention", ATTENTION_DENSE, x, &s, 2), &s);
+        add_norm(t, "norm", NORM_LAYER, x, attention(t, "attention", ATTENTION_DENSE, x, &s, 2, 0), &s);
     return finish(t, pool(t, "pool", POOL_MEAN, y, &s.graphs));
 }
 

@@ -65,6 +65,16 @@ int64_t config_values(const struct options *o, int64_t index, double value[AXES]
     return rest;
 }
 
+void config_complete(struct config *c)
+{
+    if ((int)c->parts.attention < 0)
+        c->parts.attention = models[c->model].attention;
+    if ((int)c->parts.mpnn < 0)
+        c->parts.mpnn = models[c->model].mpnn;
+    if (!c->parts.ffn)
+        c->parts.ffn = 2 * c->parts.hidden;
+}
+
 struct config config_at(const struct options *o, int64_t index)
 {
     double value[AXES];
@@ -72,12 +82,7 @@ struct config config_at(const struct options *o, int64_t index)
     struct config c = {.kernel = o->kernels ? o->kernels[kernel] : NULL, .graph.seed = o->seed};
     for (enum axis a = 0; a < AXES; a++)
         config_set(&c, a, &o->axes[a], value[a]);
-    if (!value[AXIS_ATTENTION]) /* the model's own */
-        c.parts.attention = models[c.model].attention;
-    if (!value[AXIS_MPNN])
-        c.parts.mpnn = models[c.model].mpnn;
-    if (!c.parts.ffn)
-        c.parts.ffn = 2 * c.parts.hidden;
+    config_complete(&c);
     c.threads = machine_threads(c.threads);
     return c;
 }

@@ -19,6 +19,10 @@ int64_t config_count(const struct options *o);
 /* The configuration at an index; axes vary in the order of axes_swept, kernels slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
+/* Replaces what axes leave to others, as their defaults do: the branches of the model, the width of the FFN.
+ */
+void config_complete(struct config *c);
+
 /*
  * The axis values at an index, as in struct axis_values; one of them as found by --find-max. An encoding
  * without eigenvectors has the first solver. Returns the index of the kernel.

@@ -9,6 +9,7 @@
 #include "bench/cli/config.h"
 #include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
+#include "bench/cli/missing.h"
 #include "bench/machine/machine.h"
 #include "bench/show/dump.h"
 
@@ -207,14 +208,31 @@ static bool check_dump(const struct options *o, struct message *error)
     return dump_can_write(o->output.dump, error);
 }
 
-/* Inference saves nothing that could be recomputed. */
-static bool check_checkpoint(const struct options *o, struct message *error)
+static bool needs_step(const struct options *o, enum axis a, const char *value, struct message *error)
 {
+    return o->programs[PROGRAM_STEP] ||
+           complain(error, "--%s %s: only with a training step (--phase step)", axis_info(a)->name, value);
+}
+
+/* Inference saves nothing that could be recomputed, and drops nothing. */
+static bool check_training(const struct options *o, struct message *error)
+{
+    static const enum axis dropouts[] = {AXIS_DROPOUT, AXIS_ATTENTION_DROPOUT};
     const struct axis_values *v = &o->axes[AXIS_CHECKPOINT];
-    for (int i = 0; i < v->count && !o->programs[PROGRAM_STEP]; i++)
-        if (strcmp(axis_text(v, v->values[i]), "none") != 0)
-            return complain(error, "--checkpoint %s: only with a training step (--phase step)",
-                            axis_text(v, v->values[i]));
+    for (int i = 0; i < v->count; i++) {
+        const char *text = axis_text(v, v->values[i]);
+        if (strcmp(text, "none") != 0 && !needs_step(o, AXIS_CHECKPOINT, text, error))
+            return false;
+    }
+    for (size_t n = 0; n < sizeof dropouts / sizeof *dropouts; n++) {
+        v = &o->axes[dropouts[n]];
+        for (int i = 0; i < v->count; i++) {
+            char text[32];
+            snprintf(text, sizeof text, "%.10g", v->values[i]);
+            if (v->values[i] > 0 && !needs_step(o, dropouts[n], text, error))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -239,5 +257,5 @@ bool conflicts_check(struct options *o, struct message *error)
            kernels_choose(o, error) && crossover_check(o, error) && choose_graph(o, error) &&
            check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
            check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
-           check_checkpoint(o, error) && check_scratch(o, error);
+           check_training(o, error) && missing_check(o, error) && check_scratch(o, error);
 }

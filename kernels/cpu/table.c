@@ -50,6 +50,8 @@ static const struct kernel kernels[] = {
     ROW(add, "simd", f32, add),
     ROW(copy, "simd", f32, copy),
     ROW(fill, "simd", f32, fill),
+    ROW(dropout, "simd", f32, dropout),
+    ROW(dropout_backward, "simd", f32, dropout_backward),
     ROW_SCRATCH(mean_pool, "simd", f32, mean_pool),
     ROW(mean_pool_backward, "simd", f32, mean_pool_backward),
     ROW_SCRATCH(sum_pool, "simd", f32, sum_pool),

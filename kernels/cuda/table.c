@@ -1,6 +1,6 @@
 /*
- * The rows of the CUDA backend; the first row of an op is its default. There is no fallback backend: an op
- * without a row is an error, which backend_cuda reports.
+ * The rows of the CUDA backend; the first row of an op is its default. There is no backend below, since the
+ * host cannot run on device memory: what records an op without a row is refused (bench/cli/missing.h).
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gpu.h"
@@ -50,6 +50,8 @@ static const struct kernel kernels[] = {
     ROW(add, "cuda", f32, add),
     ROW(copy, "cuda", f32, copy),
     ROW(fill, "cuda", f32, fill),
+    ROW(dropout, "cuda", f32, dropout),
+    ROW(dropout_backward, "cuda", f32, dropout_backward),
     ROW_SCRATCH(mean_pool, "cuda", f32, mean_pool),
     ROW(mean_pool_backward, "cuda", f32, mean_pool_backward),
     ROW_SCRATCH(sum_pool, "cuda", f32, sum_pool),

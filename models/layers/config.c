@@ -62,6 +62,8 @@ const char *model_refuses(const struct model_config *c)
 {
     if (!c->attention && !c->mpnn)
         return "a layer needs attention or message passing";
+    if (c->attention_dropout > 0 && c->attention != ATTENTION_UNFUSED)
+        return "--attention-dropout needs stored probabilities: --attention unfused";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
     return c->attention && c->hidden % c->heads ? "heads must divide hidden" : NULL;

@@ -41,6 +41,8 @@ struct model_config {
     enum norm_kind norm;
     enum pool_kind pool;
     enum task_kind task;
+    double dropout;            /* probability, in training; 0: none */
+    double attention_dropout;  /* the same, of attention probabilities */
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
     const char *checkpoint;    /* as checkpoint_segments takes it */
 };

@@ -4,7 +4,8 @@
  *
  *     l = Norm(x + GIN(x)),  a = Norm(x + attention(x)),  h = l + a,  y = Norm(h + FFN(h))
  *
- * Graph transformers are h = a; GIN alone is y = l.
+ * Graph transformers are h = a; GIN alone is y = l. In training, dropout may follow GIN, attention and both
+ * linear layers of the FFN.
  */
 #include "models/layers/layers.h"
 
@@ -41,13 +42,17 @@ struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struc
 {
     struct mat h = {0};
     span_enter(t, name);
-    if (c->mpnn == MPNN_GIN)
-        h = add_norm(t, "norm_local", c->norm, x, gin(t, "gin", x, &s->adj, c->act), s);
+    if (c->mpnn == MPNN_GIN) {
+        struct mat l = dropout(t, "dropout_local", gin(t, "gin", x, &s->adj, c->act), c->dropout);
+        h = add_norm(t, "norm_local", c->norm, x, l, s);
+    }
     if (c->attention) {
-        struct mat a = attention(t, "attention", c->attention, x, s, (int)c->heads);
+        struct mat a = attention(t, "attention", c->attention, x, s, (int)c->heads, c->attention_dropout);
+        a = dropout(t, "dropout_attention", a, c->dropout);
         a = add_norm(t, "norm_attention", c->norm, x, a, s);
         h = mat_present(h) ? op(t, add, .a = h, .b = a)->y : a;
-        h = add_norm(t, "norm_out", c->norm, h, mlp(t, "ffn", h, c->ffn, c->hidden, c->act), s);
+        struct mat f = mlp(t, "ffn", h, c->ffn, c->hidden, c->act, c->dropout);
+        h = add_norm(t, "norm_out", c->norm, h, f, s);
     }
     span_leave(t);
     return h;

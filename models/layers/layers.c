@@ -33,18 +33,29 @@ void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t wid
     span_leave(t);
 }
 
+struct mat dropout(struct tape *t, const char *name, struct mat x, double p)
+{
+    if (p == 0 || !tape_config(t)->training)
+        return x;
+    uint64_t key = tape_key(t, name);
+    span_enter(t, name);
+    struct mat y = op(t, dropout, .x = x, .schedule = tape_schedule(t), .key = key, .p = p)->y;
+    span_leave(t);
+    return y;
+}
+
 struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
-               enum activation act)
+               enum activation act, double p)
 {
     span_enter(t, name);
-    struct mat h = linear(t, "up", x, hidden, act);
-    struct mat y = linear(t, "down", h, width, ACT_NONE);
+    struct mat h = dropout(t, "dropout_up", linear(t, "up", x, hidden, act), p);
+    struct mat y = dropout(t, "dropout_down", linear(t, "down", h, width, ACT_NONE), p);
     span_leave(t);
     return y;
 }
 
 static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qkv, const struct structure *s,
-                         int heads)
+                         int heads, double drop)
 {
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
@@ -54,15 +65,16 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
         return op(t, attention, .q = q, .k = k, .v = v, .graphs = s->graphs, .heads = heads)->y;
     struct mat scores = op(t, attention_scores, .q = q, .k = k, .graphs = s->graphs, .heads = heads)->s;
     struct mat p = op(t, attention_softmax, .s = scores, .graphs = s->graphs)->p;
+    p = dropout(t, "dropout", p, drop);
     return op(t, attention_values, .p = p, .v = v, .graphs = s->graphs, .heads = heads)->y;
 }
 
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
-                     const struct structure *s, int heads)
+                     const struct structure *s, int heads, double drop)
 {
     span_enter(t, name);
     struct mat qkv = linear(t, "qkv", x, 3 * x.cols, ACT_NONE);
-    struct mat y = linear(t, "out", attend(t, kind, qkv, s, heads), x.cols, ACT_NONE);
+    struct mat y = linear(t, "out", attend(t, kind, qkv, s, heads, drop), x.cols, ACT_NONE);
     span_leave(t);
     return y;
 }

@@ -31,18 +31,29 @@ void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enu
 /* Declares the parameters of a linear layer that has no rows to process. */
 void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width);
 
-/* Two linear layers with an activation in between: N x D -> N x hidden -> N x width. */
+/*
+ * Dropout with probability p, in a span `name`: keeps an entry with probability 1 - p, divided by 1 - p. Each
+ * step has a mask of its own, which depends on seed, span and step alone. Records nothing, and returns x, if
+ * p is 0 or the tape does not train.
+ */
+struct mat dropout(struct tape *t, const char *name, struct mat x, double p);
+
+/*
+ * Two linear layers with an activation in between: N x D -> N x hidden -> N x width; dropout with probability
+ * p after both.
+ */
 struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
-               enum activation act);
+               enum activation act, double p);
 
 /*
  * Multi-head self-attention: projections with bias to query, key and value, scale (D / heads)^-1/2, softmax,
  * output projection with bias (Vaswani et al., "Attention is all you need", 2017). Dense attention is over
  * all nodes of the same graph; sparse attention over a node's senders, and zero for a node without any
- * (Dwivedi and Bresson, "A generalization of transformer networks to graphs", 2021).
+ * (Dwivedi and Bresson, "A generalization of transformer networks to graphs", 2021). `drop` is the
+ * probability of dropout of the attention's probabilities.
  */
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
-                     const struct structure *s, int heads);
+                     const struct structure *s, int heads, double drop);
 
 /* MLP(x_i + sum of x_j over edges from j to i): GIN with eps = 0 (Xu et al., "How powerful are graph neural
  * networks?", 2019). The multi-layer perceptron has width D throughout. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "kernels/arithmetic.h"
 #include "models/layers/encoder.h"
 #include "models/tape/tape_internal.h"
 
@@ -89,4 +90,32 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     }
     tape_keep(t, r.output);
     return r;
+}
+
+static enum op missing_of(const struct program *p, const struct backend *b)
+{
+    for (int i = 0; i < p->count; i++)
+        if (!op_info(p->entries[i].op)->host && !backend_kernel(b, p->entries[i].op, MODEL_DTYPE, NULL))
+            return p->entries[i].op;
+    return OPS;
+}
+
+/* The ops do not depend on the graph, nor on the number of layers beyond the second. */
+enum op program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
+{
+    const struct graph_config graph = {.family = "er", .nodes = 64, .degree = 2, .graphs = 1};
+    const struct tape_config tape = {.backend = &backend_ref, .dtype = MODEL_DTYPE, .threads = 1};
+    struct model_config few = *c;
+    struct batch batch;
+    char error[256];
+    few.layers = min_of(c->layers, 2);
+    few.checkpoint = checkpoint_segments(c->checkpoint, c->layers) > 1 ? "layer" : NULL;
+    if (!batch_shape(&batch, &graph, error, sizeof error))
+        tape_contract("%s", error);
+    struct recording r = program_record(kind, &few, &batch, NULL, tape);
+    enum op missing = missing_of(&r.tape->init, b);
+    missing = missing == OPS ? missing_of(&r.tape->main, b) : missing;
+    tape_free(r.tape);
+    batch_free(&batch);
+    return missing;
 }

@@ -21,6 +21,11 @@ static uint64_t key_of(const struct tape *t, struct mat m)
     return rng_key(t->config.seed, t->storages[m.storage].name);
 }
 
+uint64_t tape_key(struct tape *t, const char *name)
+{
+    return rng_key(t->config.seed, span_path(t, name));
+}
+
 static struct mat declare_uniform(struct tape *t, enum category category, const char *name, int64_t rows,
                                   int64_t cols, double bound)
 {

@@ -12,16 +12,24 @@ static struct mat zeros(struct tape *t, int64_t elements, const char *name)
     return m;
 }
 
+struct mat tape_schedule(struct tape *t)
+{
+    if (!mat_present(t->schedule)) {
+        t->start = arena_alloc(t->metadata, 2 * sizeof *t->start);
+        t->schedule = tape_storage(t, MEMORY_OPTIMIZER, F64, 1, 2, "adamw.schedule");
+        t->storages[t->schedule.storage].from = t->start;
+    }
+    return t->schedule;
+}
+
 void tape_adamw(struct tape *t, const struct adamw *c)
 {
     t->phase = PHASE_OPTIMIZER;
     span_enter(t, "adamw");
     struct mat p = tape_whole(t, MEMORY_PARAMETERS), g = tape_whole(t, MEMORY_GRADIENTS);
     struct mat m = zeros(t, p.cols, "adamw.m"), v = zeros(t, p.cols, "adamw.v");
-    double *start = arena_alloc(t->metadata, 2 * sizeof *start);
-    start[1] = c->lr;
-    struct mat schedule = tape_storage(t, MEMORY_OPTIMIZER, F64, 1, 2, "adamw.schedule");
-    t->storages[schedule.storage].from = start;
+    struct mat schedule = tape_schedule(t);
+    t->start[1] = c->lr;
     op(t, advance, .schedule = schedule);
     op(t, adamw, .p = p, .m = m, .v = v, .g = g, .schedule = schedule, .beta1 = c->beta1, .beta2 = c->beta2,
        .eps = c->eps, .decay = c->decay);

@@ -87,6 +87,12 @@ RULE(add)
     grad_pass(t, a->b, dy);
 }
 
+RULE(dropout)
+{
+    op(t, dropout_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .schedule = a->schedule,
+       .key = a->key, .p = a->p);
+}
+
 RULE(mean_pool)
 {
     op(t, mean_pool_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .graphs = a->graphs);
@@ -134,6 +140,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(sparse_attention)
         APPLY(spmm)
         APPLY(add)
+        APPLY(dropout)
         APPLY(mean_pool)
         APPLY(sum_pool)
         APPLY(max_pool)

@@ -116,6 +116,15 @@ struct adamw {
 };
 void tape_adamw(struct tape *t, const struct adamw *c);
 
+/*
+ * The schedule [t, lr] of AdamW, for ops that differ from step to step: t counts the steps before this one
+ * until AdamW advances it, at the end. Zero, and never advanced, on a tape without AdamW.
+ */
+struct mat tape_schedule(struct tape *t);
+
+/* The random stream of a name in the current span. */
+uint64_t tape_key(struct tape *t, const char *name);
+
 /* --- parameters */
 
 int tape_parameter_count(const struct tape *t);

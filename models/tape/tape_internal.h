@@ -52,8 +52,10 @@ struct tape {
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
     void *arena;
-    void *graph; /* the captured program; null: not captured */
-    bool traced; /* a profiler is attached: replays report ranges */
+    struct mat schedule; /* of AdamW; absent until it is asked for */
+    double *start;       /* its initial value */
+    void *graph;         /* the captured program; null: not captured */
+    bool traced;         /* a profiler is attached: replays report ranges */
     struct cancel cancel;
 };
 

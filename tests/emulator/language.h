@@ -107,6 +107,12 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
         config, (const void *)kernel, [=] { std::apply(kernel, copies); }, sizeof copies);
 }
 
+/* Rounded before anything is added to it. */
+static inline float __fmul_rn(float a, float b)
+{
+    return a * b;
+}
+
 /* Host compilers only have templates for these. */
 static inline double max(double a, double b)
 {

@@ -175,8 +175,8 @@ def make_heat(times: int = 9) -> None:
 LAYER_COUNT, HIDDEN, INNER, FEATURES, CLASSES = 2, 96, 192, 16, 16
 
 
-def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph") -> r.Model:
-    return r.Model(*r.PRESETS[name], LAYER_COUNT, HEADS, "gelu", norm, pool, task)
+def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph", **others) -> r.Model:
+    return r.Model(*r.PRESETS[name], LAYER_COUNT, HEADS, "gelu", norm, pool, task, **others)
 
 
 # Together they cover every norm but none, every pool and both tasks.
@@ -186,6 +186,7 @@ MODELS = {
     "gin": preset("gin", task="node"),
     "gps": preset("gps", norm="batch"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
+    "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
 }
 
 
@@ -223,7 +224,7 @@ def make_model(case: str) -> None:
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.run_model(parameters, MODELS[case], features, BATCH)
+        output = r.run_model(parameters, MODELS[case], features, BATCH, r.Masks(SEED, step))
         loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())

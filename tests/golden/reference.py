@@ -22,6 +22,13 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-5, 1e-4  # for float32; ten times larger for a single row
 
+# Dropout of a matrix, whose site has this name, at these positions (None: in the order of its entries).
+Drop = Callable[..., Tensor]
+
+
+def keep(site: str, x: Tensor, position: np.ndarray | None = None) -> Tensor:
+    return x
+
 
 @dataclass(frozen=True)
 class Structure:
@@ -60,8 +67,9 @@ def linear(p: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
     return x @ p[name + "weight"].T + p[name + "bias"]
 
 
-def mlp(p: dict[str, Tensor], name: str, x: Tensor, act: str) -> Tensor:
-    return linear(p, name + "down.", ACTIVATIONS[act](linear(p, name + "up.", x)))
+def mlp(p: dict[str, Tensor], name: str, x: Tensor, act: str, drop: Drop = keep) -> Tensor:
+    h = drop(name + "dropout_up", ACTIVATIONS[act](linear(p, name + "up.", x)))
+    return drop(name + "dropout_down", linear(p, name + "down.", h))
 
 
 def sum_rows(rows: Tensor, to: Tensor, count: int) -> Tensor:
@@ -104,33 +112,48 @@ def norm(p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, ep
     return NORMS[kind](x, s, eps) * p[name + "weight"] + p[name + "bias"]
 
 
-def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
-    """N x H x dh: the nodes of a graph attend to one another."""
-    parts = []
+def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = keep, site: str = "") -> Tensor:
+    """N x H x dh: the nodes of a graph attend to one another.
+
+    The probabilities of all graphs are a matrix with a row for each head: graph after graph, each an n x n block.
+    """
+    parts, before, pairs = [], 0, sum(n * n for n in s.sizes)
+    row = np.arange(q.shape[1])[:, None, None] * pairs
     for of_graph in zip(*(t.split(s.sizes) for t in (q, k, v))):
         query, key, value = (t.transpose(0, 1) for t in of_graph)
-        scores = query @ key.transpose(1, 2) / sqrt(q.shape[2])
-        parts.append((scores.softmax(dim=2) @ value).transpose(0, 1))
+        share = (query @ key.transpose(1, 2) / sqrt(q.shape[2])).softmax(dim=2)
+        n = share.shape[1]
+        share = drop(site, share, row + before + np.arange(n * n).reshape(n, n))
+        parts.append((share @ value).transpose(0, 1))
+        before += n * n
     return torch.cat(parts)
 
 
-def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure) -> Tensor:
-    """N x H x dh: a node attends to its in-neighbours; zero without any."""
+def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = keep, site: str = "") -> Tensor:
+    """N x H x dh: a node attends to its in-neighbours; zero without any.
+
+    The probabilities are a matrix with a row for each edge, by receiver and then by sender.
+    """
     scores = (q[s.receiver] * k[s.sender]).sum(2) / sqrt(q.shape[2])
     largest = scores.new_full(q.shape[:2], -torch.inf)
     receiver = s.receiver[:, None].expand_as(scores)
     largest = largest.scatter_reduce(0, receiver, scores.detach(), "amax")
     weight = torch.exp(scores - largest[s.receiver])
     share = weight / sum_rows(weight, s.receiver, len(q))[s.receiver]
+    rank = np.empty(len(share), np.int64)
+    rank[np.lexsort((s.sender, s.receiver))] = np.arange(len(share))
+    share = drop(site, share, rank[:, None] * q.shape[1] + np.arange(q.shape[1]))
     return sum_rows(share[:, :, None] * v[s.sender], s.receiver, len(q))
 
 
 ATTENTIONS = {"dense": dense_attention, "unfused": dense_attention, "sparse": sparse_attention}
 
 
-def attention(p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, heads: int) -> Tensor:
+def attention(
+    p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, heads: int, drop: Drop = keep
+) -> Tensor:
     qkv = linear(p, name + "qkv.", x).chunk(3, dim=1)
-    y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s)
+    y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s, drop, name + "dropout")
     return linear(p, name + "out.", y.flatten(1))
 
 
@@ -188,6 +211,8 @@ class Model:
     pool: str = "mean"
     task: str = "graph"
     eps: float = 1e-5
+    dropout: float = 0.0
+    attention_dropout: float = 0.0
 
 
 PRESETS = {
@@ -209,32 +234,59 @@ def model_of(entry: dict) -> Model:
     return m
 
 
-def layer(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) -> Tensor:
+@dataclass(frozen=True)
+class Masks:
+    """The masks of dropout in a step, from 0 (kernels/mask.h)."""
+
+    seed: int
+    step: int
+
+    def drop(self, p: float) -> Drop:
+        """Dropout with this probability: what is kept is divided by 1 - p."""
+
+        def dropped(site: str, x: Tensor, position: np.ndarray | None = None) -> Tensor:
+            at = np.arange(x.numel()).reshape(x.shape) if position is None else position
+            numbers = random_halves(random_bits(self.seed, site, self.step + 1)[-1:], at.astype(np.uint64))
+            return torch.where(torch.tensor(numbers >= int(p * 2**32)), x / (1 - p), 0.0)
+
+        return dropped if p > 0 else keep
+
+
+def layer(
+    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, masks: Masks = Masks(0, 0)
+) -> Tensor:
+    drop = masks.drop(m.dropout)
+
     def add_norm(place: str, a: Tensor, b: Tensor) -> Tensor:
         return norm(p, f"{name}{place}.", m.norm, a + b, s, m.eps)
 
     branches = []
     if m.mpnn == "gin":
-        branches.append(add_norm("norm_local", x, gin(p, name + "gin.", x, s, m.act)))
+        y = gin(p, name + "gin.", x, s, m.act)
+        branches.append(add_norm("norm_local", x, drop(name + "dropout_local", y)))
     if m.attention == "none":
         return branches[0]
-    y = attention(p, name + "attention.", m.attention, x, s, m.heads)
-    branches.append(add_norm("norm_attention", x, y))
+    y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout))
+    branches.append(add_norm("norm_attention", x, drop(name + "dropout_attention", y)))
     h = torch.stack(branches).sum(0)
-    return add_norm("norm_out", h, mlp(p, name + "ffn.", h, m.act))
+    return add_norm("norm_out", h, mlp(p, name + "ffn.", h, m.act, drop))
 
 
-def head_input(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
+def head_input(
+    p: dict[str, Tensor], m: Model, features: Tensor, s: Structure, masks: Masks = Masks(0, 0)
+) -> Tensor:
     """The head's output for each graph or node, depending on the task."""
     x = linear(p, "input.", features)
     for index in range(1, m.layers + 1):
-        x = layer(p, f"layer{index}.", m, x, s)
+        x = layer(p, f"layer{index}.", m, x, s, masks)
     return pool(m.pool, x, s) if m.task == "graph" else x
 
 
-def run_model(p: dict[str, Tensor], m: Model, features: Tensor, s: Structure) -> Tensor:
+def run_model(
+    p: dict[str, Tensor], m: Model, features: Tensor, s: Structure, masks: Masks = Masks(0, 0)
+) -> Tensor:
     """One row per graph or node."""
-    return linear(p, "head.", head_input(p, m, features, s))
+    return linear(p, "head.", head_input(p, m, features, s, masks))
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)
@@ -257,6 +309,12 @@ def random_bits(seed: int, name: str, count: int) -> np.ndarray:
     """The first 64-bit words of a name's stream."""
     counter = np.arange(1, count + 1, dtype=np.uint64)
     return _mix(_key(seed, name) + counter * np.uint64(0x9E3779B97F4A7C15))
+
+
+def random_halves(key: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """The number at each position of a stream: the lower half of a 64-bit word at even ones, then the upper half."""
+    word = _mix(key + (position // np.uint64(2) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    return np.where(position % np.uint64(2) == 1, word >> np.uint64(32), word & np.uint64(0xFFFFFFFF))
 
 
 def uniform(seed: int, name: str, rows: int, cols: int, bound: float = 1.0) -> np.ndarray:

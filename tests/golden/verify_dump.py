@@ -83,11 +83,13 @@ def floors_of(p: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor, targ
 
 def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
     """The step in PyTorch, and the floors of its errors."""
-    entry = json.loads((directory / "config.json").read_text())["model"]
+    config = json.loads((directory / "config.json").read_text())
+    entry = config["model"]
     m, inputs = r.model_of(entry), load(directory, "input")
     parameters = load_parameters(directory, entry["parameters"], dtype)
     features = torch.tensor(inputs["features"], dtype=dtype)
-    rows = r.head_input(parameters, m, features, load_structure(directory, inputs))
+    structure, masks = load_structure(directory, inputs), r.Masks(config["seed"], 0)
+    rows = r.head_input(parameters, m, features, structure, masks)
     output, floors = r.linear(parameters, "head.", rows), Floors(0.0, 0.0)
     if m.task == "node":
         loss = r.cross_entropy(output, torch.tensor(inputs["labels"]))
