@@ -17,7 +17,7 @@ enum { BLOCK = 1 << 20, AT_ONCE = 1 << 30 /* of zlib */ };
 static bool fail(struct text_lines *l, bool line, const char *format, va_list arguments)
 {
     char number[32] = "";
-    if (line)
+    if (line && l->number > 0)
         snprintf(number, sizeof number, ":%" PRId64, l->number);
     int length = snprintf(l->error, l->error_size, "%.200s%s: ", l->path, number);
     if (length < (int)l->error_size)

@@ -15,7 +15,11 @@ struct words {
 
 static inline struct words words_of(const char *line, const char *end)
 {
-    return (struct words){.at = line, .end = end};
+    struct words w;
+    w.at = line;
+    w.end = end;
+    w.reason[0] = '\0';
+    return w;
 }
 
 /* Blanks and tabs. */

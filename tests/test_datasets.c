@@ -200,6 +200,27 @@ static void texts_are_tables(void **state)
                         ":2: the line has a NUL byte: this is not a text file");
 }
 
+/* In each kind of file a line that is too long is refused, whatever is in it. */
+static void long_lines_are_refused(void **state)
+{
+    enum { SIZE = 2 << 20 };
+    static char text[SIZE + 1];
+    const struct test_file *temp = *state;
+    char shown[GRAPH_SHOWN];
+    memset(text, '1', SIZE);
+    memcpy(text, "1\n", 2);
+    const struct folder of_tu[] = {
+        {{"1, 1\n", text}, false, "/X_graph_indicator.txt:2: the line is longer than 1 MiB"},
+        {{text + 2, "1\n"}, false, "/X_A.txt:1: the line is longer than 1 MiB"}};
+    check(temp, tu, of_tu, LENGTH(of_tu));
+    const struct folder of_ogb[] = {
+        {{"", text, "0\n"}, false, "/num-node-list.csv.gz:2: the line is longer than 1 MiB"},
+        {{"", "1\n1\n", text}, false, "/edge.csv.gz: the file ends after 0 of the 1 edges of graph 0"},
+        {{text + 2, "1\n", "1\n"}, false, "/edge.csv.gz:1: the line is longer than 1 MiB"}};
+    check(temp, ogb, of_ogb, LENGTH(of_ogb));
+    assert_string_equal(table_shown(temp, "x.csv", text, SIZE, shown), ":2: the line is longer than 1 MiB");
+}
+
 #define NPY(version, length, header) "\x93NUMPY" version length header
 #define VERSION1(length, header)     NPY("\1\0", length "\0", header)
 
@@ -250,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folders_of_tudataset), cmocka_unit_test(folders_of_ogb),
         cmocka_unit_test(tables_are_found),     cmocka_unit_test(texts_are_tables),
-        cmocka_unit_test(npy_files_are_tables),
+        cmocka_unit_test(npy_files_are_tables), cmocka_unit_test(long_lines_are_refused),
     };
     return cmocka_run_group_tests_name("data sets", tests, test_file_open, test_file_close);
 }
