@@ -394,6 +394,13 @@ static void test_when_encodings_pay_off(void **state)
         "- Of 2 encodings timed beside a training step the last to pay off (1000 nodes) is less than 1 % "
         "of the time after 20 steps.\n");
     assert_not_said(rows_of(encoding_row("lap:16", 500, 1, 0.01), NULL, NULL), "pay off");
+    struct row *only = encoding_row("lap:16", 500, 0.01, 0.01);
+    row_set_count(only, "encoding.break_even_step", 1);
+    set_step(only, 0.1, 0.01, 1e9);
+    assert_said(
+        rows_of(only, NULL, NULL),
+        "- The only encoding timed beside a training step (500 nodes) is less than 1 % of the time after 1 "
+        "step.\n");
 }
 
 static void test_parts(void **state)

@@ -242,14 +242,13 @@ def table(args):
     return document
 
 
-# Names in --profile of the parts of a layer that correspond to an operation of torch_ops, forward and backward.
+# The part of a layer and the ops in its profile that correspond to an operation of torch_ops, forward and backward.
 PARTS = {
     "aggregate": (["gin spmm"], ["gin spmm_backward"]),
     "sparse_attention": (["attention sparse_attention"], ["attention sparse_attention_backward"]),
     "layer_norm": (["norm_out add_layer_norm"], ["norm_out layer_norm_backward"]),
     "ffn": (["ffn.up linear", "ffn.down linear"], ["ffn.up linear_backward", "ffn.down linear_backward"]),
 }
-UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 class GtmarkOp:
@@ -257,18 +256,20 @@ class GtmarkOp:
 
     def __init__(self, args, name, kind, shape, scratch):
         forward, backward = PARTS[name]
-        self.parts = forward + (backward if kind == "forward+backward" else [])
+        both = kind == "forward+backward"
+        self.parts = forward + (backward if both else [])
+        self.program = "step" if both else "forward"
+        self.output = f"{scratch}/ours.json"
         axes = {"model": "gps_sparse", "layers": 1, "nodes": shape.nodes, "degree": shape.edges / shape.nodes,
                 "hidden": shape.hidden, "heads": shape.heads}
-        self.command = [*command(args, "step" if backward and len(self.parts) > len(forward) else "forward", axes),
-                        "--profile", "--runs", "10", "--output", f"{scratch}/ours.json"]
+        self.command = [*command(args, self.program, axes), "--profile", "--runs", "10", "--output", self.output]
 
     def median(self):
-        times = {}
-        for line in call(self.command).splitlines():
-            row = re.match(r"  (\S.*?)  +(\d+) +([\d.]+) (s|ms|µs|ns) ", line)
-            if row:
-                times[row[1]] = float(row[3]) * UNITS[row[4]] / int(row[2])
+        call(self.command)
+        with open(self.output, encoding="utf-8") as file:
+            profile = json.load(file)["rows"][0][self.program]["profile"]
+        times = {f"{span.removeprefix('layer1.')} {op}": seconds
+                 for span, op, seconds in zip(profile["span"], profile["op"], profile["seconds"])}
         return sum(times[part] for part in self.parts)
 
 
