@@ -384,6 +384,11 @@ int64_t op_flops(enum op op, const void *args)
     int64_t dims[DIMS];
     char error[1];
     op_bind(op, args, dims, error, sizeof error);
+    return op_flops_bound(op, args, dims);
+}
+
+int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS])
+{
     wide flops = entry(op)->flops(args, dims);
     return flops > INT64_MAX ? -1 : (int64_t)flops;
 }

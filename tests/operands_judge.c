@@ -1,8 +1,11 @@
 /* Errors relative to the oracle: see operands.h. */
 #include "tests/operands.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+static const double gradient_limit = 1e-4; /* in float */
 
 static double difference_norm(struct mat a, struct mat r)
 {
@@ -15,26 +18,47 @@ static double difference_norm(struct mat a, struct mat r)
     return sqrt(sum);
 }
 
+/* Whether a gradient is a sum over the rows of the others, as those of parameters are, whose entries are
+ * larger.
+ */
+static bool is_sum(const struct operand *p)
+{
+    return p->rows != DIM_N;
+}
+
+/*
+ * The least gradient that errors are relative to, as a share of the usual size of its kind. The rounding
+ * errors of a sum of N terms in float grow as sqrt(N), relative to its usual size, however small it is.
+ */
+static double least_share(const struct operand *p, int64_t terms)
+{
+    return is_sum(p) ? fmax(1e-2, 1.5 * FLT_EPSILON / gradient_limit * sqrt((double)terms)) : 1e-2;
+}
+
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
 {
     const struct op_info *info = op_info(oracle->sample.op);
-    double gradients = 0, entries = 0, largest = 0;
+    double gradients[2] = {0}, entries[2] = {0}, largest = 0;
     *worst = "";
-    for (int i = 0; i < info->operand_count; i++)
-        if (info->operands[i].role == ROLE_GRAD) {
-            struct mat r = *operand_mat(&info->operands[i], &oracle->args);
-            gradients = hypot(gradients, mat_norm(r));
-            entries += (double)mat_size(r);
-        }
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (p->role != ROLE_GRAD)
+            continue;
+        struct mat r = *operand_mat(p, &oracle->args);
+        gradients[is_sum(p)] = hypot(gradients[is_sum(p)], mat_norm(r));
+        entries[is_sum(p)] += (double)mat_size(r);
+    }
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *p = &info->operands[i];
         if (!operand_is_mat(p) || !operand_writes(p) || !mat_present(*operand_mat(p, &oracle->args)))
             continue;
         struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
         double size = mat_norm(r);
-        if (p->role == ROLE_GRAD)
-            size = fmax(size, 1e-2 * gradients * sqrt((double)mat_size(r) / entries));
-        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? 1e-4 : 1e-5;
+        if (p->role == ROLE_GRAD) {
+            double usual = gradients[is_sum(p)] / sqrt(entries[is_sum(p)]);
+            size = fmax(size, least_share(p, oracle->sample.dims[DIM_N]) * usual * sqrt((double)mat_size(r)));
+        }
+        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? gradient_limit : 1e-5;
         double difference = difference_norm(a, r);
         double error = difference == 0 ? 0 : difference / size / limit;
         if (!(error <= largest)) {

@@ -260,7 +260,8 @@ static void print_break_even(FILE *out, const struct facts *facts)
         fprintf(out, "Of %zu encodings timed beside a training step the last to pay off (%s)", count, name);
     else
         fprintf(out, "The only encoding timed beside a training step (%s)", name);
-    fprintf(out, " is less than 1 %% of the time after %lld step%s.\n", (long long)most, most == 1 ? "" : "s");
+    fprintf(out, " is less than 1 %% of the time after %lld step%s.\n", (long long)most,
+            most == 1 ? "" : "s");
 }
 
 void sentences_encodings(FILE *out, const struct facts *facts)

@@ -107,6 +107,9 @@ void row_add_reason(struct row *row, const char *path, const char *text)
 
 bool reason_is_used(const struct row *row, const struct reason *reason)
 {
+    const struct field *only = schema_find(reason->path);
+    if (only)
+        return row->cells[only - schema_fields].state == CELL_NULL;
     for (size_t i = 0; i < schema_fields_count; i++)
         if (row->cells[i].state == CELL_NULL &&
             field_is_under(&schema_fields[i], reason->path, reason->length))
@@ -208,22 +211,37 @@ static bool has_any(const struct row *row, const char *group, size_t near)
     return false;
 }
 
+/* The length of the shortest group that field i is in and that has no field in the row; else of its path. */
+static size_t unset_length(const struct row *row, size_t i)
+{
+    char group[SCHEMA_PATH];
+    memcpy(group, schema_fields[i].path, schema_fields[i].length + 1);
+    for (char *dot = strchr(group, '.'); dot; dot = strchr(dot + 1, '.')) {
+        *dot = '\0';
+        if (!has_any(row, group, i))
+            return (size_t)(dot - group);
+        *dot = '.';
+    }
+    return schema_fields[i].length;
+}
+
+/* One reason for a whole group. */
 void row_set_rest_null(struct row *row, const char *reason)
 {
     for (size_t i = 0; i < schema_fields_count; i++) {
         char path[SCHEMA_PATH];
         if (row->cells[i].state != CELL_UNSET)
             continue;
-        memcpy(path, schema_fields[i].path, schema_fields[i].length + 1);
-        /* The shortest prefix with no field in the row: one reason for a whole group. */
-        for (char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
-            *dot = '\0';
-            if (!has_any(row, path, i))
-                break;
-            *dot = '.';
-        }
-        row_set_null(row, path, reason);
+        size_t length = unset_length(row, i);
+        memcpy(path, schema_fields[i].path, length);
+        path[length] = '\0';
+        row->cells[i].state = CELL_NULL;
+        for (size_t j = i + 1; length < schema_fields[i].length && j < schema_fields_count; j++)
+            if (field_is_under(&schema_fields[j], path, length))
+                row->cells[j].state = CELL_NULL;
+        row_add_reason(row, path, reason);
     }
+    changed(row);
 }
 
 const struct cell *row_set_cell(const struct row *row, const struct field *field)

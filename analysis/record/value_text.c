@@ -64,7 +64,7 @@ struct value *value_load(const char *path, char *error)
 void value_format_real(char text[VALUE_REAL_TEXT], double real)
 {
     snprintf(text, VALUE_REAL_TEXT, "%.15g", real);
-    if (isinf(strtod(text, NULL))) /* rounded up from close to DBL_MAX */
+    if (fabs(real) > 1.7e308 && isinf(strtod(text, NULL))) /* rounded up from close to DBL_MAX */
         snprintf(text, VALUE_REAL_TEXT, "%.17g", real);
     char *exponent = strchr(text, 'e');
     if (scan_is_integer(text))
@@ -86,20 +86,29 @@ char *value_print(const struct value *v)
     return text;
 }
 
-void value_write_text(const char *text, size_t length, FILE *out)
+/* Writes a character that JSON escapes. */
+static void write_escape(unsigned char c, FILE *out)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
+    const char *known = memchr(plain, c, sizeof plain - 1);
+    if (known)
+        fprintf(out, "\\%c", escaped[known - plain]);
+    else
+        fprintf(out, "\\u%04x", c);
+}
+
+void value_write_text(const char *text, size_t length, FILE *out)
+{
+    const char *written = text, *end = text + length;
     putc_unlocked('"', out);
-    for (const char *at = text, *end = text + length; at < end; at++) {
-        const char *known =
-            (unsigned char)*at >= ' ' && *at != '"' && *at != '\\' ? NULL : strchr(plain, *at);
-        if (known)
-            fprintf(out, "\\%c", escaped[known - plain]);
-        else if ((unsigned char)*at < ' ')
-            fprintf(out, "\\u%04x", (unsigned)*at);
-        else
-            putc_unlocked(*at, out);
+    for (const char *at = text; at < end; at++) {
+        if ((unsigned char)*at >= ' ' && *at != '"' && *at != '\\')
+            continue;
+        fwrite_unlocked(written, 1, (size_t)(at - written), out);
+        write_escape((unsigned char)*at, out);
+        written = at + 1;
     }
+    fwrite_unlocked(written, 1, (size_t)(end - written), out);
     putc_unlocked('"', out);
 }
 

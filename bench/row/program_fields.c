@@ -1,10 +1,10 @@
 #include "bench/row/program_fields.h"
 
-#include <stdio.h>
+#include <string.h>
 
 const char *program_path(char text[SCHEMA_PATH], enum program_kind kind, const char *field)
 {
-    snprintf(text, SCHEMA_PATH, "%s.%s", program_name(kind), field);
+    stpcpy(stpcpy(stpcpy(text, program_name(kind)), "."), field);
     return text;
 }
 

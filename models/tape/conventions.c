@@ -30,22 +30,15 @@ static wide seed_act(int act)
     return cost[act];
 }
 
-/* What the formulas of an op need: its arguments, its sizes, its own formula. */
-struct call_sizes {
-    const void *args;
-    int64_t dims[DIMS];
-    wide full; /* -1 beyond 63 bits */
-};
-
 /* clang-format off */
-#define FULL   s->full
+#define FULL   e->flops
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
 #define COUNT(name, seed, torch, fvcore, deepspeed, why)                                                        \
-    static wide count_##name(enum convention c, const struct call_sizes *s)                                     \
+    static wide count_##name(enum convention c, const struct entry *e)                                          \
     {                                                                                                           \
-        const struct name##_args *a = s->args;                                                                  \
-        const wide N = s->dims[DIM_N], M = s->dims[DIM_M], D = s->dims[DIM_D], H = s->dims[DIM_H],              \
-                   E = s->dims[DIM_E], P = s->dims[DIM_P];                                                      \
+        const struct name##_args *a = e->args;                                                                  \
+        const wide N = e->dims[DIM_N], M = e->dims[DIM_M], D = e->dims[DIM_D], H = e->dims[DIM_H],              \
+                   E = e->dims[DIM_E], P = e->dims[DIM_P];                                                      \
         (void)a, (void)N, (void)M, (void)D, (void)H, (void)E, (void)P;                                          \
         return c == CONVENTION_SEED ? seed : c == CONVENTION_TORCH ? torch                                      \
              : c == CONVENTION_FVCORE ? fvcore : c == CONVENTION_DEEPSPEED ? deepspeed : FULL;                  \
@@ -54,7 +47,7 @@ struct call_sizes {
 #undef COUNT
 
 static const struct {
-    wide (*count)(enum convention c, const struct call_sizes *s);
+    wide (*count)(enum convention c, const struct entry *e);
     const char *why;
 } counts[OPS] = {
 #define COUNT(name, seed, torch, fvcore, deepspeed, why) [OP_##name] = {count_##name, why},
@@ -79,14 +72,11 @@ const char *convention_reason(enum op op)
 
 int64_t convention_flops(enum convention c, const struct entry *e)
 {
-    struct call_sizes s = {.args = e->args, .full = e->flops};
-    char error[1];
     if (c == CONVENTION_FULL || (c == CONVENTION_SEED && !counts[e->op].count))
         return e->flops;
     if (!counts[e->op].count || (conventions[c].forward_only && e->phase != PHASE_FORWARD))
         return 0;
-    op_bind(e->op, e->args, s.dims, error, sizeof error);
-    wide flops = counts[e->op].count(c, &s);
+    wide flops = counts[e->op].count(c, e);
     return flops < 0 || flops > INT64_MAX ? -1 : (int64_t)flops;
 }
 

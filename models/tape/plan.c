@@ -25,7 +25,7 @@ static int64_t aligned(const struct tape *t, int64_t bytes)
 /* A dynamic storage with the first and last entry that uses it. */
 struct life {
     int storage, first, last;
-    int64_t bytes, offset;
+    int64_t bytes, offset, end; /* end: offset + bytes */
 };
 
 static void use(struct life *lives, const struct tape *t, struct mat m, int entry)
@@ -58,7 +58,7 @@ static struct life *lifetimes(const struct tape *t)
 
 static int larger_first(const void *a, const void *b)
 {
-    const struct life *x = a, *y = b;
+    const struct life *x = *(struct life *const *)a, *y = *(struct life *const *)b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->storage - y->storage;
@@ -66,46 +66,45 @@ static int larger_first(const void *a, const void *b)
 
 /*
  * The offset of the smallest sufficient gap between the placed storages (ordered by offset) whose lifetimes
- * overlap.
+ * overlap. Without branches that depend on the lifetimes, since no processor can predict them.
  */
-static int64_t smallest_gap(const struct life *l, struct life *const *placed, int count, bool reuse)
+static int64_t smallest_gap(const struct life *l, const struct life *placed, int count, bool reuse)
 {
     int64_t end = 0, best = -1, best_size = INT64_MAX;
-    for (int i = 0; i < count; i++) {
-        const struct life *p = placed[i];
-        if (reuse && (p->last < l->first || l->last < p->first))
-            continue;
+    for (const struct life *p = placed; p < placed + count; p++) {
+        bool apart = reuse & ((p->last < l->first) | (l->last < p->first));
         int64_t gap = p->offset - end;
-        if (gap >= l->bytes && gap < best_size)
+        if (!apart & (gap >= l->bytes) & (gap < best_size))
             best = end, best_size = gap;
-        if (add_bytes(p->offset, p->bytes) > end)
-            end = add_bytes(p->offset, p->bytes);
+        int64_t after = apart ? 0 : p->end;
+        end = after > end ? after : end;
     }
     return best >= 0 ? best : end;
 }
 
 /* Places the dynamic storages starting at `base` and returns the end of the arena. */
-static int64_t place(struct tape *t, const struct life *lives, int64_t base)
+static int64_t place(struct tape *t, struct life *lives, int64_t base)
 {
-    struct life *order = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *order);
-    struct life **placed = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *placed);
+    struct life **order = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *order);
+    struct life *placed = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *placed);
     int count = 0;
     for (int i = 1; i < t->storage_count; i++)
         if (lives[i].first >= 0)
-            order[count++] = lives[i];
+            order[count++] = &lives[i];
     qsort(order, (size_t)count, sizeof *order, larger_first);
 
     int64_t end = 0;
     for (int n = 0; n < count; n++) {
-        struct life *l = &order[n];
+        struct life *l = order[n];
         l->offset = smallest_gap(l, placed, n, !t->config.no_reuse);
+        l->end = add_bytes(l->offset, l->bytes);
         t->storages[l->storage].offset = add_bytes(base, l->offset);
         int at = n;
-        for (; at > 0 && placed[at - 1]->offset > l->offset; at--)
-            placed[at] = placed[at - 1];
-        placed[at] = l;
-        if (add_bytes(l->offset, l->bytes) > end)
-            end = add_bytes(l->offset, l->bytes);
+        while (at > 0 && placed[at - 1].offset > l->offset)
+            at--;
+        memmove(placed + at + 1, placed + at, (size_t)(n - at) * sizeof *placed);
+        placed[at] = *l;
+        end = l->end > end ? l->end : end;
     }
     return add_bytes(base, end);
 }
@@ -188,7 +187,7 @@ const struct plan *tape_plan(struct tape *t)
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (category_persistent(c))
             end = place_category(t, c, end);
-    const struct life *lives = lifetimes(t);
+    struct life *lives = lifetimes(t);
     int64_t initial = place_initial(t, lives, end), running = place(t, lives, end);
     t->plan.arena = initial > running ? initial : running;
     measure(t, lives);

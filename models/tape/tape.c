@@ -231,7 +231,8 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     struct entry *e = &program->entries[program->count++];
     *e = (struct entry){
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
-    e->flops = op_flops(op, copy);
+    memcpy(e->dims, dims, sizeof dims);
+    e->flops = op_flops_bound(op, copy, dims);
     e->bytes = op_bytes(op, copy);
     e->written = op_bytes_written(op, copy);
     e->no_reuse = op_bytes_no_reuse(op, copy);

@@ -219,6 +219,7 @@ struct entry {
     const char *span;
     const struct kernel *kernel;
     void *args;
+    int64_t dims[DIMS]; /* by op_bind */
     struct mat scratch;
     bool prepared; /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
     int64_t flops, bytes, written, no_reuse; /* by op_flops and op_bytes...; -1 beyond 63 bits */
