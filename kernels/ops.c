@@ -91,6 +91,7 @@ struct op_row {
 #define INDEX(size)               .values = VALUES_INDEX, .limit = DIM_##size
 #define SCHEDULE                  .values = VALUES_SCHEDULE
 #define ACTIVATION                .values = VALUES_ACTIVATION
+#define DISTINCT                  .values = VALUES_DISTINCT
 #define SAMPLE(model, test)       .typical = model, .moderate = test
 
 #define OP(name, doc)                                                                                           \

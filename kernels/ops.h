@@ -83,6 +83,9 @@ enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIMS }
 
 const char *dim_name(enum dim d);
 
+/* The most operands of an op. */
+enum { OPERANDS_MAX = 20 };
+
 /* Constraints on the entries of a matrix, or the meaning of an attribute. */
 enum values {
     VALUES_ANY,
@@ -90,6 +93,7 @@ enum values {
     VALUES_INDEX,      /* integers from 0 to `limit` - 1 */
     VALUES_SCHEDULE,   /* [step, learning rate], the step at least 1 */
     VALUES_ACTIVATION, /* enum activation */
+    VALUES_DISTINCT,   /* no two rows alike */
 };
 
 struct operand {

@@ -194,12 +194,14 @@ static bool repeats(int64_t row)
     return row % 5 == 4;
 }
 
-static void fill_random(const struct sample *s, const char *name, struct mat m)
+static void fill_random(const struct sample *s, const struct operand *p, struct mat m)
 {
-    uint64_t key = rng_key(s->seed, name);
-    for (int64_t i = 0; i < m.rows; i++)
+    uint64_t key = rng_key(s->seed, p->name);
+    for (int64_t i = 0; i < m.rows; i++) {
+        int64_t row = p->values == VALUES_DISTINCT ? i : i - repeats(i);
         for (int64_t k = 0; k < m.cols; k++)
-            mat_set(m, i, k, rng_int24(key, (uint64_t)((i - repeats(i)) * m.cols + k)) * 0x1p-23);
+            mat_set(m, i, k, rng_int24(key, (uint64_t)(row * m.cols + k)) * 0x1p-23);
+    }
 }
 
 static void copy_values(struct mat to, struct mat from)
@@ -223,7 +225,7 @@ static void fill_values(const struct sample *s, const struct operand *p, struct 
             mat_set(m, i, 0, (double)(rng_bits(s->seed, (uint64_t)i) % (uint64_t)s->dims[p->limit]));
         return;
     }
-    fill_random(s, p->name, m);
+    fill_random(s, p, m);
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++) {
             if (p->values == VALUES_POSITIVE)

@@ -13,8 +13,6 @@
 
 #include "kernels/backend.h"
 
-enum { OPERANDS_MAX = 16 };
-
 /* What to build. Bit i of absent and acc refers to operand i of the op; only optional ones can be absent. */
 struct sample {
     enum op op;

@@ -98,6 +98,16 @@ static struct mat gin_record(struct tape *t, struct mat x, const struct structur
     return gin(t, "layer", x, &s->adj, act);
 }
 
+static struct mat mpnn_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    struct structure with = *s;
+    if (kind == MPNN_GCN)
+        with.gcn = gcn_weights(t, "gcn_weights", &s->adj);
+    return kind == MPNN_GCN     ? gcn(t, "layer", x, &with)
+           : kind == MPNN_GATV2 ? gatv2(t, "layer", x, &s->adj, HEADS)
+                                : pna(t, "layer", x, &s->adj);
+}
+
 static struct mat attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return attention(t, "layer", kind, x, s, HEADS, 0);
@@ -361,6 +371,9 @@ int main(void)
         {"linear_relu", linear_record, ACT_RELU},
         {"mlp", mlp_record, ACT_GELU},
         {"gin_layer", gin_record, ACT_RELU},
+        {"gcn_layer", mpnn_record, MPNN_GCN},
+        {"gatv2_layer", mpnn_record, MPNN_GATV2},
+        {"pna_layer", mpnn_record, MPNN_PNA},
         {"attention", attention_record, ATTENTION_DENSE},
         {"attention", attention_record, ATTENTION_UNFUSED},
         {"sparse_attention", attention_record, ATTENTION_SPARSE},
@@ -384,6 +397,9 @@ int main(void)
         {"sparse_transformer", {.attention = ATTENTION_SPARSE, .pool = POOL_SUM}},
         {"gin", {.mpnn = MPNN_GIN, .task = TASK_NODE}},
         {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH}},
+        {"gps_gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
+        {"gps_gatv2", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .norm = NORM_BATCH}},
+        {"gps_pna", {.attention = ATTENTION_DENSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
         {"gps_sparse",
          {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX}},
         {"gps_dropout",

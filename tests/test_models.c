@@ -31,6 +31,9 @@ static const struct subject mixed[] = {
     {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
     {"gps unfused, dropout",
      {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN, .dropout = 0.1, .attention_dropout = 0.2}},
+    {"gps, gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
+    {"gps, gatv2, nodes", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .task = TASK_NODE}},
+    {"gps_sparse, pna, batch norm", {.attention = ATTENTION_SPARSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
     {"gps_sparse, nodes, batch norm",
      {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .task = TASK_NODE}},
     {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
@@ -93,9 +96,18 @@ static struct recording ready(enum program_kind kind, const struct model_config 
     return r;
 }
 
+/* The parameters of message passing itself, from a model of six layers, and one without it. */
+static int64_t mpnn_parameters(struct model_config c, enum mpnn_kind kind)
+{
+    c.mpnn = kind;
+    int64_t with = model_parameters(&c);
+    c.mpnn = MPNN_NONE;
+    return (with - model_parameters(&c)) / c.layers - 2 * c.hidden; /* without the norm */
+}
+
 /*
  * The published size of a layer: 10 d^2 + 15 d for GPS; 4 (d^2 + d) for attention, plus an FFN and two norms,
- * without message passing.
+ * without message passing. Layers of message passing: the published ones without edge features.
  */
 static void test_parameter_oracle(void **state)
 {
@@ -108,6 +120,9 @@ static void test_parameter_oracle(void **state)
     assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + d + 1);
     c.task = TASK_NODE;
     assert_int_equal(model_parameters(&c), 17 * d + 6 * (10 * d * d + 15 * d) + CLASSES * (d + 1));
+    assert_int_equal(mpnn_parameters(c, MPNN_GCN), d * d + d);
+    assert_int_equal(mpnn_parameters(c, MPNN_GATV2), 2 * d * d + 4 * d);
+    assert_int_equal(mpnn_parameters(c, MPNN_PNA), 7 * d * d + 3 * d);
     struct batch b = batch_er(10, 1);
     struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
@@ -126,6 +141,8 @@ static void test_refused_parts(void **state)
     assert_non_null(model_refuses(&c)); /* neither attention nor message passing */
     c.mpnn = MPNN_GIN;
     assert_null(model_refuses(&c)); /* without attention there are no heads */
+    c.mpnn = MPNN_GATV2;
+    assert_string_equal(model_refuses(&c), "heads must divide hidden");
     c.attention = ATTENTION_SPARSE;
     assert_non_null(model_refuses(&c));
     c.heads = 5;

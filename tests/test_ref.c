@@ -107,6 +107,86 @@ static void test_attention(void **state)
     expect_near(y, (double[]){(4 * p + 8) / (p + 1), (p + 3) / (p + 1)}, 2, 1e-14);
 }
 
+static struct edges edges_of(int64_t *row, int64_t nodes, int32_t *col, int64_t edges)
+{
+    return (struct edges){.row = {.data = row, .rows = nodes + 1, .cols = 1, .ld = 1, .dtype = I64},
+                          .col = {.data = col, .rows = edges, .cols = 1, .ld = 1, .dtype = I32}};
+}
+
+/* Node 0 has two loops, which count as one, and two edges from node 1, which both count. */
+static void test_gcn(void **state)
+{
+    (void)state;
+    int64_t row[] = {0, 4, 5, 5};
+    int32_t col[] = {0, 0, 1, 1, 0};
+    double x[] = {1, 10, 100}, w[6], y[3];
+    struct edges adj = edges_of(row, 3, col, 5);
+    struct gcn_weights_args a = {.w = dense(w, 3, 2), .adj = adj};
+    run(OP_gcn_weights, &a);
+    struct gcn_sum_args b = {.y = dense(y, 3, 1), .x = dense(x, 3, 1), .w = a.w, .adj = adj};
+    run(OP_gcn_sum, &b);
+    expect_near(y, (double[]){1 / 3. + 20 / sqrt(6), 5 + 1 / sqrt(6), 100}, 3, 1e-14);
+}
+
+/* Node 0 receives from node 1, node 1 from itself, twice. */
+static void test_gatv2(void **state)
+{
+    (void)state;
+    int64_t row[] = {0, 1, 3};
+    int32_t col[] = {1, 1, 1};
+    double l[] = {2, -4}, r[] = {1, 1}, att[] = {1}, b[] = {7}, y[2], lse[2];
+    struct gatv2_args a = {.y = dense(y, 2, 1),
+                           .lse = dense(lse, 2, 1),
+                           .l = dense(l, 2, 1),
+                           .r = dense(r, 2, 1),
+                           .att = dense(att, 1, 1),
+                           .b = dense(b, 1, 1),
+                           .adj = edges_of(row, 2, col, 3),
+                           .heads = 1,
+                           .slope = 0.2};
+    run(OP_gatv2, &a);
+    double own = exp(3), other = exp(-0.6);
+    expect_near(y, (double[]){(2 * own - 4 * other) / (own + other) + 7, 3}, 2, 1e-14);
+    expect_near(lse, (double[]){log(own + other), -0.6}, 2, 1e-14);
+}
+
+/* Node 0 receives from nodes 1, 2 and 2, whose messages are the largest; node 1 from node 0, node 2 nothing.
+ */
+static void test_pna(void **state)
+{
+    (void)state;
+    int64_t row[] = {0, 3, 4, 4}, out_row[] = {0, 1, 2, 4};
+    int32_t col[] = {1, 2, 2, 0}, out_col[] = {1, 0, 0, 0};
+    double a[] = {10, 1, 1}, b[] = {-8, 5, 5}, mean[3], max[3], sum[3], top[3], da[3], db[3];
+    struct edges adj = edges_of(row, 3, col, 4), out = edges_of(out_row, 3, out_col, 4);
+    adj.out_row = out.row;
+    adj.out_col = out.col;
+    struct pna_pool_args f = {.mean = dense(mean, 3, 1),
+                              .max = dense(max, 3, 1),
+                              .sum = dense(sum, 3, 1),
+                              .top = dense(top, 3, 1),
+                              .a = dense(a, 3, 1),
+                              .b = dense(b, 3, 1),
+                              .adj = adj};
+    run(OP_pna_pool, &f);
+    expect_near(mean, (double[]){15, -7, 0}, 3, 1e-14);
+    expect_near(max, (double[]){15, -7, 0}, 3, 0);
+    expect_near(sum, (double[]){45, -7, 0}, 3, 0);
+
+    double dmean[] = {3, 1, 1}, dmax[] = {6, 1, 1}, dsum[] = {1, 1, 1};
+    struct pna_pool_backward_args g = {.da = dense(da, 3, 1),
+                                       .db = dense(db, 3, 1),
+                                       .dmean = dense(dmean, 3, 1),
+                                       .dmax = dense(dmax, 3, 1),
+                                       .dsum = dense(dsum, 3, 1),
+                                       .top = f.top,
+                                       .b = f.b,
+                                       .adj = adj};
+    run(OP_pna_pool_backward, &g);
+    expect_near(da, (double[]){12, 3, 0}, 3, 1e-14);
+    expect_near(db, (double[]){3, 4, 8}, 3, 1e-14);
+}
+
 static void test_pooling_and_loss(void **state)
 {
     (void)state;
@@ -208,9 +288,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activations), cmocka_unit_test(test_linear),
         cmocka_unit_test(test_layer_norm),  cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_pooling_and_loss),
-        cmocka_unit_test(test_adamw),       cmocka_unit_test(test_random_bits),
-        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_gcn),         cmocka_unit_test(test_gatv2),
+        cmocka_unit_test(test_pna),         cmocka_unit_test(test_pooling_and_loss),
+        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_random_bits), cmocka_unit_test(test_uniform),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,8 +61,8 @@ static struct edges graph(void)
 }
 
 /*
- * Entries of q and k are within `size` of zero, those of k in row i within (1 + growth i / N) size; others
- * are within 1.
+ * Entries of q (or att) and k are within `size` of zero, those of k in row i within (1 + growth i / N) size;
+ * others are within 1.
  */
 struct scores {
     double size, growth;
@@ -70,7 +70,7 @@ struct scores {
 
 static void fill_operand(struct mat m, const char *name, struct scores s)
 {
-    bool q = !strcmp(name, "q"), k = !strcmp(name, "k");
+    bool q = !strcmp(name, "q") || !strcmp(name, "att"), k = !strcmp(name, "k");
     uint64_t key = rng_key(3, name);
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t c = 0; c < m.cols; c++) {
@@ -93,7 +93,8 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
         else if (!strcmp(o->name, "adj.row"))
             *(struct edges *)(void *)operand_mat(o, &args) = g;
         else if (o->role != ROLE_ROW_PTR && o->role != ROLE_INDEX) {
-            struct mat m = matrix(N, o->cols == DIM_H ? HEADS : D, dtype);
+            int64_t cols = o->cols == DIM_H ? HEADS : o->cols == DIM_2 ? 2 : D;
+            struct mat m = matrix(o->rows == DIM_1 ? 1 : N, cols, dtype);
             fill_operand(m, o->name, s);
             *operand_mat(o, &args) = m;
         }
@@ -131,11 +132,15 @@ static void copy(struct mat to, struct mat from)
             mat_set(to, i, c, mat_get(from, i, c));
 }
 
-/* Copies the oracle's y and lse, for the backward. */
-static void copy_saved(const union any_args *forward, union any_args *backward)
+/* Copies what the backward reads of the oracle's forward. */
+static void copy_saved(enum op op, const union any_args *forward, union any_args *backward)
 {
-    copy(backward->sparse_attention_backward.y, forward->sparse_attention.y);
-    copy(backward->sparse_attention_backward.lse, forward->sparse_attention.lse);
+    for (int i = 0; i < op_info(op)->operand_count; i++) {
+        const struct operand *o = &op_info(op)->operands[i];
+        const struct operand *p = operand_named(op_backward_of(op), o->name);
+        if (operand_is_mat(o) && operand_writes(o) && p)
+            copy(*operand_mat(p, backward), *operand_mat(o, forward));
+    }
 }
 
 static double error(struct mat a, struct mat r)
@@ -150,8 +155,9 @@ static double error(struct mat a, struct mat r)
 }
 
 /*
- * Results are finite, and within `limit` of the oracle's; infinity disables the limit. Gradients here are
- * below E anyway: neither probabilities nor entries of dy exceed 1.
+ * Results are finite, and within `limit` of the oracle's; infinity disables the limit. A row of a
+ * gradient is a sum of at most E rows, whose entries are within 1: neither probabilities nor entries of dy
+ * exceed it.
  */
 static void judge(const struct backend *b, enum op op, const union any_args *ours,
                   const union any_args *oracle, double limit)
@@ -163,7 +169,7 @@ static void judge(const struct backend *b, enum op op, const union any_args *our
         struct mat x = *operand_mat(o, ours), r = *operand_mat(o, oracle);
         if (!isfinite(mat_norm(r)) || !isfinite(mat_norm(x)))
             fail_msg("%s %s: %s is not finite", b->name, op_info(op)->name, o->name);
-        if (o->role == ROLE_GRAD && mat_norm(x) > E)
+        if (o->role == ROLE_GRAD && mat_norm(x) > E * sqrt(D))
             fail_msg("%s %s: %s is %g", b->name, op_info(op)->name, o->name, mat_norm(x));
         if (isfinite(limit) && !(error(x, r) <= limit))
             fail_msg("%s %s: %s is off by %g, allowed %g", b->name, op_info(op)->name, o->name, error(x, r),
@@ -194,7 +200,7 @@ static void check(struct edges g, enum op op, struct scores s, const union any_a
         for (int threads = 1; threads <= 3; threads++) {
             union any_args args = operands_on(g, op, F32, s);
             if (forward)
-                copy_saved(forward, &args);
+                copy_saved(op_forward_of(op), forward, &args);
             run(k, &args, threads);
             if (threads == 1)
                 one = args;
@@ -215,12 +221,10 @@ static void check_both(enum op op, struct scores s, double limit, double backwar
     struct edges g = graph();
     union any_args forward = operands_on(g, op, F64, s), backward = operands_on(g, back, F64, s);
     run(backend_kernel(&backend_ref, op, F64, NULL), &forward, 1);
-    bool saved = operand_named(back, "lse") != NULL;
-    if (saved)
-        copy_saved(&forward, &backward);
+    copy_saved(op, &forward, &backward);
     run(backend_kernel(&backend_ref, back, F64, NULL), &backward, 1);
     check(g, op, s, &forward, NULL, limit);
-    check(g, back, s, &backward, saved ? &forward : NULL, backward_limit);
+    check(g, back, s, &backward, &forward, backward_limit);
     release(op, &forward);
     release(back, &backward);
     void *all[] = {g.row.data, g.col.data, g.out_row.data, g.out_col.data};
@@ -241,6 +245,26 @@ static void test_hub_attention(void **state)
 }
 
 /* From about 10 to about 200. */
+static void test_hub_convolution(void **state)
+{
+    (void)state;
+    check_both(OP_gcn_sum, (struct scores){1, 0}, 1e-5, 1e-5);
+}
+
+static void test_hub_statistics(void **state)
+{
+    (void)state;
+    check_both(OP_pna_pool, (struct scores){1, 0}, 1e-5, 1e-5);
+}
+
+/* Scores within about 10, and within about 500. */
+static void test_hub_gatv2(void **state)
+{
+    (void)state;
+    check_both(OP_gatv2, (struct scores){1, 0}, 1e-5, 1e-4);
+    check_both(OP_gatv2, (struct scores){50, 0}, 1e-3, 1e-2);
+}
+
 static void test_hub_attention_of_large_scores(void **state)
 {
     (void)state;
@@ -266,6 +290,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hub_sums),
         cmocka_unit_test(test_hub_attention),
+        cmocka_unit_test(test_hub_convolution),
+        cmocka_unit_test(test_hub_statistics),
+        cmocka_unit_test(test_hub_gatv2),
         cmocka_unit_test(test_hub_attention_of_large_scores),
         cmocka_unit_test(test_hub_attention_of_huge_scores),
         cmocka_unit_test(test_hub_attention_of_immense_scores),

@@ -4,7 +4,7 @@
  *
  * - Indices: the structure of the graph determines loops.
  * - Softmax of attention by kernels/cpu: it is computed in one pass if all scores are small, and with running
- *   maxima otherwise (attention.c, sparse_attention.c). SMALL is below the limits of both.
+ *   maxima otherwise (attention.c, edge_softmax.h). SMALL is below the limits of both.
  * - Kernels of the reference: exp, erf and tanh of the C library compute small and large arguments in
  *   different ways.
  */
@@ -63,6 +63,13 @@ static bool scores_are_small(struct mat q, struct mat k, int heads)
     return sqrt(longest(q, heads) * longest(k, heads) * heads / (double)q.cols) <= SMALL;
 }
 
+/* The same of GATv2, whose activation lengthens no vector. */
+static bool sums_are_small(const struct gatv2_args *a)
+{
+    double most = sqrt(longest(a->l, a->heads)) + sqrt(longest(a->r, a->heads));
+    return most * sqrt(longest(a->att, a->heads)) <= SMALL;
+}
+
 static bool depends_on_values(const struct entry *e)
 {
     const union any_args *a = e->args;
@@ -72,6 +79,8 @@ static bool depends_on_values(const struct entry *e)
         return !scores_are_small(a->attention.q, a->attention.k, a->attention.heads);
     if (e->op == OP_sparse_attention)
         return !scores_are_small(a->sparse_attention.q, a->sparse_attention.k, a->sparse_attention.heads);
+    if (e->op == OP_gatv2)
+        return !sums_are_small(&a->gatv2);
     return false;
 }
 

@@ -88,8 +88,9 @@ struct sweeps {
     const struct edge_heads *s;
     const struct edge_rows *rows;
     int64_t n;
-    const float *weights, *own; /* `own`: a spread row */
-    float *sum, *products;      /* a spread row; a vector per edge and head */
+    const float *weights, *own, *att; /* `own`, `att`: spread rows */
+    float *sum, *values, *products;   /* spread rows; a vector per edge and head */
+    float slope;
     const struct edge_rows *fetch;
 };
 
@@ -164,68 +165,111 @@ INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int v
         store(to + u * LANES, sum[u]);
 }
 
+/* `high` where z is positive, otherwise `low`. */
+INLINE vec choose(vec z, vec high, vec low)
+{
+    vm_ints positive = z > 0;
+    return (vec)(((vm_ints)high & positive) | ((vm_ints)low & ~positive));
+}
+
+INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
+{
+    struct edge_rows r = *w->rows;
+    int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
+    const int64_t *restrict at = w->s->columns + number;
+    float *to = w->products + p->head * LANES, slope = w->slope;
+    const float *from = w->own + number * LANES, *att = w->att + number * LANES;
+    bool more = heads == 1 && p->first > 0;
+    vec own[WIDE];
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++)
+        own[u] = load(from + u * LANES);
+    for (int64_t e = 0; e < n; e++, to += stride) {
+        const float *row = r.at + r.col[e] * r.ld;
+        fetch(r, e, heads * vectors, at);
+        UNROLL
+        for (int g = 0; g < heads; g++) {
+            vec sum = {0};
+            UNROLL
+            for (int u = g * vectors; u < (g + 1) * vectors; u++) {
+                vec z = own[u] + load(row + at[u]);
+                sum += choose(z, z, slope * z) * load(att + u * LANES);
+            }
+            if (more)
+                sum += load(to);
+            store(to + g * LANES, sum);
+        }
+    }
+}
+
+INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors)
+{
+    struct edge_rows r = *w->rows;
+    int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
+    const int64_t *restrict at = w->s->columns + number;
+    const float *weight = w->weights + p->head, *own = w->own + number * LANES;
+    float *to = w->sum + number * LANES, *values_to = w->values + number * LANES, slope = w->slope;
+    vec sum[WIDE], values[WIDE];
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++) {
+        sum[u] = load(to + u * LANES);
+        values[u] = load(values_to + u * LANES);
+    }
+    for (int64_t e = 0; e < n; e++, weight += stride) {
+        const float *row = r.at + r.col[e] * r.ld;
+        UNROLL
+        for (int u = 0; u < heads * vectors; u++) {
+            vec z = load(own + u * LANES) + load(row + at[u]);
+            vec whole = (vec){0} + weight[u / vectors], share = choose(z, whole, slope * whole);
+            sum[u] += share;
+            values[u] += share * z;
+        }
+    }
+    UNROLL
+    for (int u = 0; u < heads * vectors; u++) {
+        store(to + u * LANES, sum[u]);
+        store(values_to + u * LANES, values[u]);
+    }
+}
+
 /* Dispatches to the shapes of parts that sweep_all produces. */
-static void multiply_part(const struct sweeps *w, const struct part *p)
-{
-    switch (p->heads * 16 + p->vectors) {
-    case 0x11:
-        multiply(w, p, 1, 1);
-        break;
-    case 0x41:
-        multiply(w, p, 4, 1);
-        break;
-    case 0x81:
-        multiply(w, p, 8, 1);
-        break;
-    case 0x12:
-        multiply(w, p, 1, 2);
-        break;
-    case 0x42:
-        multiply(w, p, 4, 2);
-        break;
-    case 0x14:
-        multiply(w, p, 1, 4);
-        break;
-    case 0x24:
-        multiply(w, p, 2, 4);
-        break;
-    case 0x18:
-        multiply(w, p, 1, 8);
-        break;
+#define OF_PARTS(pass)                                                                                       \
+    static void pass##_part(const struct sweeps *w, const struct part *p)                                    \
+    {                                                                                                        \
+        switch (p->heads * 16 + p->vectors) {                                                                \
+        case 0x11:                                                                                           \
+            pass(w, p, 1, 1);                                                                                \
+            break;                                                                                           \
+        case 0x41:                                                                                           \
+            pass(w, p, 4, 1);                                                                                \
+            break;                                                                                           \
+        case 0x81:                                                                                           \
+            pass(w, p, 8, 1);                                                                                \
+            break;                                                                                           \
+        case 0x12:                                                                                           \
+            pass(w, p, 1, 2);                                                                                \
+            break;                                                                                           \
+        case 0x42:                                                                                           \
+            pass(w, p, 4, 2);                                                                                \
+            break;                                                                                           \
+        case 0x14:                                                                                           \
+            pass(w, p, 1, 4);                                                                                \
+            break;                                                                                           \
+        case 0x24:                                                                                           \
+            pass(w, p, 2, 4);                                                                                \
+            break;                                                                                           \
+        case 0x18:                                                                                           \
+            pass(w, p, 1, 8);                                                                                \
+            break;                                                                                           \
+        }                                                                                                    \
     }
-}
 
-static void weigh_part(const struct sweeps *w, const struct part *p)
-{
-    switch (p->heads * 16 + p->vectors) {
-    case 0x11:
-        weigh(w, p, 1, 1);
-        break;
-    case 0x41:
-        weigh(w, p, 4, 1);
-        break;
-    case 0x81:
-        weigh(w, p, 8, 1);
-        break;
-    case 0x12:
-        weigh(w, p, 1, 2);
-        break;
-    case 0x42:
-        weigh(w, p, 4, 2);
-        break;
-    case 0x14:
-        weigh(w, p, 1, 4);
-        break;
-    case 0x24:
-        weigh(w, p, 2, 4);
-        break;
-    case 0x18:
-        weigh(w, p, 1, 8);
-        break;
-    }
-}
+OF_PARTS(multiply)
+OF_PARTS(weigh)
+OF_PARTS(leaky_multiply)
+OF_PARTS(leaky_weigh)
 
-static void sweep_all(const struct sweeps *w)
+static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *w, const struct part *p))
 {
     const struct edge_heads *s = w->s;
     struct part p;
@@ -234,10 +278,7 @@ static void sweep_all(const struct sweeps *w)
         p.heads = s->together && left >= s->together ? s->together : s->per == 1 && left >= 4 ? 4 : 1;
         for (p.first = 0; p.first < s->per; p.first += p.vectors) {
             p.vectors = s->together ? s->per : power_of_two(min_of(WIDE, s->per - p.first));
-            if (w->weights)
-                weigh_part(w, &p);
-            else
-                multiply_part(w, &p);
+            pass(w, &p);
         }
     }
 }
@@ -266,7 +307,7 @@ void edge_dots(const struct edge_heads *s, const float *spread, const struct edg
                const struct edge_rows *fetch, float *products, float *dots)
 {
     struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products, .fetch = fetch};
-    sweep_all(&w);
+    sweep_all(&w, multiply_part);
     for (int64_t u = 0; u < n * s->heads; u += 4)
         sum_lanes(products + u * LANES, dots + u);
 }
@@ -275,5 +316,25 @@ void edge_weigh(const struct edge_heads *s, const float *weights, const struct e
                 const struct edge_rows *fetch, float *spread)
 {
     struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .sum = spread, .fetch = fetch};
-    sweep_all(&w);
+    sweep_all(&w, weigh_part);
+}
+
+void edge_leaky_dots(const struct edge_heads *s, struct edge_leaky l, const struct edge_rows *rows, int64_t n,
+                     float *products, float *dots)
+{
+    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = l.own, .products = products};
+    w.att = l.att;
+    w.slope = l.slope;
+    sweep_all(&w, leaky_multiply_part);
+    for (int64_t u = 0; u < n * s->heads; u += 4)
+        sum_lanes(products + u * LANES, dots + u);
+}
+
+void edge_leaky_weigh(const struct edge_heads *s, struct edge_leaky l, const float *weights,
+                      const struct edge_rows *rows, int64_t n, float *slopes, float *values)
+{
+    struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .own = l.own, .sum = slopes};
+    w.values = values;
+    w.slope = l.slope;
+    sweep_all(&w, leaky_weigh_part);
 }

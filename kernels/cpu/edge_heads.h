@@ -101,6 +101,8 @@ INLINE void edge_claim_row(struct mat m, int64_t i)
 #define edge_copy         CPU(edge_copy)
 #define edge_dots         CPU(edge_dots)
 #define edge_weigh        CPU(edge_weigh)
+#define edge_leaky_dots   CPU(edge_leaky_dots)
+#define edge_leaky_weigh  CPU(edge_leaky_weigh)
 
 struct edge_heads edge_heads_of(int64_t d, int64_t heads);
 
@@ -134,5 +136,20 @@ void edge_dots(const struct edge_heads *s, const float *spread, const struct edg
 /* Adds weights[e * heads + h] times head h of row e to a spread row, with the same prefetching. */
 void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
                 const struct edge_rows *fetch, float *spread);
+
+/*
+ * The same of leaky(own + row e), leaky(x) = x for x > 0, otherwise slope x, where `own` and `att` are spread
+ * rows: dots[e * heads + h] = its product with att in head h; prefetches `rows`.
+ */
+struct edge_leaky {
+    const float *own, *att;
+    float slope;
+};
+void edge_leaky_dots(const struct edge_heads *s, struct edge_leaky l, const struct edge_rows *rows, int64_t n,
+                     float *products, float *dots);
+
+/* Adds weights[e * heads + h] leaky'(own + row e) and weights[...] leaky(own + row e) to two spread rows. */
+void edge_leaky_weigh(const struct edge_heads *s, struct edge_leaky l, const float *weights,
+                      const struct edge_rows *rows, int64_t n, float *slopes, float *values);
 
 #endif

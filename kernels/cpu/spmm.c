@@ -1,12 +1,17 @@
 /*
- * Aggregation over edges: y_i (+)= self x_i + sum of x_j over the edges of row i. x, y: N x D. Rows list
- * edges by receiver; in the backward, where x is dy and y is dx, by sender.
+ * Aggregation over edges. x, y: N x D. Rows list edges by receiver; in the backward, where x is dy and y is
+ * dx, by sender.
+ *
+ *   spmm      y_i (+)= self x_i + sum of x_j over the edges of row i
+ *   gcn_sum   y_i (+)= s_i (u_i x_i + sum of s_j x_j), [s, u] = w, N x 2
  *
  * A piece of a row is summed in registers, up to WIDE vectors of columns at a time. If D is not a multiple of
  * the vector width, the last vector overlaps the previous one and stores only the new columns.
  */
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
+
+#include <math.h>
 
 enum {
     WIDE = 8,
@@ -16,27 +21,28 @@ enum {
 
 struct sums {
     struct edge_tasks tasks;
-    struct mat y, x;
-    float self;
-    float *parts; /* scratch: D per task */
+    struct mat y, x, w; /* w: absent in spmm */
+    float self;         /* of spmm */
+    float *parts;       /* scratch: D per task */
 };
 
-/* The destination of a piece's sums: to (+)= self x + sums; x is null if self x is not to be added. */
+/* The destination of a piece: to (+)= scale (self x + sums); x is null if self x is not to be added. */
 struct row_target {
     float *to;
     const float *x;
+    float self, scale;
     bool acc;
 };
 
 /*
- * Columns k .. k + vectors * LANES - 1 of a piece, without storing the first `skip`. `vectors` is a
- * compile-time constant after inlining.
+ * Columns k .. k + vectors * LANES - 1 of a piece, without storing the first `skip`. `weighted` and `vectors`
+ * are compile-time constants after inlining.
  */
-INLINE void sum_columns(const struct sums *s, int vectors, struct edge_piece p, struct row_target o,
-                        int64_t k, int64_t skip)
+INLINE void sum_columns(const struct sums *s, bool weighted, int vectors, struct edge_piece p,
+                        struct row_target o, int64_t k, int64_t skip)
 {
     const int32_t *col = s->tasks.col;
-    const float *x = (const float *)s->x.data + k;
+    const float *x = (const float *)s->x.data + k, *w = s->w.data;
     int64_t ld = s->x.ld, last = s->tasks.edges - 1;
     const float *self = o.x ? o.x + k : NULL;
     vec sum[WIDE];
@@ -44,17 +50,24 @@ INLINE void sum_columns(const struct sums *s, int vectors, struct edge_piece p, 
     for (int v = 0; v < vectors; v++) {
         sum[v] = (vec){0};
         if (self)
-            sum[v] += s->self * load(self + v * LANES);
+            sum[v] += o.self * load(self + v * LANES);
     }
     for (int64_t e = p.first; e < p.end; e++) {
         const float *from = x + col[e] * ld, *ahead = x + col[min_of(e + AHEAD, last)] * ld;
+        float weight = weighted ? w[col[e] * s->w.ld] : 1;
         UNROLL
         for (int v = 0; v < vectors; v++) {
             if (v * LANES % LINE == 0)
                 __builtin_prefetch(ahead + v * LANES);
-            sum[v] += load(from + v * LANES);
+            if (weighted)
+                sum[v] += weight * load(from + v * LANES);
+            else
+                sum[v] += load(from + v * LANES);
         }
     }
+    UNROLL
+    for (int v = 0; v < vectors && weighted; v++)
+        sum[v] *= o.scale;
     for (; skip > 0 && skip < LANES; skip++)
         o.to[k + skip] = sum[0][skip] + (o.acc ? o.to[k + skip] : 0);
     UNROLL
@@ -72,31 +85,48 @@ static void sum_narrow(const struct sums *s, struct edge_piece p, struct row_tar
     int64_t d = s->y.cols;
     float sum[LANES];
     for (int64_t k = 0; k < d; k++)
-        sum[k] = (o.acc ? o.to[k] : 0) + (o.x ? s->self * o.x[k] : 0);
+        sum[k] = o.x ? o.self * o.x[k] : 0;
     for (int64_t e = p.first; e < p.end; e++) {
-        const float *x = row_of(s->x, s->tasks.col[e]);
+        const float *x = row_of(s->x, s->tasks.col[e]), *w = row_of(s->w, s->tasks.col[e]);
         for (int64_t k = 0; k < d; k++)
-            sum[k] += x[k];
+            sum[k] += (w ? w[0] : 1) * x[k];
     }
     for (int64_t k = 0; k < d; k++)
-        o.to[k] = sum[k];
+        o.to[k] = (o.acc ? o.to[k] : 0) + o.scale * sum[k];
 }
 
-static void sum_piece(const struct sums *s, struct edge_piece p, struct row_target o)
+INLINE void sum_piece(const struct sums *s, bool weighted, struct edge_piece p, struct row_target o)
 {
     int64_t d = s->y.cols, k = 0;
     for (; k + 8 * LANES <= d; k += 8 * LANES)
-        sum_columns(s, 8, p, o, k, 0);
+        sum_columns(s, weighted, 8, p, o, k, 0);
     for (; k + 4 * LANES <= d; k += 4 * LANES)
-        sum_columns(s, 4, p, o, k, 0);
+        sum_columns(s, weighted, 4, p, o, k, 0);
     for (; k + 2 * LANES <= d; k += 2 * LANES)
-        sum_columns(s, 2, p, o, k, 0);
+        sum_columns(s, weighted, 2, p, o, k, 0);
     for (; k + LANES <= d; k += LANES)
-        sum_columns(s, 1, p, o, k, 0);
+        sum_columns(s, weighted, 1, p, o, k, 0);
     if (k < d && k > 0)
-        sum_columns(s, 1, p, o, d - LANES, k - (d - LANES));
+        sum_columns(s, weighted, 1, p, o, d - LANES, k - (d - LANES));
     else if (k < d)
         sum_narrow(s, p, o);
+}
+
+/* A hub's pieces are scaled one by one, and then added. */
+static struct row_target target_of(const struct sums *s, int64_t t, struct edge_piece p)
+{
+    const float *w = row_of(s->w, p.row);
+    struct row_target o = {.to = s->parts + t * s->y.cols, .self = s->self, .scale = 1};
+    if (w) {
+        o.scale = w[0];
+        o.self = w[1];
+    }
+    if (p.ends) {
+        o.to = row_of(s->y, p.row);
+        o.x = o.self != 0 ? row_of(s->x, p.row) : NULL;
+        o.acc = s->y.acc;
+    }
+    return o;
 }
 
 static void sum_task(const struct sums *s, int64_t t)
@@ -104,17 +134,19 @@ static void sum_task(const struct sums *s, int64_t t)
     struct edge_piece next = edge_first(&s->tasks, t + 1);
     for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
         struct edge_piece own = edge_clip(p, next);
-        struct row_target part = {s->parts + t * s->y.cols, NULL, false};
-        struct row_target row = {row_of(s->y, p.row), s->self != 0 ? row_of(s->x, p.row) : NULL, s->y.acc};
-        sum_piece(s, own, own.ends ? row : part);
+        struct row_target o = target_of(s, t, own);
+        if (s->w.data)
+            sum_piece(s, true, own, o);
+        else
+            sum_piece(s, false, own, o);
     }
 }
 
-static void aggregate(const struct call *call, struct mat y, struct mat x, struct mat row, struct mat col,
-                      double self)
+static void aggregate(const struct call *call, struct mat row, struct mat col, struct sums s)
 {
-    struct sums s = {edge_tasks(row, col), y, x, (float)self, call->scratch};
-    int64_t d = y.cols;
+    s.tasks = edge_tasks(row, col);
+    s.parts = call->scratch;
+    int64_t d = s.y.cols;
     int threads = threads_for(call, (s.tasks.nodes + s.tasks.edges) * d, 1 << 15);
 #pragma omp parallel num_threads(threads)
     {
@@ -125,32 +157,81 @@ static void aggregate(const struct call *call, struct mat y, struct mat x, struc
         for (int64_t t = 0; t < s.tasks.count; t++) {
             int64_t before = edge_pieces_before(&s.tasks, t);
             if (before)
-                add_accumulators(d, row_of(y, edge_first(&s.tasks, t).row), true, s.parts + (t - before) * d,
-                                 before, d);
+                add_accumulators(d, row_of(s.y, edge_first(&s.tasks, t).row), true,
+                                 s.parts + (t - before) * d, before, d);
         }
     }
+}
+
+static int64_t parts_bytes(struct mat row, struct mat col, int64_t d)
+{
+    return float_bytes(edge_tasks(row, col).count * d);
 }
 
 void CPU(spmm)(const void *args)
 {
     const struct spmm_args *a = args;
-    aggregate(&a->call, a->y, a->x, a->adj.row, a->adj.col, a->self);
+    aggregate(&a->call, a->adj.row, a->adj.col, (struct sums){.y = a->y, .x = a->x, .self = (float)a->self});
 }
 
 int64_t CPU(spmm_scratch)(const void *args)
 {
     const struct spmm_args *a = args;
-    return float_bytes(edge_tasks(a->adj.row, a->adj.col).count * a->x.cols);
+    return parts_bytes(a->adj.row, a->adj.col, a->x.cols);
 }
 
 void CPU(spmm_backward)(const void *args)
 {
     const struct spmm_backward_args *a = args;
-    aggregate(&a->call, a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self);
+    aggregate(&a->call, a->adj.out_row, a->adj.out_col,
+              (struct sums){.y = a->dx, .x = a->dy, .self = (float)a->self});
 }
 
 int64_t CPU(spmm_backward_scratch)(const void *args)
 {
     const struct spmm_backward_args *a = args;
-    return float_bytes(edge_tasks(a->adj.out_row, a->adj.out_col).count * a->dy.cols);
+    return parts_bytes(a->adj.out_row, a->adj.out_col, a->dy.cols);
+}
+
+void CPU(gcn_sum)(const void *args)
+{
+    const struct gcn_sum_args *a = args;
+    aggregate(&a->call, a->adj.row, a->adj.col, (struct sums){.y = a->y, .x = a->x, .w = a->w});
+}
+
+int64_t CPU(gcn_sum_scratch)(const void *args)
+{
+    const struct gcn_sum_args *a = args;
+    return parts_bytes(a->adj.row, a->adj.col, a->x.cols);
+}
+
+void CPU(gcn_sum_backward)(const void *args)
+{
+    const struct gcn_sum_backward_args *a = args;
+    aggregate(&a->call, a->adj.out_row, a->adj.out_col, (struct sums){.y = a->dx, .x = a->dy, .w = a->w});
+}
+
+int64_t CPU(gcn_sum_backward_scratch)(const void *args)
+{
+    const struct gcn_sum_backward_args *a = args;
+    return parts_bytes(a->adj.out_row, a->adj.out_col, a->dy.cols);
+}
+
+/* w_i = [s, (1 - loops) s], s = (1 + edges from others)^-1/2. */
+void CPU(gcn_weights)(const void *args)
+{
+    const struct gcn_weights_args *a = args;
+    const int64_t *row = a->adj.row.data;
+    const int32_t *col = a->adj.col.data;
+    int64_t nodes = a->w.rows;
+    int threads = threads_for(&a->call, nodes + a->adj.col.rows, 1 << 15);
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
+    for (int64_t i = 0; i < nodes; i++) {
+        int64_t loops = 0;
+        for (int64_t e = row[i]; e < row[i + 1]; e++)
+            loops += col[e] == i;
+        float s = 1 / sqrtf((float)(1 + row[i + 1] - row[i] - loops));
+        row_of(a->w, i)[0] = s;
+        row_of(a->w, i)[1] = (float)(1 - loops) * s;
+    }
 }

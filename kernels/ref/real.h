@@ -6,8 +6,8 @@
  *
  * The counting type has no value, hence neither comparisons nor conversions: data-dependent control flow does
  * not compile with it, and compilers collapse loops that only count. An addition, subtraction,
- * multiplication, division and each function below except r_max, r_gate and r_match counts 1; those three,
- * negation, and constants made by R() count 0.
+ * multiplication, division and each function below except r_max, r_gate, r_match and r_choose counts 1; those
+ * four, negation, and constants made by R() count 0.
  *
  * Scalars computed once per call (a scale, a bias correction) are not counted: they are plain double, may use
  * <math.h>, and enter the loops through R().
@@ -105,6 +105,11 @@ static inline real r_match(real, real, real)
     return real();
 }
 
+static inline real r_choose(real, real, real)
+{
+    return real();
+}
+
 #define R(constant) real((double)(constant))
 
 #else
@@ -159,6 +164,12 @@ static inline real r_gate(real x, real y)
 static inline real r_match(real x, real y, real z)
 {
     return x == y ? z : 0;
+}
+
+/* y if x is positive, otherwise z. */
+static inline real r_choose(real x, real y, real z)
+{
+    return x > 0 ? y : z;
 }
 
 #define R(constant) ((real)(constant))

@@ -31,7 +31,7 @@ struct shadow {
     enum dtype dtype;
     int bits; /* significant bits that the kernel reads; below FLOAT_BITS, floats are truncated to them */
     uint64_t jitter; /* key of changes in the last bit; 0: none */
-    void *copies[16];
+    void *copies[OPERANDS_MAX];
     int count;
 };
 
@@ -202,7 +202,7 @@ static double gradient_scale(const struct tape *t, const struct entry *e)
 
 /* The error of the reference in float, of each operand that an op writes: the largest measured. */
 struct float_errors {
-    double of[16];
+    double of[OPERANDS_MAX];
 };
 
 /* |float - double| over the given rows. */

@@ -1,11 +1,13 @@
 /*
  * Names of a model's options, and the closed formula for its number of parameters.
  *
- * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has GIN's two Linear(d, d) with a norm; the
- * four projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2
- * + 15 d for both with an inner width of 2 d. With an encoding, the input layer is Linear(FEATURES, d - p),
- * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE and the heat
- * kernel, Linear(2, 2 p) and Linear(2 p, p) for LapPE.
+ * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has its message passing with a norm; the four
+ * projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2 + 15
+ * d for both with GIN and an inner width of 2 d. Message passing is GIN's two Linear(d, d); GCN's Linear(d,
+ * d); Linear(d, 2 d) and two vectors of GATv2; or Linear(2 d, d), Linear(4 d, d) and Linear(d, d) of PNA.
+ * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
+ * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
+ * LapPE.
  */
 #include "models/layers/config.h"
 
@@ -25,7 +27,7 @@ const char *attention_name(int kind)
 
 const char *mpnn_name(int kind)
 {
-    static const char *const names[MPNN_KINDS] = {"none", "gin"};
+    static const char *const names[MPNN_KINDS] = {"none", "gin", "gcn", "gatv2", "pna"};
     return name_at(names, MPNN_KINDS, kind);
 }
 
@@ -66,7 +68,8 @@ const char *model_refuses(const struct model_config *c)
         return "--attention-dropout needs stored probabilities: --attention unfused";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
-    return c->attention && c->hidden % c->heads ? "heads must divide hidden" : NULL;
+    bool heads = c->attention || c->mpnn == MPNN_GATV2;
+    return heads && c->hidden % c->heads ? "heads must divide hidden" : NULL;
 }
 
 int64_t encoder_width(const struct model_config *c)
@@ -99,11 +102,25 @@ static int64_t encoder_parameters(const struct encoding_config *pe)
     }
 }
 
+static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
+{
+    switch (kind) {
+    case MPNN_GCN:
+        return linear_parameters(d, d);
+    case MPNN_GATV2:
+        return linear_parameters(d, 2 * d) + 2 * d;
+    case MPNN_PNA:
+        return linear_parameters(2 * d, d) + linear_parameters(4 * d, d) + linear_parameters(d, d);
+    default:
+        return 2 * linear_parameters(d, d);
+    }
+}
+
 int64_t model_parameters(const struct model_config *c)
 {
     int64_t d = c->hidden, norm = c->norm == NORM_NONE ? 0 : 2 * d, layer = 0;
     if (c->mpnn)
-        layer += 2 * linear_parameters(d, d) + norm;
+        layer += mpnn_parameters(c->mpnn, d) + norm;
     if (c->attention)
         layer += 4 * linear_parameters(d, d) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;

@@ -16,7 +16,7 @@ enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
 /* `unfused` is dense attention that stores its scores, as an eager framework runs it. */
 enum attention_kind { ATTENTION_NONE, ATTENTION_DENSE, ATTENTION_SPARSE, ATTENTION_UNFUSED, ATTENTION_KINDS };
 
-enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_KINDS };
+enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_GCN, MPNN_GATV2, MPNN_PNA, MPNN_KINDS };
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 

@@ -2,10 +2,10 @@
  * The GPS layer (Rampasek et al., "Recipe for a general, powerful, scalable graph transformer", 2022) and the
  * batch it works on.
  *
- *     l = Norm(x + GIN(x)),  a = Norm(x + attention(x)),  h = l + a,  y = Norm(h + FFN(h))
+ *     l = Norm(x + MPNN(x)),  a = Norm(x + attention(x)),  h = l + a,  y = Norm(h + FFN(h))
  *
- * Graph transformers are h = a; GIN alone is y = l. In training, dropout may follow GIN, attention and both
- * linear layers of the FFN.
+ * Graph transformers are h = a; message passing alone is y = l. In training, dropout may follow message
+ * passing, attention and both linear layers of the FFN.
  */
 #include "models/layers/layers.h"
 
@@ -37,13 +37,29 @@ struct structure tape_structure(struct tape *t, const struct batch *b, bool edge
     return s;
 }
 
+static struct mat message_passing(struct tape *t, struct mat x, const struct structure *s,
+                                  const struct model_config *c)
+{
+    const char *name = mpnn_name(c->mpnn);
+    switch (c->mpnn) {
+    case MPNN_GCN:
+        return gcn(t, name, x, s);
+    case MPNN_GATV2:
+        return gatv2(t, name, x, &s->adj, (int)c->heads);
+    case MPNN_PNA:
+        return pna(t, name, x, &s->adj);
+    default:
+        return gin(t, name, x, &s->adj, c->act);
+    }
+}
+
 struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
                      const struct model_config *c)
 {
     struct mat h = {0};
     span_enter(t, name);
-    if (c->mpnn == MPNN_GIN) {
-        struct mat l = dropout(t, "dropout_local", gin(t, "gin", x, &s->adj, c->act), c->dropout);
+    if (c->mpnn) {
+        struct mat l = dropout(t, "dropout_local", message_passing(t, x, s, c), c->dropout);
         h = add_norm(t, "norm_local", c->norm, x, l, s);
     }
     if (c->attention) {

@@ -13,6 +13,7 @@
 struct structure {
     struct offsets graphs;
     struct edges adj;
+    struct mat gcn; /* the weights of gcn_weights; absent without GCN */
 };
 
 /*
@@ -58,6 +59,30 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
 /* MLP(x_i + sum of x_j over edges from j to i): GIN with eps = 0 (Xu et al., "How powerful are graph neural
  * networks?", 2019). The multi-layer perceptron has width D throughout. */
 struct mat gin(struct tape *t, const char *name, struct mat x, const struct edges *adj, enum activation act);
+
+/*
+ * W sum of x_j / sqrt(D_i D_j) + b over the edges from j to i and one loop, D: the number of these edges to a
+ * node: GCN (Kipf and Welling, "Semi-supervised classification with graph convolutional networks", 2017).
+ * Loops of the graph do not count, other parallel edges each do. s->gcn holds what depends on the edges
+ * alone, N x 2.
+ */
+struct mat gcn_weights(struct tape *t, const char *name, const struct edges *adj);
+struct mat gcn(struct tape *t, const char *name, struct mat x, const struct structure *s);
+
+/*
+ * b + sum of softmax(att . leaky_relu(Wr x_i + Wl x_j, 0.2)) Wl x_j, for each head, over the edges from j to
+ * i and one loop instead of those of the graph: GATv2 (Brody, Alon and Yahav, "How attentive are graph
+ * attention networks?", 2022). The rows of Wl and Wr are stacked; both have a bias.
+ */
+struct mat gatv2(struct tape *t, const char *name, struct mat x, const struct edges *adj, int heads);
+
+/*
+ * V (U [x_i, mean, max, sum] + b) + c, of the messages W [x_i, x_j] + a over the edges from j to i, which are
+ * 0 for a node without any: PNA (Corso et al., "Principal neighbourhood aggregation for graph nets", 2020)
+ * with the identity as scaler, one tower and no activation, as in GraphGPS. W and U are multiplied with
+ * nodes, part by part, never with edges.
+ */
+struct mat pna(struct tape *t, const char *name, struct mat x, const struct edges *adj);
 
 /*
  * Norm(x + branch) with eps 1e-5: the residual connection in post-norm order. Batch norm has a momentum of

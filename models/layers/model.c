@@ -78,6 +78,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     struct recording r = {.tape = t};
     struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
     struct structure s = tape_structure(t, batch, model_uses_edges(c));
+    if (c->mpnn == MPNN_GCN)
+        s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
     r.output = program_output(t, c, &s, program_input(t, c, features, batch, encoding));
     if (tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",

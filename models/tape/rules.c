@@ -75,6 +75,25 @@ RULE(sparse_attention)
        .lse = a->lse, .adj = a->adj, .heads = a->heads);
 }
 
+RULE(gcn_sum)
+{
+    op(t, gcn_sum_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .w = a->w, .adj = a->adj);
+}
+
+RULE(gatv2)
+{
+    op(t, gatv2_backward, .dl = grad_into(t, a->l), .dr = grad_into(t, a->r), .datt = grad_into(t, a->att),
+       .db = grad_into(t, a->b), .dy = grad_from(t, a->y), .y = a->y, .l = a->l, .r = a->r, .att = a->att,
+       .b = a->b, .lse = a->lse, .adj = a->adj, .heads = a->heads, .slope = a->slope);
+}
+
+RULE(pna_pool)
+{
+    op(t, pna_pool_backward, .da = grad_into(t, a->a), .db = grad_into(t, a->b),
+       .dmean = grad_from(t, a->mean), .dmax = grad_from(t, a->max), .dsum = grad_from(t, a->sum),
+       .top = a->top, .b = a->b, .adj = a->adj);
+}
+
 RULE(spmm)
 {
     op(t, spmm_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .adj = a->adj, .self = a->self);
@@ -138,6 +157,9 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(attention_softmax)
         APPLY(attention_values)
         APPLY(sparse_attention)
+        APPLY(gcn_sum)
+        APPLY(gatv2)
+        APPLY(pna_pool)
         APPLY(spmm)
         APPLY(add)
         APPLY(dropout)

@@ -55,11 +55,23 @@ def gain(prefix: str, width: int) -> Shapes:
     return {prefix + "weight": (1, width), prefix + "bias": (1, width)}
 
 
+def mpnn_shapes(prefix: str, mpnn: str, d: int) -> Shapes:
+    vectors = {prefix + "att": (1, d), prefix + "bias": (1, d)}
+    return {
+        "gin": two_dense(prefix, d, d),
+        "gcn": dense(prefix + "linear.", d, d),
+        "gatv2": dense(prefix + "lr.", d, 2 * d) | vectors,
+        "pna": dense(prefix + "pre.", 2 * d, d)
+        | dense(prefix + "post.", 4 * d, d)
+        | dense(prefix + "out.", d, d),
+    }[mpnn]
+
+
 def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
     """In the order in which the model declares them."""
     shapes: Shapes = {}
-    if m.mpnn == "gin":
-        shapes |= two_dense(prefix + "gin.", d, d) | gain(prefix + "norm_local.", d)
+    if m.mpnn != "none":
+        shapes |= mpnn_shapes(f"{prefix}{m.mpnn}.", m.mpnn, d) | gain(prefix + "norm_local.", d)
     if m.attention == "none":
         return shapes
     shapes |= dense(prefix + "attention.qkv.", d, 3 * d) | dense(prefix + "attention.out.", d, d)
@@ -70,6 +82,11 @@ def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
 def gps(norm: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     m = r.Model("dense", "gin", 1, HEADS, "gelu", norm)
     return X | layer_shapes("layer.", m, D, FFN), lambda p: r.layer(p, "layer.", m, p["x"], BATCH)
+
+
+def mpnn(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    m = r.Model("none", kind, 1, HEADS, "none")
+    return X | mpnn_shapes("layer.", kind, D), lambda p: r.message_passing(p, "layer.", m, p["x"], BATCH)
 
 
 def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -112,6 +129,7 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     **{f"linear_{act}": linear(act) for act in r.ACTIVATIONS},
     "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
     "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
+    **{f"{kind}_layer": mpnn(kind) for kind in ("gcn", "gatv2", "pna")},
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
     "add_norm": add_norm("layer"),
@@ -176,7 +194,8 @@ LAYER_COUNT, HIDDEN, INNER, FEATURES, CLASSES = 2, 96, 192, 16, 16
 
 
 def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph", **others) -> r.Model:
-    return r.Model(*r.PRESETS[name], LAYER_COUNT, HEADS, "gelu", norm, pool, task, **others)
+    branches = r.PRESETS.get(name, ("dense", name.removeprefix("gps_")))
+    return r.Model(*branches, LAYER_COUNT, HEADS, "gelu", norm, pool, task, **others)
 
 
 # Together they cover every norm but none, every pool and both tasks.
@@ -185,6 +204,9 @@ MODELS = {
     "sparse_transformer": preset("sparse_transformer", pool="sum"),
     "gin": preset("gin", task="node"),
     "gps": preset("gps", norm="batch"),
+    "gps_gcn": preset("gps_gcn"),
+    "gps_gatv2": preset("gps_gatv2", norm="batch"),
+    "gps_pna": preset("gps_pna", norm="batch"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
 }
@@ -201,7 +223,8 @@ def model_parameters(m: r.Model) -> Parameters:
         if "norm" in name:
             value = 1.0 if name.endswith("weight") else 0.0
             return torch.full((rows, cols), value, dtype=torch.float64, requires_grad=True)
-        fan_in = shapes[name.removesuffix("bias") + "weight"][1] if name.endswith("bias") else cols
+        weight = shapes.get(name.removesuffix("bias") + "weight", (rows, cols))
+        fan_in = cols // HEADS if name.endswith("att") else weight[1] if name.endswith("bias") else cols
         return parameter(name, rows, cols, 1 / sqrt(fan_in))
 
     return {name: initial(name, *shape) for name, shape in shapes.items()}

@@ -86,6 +86,40 @@ def gin(p: dict[str, Tensor], name: str, x: Tensor, s: Structure, act: str) -> T
     return mlp(p, name, x + aggregate(x, s), act)
 
 
+def with_one_loop(s: Structure, count: int) -> tuple[Tensor, Tensor]:
+    """Senders and receivers of the edges without loops, and then of one loop at each of `count` nodes."""
+    others, every = s.sender != s.receiver, torch.arange(count)
+    return torch.cat([s.sender[others], every]), torch.cat([s.receiver[others], every])
+
+
+def gcn(p: dict[str, Tensor], name: str, x: Tensor, s: Structure) -> Tensor:
+    sender, receiver = with_one_loop(s, len(x))
+    scale = torch.bincount(receiver, minlength=len(x)).to(x.dtype).rsqrt()
+    weight = (scale[sender] * scale[receiver])[:, None]
+    product = x @ p[name + "linear.weight"].T
+    return sum_rows(weight * product[sender], receiver, len(x)) + p[name + "linear.bias"]
+
+
+def gatv2(p: dict[str, Tensor], name: str, x: Tensor, s: Structure, heads: int) -> Tensor:
+    sender, receiver = with_one_loop(s, len(x))
+    left, right = linear(p, name + "lr.", x).chunk(2, dim=1)
+    z = F.leaky_relu(right[receiver] + left[sender], 0.2)
+    scores = (z * p[name + "att"]).unflatten(1, (heads, -1)).sum(2)
+    share = edge_softmax(scores, receiver, len(x))
+    values = left.unflatten(1, (heads, -1))[sender]
+    return sum_rows(share[:, :, None] * values, receiver, len(x)).flatten(1) + p[name + "bias"]
+
+
+def pna(p: dict[str, Tensor], name: str, x: Tensor, s: Structure) -> Tensor:
+    """With the aggregations mean, max and sum, and the identity as scaler."""
+    message = linear(p, name + "pre.", torch.cat([x[s.receiver], x[s.sender]], dim=1))
+    total = sum_rows(message, s.receiver, len(x))
+    mean = total / torch.bincount(s.receiver, minlength=len(x)).clamp(min=1)[:, None]
+    to = s.receiver[:, None].expand_as(message)
+    largest = torch.zeros_like(x).scatter_reduce(0, to, message, "amax", include_self=False)
+    return linear(p, name + "out.", linear(p, name + "post.", torch.cat([x, mean, largest, total], dim=1)))
+
+
 def normalise(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
     return (x - mean) / torch.sqrt(variance + eps)
 
@@ -129,17 +163,22 @@ def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = 
     return torch.cat(parts)
 
 
+def edge_softmax(scores: Tensor, receiver: Tensor, count: int) -> Tensor:
+    """Over the edges to each of `count` nodes; a row per edge."""
+    to = receiver[:, None].expand_as(scores)
+    largest = scores.new_full((count, scores.shape[1]), -torch.inf)
+    largest = largest.scatter_reduce(0, to, scores.detach(), "amax")
+    weight = torch.exp(scores - largest[receiver])
+    return weight / sum_rows(weight, receiver, count)[receiver]
+
+
 def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = keep, site: str = "") -> Tensor:
     """N x H x dh: a node attends to its in-neighbours; zero without any.
 
     The probabilities are a matrix with a row for each edge, by receiver and then by sender.
     """
     scores = (q[s.receiver] * k[s.sender]).sum(2) / sqrt(q.shape[2])
-    largest = scores.new_full(q.shape[:2], -torch.inf)
-    receiver = s.receiver[:, None].expand_as(scores)
-    largest = largest.scatter_reduce(0, receiver, scores.detach(), "amax")
-    weight = torch.exp(scores - largest[s.receiver])
-    share = weight / sum_rows(weight, s.receiver, len(q))[s.receiver]
+    share = edge_softmax(scores, s.receiver, len(q))
     rank = np.empty(len(share), np.int64)
     rank[np.lexsort((s.sender, s.receiver))] = np.arange(len(share))
     share = drop(site, share, rank[:, None] * q.shape[1] + np.arange(q.shape[1]))
@@ -252,6 +291,14 @@ class Masks:
         return dropped if p > 0 else keep
 
 
+def message_passing(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) -> Tensor:
+    if m.mpnn == "gin":
+        return gin(p, name, x, s, m.act)
+    if m.mpnn == "gatv2":
+        return gatv2(p, name, x, s, m.heads)
+    return {"gcn": gcn, "pna": pna}[m.mpnn](p, name, x, s)
+
+
 def layer(
     p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, masks: Masks = Masks(0, 0)
 ) -> Tensor:
@@ -261,8 +308,8 @@ def layer(
         return norm(p, f"{name}{place}.", m.norm, a + b, s, m.eps)
 
     branches = []
-    if m.mpnn == "gin":
-        y = gin(p, name + "gin.", x, s, m.act)
+    if m.mpnn != "none":
+        y = message_passing(p, f"{name}{m.mpnn}.", m, x, s)
         branches.append(add_norm("norm_local", x, drop(name + "dropout_local", y)))
     if m.attention == "none":
         return branches[0]

@@ -40,6 +40,9 @@ def gain(name: str) -> Shapes:
 
 X = {"x": (len(GRAPH_OF), D)}
 GIN = dense("gin.up.", D, D) | dense("gin.down.", D, D)
+GCN = dense("gcn.linear.", D, D)
+GATV2 = dense("gatv2.lr.", D, 2 * D) | {"gatv2.att": (1, D), "gatv2.bias": (1, D)}
+PNA = dense("pna.pre.", 2 * D, D) | dense("pna.post.", 4 * D, D) | dense("pna.out.", D, D)
 ATTENTION = dense("attention.qkv.", D, 3 * D) | dense("attention.out.", D, D)
 FFN = dense("ffn.up.", D, 2 * D) | dense("ffn.down.", 2 * D, D)
 
@@ -76,6 +79,26 @@ def gin_module(act: nn.Module) -> nn.Module:
 def gin(p: Parameters) -> Tensor:
     names = {"nn.0.": "gin.up.", "nn.2.": "gin.down."}
     return functional_call(gin_module(nn.ReLU()), given(p, names), (p["x"], EDGES))
+
+
+def gcn(p: Parameters) -> Tensor:
+    own = {"lin.weight": p["gcn.linear.weight"], "bias": p["gcn.linear.bias"][0]}
+    return functional_call(pyg.GCNConv(D, D), own, (p["x"], EDGES))
+
+
+def gatv2(p: Parameters) -> Tensor:
+    own = {"att": p["gatv2.att"].reshape(1, HEADS, -1), "bias": p["gatv2.bias"][0]}
+    for kind in ("weight", "bias"):
+        parts = p[f"gatv2.lr.{kind}"].flatten(0, 0 if kind == "weight" else 1).chunk(2)
+        own |= {f"lin_{part}.{kind}": t for part, t in zip(("l", "r"), parts)}
+    return functional_call(pyg.GATv2Conv(D, D // HEADS, HEADS), own, (p["x"], EDGES))
+
+
+def pna(p: Parameters) -> Tensor:
+    """As GraphGPS builds it."""
+    names = {"pre_nns.0.0.": "pna.pre.", "post_nns.0.0.": "pna.post.", "lin.": "pna.out."}
+    module = pyg.PNAConv(D, D, ["mean", "max", "sum"], ["identity"], torch.tensor([0, 1]), divide_input=False)
+    return functional_call(module, given(p, names), (p["x"], EDGES))
 
 
 def sparse_attention(p: Parameters) -> Tensor:
@@ -154,6 +177,10 @@ def model_case(norm: str, pool: str) -> Case:
 
 def cases() -> Iterator[Case]:
     yield "GIN", X | GIN, lambda p: r.gin(p, "gin.", p["x"], BATCH, "relu"), gin
+    for name, shapes, theirs in (("gcn", GCN, gcn), ("gatv2", GATV2, gatv2), ("pna", PNA, pna)):
+        m = r.Model("none", name, 1, HEADS, "none")
+        ours = lambda p, m=m: r.message_passing(p, f"{m.mpnn}.", m, p["x"], BATCH)  # noqa: E731
+        yield name, X | shapes, ours, theirs
     ours = lambda p: r.attention(p, "attention.", "sparse", p["x"], BATCH, HEADS)  # noqa: E731
     yield "sparse attention", X | ATTENTION, ours, sparse_attention
     yield norm_case("layer", pyg.LayerNorm(D, mode="node"), "", GRAPH_OF)

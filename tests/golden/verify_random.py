@@ -22,11 +22,11 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
     parts = {
         "model": rng.choice(list(PRESETS)),
         "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", "none"]),
-        "mpnn": rng.choice(["model", "model", "gin", "none"]),
+        "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "none"]),
     }
-    if parts["attention"] == "none":
+    if parts["attention"] == "none" and parts["mpnn"] in ("model", "none"):
         parts["mpnn"] = "gin"
-    if parts["model"] == "gin" and parts["attention"] == "model":
+    if parts["model"] == "gin" and parts["attention"] == "model" and parts["mpnn"] == "none":
         parts["mpnn"] = "model"
     return parts | {
         "norm": rng.choice(["layer", "batch", "graph", "none"]),

@@ -1,0 +1,224 @@
+/*
+ * The softmax over a row's edges, with the weighted sum of rows at their other ends, a row with all its heads
+ * at a time:
+ *
+ *   y_i = sum exp(s_e) v_j / sum exp(s_e) (+ bias)    lse_i = log sum exp(s_e)    s_e: a score times `scale`
+ *
+ * Edges are processed a few dozen at a time, with the exponentials of all their heads side by side in
+ * vectors. While all scores are within SAFE of zero, exponentials are computed directly; from the first
+ * larger score on, a running maximum per head is subtracted, and sums are rescaled when it grows (Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018). The pieces of a hub (edges.h) are rescaled
+ * to a common maximum when they are added.
+ */
+#ifndef GTMARK_KERNELS_CPU_EDGE_SOFTMAX_H
+#define GTMARK_KERNELS_CPU_EDGE_SOFTMAX_H
+
+#include "kernels/cpu/edge_heads.h"
+#include "kernels/cpu/vector_math.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAFE 30.0f /* e^30 can be summed over any number of edges, and e^-30 is not denormal */
+
+struct edge_softmax {
+    struct edge_heads heads;
+    struct mat y, lse;
+    const float *bias; /* a row; null: none */
+    float scale;
+    float *parts;  /* scratch: two states per task, of its first and last piece */
+    int64_t state; /* floats of a part's state */
+};
+
+/* The state of a row after some of its edges; top is subtracted from the scores. */
+struct edge_state {
+    float *top, *sum; /* H each, padded to a multiple of 4 */
+    float *y;         /* a spread row in a workspace, otherwise D */
+};
+
+/* Scratch of a thread. */
+struct edge_work {
+    struct edge_state state;
+    bool shifted; /* whether tops are subtracted */
+    float *own, *products, *scores, *copies[2];
+};
+
+static inline struct edge_softmax edge_softmax_of(struct mat y, struct mat lse, int64_t heads, float scale)
+{
+    return (struct edge_softmax){.heads = edge_heads_of(y.cols, heads),
+                                 .y = y,
+                                 .lse = lse,
+                                 .scale = scale,
+                                 .state = 2 * round_up(heads, 4) + y.cols};
+}
+
+static inline struct edge_state edge_state_at(const struct edge_softmax *s, float *at)
+{
+    int64_t heads = round_up(s->heads.heads, 4);
+    return (struct edge_state){at, at + heads, at + 2 * heads};
+}
+
+/* Lays out a thread's scratch and returns its size in floats; `at` null: only the size. */
+static inline int64_t edge_work_lay_out(const struct edge_softmax *s, float *at, struct edge_work *r)
+{
+    const struct edge_heads *h = &s->heads;
+    int64_t spread = edge_spread_size(h);
+    float *state;
+    const struct edge_part parts[] = {{&r->products, edge_products_size(h)},
+                                      {&r->scores, h->units},
+                                      {&r->own, spread},
+                                      {&r->copies[0], edge_copies_size(h)},
+                                      {&r->copies[1], edge_copies_size(h)},
+                                      {&state, 2 * round_up(h->heads, 4) + spread}};
+    int64_t size = edge_lay_out(at, parts, sizeof parts / sizeof *parts);
+    if (at)
+        r->state = edge_state_at(s, state);
+    return size;
+}
+
+/*
+ * Whether all scores are within SAFE of zero. Bit patterns of floats without sign are ordered like the
+ * floats.
+ */
+static inline bool edge_all_safe(int64_t n, const float *scores, float scale)
+{
+    uint32_t most = 0;
+#pragma omp simd reduction(max : most)
+    for (int64_t u = 0; u < n; u++) {
+        uint32_t bits = vm_bits(scores[u]) & 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    return most < 0x7f800000 && vm_float(most) * scale <= SAFE;
+}
+
+/* Multiplies head h of a spread row by a factor. */
+static inline void edge_scale_head(const struct edge_heads *s, float *spread, int64_t h, float factor)
+{
+    for (int64_t k = h * s->per * LANES; k < (h + 1) * s->per * LANES; k += LANES)
+        store(spread + k, factor * load(spread + k));
+}
+
+/* Updates the tops with n more edges, and subtracts them. */
+static inline void edge_shift(const struct edge_softmax *s, struct edge_work *r, int64_t n, bool first)
+{
+    int64_t heads = s->heads.heads;
+    for (int64_t h = 0; h < heads; h++) {
+        float *score = r->scores + h, top = first ? score[0] : r->state.top[h];
+        for (int64_t e = 0; e < n; e++)
+            top = score[e * heads] > top ? score[e * heads] : top;
+        float correction = first ? 1 : vm_exp((r->state.top[h] - top) * s->scale);
+        r->state.sum[h] *= correction;
+        edge_scale_head(&s->heads, r->state.y, h, correction);
+        r->state.top[h] = top;
+        for (int64_t e = 0; e < n; e++)
+            score[e * heads] -= top;
+    }
+}
+
+/*
+ * p = exp(scale s) in place, up to the end of the last vector, and accumulated to the sums by head, which are
+ * undefined beyond the last head.
+ */
+static inline void edge_exponentials(int64_t n, int64_t heads, float *restrict s, float scale,
+                                     float *restrict sum)
+{
+    for (int64_t u = 0; u < n * heads; u += LANES) {
+#pragma omp simd
+        for (int l = 0; l < LANES; l++)
+            s[u + l] = vm_half_exp(s[u + l] * scale + VM_LN2);
+    }
+    for (int64_t h = 0; h < heads; h += 4) {
+        vec4 total = load4(sum + h);
+        for (int64_t e = 0; e < n; e++)
+            total += load4(s + e * heads + h);
+        store4(sum + h, total);
+    }
+}
+
+/* Begins a piece of a row. */
+static inline void edge_softmax_begin(const struct edge_softmax *s, struct edge_work *r)
+{
+    int64_t size = 2 * round_up(s->heads.heads, 4) + edge_spread_size(&s->heads);
+    r->shifted = false;
+    for (int64_t k = 0; k < size; k += 4)
+        store4(r->state.top + k, (vec4){0});
+}
+
+/* Adds n edges, whose scores are in the workspace, to the current piece; `first`: they are its first. */
+static inline void edge_softmax_add(const struct edge_softmax *s, struct edge_work *r, int64_t n, bool first,
+                                    const struct edge_rows *values)
+{
+    const struct edge_heads *h = &s->heads;
+    if (!r->shifted)
+        r->shifted = !edge_all_safe(n * h->heads, r->scores, s->scale);
+    if (r->shifted)
+        edge_shift(s, r, n, first);
+    edge_exponentials(n, h->heads, r->scores, s->scale, r->state.sum);
+    edge_weigh(h, r->scores, values, n, values, r->state.y);
+}
+
+static inline void edge_add_bias(const struct edge_softmax *s, int64_t i)
+{
+    float *y = row_of(s->y, i);
+    for (int64_t k = 0; k < s->heads.d && s->bias; k++)
+        y[k] += s->bias[k];
+}
+
+static inline void edge_put_lse(const struct edge_softmax *s, struct edge_state from, int64_t i, bool empty)
+{
+    float *lse = row_of(s->lse, i);
+    for (int64_t h = 0; h < s->heads.heads && lse; h++)
+        lse[h] = empty ? 0 : from.top[h] * s->scale + logf(from.sum[h]);
+}
+
+/* y and lse of row i, whose only piece is the current one; `empty`: it has no edges. */
+static inline void edge_softmax_end(const struct edge_softmax *s, struct edge_work *r, int64_t i, bool empty)
+{
+    for (int64_t h = 0; h < s->heads.heads && !empty; h++)
+        edge_scale_head(&s->heads, r->state.y, h, 1 / r->state.sum[h]);
+    edge_collect(&s->heads, r->state.y, row_of(s->y, i), false);
+    edge_add_bias(s, i);
+    edge_put_lse(s, r->state, i, empty);
+}
+
+/* The state of task t's first piece, which ends a hub, or of its last, which does not. */
+static inline float *edge_part_of(const struct edge_softmax *s, int64_t t, bool ends)
+{
+    return s->parts + (2 * t + !ends) * s->state;
+}
+
+/* Ends the current piece, which is one of several. */
+static inline void edge_softmax_keep(const struct edge_softmax *s, struct edge_work *r, float *part)
+{
+    struct edge_state to = edge_state_at(s, part);
+    memcpy(to.top, r->state.top, (size_t)(r->state.y - r->state.top) * sizeof(float));
+    edge_collect(&s->heads, r->state.y, to.y, false);
+}
+
+/*
+ * y and lse of row i, a hub: combines its end, which is the first piece of task t, with `count` pieces. Those
+ * without any edges have sums of 0.
+ */
+static inline void edge_softmax_join(const struct edge_softmax *s, int64_t i, int64_t t, int64_t count)
+{
+    int64_t heads = s->heads.heads, dh = s->heads.dh;
+    struct edge_state all = edge_state_at(s, edge_part_of(s, t, true));
+    for (int64_t c = t - count; c < t; c++) {
+        struct edge_state part = edge_state_at(s, edge_part_of(s, c, false));
+        for (int64_t h = 0; h < heads && part.sum[h] > 0; h++) {
+            float top = part.top[h] > all.top[h] ? part.top[h] : all.top[h];
+            float old = vm_exp((all.top[h] - top) * s->scale), new = vm_exp((part.top[h] - top) * s->scale);
+            all.top[h] = top;
+            all.sum[h] = all.sum[h] * old + part.sum[h] * new;
+            for (int64_t k = h * dh; k < (h + 1) * dh; k++)
+                all.y[k] = all.y[k] * old + part.y[k] * new;
+        }
+    }
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t k = h * dh; k < (h + 1) * dh; k++)
+            row_of(s->y, i)[k] = all.y[k] / all.sum[h];
+    edge_add_bias(s, i);
+    edge_put_lse(s, all, i, false);
+}
+
+#endif
