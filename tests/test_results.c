@@ -187,6 +187,20 @@ static void test_kinds_of_attention(void **state)
     record_free(record);
 }
 
+/* Rows of every kind of message passing pass all checks, those of the initial state among them. */
+static void test_kinds_of_message_passing(void **state)
+{
+    static const char *const kinds[] = {"gin", "gcn", "gatv2", "pna"};
+    struct record *record = run_json(*state, TINY "--nodes 20 --mpnn gin,gcn,gatv2,pna", 0);
+    assert_int_equal(row_count(record), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(text_at(row_at(record, i), "mpnn"), kinds[i]);
+        assert_string_equal(text_at(row_at(record, i), "status"), "ok");
+        assert_string_equal(text_at(row_at(record, i), "checked"), "whole");
+    }
+    record_free(record);
+}
+
 /* A table begins with the swept axes, whatever they are. */
 static void test_table_of_every_axis(void **state)
 {
@@ -378,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_table_of_every_axis),
         cmocka_unit_test(test_kinds_of_attention),
+        cmocka_unit_test(test_kinds_of_message_passing),
         cmocka_unit_test(test_batches_and_families),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -4,7 +4,7 @@
  *
  * What a matrix must hold follows from the ops that read it:
  *
- *   weight and bias of linear    uniform on +-1 / sqrt(D), with D the columns of the layer's input
+ *   weight and bias of linear    uniform on +-1 / sqrt(D), with D the columns of the layer's whole weight
  *   gain and bias of norms       1 and 0; running mean and variance 0 and 1
  *   moments of AdamW             0
  *   features and targets         uniform on +-1
@@ -86,9 +86,10 @@ static void check_constants(struct check *c, const struct tape *t, const struct 
 static void check_linear(struct check *c, const struct tape *t, const struct linear_args *a)
 {
     const struct mat both[] = {a->w, a->b};
+    int64_t inputs = t->storages[a->w.storage].cols; /* the weight may be some columns of one */
     for (int i = 0; i < 2; i++)
         if (mat_present(both[i]) && t->storages[both[i].storage].category == MEMORY_PARAMETERS)
-            expect_uniform(c, t, t->storages[both[i].storage].name, both[i], 1 / sqrt((double)a->x.cols));
+            expect_uniform(c, t, t->storages[both[i].storage].name, both[i], 1 / sqrt((double)inputs));
 }
 
 void check_initial(struct check *c, const struct tape *t)
