@@ -1,6 +1,7 @@
 /* The work hashes of some command lines. If one changes, new results no longer match those of older files. */
 #include <unistd.h>
 
+#include "tests/files.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
 
@@ -130,13 +131,40 @@ static void test_work_of_files(void **state)
     assert_string_not_equal(work[0], work[2]);
 }
 
+/* The same bytes are another graph in another format, and each file of a folder counts. */
+static void test_work_of_formats(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"edges", "edges.graph", "edge.csv", "num-node-list.csv",
+                                        "num-edge-list.csv"};
+    static const char *const graphs[] = {"/edges", "/edges.graph", ""};
+    char work[4][17], root[] = "/tmp/gtmark-bench-XXXXXX", path[64], words[64];
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        write_bytes(path, "1\n", 2);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(words, sizeof words, "--graph file:%s%s", root, graphs[i < 3 ? i : 2]);
+        if (i == 3)
+            write_bytes(path, "0\n", 2);
+        work_of(&programs, words, work[i]);
+        for (int other = 0; other < i; other++)
+            assert_string_not_equal(work[i], work[other]);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        unlink(path);
+    }
+    rmdir(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_same_work),
-        cmocka_unit_test(test_every_axis),
-        cmocka_unit_test(test_work_of_files),
+        cmocka_unit_test(test_hashes),          cmocka_unit_test(test_same_work),
+        cmocka_unit_test(test_every_axis),      cmocka_unit_test(test_work_of_files),
+        cmocka_unit_test(test_work_of_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
