@@ -262,6 +262,16 @@ static void test_old_pictures(void **state)
     record_free(record);
 }
 
+/* A file that may not be executed, as in a folder of another user. */
+static void make_unusable_gnuplot(const char *directory)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/gnuplot", directory);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
 static void test_charts_are_skipped(void **state)
 {
     const struct chart_directory *p = *state;
@@ -271,11 +281,18 @@ static void test_charts_are_skipped(void **state)
     assert_int_equal(chart_draw(record, NULL, "/nonexistent/x", message), CHART_FAILED);
     assert_non_null(strstr(message, "/nonexistent/x_time.gp"));
 
+    static const char *const without[] = {"/nonexistent", "/dev/null", "/etc/passwd:/nonexistent"};
     snprintf(path, sizeof path, "%s", getenv("PATH") ? getenv("PATH") : "");
-    setenv("PATH", "/nonexistent", 1);
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        setenv("PATH", without[i], 1);
+        assert_int_equal(chart_draw(record, NULL, p->prefix, message), CHART_SKIPPED);
+        assert_string_equal(message, "charts skipped: gnuplot is not installed");
+    }
+    snprintf(message, sizeof message, "%.*s", (int)(strrchr(p->prefix, '/') - p->prefix), p->prefix);
+    setenv("PATH", message, 1);
+    make_unusable_gnuplot(message);
     assert_int_equal(chart_draw(record, NULL, p->prefix, message), CHART_SKIPPED);
     setenv("PATH", path, 1);
-    assert_string_equal(message, "charts skipped: gnuplot is not installed");
     record_free(record);
     record_free(nothing);
 }

@@ -26,8 +26,11 @@ static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&files);
+    if (error == ENOENT || error == EACCES ||
+        error == ENOTDIR) /* PATH may name folders of other users, or files */
+        return GNUPLOT_MISSING;
     if (error != 0)
-        return error == ENOENT ? GNUPLOT_MISSING : GNUPLOT_FAILED;
+        return GNUPLOT_FAILED;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return GNUPLOT_FAILED;

@@ -45,7 +45,8 @@ bool child_start(pid_t *child, const char *const *arguments, const char *log, in
             close(ends[0]);
         *output = ends[0];
     }
-    if (failure == ENOENT)
+    if (failure == ENOENT || failure == EACCES ||
+        failure == ENOTDIR) /* PATH may name folders of others, or files */
         return complain(error, "%s is not installed", arguments[0]);
     return !failure || complain(error, "%s: %s", arguments[0], strerror(failure));
 }
