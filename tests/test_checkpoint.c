@@ -22,7 +22,7 @@ static const struct model_config subjects[] = {
     {.attention = ATTENTION_UNFUSED, .norm = NORM_GRAPH, .pool = POOL_SUM},
     {.attention = ATTENTION_SPARSE, .norm = NORM_BATCH, .task = TASK_NODE},
     {.mpnn = MPNN_GIN, .norm = NORM_BATCH, .dropout = 0.2},
-    {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN, .dropout = 0.3, .attention_dropout = 0.1},
+    {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.3, .attention_dropout = 0.1},
     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_RWSE, .k = 5, .width = 6}},
     {.mpnn = MPNN_GIN, .pe = {.kind = ENCODING_LAP, .k = 4, .width = 6}},
 };

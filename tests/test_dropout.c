@@ -182,8 +182,7 @@ static void test_steps(void **state)
 
 static void test_rows(void **state)
 {
-    struct record *record =
-        run_json(*state, TINY "--attention unfused --dropout 0,0.2 --attention-dropout 0,0.1", 0);
+    struct record *record = run_json(*state, TINY "--dropout 0,0.2 --attention-dropout 0,0.1", 0);
     const struct row *none = row_at(record, 0);
     assert_int_equal(row_count(record), 4);
     for (size_t i = 1; i < 4; i++) {
@@ -210,7 +209,10 @@ static void test_refusals(void **state)
         refuses(*state, "", MORE("--dropout", bad[i]), names, "0.99");
     }
     refuses(*state, "--phase forward --dropout 0,0.1", NULL, "--dropout 0.1", "--phase step");
-    refuses(*state, "--attention-dropout 0.1", NULL, "--attention-dropout", "--attention unfused");
+    refuses(*state, "--attention sparse --attention-dropout 0.1", NULL, "--attention sparse",
+            "--attention dense or unfused");
+    refuses(*state, "--model gin --attention-dropout 0.1", NULL, "--attention none",
+            "--attention dense or unfused");
 }
 
 int main(void)

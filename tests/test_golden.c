@@ -404,6 +404,8 @@ int main(void)
          {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX}},
         {"gps_dropout",
          {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
+        {"gps_dropout",
+         {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
     };
     enum { LAYERS = sizeof layers / sizeof *layers, MODELS = sizeof wholes / sizeof *wholes };
     struct CMUnitTest tests[LAYERS + MODELS + 2] = {

@@ -10,10 +10,14 @@
  * directly; otherwise scores are computed twice, first to update each row's running maximum, which is then
  * subtracted, and sum and y are rescaled when it grows (Milakov and Gimelshein, "Online normalizer
  * calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
+ *
+ * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/mask.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/dropped.h"
 
 #include <math.h>
 #include <omp.h>
@@ -25,11 +29,13 @@ enum { QUERIES = 48, KEYS = 256, LANES = GEMM_LANES };
 
 struct head_layout {
     const struct attention_args *a;
-    int64_t dh, width;    /* columns of a head, actual and as packed */
-    int64_t blocks;       /* of keys, per head */
-    float scale;          /* of scores, including log2(e) */
-    float *keys, *values; /* packed */
-    float *lengths;       /* H x blocks: the largest |k|^2 in each block */
+    int64_t dh, width;       /* columns of a head, actual and as packed */
+    int64_t blocks;          /* of keys, per head */
+    float scale;             /* of scores, including log2(e) */
+    float *keys, *values;    /* packed */
+    float *lengths;          /* H x blocks: the largest |k|^2 in each block */
+    const struct mask *mask; /* of dropout; null: none */
+    int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
 };
 
 /*
@@ -115,6 +121,17 @@ static void end_row(const struct head_layout *s, const struct workspace *work, i
         row_of(s->a->lse, row)[h] = (work->top[i] + log2f(sum)) * VM_LN2;
 }
 
+/* Dropout of the weights of a block of queries against the keys j .. j + keys - 1 of their graph. */
+static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t j, int64_t keys,
+                 struct workspace *work)
+{
+    const struct offsets *graphs = &s->a->graphs;
+    int64_t n = graph_size(*graphs, b.graph), query = b.first - graph_first(*graphs, b.graph);
+    int64_t first = h * graphs->pairs + s->pairs[b.graph] + query * n + j;
+    for (int64_t i = 0; i < b.rows; i++)
+        mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
+}
+
 static void attend(const struct head_layout *s, int64_t number, int64_t h, struct workspace *work)
 {
     const struct attention_args *a = s->a;
@@ -136,6 +153,8 @@ static void attend(const struct head_layout *s, int64_t number, int64_t h, struc
         }
         struct gemm_end end = {GEMM_WEIGHTS, work->top, NULL, work->sums};
         gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS, end);
+        if (s->mask)
+            drop(s, b, h, j, keys, work);
         gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, y,
                     a->y.ld, j > 0);
     }
@@ -144,31 +163,34 @@ static void attend(const struct head_layout *s, int64_t number, int64_t h, struc
 }
 
 /* Lays out the scratch buffer; `bytes` is its size. */
-static struct head_layout heads_of(const struct attention_args *a, struct workspace **workspaces,
-                                   int64_t *bytes)
+static struct head_layout heads_of(const struct attention_args *a, const struct mask *mask,
+                                   struct workspace **workspaces, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
-    struct head_layout s = {
-        .a = a, .dh = dh, .width = round_up(dh, LANES), .scale = VM_LOG2E * (float)(1 / sqrt((double)dh))};
+    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, LANES), .mask = mask};
+    s.scale = VM_LOG2E * (float)(1 / sqrt((double)dh));
     s.blocks = block_count(a->graphs, n, KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
-    *bytes = 2 * packed + lengths + a->call.threads * (int64_t)sizeof(struct workspace);
+    int64_t pairs = mask ? round_up(graph_count(a->graphs) * 8, 64) : 0;
+    *bytes = 2 * packed + lengths + pairs + a->call.threads * (int64_t)sizeof(struct workspace);
     if (at) {
         s.keys = (float *)at;
         s.values = (float *)(at + packed);
         s.lengths = (float *)(at + 2 * packed);
-        *workspaces = (struct workspace *)(at + 2 * packed + lengths);
+        s.pairs = (int64_t *)(at + 2 * packed + lengths);
+        *workspaces = (struct workspace *)(at + 2 * packed + lengths + pairs);
     }
     return s;
 }
 
-void CPU(attention)(const void *args)
+static void attend_all(const struct attention_args *a, const struct mask *mask)
 {
-    const struct attention_args *a = args;
     struct workspace *workspaces;
     int64_t bytes, n = a->q.rows;
-    struct head_layout s = heads_of(a, &workspaces, &bytes);
+    struct head_layout s = heads_of(a, mask, &workspaces, &bytes);
+    if (mask)
+        begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
 #pragma omp parallel num_threads(threads)
     {
@@ -183,10 +205,34 @@ void CPU(attention)(const void *args)
     }
 }
 
-int64_t CPU(attention_scratch)(const void *args)
+static int64_t scratch_of(const struct attention_args *a, const struct mask *mask)
 {
     struct workspace *workspaces;
     int64_t bytes;
-    heads_of(args, &workspaces, &bytes);
+    heads_of(a, mask, &workspaces, &bytes);
     return bytes;
+}
+
+void CPU(attention)(const void *args)
+{
+    attend_all(args, NULL);
+}
+
+int64_t CPU(attention_scratch)(const void *args)
+{
+    return scratch_of(args, NULL);
+}
+
+void CPU(dropout_attention)(const void *args)
+{
+    const struct dropout_attention_args *a = args;
+    struct attention_args plain = attention_of(a);
+    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
+    attend_all(&plain, &mask);
+}
+
+int64_t CPU(dropout_attention_scratch)(const void *args)
+{
+    struct attention_args plain = attention_of(args);
+    return scratch_of(&plain, &(struct mask){0});
 }

@@ -8,10 +8,16 @@
  * of its keys: it loops over all queries, so dk and dv of its keys are private to it, and dq has an
  * accumulator per part; these are added in order. Keys are processed KEYS at a time and queries QUERIES at a
  * time, so that p and ds stay in the second-level cache.
+ *
+ * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (d(dy v') - delta) scale,
+ * and dv
+ * (+)= d(p)' dy.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/mask.h"
 #include "kernels/cpu/vector_math.h"
+#include "kernels/dropped.h"
 
 #include <math.h>
 #include <omp.h>
@@ -31,6 +37,8 @@ struct head_layout {
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
     float scale, *lse, *delta, *dq_parts, *workspaces; /* scratch: H x rows, parts of N x D; per thread */
     int64_t per_thread;                                /* floats of a thread */
+    const struct mask *mask;                           /* of dropout; null: none */
+    int64_t *pairs;                                    /* with dropout: the pairs of the graphs before each */
 };
 
 /* Scratch of a thread. */
@@ -55,11 +63,12 @@ static int64_t lay_out(int64_t width, float *at, struct workspace *r)
     return size;
 }
 
-static struct head_layout heads_of(const struct attention_backward_args *a, int64_t *bytes)
+static struct head_layout heads_of(const struct attention_backward_args *a, const struct mask *mask,
+                                   int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct head_layout s = {
-        .a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .scale = (float)(1 / sqrt((double)dh))};
+    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .mask = mask};
+    s.scale = (float)(1 / sqrt((double)dh));
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
     s.per_thread = lay_out(s.width, NULL, NULL);
     s.rows = n + GEMM_ROWS;
@@ -70,6 +79,10 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     for (int i = 0; i < 4; i++) {
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += float_bytes(sizes[i]);
+    }
+    if (mask) {
+        s.pairs = a->call.scratch ? (int64_t *)(void *)((char *)a->call.scratch + *bytes) : NULL;
+        *bytes += graph_count(a->graphs) * 8;
     }
     return s;
 }
@@ -90,22 +103,54 @@ static struct gemm_in rows_in(struct mat m, int64_t first, int64_t column)
     return gemm_in(row_of(m, first) + column, m.ld);
 }
 
-/* Queries first .. against the current keys. */
-static void queries(const struct head_layout *s, const struct workspace *r, int64_t first, int64_t rows,
-                    int64_t keys, int64_t h, bool begin, struct mat dq)
+/* One row of the products q k' and dy v': x becomes d(p), t becomes ds without scale. */
+static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x, float *restrict t,
+                     float delta)
+{
+    float scale = (float)m.scale;
+    struct mask_buffer buffer;
+    const mask_half *numbers = mask_numbers(m, first, n, &buffer);
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) {
+        t[k] = x[k] * (mask_apply(m, numbers[k], scale, t[k]) - delta);
+        x[k] = mask_apply(m, numbers[k], scale, x[k]);
+    }
+}
+
+/* Queries first .. against the keys from `key` on, of graph g. */
+struct tile {
+    int64_t g, h, first, rows, key, keys;
+};
+
+/* The same of all rows. */
+static void drop(const struct head_layout *s, const struct workspace *r, struct tile b)
+{
+    const struct offsets *graphs = &s->a->graphs;
+    int64_t n = graph_size(*graphs, b.g), begin = graph_first(*graphs, b.g);
+    int64_t first = b.h * graphs->pairs + s->pairs[b.g] + (b.first - begin) * n + b.key - begin;
+    for (int64_t i = 0; i < b.rows; i++)
+        drop_row(*s->mask, first + i * n, b.keys, r->p + i * LD, r->ds + i * LD,
+                 s->delta[b.h * s->rows + b.first + i]);
+}
+
+static void queries(const struct head_layout *s, const struct workspace *r, struct tile b, struct mat dq)
 {
     const struct attention_backward_args *a = s->a;
-    int64_t column = h * s->dh;
+    int64_t first = b.first, rows = b.rows, keys = b.keys, column = b.h * s->dh;
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
-    int64_t at = h * s->rows + first;
+    int64_t at = b.h * s->rows + first;
+    bool begin = first == graph_first(a->graphs, b.g);
     /*
      * Clamped to 1: huge scores are rounded differently than in the forward, so their difference to lse may
      * be huge.
      */
     struct gemm_end p = {.kind = GEMM_PROBABILITIES, .shift = s->lse + at};
-    struct gemm_end ds = {.kind = GEMM_GRADIENTS, .shift = s->delta + at, .p = r->p};
+    struct gemm_end ds = {
+        .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
     gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
+    if (s->mask)
+        drop(s, r, b);
     gemm_packed(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
     gemm_pack(rows, s->dh, dy, r->dy);
     gemm_packed(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
@@ -134,7 +179,7 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     gemm_scale(gemm_packed_size(s->dh, keys), r->kt, s->scale * VM_LOG2E);
     gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
     for (int64_t i = begin; i < end; i += QUERIES)
-        queries(s, r, i, min_of(QUERIES, end - i), keys, h, i == begin, dq);
+        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys}, dq);
     put(a->dk, first, column, keys, s->dh, r->dk, s->width);
     put(a->dv, first, column, keys, s->dh, r->dv, s->width);
 }
@@ -158,11 +203,12 @@ static void part(const struct head_layout *s, int64_t g, int64_t h, int p, float
         keys_block(s, &r, g, h, j, min_of(KEYS, end - j), dq);
 }
 
-void CPU(attention_backward)(const void *args)
+static void attend_backward(const struct attention_backward_args *a, const struct mask *mask)
 {
-    const struct attention_backward_args *a = args;
     int64_t bytes, n = a->q.rows, d = a->q.cols;
-    struct head_layout s = heads_of(a, &bytes);
+    struct head_layout s = heads_of(a, mask, &bytes);
+    if (mask)
+        begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
@@ -182,9 +228,30 @@ void CPU(attention_backward)(const void *args)
     }
 }
 
+void CPU(attention_backward)(const void *args)
+{
+    attend_backward(args, NULL);
+}
+
 int64_t CPU(attention_backward_scratch)(const void *args)
 {
     int64_t bytes;
-    heads_of(args, &bytes);
+    heads_of(args, NULL, &bytes);
+    return bytes;
+}
+
+void CPU(dropout_attention_backward)(const void *args)
+{
+    const struct dropout_attention_backward_args *a = args;
+    struct attention_backward_args plain = attention_backward_of(a);
+    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
+    attend_backward(&plain, &mask);
+}
+
+int64_t CPU(dropout_attention_backward_scratch)(const void *args)
+{
+    struct attention_backward_args plain = attention_backward_of(args);
+    int64_t bytes;
+    heads_of(&plain, &(struct mask){0}, &bytes);
     return bytes;
 }

@@ -39,4 +39,13 @@ static inline struct block block_at(struct offsets graphs, int64_t size, int64_t
     return (struct block){low, first, max_of(0, min_of(size, graph_first(graphs, low + 1) - first))};
 }
 
+/* pairs[g] = the pairs of the graphs before g, in rows of an H x P matrix (kernels/ops.def). */
+static inline void begin_pairs(struct offsets graphs, int64_t *pairs)
+{
+    for (int64_t g = 0, at = 0; g < graph_count(graphs); g++) {
+        pairs[g] = at;
+        at += graph_size(graphs, g) * graph_size(graphs, g);
+    }
+}
+
 #endif

@@ -41,4 +41,18 @@ static inline float mask_apply(struct mask m, uint32_t number, float scale, floa
     return vm_float(vm_bits(x * scale) & mask_bits(m, number));
 }
 
+/* x = x scale where kept, otherwise 0, of any number of entries. */
+static inline void mask_in_place(struct mask m, int64_t first, int64_t n, float *x)
+{
+    float scale = (float)m.scale;
+    struct mask_buffer buffer;
+    for (int64_t run; n > 0; first += run, n -= run, x += run) {
+        run = n < MASK_RUN ? n : MASK_RUN;
+        const mask_half *numbers = mask_numbers(m, first, run, &buffer);
+#pragma omp simd
+        for (int64_t k = 0; k < run; k++)
+            x[k] = mask_apply(m, numbers[k], scale, x[k]);
+    }
+}
+
 #endif

@@ -60,14 +60,6 @@ static int64_t scratch_of(struct call call, struct offsets graphs, int64_t heads
     return bytes;
 }
 
-static void begin_pairs(struct offsets graphs, int64_t *pairs)
-{
-    for (int64_t g = 0, at = 0; g < graph_count(graphs); g++) {
-        pairs[g] = at;
-        at += graph_size(graphs, g) * graph_size(graphs, g);
-    }
-}
-
 static struct layout begin(struct call call, struct offsets graphs, int64_t heads, struct mat nodes)
 {
     int64_t bytes;

@@ -7,6 +7,7 @@
 #include "kernels/backend.h"
 
 #if HAVE_CBLAS
+#include "kernels/dropped.h"
 #include "kernels/oracle/oracle.h"
 
 #include <omp.h>
@@ -105,29 +106,56 @@ static int64_t linear_backward_scratch(const void *args)
     return mat_size(((const struct linear_backward_args *)args)->dy) * (int64_t)sizeof(double);
 }
 
+/*
+ * Dropout of pairs of head h and graph g, from query `first` on; mask null: none. Pairs of consecutive
+ * queries are consecutive entries.
+ */
+static void drop(const struct mask *mask, struct offsets graphs, int64_t g, int64_t h, int64_t first,
+                 int64_t rows, double *pairs)
+{
+    int64_t n = graph_size(graphs, g), entry = h * graphs.pairs + (first - graph_first(graphs, g)) * n;
+    for (int64_t before = 0; before < g; before++)
+        entry += graph_size(graphs, before) * graph_size(graphs, before);
+    for (int64_t j = 0; mask && j < rows * n; j++)
+        pairs[j] = mask_keeps(*mask, entry + j) ? pairs[j] * mask->scale : 0;
+}
+
 static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t first, int64_t rows,
-                   double *s)
+                   const struct mask *mask, double *s)
 {
     int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
             c = h * dh;
     product(false, true, rows, n, dh, 1 / sqrt((double)dh), at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c,
             ld(a->k), false, s, n);
     softmax(s, rows, n, mat_present(a->lse) ? at(a->lse, first) + h : NULL, a->lse.ld);
+    drop(mask, a->graphs, g, h, first, rows, s);
     product(false, false, rows, dh, n, 1, s, n, at(a->v, at_g) + c, ld(a->v), false, at(a->y, first) + c,
             ld(a->y));
 }
 
-static void attention(const void *args)
+static void attend_all(const struct attention_args *a, const struct mask *mask)
 {
-    const struct attention_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
             double *scores = (double *)a->call.scratch + omp_get_thread_num() * ROWS * a->q.rows;
             int64_t end = graph_first(a->graphs, g + 1);
             for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
-                attend(a, g, h, i, min_of(ROWS, end - i), scores);
+                attend(a, g, h, i, min_of(ROWS, end - i), mask, scores);
         }
+}
+
+static void attention(const void *args)
+{
+    attend_all(args, NULL);
+}
+
+static void dropout_attention(const void *args)
+{
+    const struct dropout_attention_args *a = args;
+    struct attention_args plain = attention_of(a);
+    struct mask mask = mask_of(a->key, at(a->schedule, 0)[0], a->p);
+    attend_all(&plain, &mask);
 }
 
 static int64_t attention_scratch(const void *args)
@@ -136,9 +164,15 @@ static int64_t attention_scratch(const void *args)
     return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
 }
 
+static int64_t dropout_attention_scratch(const void *args)
+{
+    struct attention_args plain = attention_of(args);
+    return attention_scratch(&plain);
+}
+
 /* Queries first .. of one head of graph g: s holds the scores, then p; t holds dy v', then ds. */
 static void attend_backward(const struct attention_backward_args *a, int64_t g, int64_t h, int64_t first,
-                            int64_t rows, double *s, double *t)
+                            int64_t rows, const struct mask *mask, double *s, double *t)
 {
     int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
             c = h * dh;
@@ -147,6 +181,7 @@ static void attend_backward(const struct attention_backward_args *a, int64_t g, 
             false, s, n);
     product(false, true, rows, n, dh, 1, at(a->dy, first) + c, ld(a->dy), at(a->v, at_g) + c, ld(a->v), false,
             t, n);
+    drop(mask, a->graphs, g, h, first, rows, t);
     for (int64_t i = 0; i < rows; i++) {
         double lse = at(a->lse, first + i)[h], delta = 0;
         for (int64_t k = c; k < c + dh; k++)
@@ -156,6 +191,7 @@ static void attend_backward(const struct attention_backward_args *a, int64_t g, 
             t[j] = s[j] * (t[j] - delta) * scale;
         }
     }
+    drop(mask, a->graphs, g, h, first, rows, s);
     bool add = first > at_g;
     product(false, false, rows, dh, n, 1, t, n, at(a->k, at_g) + c, ld(a->k), a->dq.acc, at(a->dq, first) + c,
             ld(a->dq));
@@ -165,9 +201,8 @@ static void attend_backward(const struct attention_backward_args *a, int64_t g, 
             at(a->dv, at_g) + c, ld(a->dv));
 }
 
-static void attention_backward(const void *args)
+static void attend_all_backward(const struct attention_backward_args *a, const struct mask *mask)
 {
-    const struct attention_backward_args *a = args;
     int64_t n = a->q.rows;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
@@ -175,14 +210,33 @@ static void attention_backward(const void *args)
             double *s = (double *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * n;
             int64_t end = graph_first(a->graphs, g + 1);
             for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
-                attend_backward(a, g, h, i, min_of(ROWS, end - i), s, s + ROWS * n);
+                attend_backward(a, g, h, i, min_of(ROWS, end - i), mask, s, s + ROWS * n);
         }
+}
+
+static void attention_backward(const void *args)
+{
+    attend_all_backward(args, NULL);
+}
+
+static void dropout_attention_backward(const void *args)
+{
+    const struct dropout_attention_backward_args *a = args;
+    struct attention_backward_args plain = attention_backward_of(a);
+    struct mask mask = mask_of(a->key, at(a->schedule, 0)[0], a->p);
+    attend_all_backward(&plain, &mask);
 }
 
 static int64_t attention_backward_scratch(const void *args)
 {
     const struct attention_backward_args *a = args;
     return 2 * a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
+}
+
+static int64_t dropout_attention_backward_scratch(const void *args)
+{
+    struct attention_backward_args plain = attention_backward_of(args);
+    return attention_backward_scratch(&plain);
 }
 
 #define ROW(op)                                                                                              \
@@ -203,6 +257,8 @@ static const struct kernel table[] = {
     ROW_SCRATCH(linear_backward),
     ROW_SCRATCH(attention),
     ROW_SCRATCH(attention_backward),
+    ROW_SCRATCH(dropout_attention),
+    ROW_SCRATCH(dropout_attention_backward),
     ROW_UNFUSED(attention_scores),
     ROW_UNFUSED(attention_scores_backward),
     ROW_UNFUSED(attention_softmax),

@@ -9,8 +9,36 @@
  *
  *   delta_i = dy_i . y_i    ds_ij = p_ij (dy_i . v_j - delta_i) / sqrt(D / H)         (Dao et al. 2022)
  *   dv_j = sum_i p_ij dy_i    dq_i = sum_j ds_ij k_j    dk_j = sum_i ds_ij q_i
+ *
+ * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0 (kernels/mask.h), the sum of p
+ * remains:
+ *
+ *   y_i = sum_j d(p_ij) v_j    ds_ij = p_ij (d(dy_i . v_j) - delta_i) / sqrt(D / H)    dv_j = sum_i d(p_ij)
+ * dy_i
  */
+#include "kernels/dropped.h"
 #include "kernels/ref/loops.h"
+
+/* Dropout of the pairs of a head and graph, of which the first is entry `first`. */
+struct dropping {
+    bool any;
+    struct mask mask;
+    int64_t first;
+};
+
+static struct dropping dropping_of(bool any, struct mask mask)
+{
+    struct dropping d = {any, mask, 0};
+    return d;
+}
+
+static real dropped(struct dropping d, int64_t pair, real x)
+{
+    if (!d.any)
+        return x;
+    real kept = x * R(d.mask.scale);
+    return mask_keeps(d.mask, d.first + pair) ? kept : R(0);
+}
 
 static double score_scale(int64_t width, int heads)
 {
@@ -18,9 +46,10 @@ static double score_scale(int64_t width, int heads)
 }
 
 /* Query i of one head against the nodes of its graph; q, k, v and y are the head's columns. */
-static void attend(const struct attention_args *a, int head, struct rows graph, int64_t i)
+static void attend(const struct attention_args *a, struct dropping d, int head, struct rows graph, int64_t i)
 {
-    int64_t dh = a->y.cols / a->heads, first = head * dh;
+    int64_t dh = a->y.cols / a->heads, first = head * dh,
+            pair = (i - graph.first) * (graph.end - graph.first);
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
     struct mat v = mat_cols(a->v, first, dh), y = mat_cols(a->y, first, dh);
     struct mat s = scratch_row(a->call, 0, graph.end - graph.first);
@@ -38,7 +67,7 @@ static void attend(const struct attention_args *a, int head, struct rows graph, 
     for (int64_t j = graph.first; j < graph.end; j++) {
         real p = r_exp(AT(s, 0, j - graph.first) - top);
         sum += p;
-        add_scaled(y, i, p, v, j);
+        add_scaled(y, i, dropped(d, pair + j - graph.first, p), v, j);
     }
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum;
@@ -46,22 +75,38 @@ static void attend(const struct attention_args *a, int head, struct rows graph, 
         AT(a->lse, i, head) = top + r_log(sum);
 }
 
-REF(attention, a->y.rows)
+static void attend_all(const struct attention_args *a, struct dropping d)
 {
+    int64_t pairs = 0;
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->y));
-        for (int head = 0; head < a->heads; head++)
+        for (int head = 0; head < a->heads; head++) {
+            d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, head, graph, i);
+                attend(a, d, head, graph, i);
+        }
+        pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
 }
 
-/* Pairs of query i and the nodes of its graph, in one head; only those that contribute to a requested row. */
-static void attend_backward(const struct attention_backward_args *a, int head, struct rows graph,
-                            struct rows wanted, int64_t i)
+REF(attention, a->y.rows)
 {
-    int64_t dh = a->y.cols / a->heads, first = head * dh;
+    attend_all(a, dropping_of(false, mask_of(0, 0, 0)));
+}
+
+REF(dropout_attention, a->y.rows)
+{
+    struct attention_args plain = attention_of(a);
+    attend_all(&plain, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
+}
+
+/* Pairs of query i and the nodes of its graph, in one head; only those that contribute to a requested row. */
+static void attend_backward(const struct attention_backward_args *a, struct dropping d, int head,
+                            struct rows graph, struct rows wanted, int64_t i)
+{
+    int64_t dh = a->y.cols / a->heads, first = head * dh,
+            pair = (i - graph.first) * (graph.end - graph.first);
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
     struct mat y = mat_cols(a->y, first, dh), dy = mat_cols(a->dy, first, dh);
     struct mat dq = mat_cols(a->dq, first, dh), dk = mat_cols(a->dk, first, dh);
@@ -72,26 +117,42 @@ static void attend_backward(const struct attention_backward_args *a, int head, s
 
     for (int64_t j = partners.first; j < partners.end; j++) {
         real p = r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head));
-        real ds = p * (dot(dy, i, v, j) - delta) * scale;
+        real dp = dropped(d, pair + j - graph.first, dot(dy, i, v, j));
+        real ds = p * (dp - delta) * scale;
         if (rows_has(wanted, i))
             add_scaled(dq, i, ds, k, j);
         if (rows_has(wanted, j)) {
             add_scaled(dk, j, ds, q, i);
-            add_scaled(dv, j, p, dy, i);
+            add_scaled(dv, j, dropped(d, pair + j - graph.first, p), dy, i);
         }
     }
 }
 
-REF(attention_backward, 0)
+static void attend_all_backward(const struct attention_backward_args *a, struct dropping d)
 {
+    int64_t pairs = 0;
     begin_sums(a->call, a->dq);
     begin_sums(a->call, a->dk);
     begin_sums(a->call, a->dv);
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dq));
-        for (int head = 0; head < a->heads && rows_any(wanted); head++)
+        for (int head = 0; head < a->heads && rows_any(wanted); head++) {
+            d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, head, graph, wanted, i);
+                attend_backward(a, d, head, graph, wanted, i);
+        }
+        pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
+}
+
+REF(attention_backward, 0)
+{
+    attend_all_backward(a, dropping_of(false, mask_of(0, 0, 0)));
+}
+
+REF(dropout_attention_backward, 0)
+{
+    struct attention_backward_args plain = attention_backward_of(a);
+    attend_all_backward(&plain, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
 }

@@ -64,8 +64,8 @@ const char *model_refuses(const struct model_config *c)
 {
     if (!c->attention && !c->mpnn)
         return "a layer needs attention or message passing";
-    if (c->attention_dropout > 0 && c->attention != ATTENTION_UNFUSED)
-        return "--attention-dropout needs stored probabilities: --attention unfused";
+    if (c->attention_dropout > 0 && c->attention != ATTENTION_DENSE && c->attention != ATTENTION_UNFUSED)
+        return "--attention-dropout needs --attention dense or unfused";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
     bool heads = c->attention || c->mpnn == MPNN_GATV2;

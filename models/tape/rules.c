@@ -50,6 +50,14 @@ RULE(attention)
        .graphs = a->graphs, .heads = a->heads);
 }
 
+RULE(dropout_attention)
+{
+    op(t, dropout_attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
+       .dv = grad_into(t, a->v), .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v,
+       .lse = a->lse, .schedule = a->schedule, .graphs = a->graphs, .heads = a->heads, .key = a->key,
+       .p = a->p);
+}
+
 RULE(attention_scores)
 {
     op(t, attention_scores_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
@@ -153,6 +161,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(batch_norm)
         APPLY(graph_norm)
         APPLY(attention)
+        APPLY(dropout_attention)
         APPLY(attention_scores)
         APPLY(attention_softmax)
         APPLY(attention_values)
