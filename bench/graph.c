@@ -53,8 +53,8 @@ static const struct flag flags[] = {
      FIELD(table[1]), .what = "the name of a file"},
     {DESCRIBE, "labels", "FILE", "labels, a row for each graph, node or edge", FLAG_PATH, FIELD(table[2]),
      .what = "the name of a file"},
-    {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average", AMOUNT(nodes), .min = 1,
-     .max = (double)CSR_MAX_NODES},
+    {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average; shapes have their own", AMOUNT(nodes),
+     .min = 1, .max = (double)CSR_MAX_NODES},
     {GENERATE, "degree", "X", "mean degree (default 5)", AMOUNT(degree), .min = 0, .max = 1e9},
     {GENERATE, "batch", "B", "graphs in the file (default 1)", AMOUNT(graphs), .min = 1,
      .max = (double)CSR_MAX_NODES},
@@ -271,7 +271,13 @@ static int generate_file(const struct options *o, char **names, struct message *
         complain(error, "generate %.200s: a family of graphs; convert reads files", c.family);
         return EXIT_USAGE;
     }
-    if (isnan(o->nodes)) {
+    const struct graph_shape *shape = graph_shape_of(c.family);
+    if (shape && !(isnan(o->nodes) && isnan(o->degree))) {
+        complain(error, "generate %.200s --%s: the shape determines it", c.family,
+                 isnan(o->nodes) ? "degree" : "nodes");
+        return EXIT_USAGE;
+    }
+    if (!shape && isnan(o->nodes)) {
         complain(error, "generate: needs --nodes N");
         return EXIT_USAGE;
     }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "graphs/csr.h"
+#include "graphs/pairs.h"
 #include "kernels/rng.h"
 
 /* The number of edges with which node i joins; h is half the mean degree. */
@@ -26,13 +27,13 @@ static int64_t edges_of(int64_t i, double h)
     return asked < (double)i ? (int64_t)asked : i;
 }
 
-int64_t ba_edges(int64_t nodes, double degree)
+int64_t ba_edges(const struct graph_spec *g)
 {
-    double h = degree / 2;
-    if (h >= (double)(nodes - 1))
-        return nodes * (nodes - 1);
+    double h = g->degree / 2;
+    if (h >= (double)(g->nodes - 1))
+        return g->nodes * (g->nodes - 1);
     int64_t whole = (int64_t)h;
-    double later = floor((double)nodes * h) - floor((double)(whole + 2) * h);
+    double later = floor((double)g->nodes * h) - floor((double)(whole + 2) * h);
     return whole * (whole + 1) + 2 * (edges_of(whole + 1, h) + (int64_t)later);
 }
 
@@ -47,8 +48,8 @@ struct growth {
 static void join(struct growth *g, int64_t node, int64_t target)
 {
     g->chosen_by[target] = (int32_t)node;
-    g->edge[g->edges++] = csr_edge(g->first + node, g->first + target);
-    g->edge[g->edges++] = csr_edge(g->first + target, g->first + node);
+    pair_write(g->edge + g->edges, g->first + node, g->first + target);
+    g->edges += 2;
 }
 
 /* A node below i, drawn by preference among the first `ends` ends. */
@@ -72,16 +73,21 @@ static void join_by_preference(struct growth *g, int64_t i, int64_t edges)
     }
 }
 
-bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel)
+int64_t ba_scratch(const struct graph_spec *g)
 {
-    struct growth g = {.edge = edge, .first = first, .key = key};
-    g.chosen_by = calloc((size_t)nodes, sizeof *g.chosen_by);
+    return g->nodes * (int64_t)sizeof(int32_t);
+}
+
+bool ba_draw(uint64_t *edge, const struct graph_spec *spec)
+{
+    struct growth g = {.edge = edge, .first = spec->first, .key = spec->key};
+    g.chosen_by = calloc((size_t)spec->nodes, sizeof *g.chosen_by);
     if (!g.chosen_by)
         return false;
     bool going = true;
-    for (int64_t i = 1; i < nodes && going; i++) {
-        int64_t edges = edges_of(i, degree / 2);
-        going = !is_cancelled(cancel);
+    for (int64_t i = 1; i < spec->nodes && going; i++) {
+        int64_t edges = edges_of(i, spec->degree / 2);
+        going = !is_cancelled(spec->cancel);
         if (edges < i)
             join_by_preference(&g, i, edges);
         else

@@ -6,22 +6,19 @@
 #ifndef GTMARK_GRAPHS_BA_H
 #define GTMARK_GRAPHS_BA_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "kernels/cancel.h"
-
-/* Bytes per node that ba_draw needs beside the edges. */
-enum { BA_NODE_BYTES = 4 };
+#include "graphs/spec.h"
 
 /*
  * The number of directed edges: node i joins with floor((i + 1) degree / 2) - floor(i degree / 2) edges, at
  * most one to each of the i nodes before it. Any mean degree is met, except for what the first nodes cannot
  * have.
  */
-int64_t ba_edges(int64_t nodes, double degree);
+int64_t ba_edges(const struct graph_spec *g);
 
 /* As er_draw; single-threaded, since each choice depends on those before. */
-bool ba_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key, struct cancel cancel);
+bool ba_draw(uint64_t *edge, const struct graph_spec *g);
+
+/* Bytes that ba_draw needs beside the edges. */
+int64_t ba_scratch(const struct graph_spec *g);
 
 #endif

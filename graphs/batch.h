@@ -15,8 +15,8 @@ struct graph_limits {
 };
 
 struct graph_config {
-    const char *family; /* see graph_family_known; a file ignores nodes and degree, and has its own number of
-                           graphs: `graphs` must be 1 */
+    const char *family; /* a name (graphs/name.h); a file and a shape ignore nodes and degree, and a file has
+                           its own number of graphs: `graphs` must be 1 */
     int64_t nodes;      /* N: nodes per graph, in a batch on average; for NAME:giant, of the whole graph */
     double degree;      /* requested mean degree */
     int64_t graphs;     /* B */

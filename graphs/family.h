@@ -1,13 +1,18 @@
-/*
- * Families of random graphs by name, and the names of graphs from files.
- */
+/* Families of graphs, by name, and shapes: the graphs of data sets, by their published averages. */
 #ifndef GTMARK_GRAPHS_FAMILY_H
 #define GTMARK_GRAPHS_FAMILY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
-#include "kernels/cancel.h"
+#include "graphs/spec.h"
+
+/* A number that shapes the graphs of a family beside nodes and degree. */
+struct graph_parameter {
+    const char *name;
+    double standard, least, most;
+    bool whole;
+    const char *doc;
+};
 
 /*
  * Generates one undirected graph, each edge in both directions. The functions are specified as er_edges and
@@ -15,34 +20,42 @@
  */
 struct graph_family {
     const char *name;
-    int64_t (*edges)(int64_t nodes, double degree);
-    bool (*draw)(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
-                 struct cancel cancel);
-    bool uses_degree; /* otherwise the graph depends on the number of nodes alone */
+    int64_t (*edges)(const struct graph_spec *g);
+    bool (*draw)(uint64_t *edge, const struct graph_spec *g);
+    bool uses_degree; /* otherwise it is ignored */
     bool simple;      /* without repeated edges, so that nodes - 1 bounds the degree */
-    int node_bytes;   /* that draw needs for each node, beside the edges */
     const char *doc;
+    int64_t (*scratch)(const struct graph_spec *g); /* bytes that draw needs beside the edges; null: none */
+    struct graph_parameter parameter[GRAPH_PARAMETERS]; /* name null past the last */
 };
 
 /* All families; the last row has no name. */
 extern const struct graph_family graph_families[];
 
-/* Whether a name asks for the largest component of each graph: a family's name followed by ":giant". */
-bool graph_is_giant(const char *name);
-
-/* The family with that name, with or without ":giant"; null if there is none. */
+/* The family with that name; null if there is none. */
 const struct graph_family *graph_family_named(const char *name);
+
+/* How many parameters a family has. */
+int graph_family_parameters(const struct graph_family *f);
 
 /* Whether the requested degree is more than a graph of this size can have. */
 bool graph_family_clamps(const struct graph_family *f, int64_t nodes, double degree);
 
 /*
- * Whether a graph_config can have this family: a name of graph_families, with or without ":giant",
- * "file:PATH" or "undirected:PATH". Does not open the file.
+ * Graphs with the mean sizes of a data set: of a family, with parameters for which a large batch has the
+ * published mean number of edges. Nodes and degree are the shape's.
  */
-bool graph_family_known(const char *name);
+struct graph_shape {
+    const char *name;
+    const char *graph;   /* the family with its parameters, as graph_name_text writes it */
+    double nodes, edges; /* mean number of nodes and of directed edges of a graph */
+    const char *doc;
+};
 
-/* Whether `family` names a file of edges: "file:..." (one direction per line) or "undirected:..." (both). */
-bool graph_is_file(const char *family);
+/* All shapes; the last row has no name. */
+extern const struct graph_shape graph_shapes[];
+
+/* The mean degree of the graphs of a shape. */
+double graph_shape_degree(const struct graph_shape *s);
 
 #endif

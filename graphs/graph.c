@@ -3,6 +3,8 @@
  *
  * The sizes of B graphs with mean N are uniform on [N - h, N + h], h = floor(N / 2), and sum to B N exactly:
  * they come in antithetic pairs N + s, N - s, and a graph without a partner, or a single graph, has N nodes.
+ * The N of a shape (graphs/family.h) need not be whole: each pair sums to 2 N up to rounding, and the batch
+ * to floor(B N).
  */
 #include "graphs/graph.h"
 
@@ -15,38 +17,35 @@
 
 #include "graphs/components.h"
 #include "graphs/edge_list.h"
-#include "graphs/family.h"
 #include "graphs/graph_file.h"
+#include "graphs/name.h"
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
-static bool say_families(const char *name, char *error, size_t size)
+/* Mean nodes of a graph. */
+static double mean_nodes(const struct graph_config *c, const struct graph_name *n)
 {
-    int length = snprintf(error, size, "graph family '%s' is unknown; known are", name);
-    for (const struct graph_family *f = graph_families; f->name && length < (int)size; f++)
-        length += snprintf(error + length, size - (size_t)length, " %s,", f->name);
-    if (length < (int)size)
-        snprintf(error + length, size - (size_t)length,
-                 " each also as NAME:giant, file:PATH and undirected:PATH");
-    return false;
+    return n->shape ? n->shape->nodes : (double)c->nodes;
 }
 
-static bool config_valid(const struct graph_config *c, char *error, size_t size)
+/* Whether the configuration is possible; reads its name. */
+static bool config_valid(const struct graph_config *c, struct graph_name *n, char *error, size_t size)
 {
-    if (!graph_family_known(c->family))
-        return say_families(c->family, error, size);
-    if (graph_is_file(c->family)) {
+    if (!graph_name_read(c->family, n, error, size))
+        return false;
+    int64_t nodes = n->shape ? (int64_t)ceil(n->shape->nodes) : c->nodes;
+    if (!n->family) {
         if (c->graphs == 1)
             return true;
         snprintf(error, size, "graphs is %" PRId64 ", must be 1 for a file, which has its own", c->graphs);
-    } else if (c->nodes < 1 || c->nodes > CSR_MAX_NODES)
-        snprintf(error, size, "nodes is %" PRId64 ", must be from 1 to %" PRId64, c->nodes, CSR_MAX_NODES);
-    else if (!isfinite(c->degree) || c->degree < 0)
+    } else if (nodes < 1 || nodes > CSR_MAX_NODES)
+        snprintf(error, size, "nodes is %" PRId64 ", must be from 1 to %" PRId64, nodes, CSR_MAX_NODES);
+    else if (!n->shape && (!isfinite(c->degree) || c->degree < 0))
         snprintf(error, size, "degree is %g, must be a number, at least 0", c->degree);
-    else if (c->graphs < 1 || c->graphs > CSR_MAX_NODES / c->nodes)
+    else if (c->graphs < 1 || c->graphs > CSR_MAX_NODES / nodes)
         snprintf(error, size,
                  "graphs is %" PRId64 ", must be from 1 to %" PRId64 " for %" PRId64 " nodes each", c->graphs,
-                 CSR_MAX_NODES / c->nodes, c->nodes);
+                 CSR_MAX_NODES / nodes, nodes);
     else
         return true;
     return false;
@@ -91,14 +90,25 @@ static bool may_take(struct batch *b, const struct graph_config *c, int64_t byte
     return false;
 }
 
-static int64_t size_of_graph(const struct graph_config *c, int64_t g)
+/* The nodes of graph g; those of the pairs before sum to floor(2 N pairs). */
+static int64_t size_of_graph(const struct graph_config *c, double mean, int64_t g)
 {
+    int64_t pair = g / 2, before = (int64_t)(2 * mean * (double)pair);
     if (g % 2 == 0 && g + 1 == c->graphs)
-        return c->nodes;
-    int64_t half = c->nodes / 2;
-    uint64_t bits = rng_bits(rng_key(c->seed, "graph.sizes"), (uint64_t)g / 2);
-    int64_t shift = (int64_t)(bits % (uint64_t)(2 * half + 1)) - half;
-    return g % 2 ? c->nodes - shift : c->nodes + shift;
+        return (int64_t)(mean * (double)c->graphs) - before;
+    int64_t sum = (int64_t)(2 * mean * (double)(pair + 1)) - before, half = (int64_t)(mean / 2);
+    uint64_t bits = rng_bits(rng_key(c->seed, "graph.sizes"), (uint64_t)pair);
+    int64_t size = sum / 2 + (int64_t)(bits % (uint64_t)(2 * half + 1)) - half;
+    return g % 2 ? sum - size : size;
+}
+
+/* Everything about a graph of the batch but its nodes and key. */
+static struct graph_spec spec_of(const struct graph_config *c, const struct graph_name *n)
+{
+    struct graph_spec s = {.degree = n->shape ? graph_shape_degree(n->shape) : c->degree,
+                           .cancel = c->limits.cancel};
+    memcpy(s.value, n->value, sizeof s.value);
+    return s;
 }
 
 static bool alloc_offset(struct batch *b, int64_t graphs, char *error, size_t size)
@@ -113,27 +123,32 @@ static bool alloc_offset(struct batch *b, int64_t graphs, char *error, size_t si
     return true;
 }
 
-static bool shape_family(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+static bool shape_family(struct batch *b, const struct graph_config *c, const struct graph_name *n,
+                         char *error, size_t error_size)
 {
-    const struct graph_family *f = graph_family_named(c->family);
+    const struct graph_family *f = n->family;
+    struct graph_spec s = spec_of(c, n);
+    double mean = mean_nodes(c, n);
+    int64_t scratch = 0;
     if (!alloc_offset(b, c->graphs, error, error_size))
         return false;
     for (int64_t g = 0; g < c->graphs && b->adj.edges <= CSR_MAX_EDGES; g++) {
-        int64_t size = size_of_graph(c, g);
-        b->offset[g + 1] = b->offset[g] + size;
-        b->pairs += size * size;
-        b->adj.edges += f->edges(size, c->degree);
-        b->clamped |= graph_family_clamps(f, size, c->degree);
+        s.nodes = size_of_graph(c, mean, g);
+        b->offset[g + 1] = b->offset[g] + s.nodes;
+        b->pairs += s.nodes * s.nodes;
+        b->adj.edges += f->edges(&s);
+        b->clamped |= graph_family_clamps(f, s.nodes, s.degree);
+        scratch += f->scratch && b->adj.edges <= CSR_MAX_EDGES ? f->scratch(&s) : 0;
     }
     if (b->adj.edges > CSR_MAX_EDGES) {
         batch_free(b);
         snprintf(error, error_size,
-                 "%" PRId64 " %s of %" PRId64 " nodes and degree %g: more than %" PRId64 " edges", c->graphs,
-                 c->graphs == 1 ? "graph" : "graphs", c->nodes, c->degree, CSR_MAX_EDGES);
+                 "%" PRId64 " %s of %.10g nodes and degree %g: more than %" PRId64 " edges", c->graphs,
+                 c->graphs == 1 ? "graph" : "graphs", mean, s.degree, CSR_MAX_EDGES);
         return false;
     }
     b->adj.nodes = b->offset[c->graphs];
-    b->peak = building_peak(&b->adj, b->adj.edges * (int64_t)sizeof(uint64_t) + b->adj.nodes * f->node_bytes);
+    b->peak = building_peak(&b->adj, b->adj.edges * (int64_t)sizeof(uint64_t) + scratch);
     b->out = b->adj;
     b->symmetric = true;
     return true;
@@ -144,36 +159,39 @@ static bool shape_family(struct batch *b, const struct graph_config *c, char *er
  * the parallel regions of the families have one thread. In the first case the order of the graphs in the list
  * depends on the threads; sorting makes the result independent of it.
  */
-static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph_config *c)
+static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph_config *c,
+                       const struct graph_name *n)
 {
-    const struct graph_family *f = graph_family_named(c->family);
+    const struct graph_family *f = n->family;
     uint64_t stream = rng_key(c->seed, "graph");
     int64_t taken = 0;
     bool drawn = true;
 #pragma omp parallel for schedule(dynamic) reduction(&& : drawn) if (b->graphs >= 4 * omp_get_max_threads())
     for (int64_t g = 0; g < b->graphs; g++) {
-        int64_t first = b->offset[g], size = b->offset[g + 1] - first, place;
-        int64_t edges = f->edges(size, c->degree);
+        struct graph_spec s = spec_of(c, n);
+        s.first = b->offset[g];
+        s.nodes = b->offset[g + 1] - s.first;
+        s.key = rng_bits(stream, (uint64_t)g);
+        int64_t edges = f->edges(&s), place;
 #pragma omp atomic capture
         {
             place = taken;
             taken += edges;
         }
-        drawn =
-            f->draw(edge + place, first, size, c->degree, rng_bits(stream, (uint64_t)g), c->limits.cancel) &&
-            drawn;
+        drawn = f->draw(edge + place, &s) && drawn;
     }
     return drawn;
 }
 
-static bool draw_family(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+static bool draw_family(struct batch *b, const struct graph_config *c, const struct graph_name *n,
+                        char *error, size_t error_size)
 {
-    if (!shape_family(b, c, error, error_size) || !may_take(b, c, b->peak, error, error_size))
+    if (!shape_family(b, c, n, error, error_size) || !may_take(b, c, b->peak, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes, edges = b->adj.edges;
     uint64_t *edge = reallocarray(NULL, (size_t)edges, sizeof *edge);
     bool done = false;
-    if (edge && draw_edges(edge, b, c))
+    if (edge && draw_edges(edge, b, c, n))
         done = csr_build(&b->adj, nodes, edge, edges, c->limits.cancel, error, error_size) &&
                reverse_edges(b, c, true, error, error_size);
     else
@@ -181,7 +199,7 @@ static bool draw_family(struct batch *b, const struct graph_config *c, char *err
                  is_cancelled(c->limits.cancel) ? "stopped while drawing" : "no memory to draw", nodes,
                  edges);
     free(edge);
-    return done && (!graph_is_giant(c->family) || batch_keep_giants(b, error, error_size));
+    return done && (!n->giant || batch_keep_giants(b, error, error_size));
 }
 
 /* Takes the graphs and offsets of an edge list. */
@@ -264,8 +282,9 @@ static void drop(struct batch *b)
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
     *b = (struct batch){0};
-    bool done = config_valid(c, error, error_size) &&
-                (graph_is_file(c->family) ? read_file : draw_family)(b, c, error, error_size);
+    struct graph_name n;
+    bool done = config_valid(c, &n, error, error_size) &&
+                (n.family ? draw_family(b, c, &n, error, error_size) : read_file(b, c, error, error_size));
     if (!done)
         drop(b);
     return done;
@@ -273,13 +292,16 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
 
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
-    if (graph_is_file(c->family) || graph_is_giant(c->family)) {
+    struct graph_name n;
+    *b = (struct batch){0};
+    if (!config_valid(c, &n, error, error_size))
+        return false;
+    if (!n.family || n.giant) {
         bool read = batch_generate(b, c, error, error_size);
         free_arrays(b);
         return read;
     }
-    *b = (struct batch){0};
-    return config_valid(c, error, error_size) && shape_family(b, c, error, error_size);
+    return shape_family(b, c, &n, error, error_size);
 }
 
 int64_t batch_scratch(const struct batch *b)

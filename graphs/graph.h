@@ -15,7 +15,7 @@
 #include "graphs/batch.h"
 #include "graphs/csr.h"
 #include "graphs/degrees.h"
-#include "graphs/family.h"
+#include "graphs/name.h"
 
 /*
  * Everything about the batch except its edges: all fields, with null for the arrays of adj and out. For one

@@ -1,20 +1,21 @@
 /*
- * The two-dimensional grid: nodes in rows of ceil(sqrt(nodes)) columns, of which the last may be shorter;
- * each node is joined to those on its left and right, above and below.
+ * Grids, filled in the order of the node numbers; the last row, and in three dimensions the last layer, may
+ * be incomplete. Parameters and degree are ignored, and nothing is random.
  */
 #ifndef GTMARK_GRAPHS_GRID_H
 #define GTMARK_GRAPHS_GRID_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "graphs/spec.h"
 
-#include "kernels/cancel.h"
+/* Two dimensions, in rows of ceil(sqrt(nodes)): up to 4 neighbours. The number of directed edges. */
+int64_t grid_edges(const struct graph_spec *g);
 
-/* The number of directed edges; the degree is ignored. */
-int64_t grid_edges(int64_t nodes, double degree);
+/* As er_draw. */
+bool grid_draw(uint64_t *edge, const struct graph_spec *g);
 
-/* As er_draw; the key is ignored. */
-bool grid_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
-               struct cancel cancel);
+/* Three dimensions, in layers of c rows of c nodes, c = ceil(cbrt(nodes)): up to 6 neighbours. */
+int64_t grid3d_edges(const struct graph_spec *g);
+
+bool grid3d_draw(uint64_t *edge, const struct graph_spec *g);
 
 #endif

@@ -8,8 +8,7 @@
  */
 #include "graphs/rmat.h"
 
-#include "graphs/blocks.h"
-#include "graphs/csr.h"
+#include "graphs/pairs.h"
 #include "graphs/permutation.h"
 #include "kernels/rng.h"
 
@@ -17,11 +16,16 @@
 static const uint32_t none_below = (uint32_t)(0.57 * 0x1p32), to_below = (uint32_t)(0.76 * 0x1p32),
                       from_below = (uint32_t)(0.95 * 0x1p32);
 
-int64_t rmat_edges(int64_t nodes, double degree)
+static int64_t pairs_with_repeats(const struct graph_spec *g)
 {
     static const double most = 0x1p60; /* more than any machine holds, and less than an int64_t */
-    double pairs = (double)nodes * degree / 2 + 0.5;
-    return nodes < 2 ? 0 : 2 * (int64_t)(pairs < most ? pairs : most);
+    double pairs = (double)g->nodes * g->degree / 2 + 0.5;
+    return g->nodes < 2 ? 0 : (int64_t)(pairs < most ? pairs : most);
+}
+
+int64_t rmat_edges(const struct graph_spec *g)
+{
+    return 2 * pairs_with_repeats(g);
 }
 
 struct cell {
@@ -42,28 +46,31 @@ static struct cell draw_cell(uint64_t key, uint64_t *draws, int levels)
     return (struct cell){from, to};
 }
 
-bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
-               struct cancel cancel)
+struct matrix {
+    int64_t nodes;
+    int levels;
+    uint64_t stream;
+    struct permutation label;
+};
+
+static struct node_pair edge_at(const void *graph, int64_t k)
 {
-    int64_t pairs = rmat_edges(nodes, degree) / 2;
-    uint64_t stream = rng_bits(key, 0);
-    struct permutation label = permutation_make(rng_bits(key, 1), (uint64_t)nodes);
-    int levels = 0;
-    while (nodes > INT64_C(1) << levels)
-        levels++;
-    for (struct graph_block part = {0}; graph_block_next(&part, pairs, cancel);) {
-#pragma omp parallel for if (part.end - part.first >= PARALLEL_FROM)
-        for (int64_t k = part.first; k < part.end; k++) {
-            uint64_t edge_key = rng_bits(stream, (uint64_t)k), draws = 0;
-            struct cell c;
-            do
-                c = draw_cell(edge_key, &draws, levels);
-            while (c.from >= nodes || c.to >= nodes || c.from == c.to);
-            int64_t a = first + (int64_t)permutation_at(&label, (uint64_t)c.from);
-            int64_t b = first + (int64_t)permutation_at(&label, (uint64_t)c.to);
-            edge[2 * k] = csr_edge(a, b);
-            edge[2 * k + 1] = csr_edge(b, a);
-        }
-    }
-    return !is_cancelled(cancel);
+    const struct matrix *m = graph;
+    uint64_t key = rng_bits(m->stream, (uint64_t)k), draws = 0;
+    struct cell c;
+    do
+        c = draw_cell(key, &draws, m->levels);
+    while (c.from >= m->nodes || c.to >= m->nodes || c.from == c.to);
+    return (struct node_pair){(int64_t)permutation_at(&m->label, (uint64_t)c.from),
+                              (int64_t)permutation_at(&m->label, (uint64_t)c.to)};
+}
+
+bool rmat_draw(uint64_t *edge, const struct graph_spec *g)
+{
+    struct matrix m = {.nodes = g->nodes,
+                       .stream = rng_bits(g->key, 0),
+                       .label = permutation_make(rng_bits(g->key, 1), (uint64_t)g->nodes)};
+    while (g->nodes > INT64_C(1) << m.levels)
+        m.levels++;
+    return pairs_draw(edge, g, pairs_with_repeats(g), edge_at, &m);
 }

@@ -7,16 +7,12 @@
 #ifndef GTMARK_GRAPHS_RMAT_H
 #define GTMARK_GRAPHS_RMAT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "kernels/cancel.h"
+#include "graphs/spec.h"
 
 /* The number of directed edges: 2 floor(nodes degree / 2 + 1/2) for any degree; 0 for a single node. */
-int64_t rmat_edges(int64_t nodes, double degree);
+int64_t rmat_edges(const struct graph_spec *g);
 
 /* As er_draw. */
-bool rmat_draw(uint64_t *edge, int64_t first, int64_t nodes, double degree, uint64_t key,
-               struct cancel cancel);
+bool rmat_draw(uint64_t *edge, const struct graph_spec *g);
 
 #endif

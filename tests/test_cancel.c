@@ -143,7 +143,8 @@ static void test_graphs(void **state)
     char path[2][32], file[2][64];
     make_file(path[0], file[0], "7 9\n9 30\n");
     make_file(path[1], file[1], "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n");
-    const char *const families[] = {"er", "ba", "grid", "rmat", "er:giant", file[0], file[1]};
+    const char *const families[] = {"er",         "ba",       "grid",    "rmat", "er:giant", "regular",
+                                    "superpixel", "molecule", "peptide", "sbm",  file[0],    file[1]};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
         struct graph_config c = {families[f], 300, 5, 1, 42, {0}};
         bool done;

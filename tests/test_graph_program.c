@@ -88,6 +88,7 @@ static void conversions_lose_nothing(void **state)
 
     drawn = graph_generated("rmat", 30, 3, 40, 42);
     assert_ends(h, "generate rmat --nodes 30 --degree 3 --batch 40 b.txt.gz", 0, "40 graphs", "");
+    assert_ends(h, "generate zinc --batch 40 z.txt.gz", 0, "40 graphs, 928 nodes", "");
     struct batch read = batch_in(h, "b.txt.gz");
     assert_int_equal(graph_checksum(&read), graph_checksum(&drawn));
     batch_free(&read);
@@ -134,6 +135,9 @@ static void wrong_lines_are_refused(void **state)
         {"convert e.txt x.txt --labels e.txt", "--labels: with describe only", NULL},
         {"generate er x.txt --nodes 5 --undirected", "--undirected: not with generate", NULL},
         {"generate er x.txt", "generate: needs --nodes", NULL},
+        {"generate zinc x.txt --nodes 5", "generate zinc --nodes: the shape determines it", NULL},
+        {"generate zinc x.txt --degree 5", "generate zinc --degree: the shape determines it", NULL},
+        {"generate ws:beta=2 x.txt --nodes 5", "beta is '2', must be a number from 0 to 1", NULL},
         {"generate err x.txt --nodes 5", "graph family 'err' is unknown; known are er,", NULL},
         {"generate file:e.txt x.txt --nodes 5", "generate file:e.txt: a family", NULL},
         {"generate er x.txt --nodes 0", "--nodes 0: a whole number from 1 to 2147483647", NULL},

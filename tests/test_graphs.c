@@ -4,13 +4,14 @@
 #include <sys/resource.h>
 
 #include "graphs/er.h"
+#include "graphs/pairs.h"
 #include "tests/graphs.h"
 #include "tests/sanitized.h"
 #include "tests/test.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-enum { ERROR_SIZE = 200 };
+enum { ERROR_SIZE = 512 };
 
 /*
  * Out of memory must be reported under AddressSanitizer too, which needs more address space than any limit.
@@ -19,6 +20,11 @@ const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:max_allocation_size_mb=4096";
+}
+
+static int64_t edges_of(int64_t nodes, double degree)
+{
+    return er_edges(&(struct graph_spec){.nodes = nodes, .degree = degree});
 }
 
 static struct batch generate(int64_t nodes, double degree, int64_t graphs, uint64_t seed)
@@ -49,7 +55,7 @@ static void er_has_the_edges_that_its_definition_says(void **state)
         assert_simple(&b.adj);
         batch_free(&b);
     }
-    assert_true(er_edges(CSR_MAX_NODES, 1e300) == CSR_MAX_NODES * (CSR_MAX_NODES - 1));
+    assert_true(edges_of(CSR_MAX_NODES, 1e300) == CSR_MAX_NODES * (CSR_MAX_NODES - 1));
 }
 
 static void er_is_the_same_for_any_number_of_threads(void **state)
@@ -156,7 +162,7 @@ static void batches_keep_their_sum_and_bounds(void **state)
             int64_t first = b.offset[g], end = b.offset[g + 1], size = end - first;
             assert_true(size >= 1 && 2 * size >= of[c].nodes && 2 * size <= 3 * of[c].nodes);
             pairs += size * size;
-            edges += er_edges(size, 5);
+            edges += edges_of(size, 5);
             assert_int_equal(b.adj.row_ptr[end], edges);
             for (int64_t e = b.adj.row_ptr[first]; e < b.adj.row_ptr[end]; e++)
                 assert_true(b.adj.col[e] >= first && b.adj.col[e] < end);
@@ -244,6 +250,8 @@ static void bad_configurations_are_named(void **state)
     char unknown[ERROR_SIZE] = "graph family 'nope' is unknown; known are ";
     for (const struct graph_family *f = graph_families; f->name; f++)
         strcat(strcat(unknown, f->name), ", ");
+    for (const struct graph_shape *s = graph_shapes; s->name; s++)
+        strcat(strcat(unknown, s->name), ", ");
     strcat(unknown, "each also as NAME:giant, file:PATH and undirected:PATH");
     struct {
         struct graph_config config;

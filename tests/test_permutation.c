@@ -1,6 +1,6 @@
 /* The basis of random graphs: a permutation of the numbers of pairs, and the pair for a number. */
 #include "graphs/csr.h"
-#include "graphs/er.h"
+#include "graphs/pairs.h"
 #include "graphs/permutation.h"
 #include "tests/test.h"
 

@@ -9,7 +9,7 @@ const struct field schema_fields[] = {
 #define WHOLE(min, max)                          FIELD_COUNT
 #define NUMBER(min, max)                         FIELD_REAL
 #define NAME(choices, first)                     FIELD_TEXT
-#define TEXT(examples, allowed)                  FIELD_TEXT
+#define TEXT(examples, canonical)                FIELD_TEXT
 #define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
     {path, sizeof path - 1, kind, unit, symbol, meaning},
 #include "analysis/record/schema.def"

@@ -1,5 +1,6 @@
 #include "bench/cli/axes.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,30 @@ static const char *mpnn_choice(int index)
 
 static const char *graph_choice(int index)
 {
-    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH"};
-    int families = 0;
-    while (graph_families[families].name)
-        families++;
-    return index < families       ? graph_families[index].name
-           : index < families + 3 ? others[index - families]
-                                  : NULL;
+    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH", NULL};
+    for (const struct graph_family *f = graph_families; f->name; f++)
+        if (index-- == 0)
+            return f->name;
+    for (const struct graph_shape *s = graph_shapes; s->name; s++)
+        if (index-- == 0)
+            return s->name;
+    return others[index];
+}
+
+/* Parameters are in the canonical form, so that equal graphs have equal texts. */
+static char *graph_text(const char *item, struct message *why)
+{
+    struct graph_name n;
+    char error[GRAPH_NAME_ERROR], text[GRAPH_NAME_TEXT];
+    if (graph_name_read(item, &n, error, sizeof error)) {
+        if (!n.family)
+            return strdup(item);
+        graph_name_text(&n, text);
+        return strdup(text);
+    }
+    if (n.family)
+        complain(why, "%s", error);
+    return NULL;
 }
 
 /* Examples of --pe: any K is allowed, and the encoder may have a non-default width. */
@@ -46,10 +64,11 @@ static const char *pe_choice(int index)
 
 _Static_assert(ENCODING_K_MAX == 4096, "what the help of --pe says");
 
-static bool pe_known(const char *text)
+static char *pe_text(const char *item, struct message *why)
 {
+    (void)why;
     struct encoding_config c;
-    return encoding_parse(text, &c);
+    return encoding_parse(item, &c) ? strdup(item) : NULL;
 }
 
 _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
@@ -61,9 +80,10 @@ static const char *checkpoint_choice(int index)
     return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
 }
 
-static bool checkpoint_known(const char *text)
+static char *checkpoint_text(const char *item, struct message *why)
 {
-    return checkpoint_segments(text, 1) > 0;
+    (void)why;
+    return checkpoint_segments(item, 1) > 0 ? strdup(item) : NULL;
 }
 
 /* The activations of a feed-forward network: all except none. */
@@ -73,10 +93,10 @@ static const char *act_choice(int index)
 }
 
 static const struct axis_info axes[AXES] = {
-#define WHOLE(low, high)        .kind = AXIS_WHOLE, .min = low, .max = high
-#define NUMBER(low, high)       .kind = AXIS_NUMBER, .min = low, .max = high
-#define NAME(choices, at)       .kind = AXIS_NAME, .choice = choices, .first = at
-#define TEXT(examples, accepts) .kind = AXIS_TEXT, .choice = examples, .allowed = accepts
+#define WHOLE(low, high)     .kind = AXIS_WHOLE, .min = low, .max = high
+#define NUMBER(low, high)    .kind = AXIS_NUMBER, .min = low, .max = high
+#define NAME(choices, at)    .kind = AXIS_NAME, .choice = choices, .first = at
+#define TEXT(examples, read) .kind = AXIS_TEXT, .choice = examples, .canonical = read
 #define AXIS(id, flag, path, value, place, canonical, speed, defines, entry, unit, symbol, text, meaning)    \
     {.name = flag,                                                                                           \
      .field = path,                                                                                          \
@@ -153,7 +173,20 @@ static bool parse_range(const struct axis_info *axis, double first, const char *
     return true;
 }
 
-static bool parse_item(const struct axis_info *axis, const char *item, struct axis_values *v)
+static bool append_text(struct axis_values *v, char *text)
+{
+    const char *last = v->count ? axis_text(v, v->values[v->count - 1]) : NULL;
+    size_t used = last ? (size_t)(last - v->text) + strlen(last) + 1 : 0;
+    v->text = realloc(v->text, used + strlen(text) + 1);
+    if (!v->text)
+        abort();
+    strcpy(v->text + used, text);
+    free(text);
+    return append(v, (double)used);
+}
+
+static bool parse_item(const struct axis_info *axis, const char *item, struct axis_values *v,
+                       struct message *why)
 {
     if (axis->kind == AXIS_NAME) {
         for (int i = 0; axis->choice(i); i++)
@@ -161,8 +194,10 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
                 return append(v, i);
         return false;
     }
-    if (axis->kind == AXIS_TEXT)
-        return axis->allowed(item) && append(v, (double)(item - v->text));
+    if (axis->kind == AXIS_TEXT) {
+        char *text = axis->canonical(item, why);
+        return text && append_text(v, text);
+    }
     double value;
     const char *end = scan_number(item, &value);
     if (!end || !number_allowed(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
@@ -194,10 +229,12 @@ static bool say_range(const struct axis_info *axis, const char *text, const char
     return true;
 }
 
-/* Reports what is allowed, with the nearest choice to `item`. */
+/* Reports what is allowed: `why`, if it is set, or with the nearest choice to `item`. */
 static bool say_allowed(const struct axis_info *axis, const char *text, const char *item,
-                        struct message *error)
+                        const struct message *why, struct message *error)
 {
+    if (*why->text)
+        return complain(error, "--%s %.200s: %.300s", axis->name, text, why->text);
     if (!axis->choice && say_range(axis, text, item, error))
         return false;
     if (!axis->choice)
@@ -207,7 +244,7 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
                         axis->name, text, axis->kind == AXIS_WHOLE ? "a whole number" : "a number", axis->min,
                         axis->max, AXIS_VALUES_MAX);
     struct suggestion s = {item, strlen(item), NULL, 0};
-    char names[256] = "", nearest[SUGGESTION_TEXT];
+    char names[512] = "", nearest[SUGGESTION_TEXT];
     for (int i = 0; axis->choice(i); i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", axis->choice(i));
@@ -215,7 +252,7 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
     }
     suggest_text(&s, "", nearest);
     return axis->kind == AXIS_TEXT
-               ? complain(error, "--%s %.140s: %s; as in %s%s", axis->name, text, axis->help, names, nearest)
+               ? complain(error, "--%s %.100s: %s; as in %s%s", axis->name, text, axis->help, names, nearest)
                : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
 }
 
@@ -268,21 +305,44 @@ static bool say_repeated(const struct axis_info *axis, const char *text, const s
     return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
 }
 
+/* Whether a text begins with KEY=, as no value of an axis does. */
+static bool is_parameter(const char *text)
+{
+    size_t key = 0;
+    while (isalnum((unsigned char)text[key]) || text[key] == '_')
+        key++;
+    return key > 0 && text[key] == '=';
+}
+
+/* Cuts the first item off a list. A comma before KEY= separates the parameters of a graph. */
+static char *cut_item(char **list)
+{
+    char *item = *list, *comma = strchr(item, ',');
+    while (comma && is_parameter(comma + 1))
+        comma = strchr(comma + 1, ',');
+    *list = comma ? comma + 1 : NULL;
+    if (comma)
+        *comma = '\0';
+    return item;
+}
+
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
 {
-    struct axis_values v = {.text = strdup(text)};
-    bool good = v.text && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
-    char *next = v.text;
+    struct axis_values v = {0};
+    struct message why = {""};
+    char *copy = strdup(text);
+    bool good = copy && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
+    char *rest = copy;
     const char *item = "";
-    while (good && next)
-        good = parse_item(&axes[a], item = strsep(&next, ","), &v);
-    if (!good)
-        say_allowed(&axes[a], text, item, error);
-    else if (!say_repeated(&axes[a], text, &v, error)) {
-        axis_values_free(out);
+    while (good && rest)
+        good = parse_item(&axes[a], item = cut_item(&rest), &v, &why);
+    if (good)
+        good = !say_repeated(&axes[a], text, &v, error);
+    else
+        say_allowed(&axes[a], text, item, &why, error);
+    axis_values_free(good ? out : &v);
+    if (good)
         *out = v;
-        return true;
-    }
-    axis_values_free(&v);
-    return false;
+    free(copy);
+    return good;
 }

@@ -24,14 +24,15 @@ struct axis_info {
     double min, max;                  /* of numbers */
     const char *(*choice)(int index); /* names: the allowed ones; texts: examples; null past the last */
     int first;                        /* names: enumerator of the first choice */
-    bool (*allowed)(const char *);    /* texts */
-    const char *standard;             /* value in the canonical workload */
+    /* texts: the item as rows have it, allocated; null if not allowed, perhaps with the reason in why */
+    char *(*canonical)(const char *item, struct message *why);
+    const char *standard; /* value in the canonical workload */
     int pace;
     enum axis_work work;
     const char *dump, *help;
 };
 
-/* Values of an axis: a name by its index among the choices, a text by its offset in `text`. */
+/* Values of an axis: a name by its index among the choices, a text by its offset in `text`, canonical. */
 struct axis_values {
     double *values;
     int count;
@@ -51,8 +52,8 @@ void axes_swept(enum axis order[AXES]);
 
 /*
  * Parses a comma list of values and ranges: "100,500", "1k-16k*2" (factor), "2-16+2" (step); K, M and G are
- * powers of 1000. Values must be distinct. Replaces the contents of `out`. False with a message that says
- * what is allowed.
+ * powers of 1000. A comma before KEY= belongs to the value: "er,sbm:blocks=8,p_in=.1". Values must be
+ * distinct. Replaces the contents of `out`. False with a message that says what is allowed.
  */
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error);
 

@@ -73,6 +73,11 @@ void config_complete(struct config *c)
         c->parts.mpnn = models[c->model].mpnn;
     if (!c->parts.ffn)
         c->parts.ffn = 2 * c->parts.hidden;
+    const struct graph_shape *shape = graph_shape_of(c->graph.family);
+    if (shape) {
+        c->graph.nodes = (int64_t)shape->nodes;
+        c->graph.degree = graph_shape_degree(shape);
+    }
 }
 
 struct config config_at(const struct options *o, int64_t index)
@@ -93,13 +98,15 @@ bool config_runs(const struct options *o, const struct config *c, enum program_k
     return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
 }
 
-/* A graph from a file has a size of its own. */
-static bool check_file(const struct options *o, const struct config *c, struct message *error)
+/* A graph from a file has a size of its own, and so have the graphs of a shape. */
+static bool check_size(const struct options *o, const struct config *c, struct message *error)
 {
-    for (enum axis a = 0; graph_is_file(c->graph.family) && a < AXES; a++)
-        if (o->given[a] && axis_info(a)->work == WORK_GRAPH)
-            return complain(error, "--graph %.300s --%s: the file determines this axis", c->graph.family,
-                            axis_info(a)->name);
+    const char *graph = c->graph.family;
+    bool file = graph_is_file(graph);
+    for (enum axis a = 0; (file || graph_shape_of(graph)) && a < AXES; a++)
+        if (o->given[a] && axis_info(a)->work == WORK_GRAPH && (file || a != AXIS_BATCH))
+            return complain(error, "--graph %.300s --%s: the %s determines this axis", graph,
+                            axis_info(a)->name, file ? "file" : "shape");
     return true;
 }
 
@@ -169,7 +176,7 @@ bool config_check_all(const struct options *o, struct message *error)
         struct config c = config_at(o, i);
         if (model_refuses(&c.parts))
             return say_refused(&c, error);
-        if (!check_heads(o, &c, error) || !check_segments(o, &c, error) || !check_file(o, &c, error))
+        if (!check_heads(o, &c, error) || !check_segments(o, &c, error) || !check_size(o, &c, error))
             return false;
     }
     return check_readable(o, error);

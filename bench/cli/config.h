@@ -19,7 +19,8 @@ int64_t config_count(const struct options *o);
 /* The configuration at an index; axes vary in the order of axes_swept, kernels slowest. */
 struct config config_at(const struct options *o, int64_t index);
 
-/* Replaces what axes leave to others, as their defaults do: the branches of the model, the width of the FFN.
+/* Replaces what axes leave to others, as their defaults do: the branches of the model, the width of the FFN,
+ * the nodes and the degree of a shape.
  */
 void config_complete(struct config *c);
 

@@ -101,14 +101,17 @@ static void file_word(const char *family, const char *path, char text[WORD_TEXT]
              format ? graph_format_name(format) : "", hash);
 }
 
-/* How the graph is generated, or what its file is. */
+/* How the graph is generated, or what its file is. Of a shape, what it stands for. */
 static void graph_word(const struct graph_config *g, char text[WORD_TEXT])
 {
+    const char *colon = strchr(g->family, ':');
+    const struct graph_shape *shape = graph_shape_of(g->family);
     if (graph_is_file(g->family))
-        file_word(g->family, strchr(g->family, ':') + 1, text);
+        file_word(g->family, colon + 1, text);
     else
-        snprintf(text, WORD_TEXT, "%s nodes %" PRId64 " degree %.17g graphs %" PRId64, g->family, g->nodes,
-                 g->degree, g->graphs);
+        snprintf(text, WORD_TEXT, "%s%s nodes %.17g degree %.17g graphs %" PRId64,
+                 shape ? shape->graph : g->family, shape && colon ? colon : "",
+                 shape ? shape->nodes : (double)g->nodes, g->degree, g->graphs);
 }
 
 static void value_word(const struct axis_value *v, char text[WORD_TEXT])

@@ -30,24 +30,30 @@ static bool default_solver(struct options *o, struct message *error)
            axis_parse(AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard, &o->axes[AXIS_SOLVER], error);
 }
 
-/* A graph from a file has one size, so it must not be measured once per size of the generated graphs. */
-static bool file_nodes(struct options *o, struct message *error)
+static bool has_own_size(const char *graph)
+{
+    return graph_is_file(graph) || graph_shape_of(graph);
+}
+
+/* A graph with a size of its own must not be measured once per size of the others. */
+static bool own_nodes(struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH], *nodes = &o->axes[AXIS_NODES];
-    const char *file = NULL;
-    bool generated = false;
+    const char *own = NULL;
+    bool others = false;
     for (int i = 0; i < graphs->count; i++) {
         const char *name = axis_text(graphs, graphs->values[i]);
-        generated = generated || !graph_is_file(name);
-        file = graph_is_file(name) ? name : file;
+        bool has = has_own_size(name);
+        others = others || !has;
+        own = has ? name : own;
     }
     if (o->given[AXIS_NODES])
         return true;
-    if (file && generated && nodes->count > 1)
+    if (own && others && nodes->count > 1)
         return complain(
             error, "--graph %.300s: needs a run of its own: the other graphs have %d sizes, this has one",
-            file, nodes->count);
-    return generated || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
+            own, nodes->count);
+    return others || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
 /* Replay as a graph is the default on a GPU. */
@@ -165,10 +171,12 @@ static bool check_largest(struct options *o, struct message *error)
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
     if (o->largest.kind == LARGEST_NONE)
         return true;
-    bool of_graph = o->largest.axis == AXIS_NODES || o->largest.axis == AXIS_BATCH;
-    for (int i = 0; i < graphs->count && of_graph; i++)
-        if (graph_is_file(axis_text(graphs, graphs->values[i])))
-            return refuse("graphs from files, whose size is fixed", error);
+    bool nodes = o->largest.axis == AXIS_NODES, batch = o->largest.axis == AXIS_BATCH;
+    for (int i = 0; i < graphs->count; i++) {
+        const char *name = axis_text(graphs, graphs->values[i]);
+        if ((nodes && has_own_size(name)) || (batch && graph_is_file(name)))
+            return refuse("graphs from files and shapes, whose size is fixed", error);
+    }
     bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
     char flag[64];
     snprintf(flag, sizeof flag, "--%s", axis_info(o->largest.axis)->name);
@@ -253,7 +261,7 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
-           file_nodes(o, error) && check_variants(o, error) && crossover_choose(o, error) &&
+           own_nodes(o, error) && check_variants(o, error) && crossover_choose(o, error) &&
            kernels_choose(o, error) && crossover_check(o, error) && choose_graph(o, error) &&
            check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
            check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&

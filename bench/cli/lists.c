@@ -18,10 +18,31 @@ void list_models(void)
         put_name(m->name, m->doc);
 }
 
+static void put_family(const struct graph_family *f)
+{
+    char text[512];
+    int used = snprintf(text, sizeof text, "%s", f->doc);
+    for (int i = 0; i < graph_family_parameters(f); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %s=%g: %s", f->parameter[i].name,
+                         f->parameter[i].standard, f->parameter[i].doc);
+    put_name(f->name, text);
+}
+
+static void put_shape(const struct graph_shape *s)
+{
+    char text[256];
+    snprintf(text, sizeof text, "shape: %s, %g nodes and %g directed edges on average (%s)", s->doc, s->nodes,
+             s->edges, s->graph);
+    put_name(s->name, text);
+}
+
 void list_graphs(void)
 {
     for (const struct graph_family *f = graph_families; f->name; f++)
-        put_name(f->name, f->doc);
+        put_family(f);
+    for (const struct graph_shape *s = graph_shapes; s->name; s++)
+        put_shape(s);
+    put_name("NAME:KEY=VALUE,...", "a family with other parameters: sbm:blocks=8,p_in=.1");
     put_name("NAME:giant", "the largest component of one of these");
     put_name("file:PATH",
              "read from an edge list, Matrix Market or METIS file, or a folder of TUDataset or OGB");
