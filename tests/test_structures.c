@@ -84,6 +84,18 @@ static void test_ring_lattice(void **state)
     batch_free(&b);
 }
 
+/* No rewired edge is a loop, or repeats another or one of the lattice. */
+static void test_rewired_edges_differ(void **state)
+{
+    (void)state;
+    for (int64_t nodes = 1; nodes <= 40; nodes++)
+        for (double degree = 1; degree < 12; degree += 1.7) {
+            struct batch b = graph_generated("ws:beta=0.5", nodes, degree, 1, 5);
+            assert_simple(&b.adj);
+            batch_free(&b);
+        }
+}
+
 /*
  * A lattice of degree K has the clustering C = 3 (K - 2) / (4 (K - 1)), and with a share beta of the edges
  * rewired about C (1 - beta)^3 (Barrat and Weigt, 2000). Each node keeps the K / 2 edges that begin at it.
@@ -321,10 +333,15 @@ static void test_molecules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_ring_lattice),
-        cmocka_unit_test(test_small_worlds), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_regular),      cmocka_unit_test(test_regular_is_uniform),
-        cmocka_unit_test(test_superpixels),  cmocka_unit_test(test_molecules),
+        cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_ring_lattice),
+        cmocka_unit_test(test_rewired_edges_differ),
+        cmocka_unit_test(test_small_worlds),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_regular),
+        cmocka_unit_test(test_regular_is_uniform),
+        cmocka_unit_test(test_superpixels),
+        cmocka_unit_test(test_molecules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
