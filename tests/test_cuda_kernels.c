@@ -81,6 +81,18 @@ static struct operands *run_copy(const struct operands *inputs, const struct ker
     return o;
 }
 
+/* Ops that round each entry once have the bits of the reference in float. */
+static void check_bits(const struct operands *inputs, const struct operands *ours, const struct kernel *k)
+{
+    if (k->op != OP_dropout && k->op != OP_dropout_backward)
+        return;
+    struct operands *ref = operands_copy(inputs, F32, 0);
+    operands_run(ref, backend_kernel(&backend_ref, k->op, F32, NULL), 1, 0, 0);
+    if (!operands_same_bits(ours, ref))
+        fail_msg("%s: the bits are not those of ref", label(k, &ours->sample, false));
+    operands_free(ref);
+}
+
 static void check_way(const struct operands *inputs, const struct operands *oracle, const struct kernel *k,
                       const struct opened_device *d, int64_t pad, bool aligned)
 {
@@ -92,6 +104,7 @@ static void check_way(const struct operands *inputs, const struct operands *orac
         fail_msg("%s: %s has %g times the allowed error", label(k, &once->sample, aligned), worst, error);
     if (!operands_same_bits(once, again))
         fail_msg("%s: two runs give different bits", label(k, &once->sample, aligned));
+    check_bits(inputs, once, k);
     operands_free(once);
     operands_free(again);
 }
