@@ -14,6 +14,9 @@ struct graph_limits {
     struct cancel cancel;
 };
 
+/* See graphs/batching.h; batches are made in the first two ways. */
+enum batching { BATCHING_RAGGED, BATCHING_PADDED, BATCHING_BUCKETED, BATCHING_PACKED, BATCHINGS };
+
 struct graph_config {
     const char *family; /* a name (graphs/name.h); a file and a shape ignore nodes and degree, and a file has
                            its own number of graphs: `graphs` must be 1 */
@@ -21,6 +24,7 @@ struct graph_config {
     double degree;      /* requested mean degree */
     int64_t graphs;     /* B */
     uint64_t seed;
+    enum batching batching; /* ragged or padded */
     struct graph_limits limits;
 };
 
@@ -30,6 +34,7 @@ struct batch {
     bool symmetric; /* every edge occurs equally often in both directions */
     int64_t graphs;
     int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1, at least one */
+    int64_t *nodes;  /* graphs: if padded, how many nodes of each graph are its own, the first; else null */
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
     int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */

@@ -12,9 +12,9 @@
 #ifndef GTMARK_GRAPHS_BATCHING_H
 #define GTMARK_GRAPHS_BATCHING_H
 
-#include "graphs/batch.h"
+#include <stddef.h>
 
-enum batching { BATCHING_RAGGED, BATCHING_PADDED, BATCHING_BUCKETED, BATCHING_PACKED, BATCHINGS };
+#include "graphs/batch.h"
 
 /* Null if there is no such way. */
 const char *batching_name(int way);
@@ -25,5 +25,14 @@ struct batching_work {
 };
 
 struct batching_work batching_work(const struct batch *b, enum batching way);
+
+/* The number of nodes of graph g, without padding. */
+int64_t batch_size(const struct batch *b, int64_t g);
+
+/*
+ * Gives every graph as many rows as the largest has: nodes without edges after its own. b may be a shape.
+ * False with a line in error, and b unchanged, without memory or beyond CSR_MAX_NODES.
+ */
+bool batch_pad(struct batch *b, char *error, size_t error_size);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/batching.h"
 #include "graphs/components.h"
 #include "graphs/edge_list.h"
 #include "graphs/graph_file.h"
@@ -279,6 +280,15 @@ static void drop(struct batch *b)
     b->peak = peak;
 }
 
+/* Pads the batch if that is asked for. */
+static bool made_as_asked(struct batch *b, const struct graph_config *c, char *error, size_t size)
+{
+    if (c->batching != BATCHING_PADDED || batch_pad(b, error, size))
+        return true;
+    drop(b);
+    return false;
+}
+
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
     *b = (struct batch){0};
@@ -287,7 +297,7 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
                 (n.family ? draw_family(b, c, &n, error, error_size) : read_file(b, c, error, error_size));
     if (!done)
         drop(b);
-    return done;
+    return done && made_as_asked(b, c, error, error_size);
 }
 
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
@@ -301,7 +311,7 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
         free_arrays(b);
         return read;
     }
-    return shape_family(b, c, &n, error, error_size);
+    return shape_family(b, c, &n, error, error_size) && made_as_asked(b, c, error, error_size);
 }
 
 int64_t batch_scratch(const struct batch *b)
@@ -313,5 +323,6 @@ void batch_free(struct batch *b)
 {
     free_arrays(b);
     free(b->offset);
+    free(b->nodes);
     *b = (struct batch){0};
 }

@@ -26,5 +26,8 @@ void axis_sweep(enum axis a, char words[SWEEP_WORDS])
     else
         n += snprintf(words + n, SWEEP_WORDS - (size_t)n, "%g,%g", narrow ? axis->min : 8,
                       narrow ? axis->max : 16);
-    snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s", a == AXIS_SOLVER ? " --pe=lap:4" : "");
+    snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s",
+             a == AXIS_SOLVER              ? " --pe=lap:4"
+             : a == AXIS_ATTENTION_DROPOUT ? " --attention=unfused"
+                                           : "");
 }

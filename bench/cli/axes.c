@@ -7,6 +7,7 @@
 
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
+#include "graphs/batching.h"
 #include "graphs/graph.h"
 #include "models/encodings/encoding.h"
 #include "models/layers/model.h"
@@ -25,6 +26,12 @@ static const char *attention_choice(int index)
 static const char *mpnn_choice(int index)
 {
     return index == 0 ? "model" : mpnn_name(index - 1);
+}
+
+/* The ways in which batches are made. */
+static const char *batching_choice(int index)
+{
+    return index <= BATCHING_PADDED ? batching_name(index) : NULL;
 }
 
 static const char *graph_choice(int index)

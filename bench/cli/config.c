@@ -124,6 +124,20 @@ static bool check_heads(const struct options *o, const struct config *c, struct 
         o->device.given, (long long)c->parts.hidden, (long long)c->parts.heads, (long long)head, most);
 }
 
+/* What mixes the rows of a batch without knowing which belong to nodes. */
+static bool check_batching(const struct options *o, const struct config *c, struct message *error)
+{
+    const struct model_config *p = &c->parts;
+    bool layers = p->attention <= ATTENTION_SPARSE && p->mpnn <= MPNN_GIN && p->attention_dropout == 0 &&
+                  (p->norm == NORM_LAYER || p->norm == NORM_NONE);
+    bool ends = p->pool != POOL_MAX && p->task == TASK_GRAPH && p->pe.kind == ENCODING_NONE;
+    if (c->graph.batching == BATCHING_RAGGED || (layers && ends && !o->device.backend->device))
+        return true;
+    return complain(error, "--batching padded: only on the host, with --attention dense, sparse or none and "
+                           "--attention-dropout 0, --mpnn gin or "
+                           "none, --norm layer or none, --pool mean or sum, --task graph and --pe none");
+}
+
 /* Segments have at least one layer; a search for the number of layers begins with fewer. */
 static bool check_segments(const struct options *o, const struct config *c, struct message *error)
 {
@@ -176,7 +190,8 @@ bool config_check_all(const struct options *o, struct message *error)
         struct config c = config_at(o, i);
         if (model_refuses(&c.parts))
             return say_refused(&c, error);
-        if (!check_heads(o, &c, error) || !check_segments(o, &c, error) || !check_size(o, &c, error))
+        if (!check_heads(o, &c, error) || !check_batching(o, &c, error) || !check_segments(o, &c, error) ||
+            !check_size(o, &c, error))
             return false;
     }
     return check_readable(o, error);

@@ -19,14 +19,14 @@ void result_graph(struct graph_result *g, const struct workload *w)
     const struct batch *b = &w->batch;
     *g = (struct graph_result){.known = true,
                                .planned = w->options->device.meta,
-                               .nodes = b->adj.nodes,
                                .graphs = b->graphs,
                                .edges = b->adj.edges,
-                               .pairs = b->pairs,
                                .bytes = csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
                                         (b->graphs + 1) * (int64_t)sizeof *b->offset};
     for (enum batching way = 0; way < BATCHINGS; way++)
         g->work[way] = batching_work(b, way);
+    g->nodes = g->work[BATCHING_RAGGED].rows;
+    g->pairs = g->work[BATCHING_RAGGED].pairs;
     if (w->config.parts.pe.kind != ENCODING_NONE) {
         g->encoding_storage = encoding_storage(&w->config.parts.pe, b);
         g->bound = encoding_bound(&w->config.parts.pe, b, w->config.threads);

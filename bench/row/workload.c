@@ -159,6 +159,7 @@ int64_t workload_flops(const struct workload *w, enum program_kind kind, struct 
     if (work.pairs < 0)
         return -1;
     other.config.encoding = NULL;
+    other.batch.nodes = NULL;
     other.batch.pairs = work.pairs;
     other.batch.adj.nodes = other.batch.out.nodes = work.rows;
     struct recording r = workload_record(&other, kind);

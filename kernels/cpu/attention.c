@@ -15,6 +15,7 @@
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
@@ -25,10 +26,11 @@
 
 #define SAFE 43.0f /* 2^43 can be summed over any number of keys, and 2^-43 is not denormal */
 
-enum { QUERIES = 48, KEYS = 256, LANES = GEMM_LANES };
+enum { QUERIES = 48, KEYS = 256 };
 
 struct head_layout {
     const struct attention_args *a;
+    struct mat weight;       /* N x 1: of keys; absent: 1 */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int64_t blocks;          /* of keys, per head */
     float scale;             /* of scores, including log2(e) */
@@ -43,7 +45,7 @@ struct head_layout {
  * maximum that is subtracted from the scores.
  */
 struct workspace {
-    float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES];
+    float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES], of_keys[KEYS];
 };
 
 /*
@@ -112,6 +114,16 @@ static void raise_top(const struct head_layout *s, struct workspace *work, int64
         work->top[i] = top;
 }
 
+/* Replaces the scores of keys first .. by their weights. */
+static void weigh(const struct head_layout *s, struct workspace *work, int64_t rows, int64_t first,
+                  int64_t keys)
+{
+    key_weights_read(s->weight, first, keys, work->of_keys);
+    for (int64_t i = 0; i < rows; i++)
+        *(vec *)(work->sums + i * LANES) +=
+            key_weights_apply(keys, work->weights + i * KEYS, work->top[i], work->of_keys);
+}
+
 static void end_row(const struct head_layout *s, const struct workspace *work, int64_t i, int64_t row,
                     int64_t h)
 {
@@ -145,14 +157,16 @@ static void attend(const struct head_layout *s, int64_t number, int64_t h, struc
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
         const float *packed = s->keys + at + j * s->dh;
-        if (online) {
+        if (online || mat_present(s->weight))
             gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS,
                        (struct gemm_end){.kind = GEMM_STORE});
-            for (int64_t i = 0; i < b.rows; i++)
-                raise_top(s, work, i, keys, j == 0, y + i * a->y.ld);
-        }
+        for (int64_t i = 0; i < b.rows && online; i++)
+            raise_top(s, work, i, keys, j == 0, y + i * a->y.ld);
         struct gemm_end end = {GEMM_WEIGHTS, work->top, NULL, work->sums};
-        gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS, end);
+        if (mat_present(s->weight))
+            weigh(s, work, b.rows, graph_first(a->graphs, b.graph) + j, keys);
+        else
+            gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS, end);
         if (s->mask)
             drop(s, b, h, j, keys, work);
         gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, y,
@@ -184,11 +198,12 @@ static struct head_layout heads_of(const struct attention_args *a, const struct 
     return s;
 }
 
-static void attend_all(const struct attention_args *a, const struct mask *mask)
+static void attend_all(const struct attention_args *a, struct mat weight, const struct mask *mask)
 {
     struct workspace *workspaces;
     int64_t bytes, n = a->q.rows;
     struct head_layout s = heads_of(a, mask, &workspaces, &bytes);
+    s.weight = weight;
     if (mask)
         begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
@@ -215,7 +230,7 @@ static int64_t scratch_of(const struct attention_args *a, const struct mask *mas
 
 void CPU(attention)(const void *args)
 {
-    attend_all(args, NULL);
+    attend_all(args, (struct mat){0}, NULL);
 }
 
 int64_t CPU(attention_scratch)(const void *args)
@@ -228,11 +243,29 @@ void CPU(dropout_attention)(const void *args)
     const struct dropout_attention_args *a = args;
     struct attention_args plain = attention_of(a);
     struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    attend_all(&plain, &mask);
+    attend_all(&plain, (struct mat){0}, &mask);
 }
 
 int64_t CPU(dropout_attention_scratch)(const void *args)
 {
     struct attention_args plain = attention_of(args);
     return scratch_of(&plain, &(struct mask){0});
+}
+
+static struct attention_args without_weights(const struct masked_attention_args *a)
+{
+    return (struct attention_args){a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+}
+
+void CPU(masked_attention)(const void *args)
+{
+    const struct masked_attention_args *a = args;
+    struct attention_args plain = without_weights(a);
+    attend_all(&plain, a->m, NULL);
+}
+
+int64_t CPU(masked_attention_scratch)(const void *args)
+{
+    struct attention_args plain = without_weights(args);
+    return scratch_of(&plain, NULL);
 }

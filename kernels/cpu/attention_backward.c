@@ -15,6 +15,7 @@
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
@@ -32,6 +33,7 @@ enum {
 
 struct head_layout {
     const struct attention_backward_args *a;
+    struct mat weight; /* N x 1: of keys; absent: 1 */
     int64_t dh, width; /* columns of a head, actual and as packed */
     int parts;
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
@@ -120,6 +122,7 @@ static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x,
 /* Queries first .. against the keys from `key` on, of graph g. */
 struct tile {
     int64_t g, h, first, rows, key, keys;
+    const float *weight; /* of the keys; null: 1 */
 };
 
 /* The same of all rows. */
@@ -144,10 +147,12 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
      * Clamped to 1: huge scores are rounded differently than in the forward, so their difference to lse may
      * be huge.
      */
-    struct gemm_end p = {.kind = GEMM_PROBABILITIES, .shift = s->lse + at};
+    struct gemm_end p = {.kind = b.weight ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
+    for (int64_t i = 0; i < rows && b.weight; i++)
+        key_weights_apply(keys, r->p + i * LD, s->lse[at + i], b.weight);
     gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
     if (s->mask)
         drop(s, r, b);
@@ -178,8 +183,13 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     gemm_pack(keys, s->dh, k, r->k);
     gemm_scale(gemm_packed_size(s->dh, keys), r->kt, s->scale * VM_LOG2E);
     gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
+    float weight[KEYS];
+    bool weighted = mat_present(s->weight);
+    if (weighted)
+        key_weights_read(s->weight, first, keys, weight);
     for (int64_t i = begin; i < end; i += QUERIES)
-        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys}, dq);
+        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys, weighted ? weight : NULL},
+                dq);
     put(a->dk, first, column, keys, s->dh, r->dk, s->width);
     put(a->dv, first, column, keys, s->dh, r->dv, s->width);
 }
@@ -203,10 +213,12 @@ static void part(const struct head_layout *s, int64_t g, int64_t h, int p, float
         keys_block(s, &r, g, h, j, min_of(KEYS, end - j), dq);
 }
 
-static void attend_backward(const struct attention_backward_args *a, const struct mask *mask)
+static void attend_backward(const struct attention_backward_args *a, struct mat weight,
+                            const struct mask *mask)
 {
     int64_t bytes, n = a->q.rows, d = a->q.cols;
     struct head_layout s = heads_of(a, mask, &bytes);
+    s.weight = weight;
     if (mask)
         begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
@@ -230,7 +242,7 @@ static void attend_backward(const struct attention_backward_args *a, const struc
 
 void CPU(attention_backward)(const void *args)
 {
-    attend_backward(args, NULL);
+    attend_backward(args, (struct mat){0}, NULL);
 }
 
 int64_t CPU(attention_backward_scratch)(const void *args)
@@ -245,7 +257,7 @@ void CPU(dropout_attention_backward)(const void *args)
     const struct dropout_attention_backward_args *a = args;
     struct attention_backward_args plain = attention_backward_of(a);
     struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    attend_backward(&plain, &mask);
+    attend_backward(&plain, (struct mat){0}, &mask);
 }
 
 int64_t CPU(dropout_attention_backward_scratch)(const void *args)
@@ -253,5 +265,26 @@ int64_t CPU(dropout_attention_backward_scratch)(const void *args)
     struct attention_backward_args plain = attention_backward_of(args);
     int64_t bytes;
     heads_of(&plain, &(struct mask){0}, &bytes);
+    return bytes;
+}
+
+static struct attention_backward_args without_weights(const struct masked_attention_backward_args *a)
+{
+    return (struct attention_backward_args){a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
+                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+}
+
+void CPU(masked_attention_backward)(const void *args)
+{
+    const struct masked_attention_backward_args *a = args;
+    struct attention_backward_args plain = without_weights(a);
+    attend_backward(&plain, a->m, NULL);
+}
+
+int64_t CPU(masked_attention_backward_scratch)(const void *args)
+{
+    struct attention_backward_args plain = without_weights(args);
+    int64_t bytes;
+    heads_of(&plain, NULL, &bytes);
     return bytes;
 }

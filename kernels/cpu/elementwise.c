@@ -1,6 +1,6 @@
 /*
- * Addition, copy and fill. Contiguous matrices are one run of elements, divided into pieces of PIECE; others
- * are divided by rows.
+ * Addition, copy, fill, and rows times a number each. Contiguous matrices are one run of elements, divided
+ * into pieces of PIECE; others are divided by rows.
  */
 #include "kernels/cpu/elementwise.h"
 
@@ -56,4 +56,29 @@ void CPU(fill)(const void *args)
         for (int64_t k = 0; k < n; k++)
             y[k] = value;
     }
+}
+
+/* y_i (+)= w_i x_i */
+static void scale_each_row(const struct call *call, struct mat y, struct mat x, struct mat w)
+{
+#pragma omp parallel for schedule(static) num_threads(threads_for(call, mat_size(y), GRAIN))
+    for (int64_t i = 0; i < y.rows; i++) {
+        float *to = row_of(y, i), by = *row_of(w, i);
+        const float *from = row_of(x, i);
+#pragma omp simd
+        for (int64_t k = 0; k < y.cols; k++)
+            to[k] = (y.acc ? to[k] : 0) + by * from[k];
+    }
+}
+
+void CPU(scale_rows)(const void *args)
+{
+    const struct scale_rows_args *a = args;
+    scale_each_row(&a->call, a->y, a->x, a->w);
+}
+
+void CPU(scale_rows_backward)(const void *args)
+{
+    const struct scale_rows_backward_args *a = args;
+    scale_each_row(&a->call, a->dx, a->dy, a->w);
 }

@@ -15,6 +15,9 @@
  *
  *   y_i = sum_j d(p_ij) v_j    ds_ij = p_ij (d(dy_i . v_j) - delta_i) / sqrt(D / H)    dv_j = sum_i d(p_ij)
  * dy_i
+ *
+ * Masked: exp(s_ij) is multiplied by the weight m_j of key j, mostly 1 or 0, wherever it occurs. Keys of
+ * weight 0 are computed like the others, and their scores take part in the largest one.
  */
 #include "kernels/dropped.h"
 #include "kernels/ref/loops.h"
@@ -40,13 +43,20 @@ static real dropped(struct dropping d, int64_t pair, real x)
     return mask_keeps(d.mask, d.first + pair) ? kept : R(0);
 }
 
+/* p, times the weight of key j if there are weights. */
+static real weighted(const struct mat *weight, int64_t j, real p)
+{
+    return weight ? p * AT(*weight, j, 0) : p;
+}
+
 static double score_scale(int64_t width, int heads)
 {
     return 1 / sqrt((double)(width / heads));
 }
 
 /* Query i of one head against the nodes of its graph; q, k, v and y are the head's columns. */
-static void attend(const struct attention_args *a, struct dropping d, int head, struct rows graph, int64_t i)
+static void attend(const struct attention_args *a, const struct mat *weight, struct dropping d, int head,
+                   struct rows graph, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh,
             pair = (i - graph.first) * (graph.end - graph.first);
@@ -65,7 +75,7 @@ static void attend(const struct attention_args *a, struct dropping d, int head, 
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = R(0);
     for (int64_t j = graph.first; j < graph.end; j++) {
-        real p = r_exp(AT(s, 0, j - graph.first) - top);
+        real p = weighted(weight, j, r_exp(AT(s, 0, j - graph.first) - top));
         sum += p;
         add_scaled(y, i, dropped(d, pair + j - graph.first, p), v, j);
     }
@@ -75,7 +85,7 @@ static void attend(const struct attention_args *a, struct dropping d, int head, 
         AT(a->lse, i, head) = top + r_log(sum);
 }
 
-static void attend_all(const struct attention_args *a, struct dropping d)
+static void attend_all(const struct attention_args *a, const struct mat *weight, struct dropping d)
 {
     int64_t pairs = 0;
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
@@ -84,7 +94,7 @@ static void attend_all(const struct attention_args *a, struct dropping d)
         for (int head = 0; head < a->heads; head++) {
             d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, d, head, graph, i);
+                attend(a, weight, d, head, graph, i);
         }
         pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
@@ -92,18 +102,24 @@ static void attend_all(const struct attention_args *a, struct dropping d)
 
 REF(attention, a->y.rows)
 {
-    attend_all(a, dropping_of(false, mask_of(0, 0, 0)));
+    attend_all(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 REF(dropout_attention, a->y.rows)
 {
     struct attention_args plain = attention_of(a);
-    attend_all(&plain, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
+    attend_all(&plain, NULL, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
+}
+
+REF(masked_attention, a->y.rows)
+{
+    struct attention_args plain = {a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+    attend_all(&plain, &a->m, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 /* Pairs of query i and the nodes of its graph, in one head; only those that contribute to a requested row. */
-static void attend_backward(const struct attention_backward_args *a, struct dropping d, int head,
-                            struct rows graph, struct rows wanted, int64_t i)
+static void attend_backward(const struct attention_backward_args *a, const struct mat *weight,
+                            struct dropping d, int head, struct rows graph, struct rows wanted, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh,
             pair = (i - graph.first) * (graph.end - graph.first);
@@ -116,7 +132,7 @@ static void attend_backward(const struct attention_backward_args *a, struct drop
     struct rows partners = rows_has(wanted, i) ? graph : wanted;
 
     for (int64_t j = partners.first; j < partners.end; j++) {
-        real p = r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head));
+        real p = weighted(weight, j, r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head)));
         real dp = dropped(d, pair + j - graph.first, dot(dy, i, v, j));
         real ds = p * (dp - delta) * scale;
         if (rows_has(wanted, i))
@@ -128,7 +144,8 @@ static void attend_backward(const struct attention_backward_args *a, struct drop
     }
 }
 
-static void attend_all_backward(const struct attention_backward_args *a, struct dropping d)
+static void attend_all_backward(const struct attention_backward_args *a, const struct mat *weight,
+                                struct dropping d)
 {
     int64_t pairs = 0;
     begin_sums(a->call, a->dq);
@@ -140,7 +157,7 @@ static void attend_all_backward(const struct attention_backward_args *a, struct 
         for (int head = 0; head < a->heads && rows_any(wanted); head++) {
             d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, d, head, graph, wanted, i);
+                attend_backward(a, weight, d, head, graph, wanted, i);
         }
         pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
@@ -148,11 +165,18 @@ static void attend_all_backward(const struct attention_backward_args *a, struct 
 
 REF(attention_backward, 0)
 {
-    attend_all_backward(a, dropping_of(false, mask_of(0, 0, 0)));
+    attend_all_backward(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 REF(dropout_attention_backward, 0)
 {
     struct attention_backward_args plain = attention_backward_of(a);
-    attend_all_backward(&plain, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
+    attend_all_backward(&plain, NULL, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
+}
+
+REF(masked_attention_backward, 0)
+{
+    struct attention_backward_args plain = {a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
+                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+    attend_all_backward(&plain, &a->m, dropping_of(false, mask_of(0, 0, 0)));
 }

@@ -8,6 +8,7 @@
  * passing, attention and both linear layers of the FFN.
  */
 #include "models/layers/layers.h"
+#include "models/tape/tape_internal.h"
 
 static struct mat input_rows(struct tape *t, const char *name, int64_t nodes, const int64_t *from)
 {
@@ -29,9 +30,23 @@ static struct edges input_edges(struct tape *t, const struct batch *b)
     return e;
 }
 
+/* For each row of a padded batch, a number if it is a node's, else 0: 1, or 1 / nodes of its graph. */
+static const float *node_weights(struct tape *t, const struct batch *b, bool shared)
+{
+    float *weight = arena_alloc(t->metadata, (size_t)b->adj.nodes * sizeof *weight);
+    for (int64_t g = 0; g < b->graphs; g++)
+        for (int64_t i = 0; i < b->nodes[g]; i++)
+            weight[b->offset[g] + i] = shared ? 1 / (float)b->nodes[g] : 1;
+    return weight;
+}
+
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges)
 {
     struct structure s = {.graphs = {.at = input_rows(t, "graphs", b->graphs, b->offset), .pairs = b->pairs}};
+    if (b->nodes) {
+        s.mask = input_reals(t, "padding.mask", b->adj.nodes, 1, node_weights(t, b, false));
+        s.share = input_reals(t, "padding.share", b->adj.nodes, 1, node_weights(t, b, true));
+    }
     if (edges)
         s.adj = input_edges(t, b);
     return s;

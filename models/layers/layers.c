@@ -65,6 +65,10 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
         return op(t, dropout_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
                   .graphs = s->graphs, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
             ->y;
+    if (kind == ATTENTION_DENSE && mat_present(s->mask))
+        return op(t, masked_attention, .q = q, .k = k, .v = v, .m = s->mask, .graphs = s->graphs,
+                  .heads = heads)
+            ->y;
     if (kind == ATTENTION_DENSE)
         return op(t, attention, .q = q, .k = k, .v = v, .graphs = s->graphs, .heads = heads)->y;
     struct mat scores = op(t, attention_scores, .q = q, .k = k, .graphs = s->graphs, .heads = heads)->s;
@@ -148,6 +152,15 @@ struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct ma
                                       : op(t, max_pool, .x = x, .graphs = *graphs)->y;
     span_leave(t);
     return y;
+}
+
+struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
+                      const struct structure *s)
+{
+    if (!mat_present(s->mask))
+        return pool(t, name, kind, x, &s->graphs);
+    struct mat own = op(t, scale_rows, .x = x, .w = kind == POOL_MEAN ? s->share : s->mask)->y;
+    return pool(t, name, POOL_SUM, own, &s->graphs);
 }
 
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target)

@@ -9,9 +9,14 @@
 #include "models/layers/config.h"
 #include "models/tape/tape.h"
 
-/* The inputs of a batch on a tape. adj is absent if the model does not use edges. */
+/*
+ * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
+ * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
+ * graph.
+ */
 struct structure {
     struct offsets graphs;
+    struct mat mask, share;
     struct edges adj;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
 };
@@ -101,7 +106,11 @@ struct mat batch_norm(struct tape *t, const char *name, struct mat x);
 struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
                      const struct model_config *c);
 
-/* One row per graph: N x D -> B x D. */
+/* One row per graph: N x D -> B x D. Of a padded batch, only the mean and the sum over nodes. */
+struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
+                      const struct structure *s);
+
+/* The same for all rows. */
 struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
                 const struct offsets *graphs);
 

@@ -57,7 +57,7 @@ static struct mat program_output(struct tape *t, const struct model_config *c, c
     }
     if (c->task == TASK_NODE)
         return linear(t, "head", x, CLASSES, ACT_NONE);
-    struct mat pooled = pool(t, "pool", c->pool, x, &s->graphs);
+    struct mat pooled = pool_nodes(t, "pool", c->pool, x, s);
     tape_keep(t, pooled); /* for the error limit of the output */
     return linear(t, "head", pooled, TARGETS, ACT_NONE);
 }

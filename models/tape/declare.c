@@ -85,11 +85,23 @@ struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_
     return declare_copy(t, MEMORY_GRAPH, name, dtype, rows, cols, from);
 }
 
-struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from)
+/* Floats, in the tape's type. */
+static struct mat declare_reals(struct tape *t, enum category category, const char *name, int64_t rows,
+                                int64_t cols, const float *from)
 {
-    struct mat m = declare_copy(t, MEMORY_ENCODINGS, name, t->config.dtype, rows, cols, from);
+    struct mat m = declare_copy(t, category, name, t->config.dtype, rows, cols, from);
     t->storages[m.storage].widened = m.dtype == F64;
     return m;
+}
+
+struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from)
+{
+    return declare_reals(t, MEMORY_GRAPH, name, rows, cols, from);
+}
+
+struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from)
+{
+    return declare_reals(t, MEMORY_ENCODINGS, name, rows, cols, from);
 }
 
 struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from)

@@ -58,6 +58,13 @@ RULE(dropout_attention)
        .p = a->p);
 }
 
+RULE(masked_attention)
+{
+    op(t, masked_attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
+       .dv = grad_into(t, a->v), .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v,
+       .m = a->m, .lse = a->lse, .graphs = a->graphs, .heads = a->heads);
+}
+
 RULE(attention_scores)
 {
     op(t, attention_scores_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
@@ -120,6 +127,11 @@ RULE(dropout)
        .key = a->key, .p = a->p);
 }
 
+RULE(scale_rows)
+{
+    op(t, scale_rows_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .w = a->w);
+}
+
 RULE(mean_pool)
 {
     op(t, mean_pool_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .graphs = a->graphs);
@@ -162,6 +174,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(graph_norm)
         APPLY(attention)
         APPLY(dropout_attention)
+        APPLY(masked_attention)
         APPLY(attention_scores)
         APPLY(attention_softmax)
         APPLY(attention_values)
@@ -177,6 +190,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(max_pool)
         APPLY(cross_entropy)
         APPLY(mse)
+        APPLY(scale_rows)
     default:
         tape_contract("%s has no gradient rule", op_info(op)->name);
     }

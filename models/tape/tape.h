@@ -84,6 +84,9 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from);
 
+/* Floats of the caller, in the tape's type; they must live until tape_init. */
+struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
+
 /* The same of category ENCODINGS: values, converted to the tape's dtype, and the bounds of `rows` ranges. */
 struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from);
