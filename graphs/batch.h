@@ -30,15 +30,16 @@ struct graph_config {
 
 struct batch {
     struct csr adj;
-    struct csr out; /* the transpose: row j lists the receivers of j; the arrays of adj if symmetric */
-    bool symmetric; /* every edge occurs equally often in both directions */
+    struct csr out;    /* the transpose: row j lists the receivers of j; the arrays of adj if symmetric */
+    bool symmetric;    /* every edge occurs equally often in both directions */
+    int32_t *out_edge; /* the position in adj.col of each edge of out.col; null without batch_number_edges */
     int64_t graphs;
     int64_t *offset; /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1, at least one */
     int64_t *nodes;  /* graphs: if padded, how many nodes of each graph are its own, the first; else null */
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
     int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */
-    int64_t peak;    /* peak bytes of batch_generate, without offset */
+    int64_t peak;    /* peak bytes of making it, without offset */
 };
 
 #endif

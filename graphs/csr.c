@@ -119,6 +119,23 @@ bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, cha
     return built;
 }
 
+/* The edges of g come in the order of their receivers, which is the order within each row of t. */
+int32_t *csr_number_transpose(const struct csr *t, const struct csr *g)
+{
+    int32_t *number = reallocarray(NULL, (size_t)g->edges, sizeof *number);
+    int32_t *next = reallocarray(NULL, (size_t)g->nodes, sizeof *next);
+    for (int64_t j = 0; number && next && j < g->nodes; j++)
+        next[j] = (int32_t)t->row_ptr[j];
+    for (int64_t e = 0; number && next && e < g->edges; e++)
+        number[next[g->col[e]]++] = (int32_t)e;
+    if (!next) {
+        free(number);
+        number = NULL;
+    }
+    free(next);
+    return number;
+}
+
 bool csr_equal(const struct csr *a, const struct csr *b)
 {
     return a->nodes == b->nodes && a->edges == b->edges &&

@@ -268,6 +268,8 @@ static void free_arrays(struct batch *b)
     if (out.row_ptr != adj.row_ptr)
         csr_free(&out);
     csr_free(&adj);
+    free(b->out_edge);
+    b->out_edge = NULL;
     b->adj.row_ptr = b->out.row_ptr = NULL;
     b->adj.col = b->out.col = NULL;
 }
@@ -312,6 +314,24 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
         return read;
     }
     return shape_family(b, c, &n, error, error_size) && made_as_asked(b, c, error, error_size);
+}
+
+bool batch_number_edges(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+{
+    const struct csr *g = &b->adj;
+    int64_t graph = csr_bytes(g) + (b->symmetric ? 0 : csr_bytes(&b->out));
+    int64_t bytes = graph + (g->edges + g->nodes) * (int64_t)sizeof *b->out_edge;
+    bool done = may_take(b, c, bytes, error, error_size);
+    b->peak = max_of(b->peak, bytes);
+    if (done && g->row_ptr) {
+        b->out_edge = csr_number_transpose(&b->out, g);
+        done = b->out_edge;
+        if (!done)
+            snprintf(error, error_size, "no memory to number %" PRId64 " edges", g->edges);
+    }
+    if (!done)
+        drop(b);
+    return done;
 }
 
 int64_t batch_scratch(const struct batch *b)

@@ -29,7 +29,13 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
 /* The whole batch. Errors as above. */
 bool batch_generate(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
 
-/* Peak bytes of batch_generate beside those of adj (csr_bytes). b may be from batch_shape. */
+/*
+ * Sets out_edge; for a batch without arrays (batch_shape) only the peak.
+ * Errors as above, after which the batch is freed.
+ */
+bool batch_number_edges(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
+
+/* Peak bytes of making b, beside those of adj (csr_bytes). b may be from batch_shape. */
 int64_t batch_scratch(const struct batch *b);
 
 /* Frees the arrays and leaves an empty b; freeing it again does nothing. */

@@ -119,10 +119,14 @@ struct offsets {
  * receives from col[row[i]] .. col[row[i + 1] - 1] and sends to out_col[out_row[i]] .. out_col[out_row[i + 1]
  * - 1], both ascending; an edge may occur several times, and each occurrence counts. If the graph is
  * symmetric, both pairs are the same matrices. Without edges col and out_col have no rows.
+ *
+ * Edges are numbered by receiver, in the order of col; matrices of edges have their rows in this order.
+ * out_edge has the number of each edge in the order of out_col; it is absent where no op asks for it.
  */
 struct edges {
     struct mat row, col;         /* (N + 1) x 1, I64; E x 1, I32 */
     struct mat out_row, out_col; /* the same */
+    struct mat out_edge;         /* E x 1, I32 */
 };
 
 #endif

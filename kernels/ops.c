@@ -111,9 +111,12 @@ struct op_row {
 #define OFFSETS(name, size)                  MATRIX(name, ROLE_OFFSETS, size, 1, .dtype = I64)
 #define RECEIVERS(name, ...)                 HALF(name.row, name.col, __VA_ARGS__)
 #define SENDERS(name, ...)                   HALF(name.out_row, name.out_col, .by_sender = true, __VA_ARGS__)
-#define EDGES(name)                          RECEIVERS(name) SENDERS(name, .carried = true)
-#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name)
-#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name)
+#define NUMBERS(name, ...)                   MATRIX(name.out_edge, ROLE_NUMBERS, E, 1, .dtype = I32, .by_sender = true, __VA_ARGS__)
+#define EDGES(name)                          RECEIVERS(name) SENDERS(name, .carried = true) NUMBERS(name, .carried = true)
+#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name) NUMBERS(name, .carried = true)
+#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name) NUMBERS(name, .carried = true)
+#define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, .carried = true) SENDERS(name) NUMBERS(name)
+#define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name) NUMBERS(name)
 #define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
 #define END(name, formula)                                                                                      \
@@ -201,6 +204,11 @@ enum dtype op_dtype(enum op op, const void *args)
 bool operand_is_mat(const struct operand *o)
 {
     return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
+}
+
+bool operand_of_edges(const struct operand *o)
+{
+    return o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS;
 }
 
 /* The matrix is the first member of struct offsets, so one offset serves all kinds. */
@@ -297,6 +305,12 @@ static bool required(const struct operand *o)
            !o->carried;
 }
 
+/* Whether an operand that is read has a row per edge: absent, it says that there are no edges. */
+static bool of_no_edges(const struct operand *o)
+{
+    return o->rows == DIM_E && (o->role == ROLE_IN || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS);
+}
+
 static bool bind_operand(struct binding *b, const struct operand *o, enum dtype *common)
 {
     if (o->role == ROLE_ATTR)
@@ -306,7 +320,7 @@ static bool bind_operand(struct binding *b, const struct operand *o, enum dtype 
         return value > 0 ? unify(b, o, o->rows, value) : fail(b, o->name, "must be positive");
     }
     struct mat m = *operand_mat(o, b->args);
-    if (!mat_present(m) && o->role == ROLE_INDEX)
+    if (!mat_present(m) && of_no_edges(o))
         return o->carried || unify(b, o, o->rows, 0);
     if (!mat_present(m))
         return !required(o) || fail(b, o->name, "is missing");
@@ -372,11 +386,14 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size)
     if (!op_bind(op, args, dims, error, error_size))
         return false;
     const struct op_info *info = op_info(op);
-    for (int i = 0; i < info->operand_count; i++)
-        if (info->operands[i].role == ROLE_OUT && !mat_present(*operand_mat(&info->operands[i], args))) {
-            snprintf(error, error_size, "%s: %s is missing", info->name, info->operands[i].name);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        bool empty = o->rows == DIM_E && dims[DIM_E] == 0;
+        if (o->role == ROLE_OUT && !empty && !mat_present(*operand_mat(o, args))) {
+            snprintf(error, error_size, "%s: %s is missing", info->name, o->name);
             return false;
         }
+    }
     return true;
 }
 

@@ -50,6 +50,8 @@ struct call {
 #define EDGES(name)                          struct edges name;
 #define EDGES_OUT(name)                      struct edges name;
 #define EDGES_BOTH(name)                     struct edges name;
+#define EDGES_OUT_NUMBERED(name)             struct edges name;
+#define EDGES_BOTH_NUMBERED(name)            struct edges name;
 #define SIZE(name, size)                     int name;
 #define ATTR(type, name, ...)                type name;
 #define END(name, formula)                                                                                   \
@@ -74,6 +76,7 @@ enum role {
     ROLE_OFFSETS,
     ROLE_ROW_PTR, /* of edges: one row more than the size */
     ROLE_INDEX,   /* of edges: may have no rows */
+    ROLE_NUMBERS, /* the same: the number of each edge, by sender */
     ROLE_SIZE,
     ROLE_ATTR,
 };
@@ -138,6 +141,10 @@ enum dtype op_dtype(enum op op, const void *args);
 /* Whether the operand is a matrix (or one in offsets or edges), and that matrix in these arguments. */
 bool operand_is_mat(const struct operand *o);
 struct mat *operand_mat(const struct operand *o, const void *args);
+
+/* Whether it is one of the matrices in edges. */
+bool operand_of_edges(const struct operand *o);
+
 bool operand_writes(const struct operand *o);
 bool operand_reads(const struct operand *o, const struct mat *m);
 

@@ -38,6 +38,12 @@
 #ifndef EDGES_BOTH
 #define EDGES_BOTH(name)
 #endif
+#ifndef EDGES_OUT_NUMBERED
+#define EDGES_OUT_NUMBERED(name)
+#endif
+#ifndef EDGES_BOTH_NUMBERED
+#define EDGES_BOTH_NUMBERED(name)
+#endif
 #ifndef OFFSETS
 #define OFFSETS(name, size)
 #endif
@@ -71,6 +77,8 @@
 #undef EDGES
 #undef EDGES_OUT
 #undef EDGES_BOTH
+#undef EDGES_OUT_NUMBERED
+#undef EDGES_BOTH_NUMBERED
 #undef OFFSETS
 #undef SIZE
 #undef ATTR

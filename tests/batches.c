@@ -16,7 +16,7 @@ struct batch batch_er(int64_t nodes, int64_t graphs)
     struct graph_config g = {.family = "er", .nodes = nodes, .degree = 3, .graphs = graphs, .seed = 1};
     struct batch b;
     char error[256];
-    if (!batch_generate(&b, &g, error, sizeof error))
+    if (!batch_generate(&b, &g, error, sizeof error) || !batch_number_edges(&b, &g, error, sizeof error))
         fail(error);
     return b;
 }
@@ -31,7 +31,8 @@ static struct batch batch_of_edges(const int64_t *offset, int64_t graphs, uint64
         b.pairs += g ? (offset[g] - offset[g - 1]) * (offset[g] - offset[g - 1]) : 0;
     }
     if (!b.offset || !csr_build(&b.adj, offset[graphs], edge, edges, NEVER_CANCELLED, error, sizeof error) ||
-        !csr_transpose(&b.out, &b.adj, NEVER_CANCELLED, error, sizeof error))
+        !csr_transpose(&b.out, &b.adj, NEVER_CANCELLED, error, sizeof error) ||
+        !batch_number_edges(&b, &(struct graph_config){0}, error, sizeof error))
         fail(error);
     return b;
 }

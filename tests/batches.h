@@ -4,7 +4,8 @@
 
 #include "graphs/graph.h"
 
-/* Graphs of the family er with mean degree 3. Free this and the following with batch_free. */
+/* Graphs of the family er with mean degree 3. This and the following are numbered; free them with batch_free.
+ */
 struct batch batch_er(int64_t nodes, int64_t graphs);
 
 /*

@@ -65,6 +65,8 @@ struct batch golden_batch(void)
     }
     build(&b.adj, in);
     build(&b.out, out);
+    char error[128];
+    assert_true(batch_number_edges(&b, &(struct graph_config){0}, error, sizeof error));
     return b;
 }
 

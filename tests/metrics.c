@@ -162,6 +162,7 @@ static const char *role_verb(enum role role)
         [ROLE_OFFSETS] = "graphs from",
         [ROLE_ROW_PTR] = "edges from",
         [ROLE_INDEX] = "edges from",
+        [ROLE_NUMBERS] = "edges from",
         [ROLE_SIZE] = "takes",
         [ROLE_ATTR] = "takes",
     };

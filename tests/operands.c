@@ -76,12 +76,12 @@ static void set_shape(struct operands *o, int index, int64_t pad)
 {
     const struct operand *p = &op_info(o->sample.op)->operands[index];
     struct mat *m = operand_mat(p, &o->args);
-    bool bounds = p->role == ROLE_OFFSETS || p->role == ROLE_ROW_PTR;
-    if (o->sample.dims[p->rows] < (p->role != ROLE_INDEX) || o->sample.dims[p->cols] < 1)
+    bool bounds = p->role == ROLE_OFFSETS || p->role == ROLE_ROW_PTR, edges = operand_of_edges(p);
+    if (o->sample.dims[p->rows] < !edges || o->sample.dims[p->cols] < 1)
         unfit(o->sample.op, p, "has a size that the sample does not define");
     m->rows = o->sample.dims[p->rows] + bounds;
     m->cols = o->sample.dims[p->cols];
-    m->ld = m->cols + (bounds || p->role == ROLE_INDEX ? 0 : pad);
+    m->ld = m->cols + (bounds || edges ? 0 : pad);
     m->dtype = p->dtype == DTYPE_NONE ? o->dtype : p->dtype;
     if (p->role == ROLE_OFFSETS)
         ((struct offsets *)(void *)m)->pairs = o->sample.dims[DIM_P];
@@ -95,10 +95,10 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     m->data = b->bytes + (size_t)guard * dtype_size(m->dtype);
 }
 
-/* An optional matrix with one row per edge, when there are no edges. */
+/* A matrix with one row per edge, when there are no edges. */
 static bool without_rows(const struct sample *s, const struct operand *p)
 {
-    return p->rows == DIM_E && s->dims[DIM_E] == 0;
+    return p->rows == DIM_E && s->dims[DIM_E] == 0 && !operand_of_edges(p);
 }
 
 static bool shaped(struct operands *o, int64_t pad)
@@ -109,7 +109,7 @@ static bool shaped(struct operands *o, int64_t pad)
         const struct operand *p = &info->operands[i];
         if (!operand_is_mat(p))
             set_attribute(&o->sample, p, &o->args);
-        else if (!optional(p) || !(o->sample.absent >> i & 1 || without_rows(&o->sample, p))) {
+        else if (!without_rows(&o->sample, p) && !(optional(p) && o->sample.absent >> i & 1)) {
             set_shape(o, i, pad);
             outputs += operand_writes(p);
         }
@@ -188,6 +188,16 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
     }
 }
 
+/* The number of each edge by sender: they come in the order of their receivers in both. */
+static void fill_numbers(const struct sample *s, const struct edges *e)
+{
+    int64_t N = s->dims[DIM_N], *next = allocate((size_t)N * sizeof *next);
+    memcpy(next, e->out_row.data, (size_t)N * sizeof *next);
+    for (int64_t n = 0; n < s->dims[DIM_E]; n++)
+        ((int32_t *)e->out_edge.data)[next[((const int32_t *)e->col.data)[n]]++] = (int32_t)n;
+    free(next);
+}
+
 /* Whether a row is the same as the one before it, so that there are ties: pairs, which have a gradient. */
 static bool repeats(int64_t row)
 {
@@ -245,6 +255,8 @@ static void fill_saved(struct operands *o)
     s.op = forward;
     s.absent = s.acc = 0;
     struct operands *f = operands_new(&s, F64);
+    if (!f && s.dims[DIM_E] == 0) /* all that it would compute has a row per edge */
+        return;
     if (!f || !operands_run(f, backend_kernel(&backend_ref, forward, F64, NULL), 1, 0, 0))
         abort();
     const struct op_info *info = op_info(forward);
@@ -254,6 +266,11 @@ static void fill_saved(struct operands *o)
             copy_values(*operand_mat(p, &o->args), *operand_mat(&info->operands[i], &f->args));
     }
     operands_free(f);
+}
+
+static const struct edges *edges_of(const struct operands *o)
+{
+    return (const struct edges *)(const void *)operand_mat(operand_named(o->sample.op, "adj.row"), &o->args);
 }
 
 static void fill(struct operands *o)
@@ -266,6 +283,8 @@ static void fill(struct operands *o)
             fill_offsets(&o->sample, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
             fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
+        else if (p->role == ROLE_NUMBERS)
+            fill_numbers(&o->sample, edges_of(o));
         else if (p->role == ROLE_INDEX)
             continue;
         else if (m && operand_reads(p, m))

@@ -28,8 +28,8 @@ static union any_args without_memory(const struct operands *o, void *address)
     const struct op_info *info = op_info(o->sample.op);
     for (int i = 0; i < info->operand_count; i++) {
         enum role role = info->operands[i].role;
-        if (operand_is_mat(&info->operands[i]) && role != ROLE_OFFSETS && role != ROLE_ROW_PTR &&
-            role != ROLE_INDEX)
+        if (operand_is_mat(&info->operands[i]) && role != ROLE_OFFSETS &&
+            !operand_of_edges(&info->operands[i]))
             operand_mat(&info->operands[i], &args)->data = address;
     }
     return args;

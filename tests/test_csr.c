@@ -144,6 +144,35 @@ static void transpose_is_the_same_for_any_number_of_threads(void **state)
         }
 }
 
+/* Each edge of the transpose has the number of one edge between the same nodes, and equal edges keep their
+ * order. */
+static void transposed_edges_are_numbered(void **state)
+{
+    (void)state;
+    enum { EDGES = 500 };
+    for (int64_t nodes = 1; nodes < 400; nodes = 3 * nodes + 1) {
+        uint64_t edge[EDGES];
+        bool seen[EDGES] = {false};
+        for (uint64_t e = 0; e < EDGES; e++)
+            edge[e] = csr_edge((int64_t)(rng_bits(1, e) % (uint64_t)nodes),
+                               (int64_t)(rng_bits(2, e) % (uint64_t)(nodes / 2 + 1)));
+        struct csr g = build(nodes, edge, EDGES), t = transpose(&g);
+        int32_t *number = csr_number_transpose(&t, &g);
+        for (int64_t j = 0; j < nodes; j++)
+            for (int64_t k = t.row_ptr[j]; k < t.row_ptr[j + 1]; k++) {
+                int64_t e = number[k], i = t.col[k];
+                assert_true(g.row_ptr[i] <= e && e < g.row_ptr[i + 1]);
+                assert_int_equal(g.col[e], j);
+                assert_false(seen[e]);
+                assert_true(k == t.row_ptr[j] || number[k - 1] < e);
+                seen[e] = true;
+            }
+        free(number);
+        csr_free(&g);
+        csr_free(&t);
+    }
+}
+
 static void degrees_of_a_small_graph(void **state)
 {
     (void)state;
@@ -245,6 +274,7 @@ int main(void)
         cmocka_unit_test(build_refuses_what_is_no_graph),
         cmocka_unit_test(transpose_reverses_each_edge),
         cmocka_unit_test(transpose_is_the_same_for_any_number_of_threads),
+        cmocka_unit_test(transposed_edges_are_numbered),
         cmocka_unit_test(degrees_of_a_small_graph),
         cmocka_unit_test(quantiles_are_those_of_the_sorted_degrees),
         cmocka_unit_test(validation_names_each_damage),

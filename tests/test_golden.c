@@ -108,6 +108,23 @@ static struct mat mpnn_record(struct tape *t, struct mat x, const struct structu
                                 : pna(t, "layer", x, &s->adj);
 }
 
+static struct mat gine_record(struct tape *t, struct mat x, const struct structure *s, int act)
+{
+    struct structure with = *s;
+    with.edge = param(t, "e", s->adj.col.rows, WIDTH, 1);
+    return gine(t, "layer", x, &with, act);
+}
+
+/* Two layers: the second reads the edges of the first, and no layer reads its own. */
+static struct mat gatedgcn_record(struct tape *t, struct mat x, const struct structure *s, int act)
+{
+    struct structure with = *s;
+    with.edge = param(t, "e", s->adj.col.rows, WIDTH, 1);
+    x = gatedgcn(t, "first", x, &with, act, 0);
+    with.edge_ends = true;
+    return gatedgcn(t, "second", x, &with, act, 0);
+}
+
 static struct mat attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return attention(t, "layer", kind, x, s, HEADS, 0);
@@ -128,7 +145,8 @@ static struct mat gps_record(struct tape *t, struct mat x, const struct structur
                                    .attention = ATTENTION_DENSE,
                                    .mpnn = MPNN_GIN,
                                    .norm = norm};
-    return gps_layer(t, "layer", x, s, &c);
+    struct structure own = *s;
+    return gps_layer(t, "layer", x, &own, &c);
 }
 
 static struct mat pool_record(struct tape *t, struct mat x, const struct structure *s, int kind)
@@ -212,7 +230,7 @@ static void check_layer(const struct way *way, const void *context)
     struct tape_config config = way_config(way);
     struct tape *t = tape_new(&config);
     struct batch b = golden_batch();
-    struct structure s = tape_structure(t, &b, true);
+    struct structure s = tape_structure(t, &b, true, true);
     struct mat x = param(t, "x", NODES, WIDTH, 1);
     struct mat y = layer->record(t, x, &s, layer->kind);
     struct mat loss = loss_record(t, layer, y);
@@ -374,6 +392,8 @@ int main(void)
         {"gcn_layer", mpnn_record, MPNN_GCN},
         {"gatv2_layer", mpnn_record, MPNN_GATV2},
         {"pna_layer", mpnn_record, MPNN_PNA},
+        {"gine_layer", gine_record, ACT_RELU},
+        {"gatedgcn_layers", gatedgcn_record, ACT_RELU},
         {"attention", attention_record, ATTENTION_DENSE},
         {"attention", attention_record, ATTENTION_UNFUSED},
         {"sparse_attention", attention_record, ATTENTION_SPARSE},
@@ -400,6 +420,9 @@ int main(void)
         {"gps_gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
         {"gps_gatv2", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .norm = NORM_BATCH}},
         {"gps_pna", {.attention = ATTENTION_DENSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
+        {"gps_gine", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .norm = NORM_BATCH}},
+        {"gps_gatedgcn",
+         {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH, .dropout = 0.1}},
         {"gps_sparse",
          {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX}},
         {"gps_dropout",

@@ -244,6 +244,36 @@ static void shapes_are_known_without_a_graph(void **state)
     batch_free(&shape);
 }
 
+/* The numbers of a symmetric graph's edges are those of the edges back; their memory is planned and limited.
+ */
+static void edges_are_numbered(void **state)
+{
+    (void)state;
+    struct graph_config c = {"er", 40, 0.5, 3, 3, {0}};
+    struct batch shape, b;
+    char error[ERROR_SIZE];
+    assert_true(batch_shape(&shape, &c, error, sizeof error) &&
+                batch_number_edges(&shape, &c, error, sizeof error));
+    assert_true(batch_generate(&b, &c, error, sizeof error));
+    assert_null(b.out_edge);
+    assert_true(batch_number_edges(&b, &c, error, sizeof error));
+    for (int64_t i = 0; i < b.adj.nodes; i++)
+        for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1]; e++) {
+            assert_int_equal(b.adj.col[b.out_edge[e]], i);
+            assert_int_equal(b.out_edge[b.out_edge[e]], e);
+        }
+    assert_int_equal(batch_scratch(&shape), batch_scratch(&b));
+    assert_int_equal(batch_scratch(&b), 4 * (b.adj.edges + b.adj.nodes)); /* more than building took */
+    batch_free(&shape);
+    c.limits.memory = b.peak - 1;
+    batch_free(&b);
+    assert_true(batch_generate(&b, &c, error, sizeof error));
+    assert_false(batch_number_edges(&b, &c, error, sizeof error));
+    assert_non_null(strstr(error, "building the graph needs"));
+    assert_int_equal(b.peak, c.limits.memory + 1);
+    assert_null(b.offset);
+}
+
 static void bad_configurations_are_named(void **state)
 {
     (void)state;
@@ -324,6 +354,7 @@ int main(void)
         cmocka_unit_test(sizes_are_uniform),
         cmocka_unit_test(graphs_of_a_batch_differ),
         cmocka_unit_test(shapes_are_known_without_a_graph),
+        cmocka_unit_test(edges_are_numbered),
         cmocka_unit_test(bad_configurations_are_named),
         cmocka_unit_test(too_little_memory_is_a_line),
     };

@@ -34,6 +34,10 @@ static const struct subject mixed[] = {
     {"gps, gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
     {"gps, gatv2, nodes", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .task = TASK_NODE}},
     {"gps_sparse, pna, batch norm", {.attention = ATTENTION_SPARSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
+    {"gps, gine", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE}},
+    {"gatedgcn, batch norm", {.mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH}},
+    {"gps_sparse, gatedgcn, no norm",
+     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GATEDGCN, .norm = NORM_NONE, .pool = POOL_SUM}},
     {"gps_sparse, nodes, batch norm",
      {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .task = TASK_NODE}},
     {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
@@ -247,22 +251,54 @@ static void shuffle(const struct batch *b, int64_t *to)
         }
 }
 
-/* The output of inference in double, allocated; features are permuted by `to` unless it is null. */
+/* Where a batch with permuted labels has the nodes and edges of the original one. */
+struct places {
+    int64_t *node, *edge;
+};
+
+/* Equal edges keep their order. */
+static void place_edges(const struct batch *b, const struct batch *other, struct places *p)
+{
+    const int32_t *col = b->adj.col;
+    p->edge = malloc((size_t)b->adj.edges * sizeof *p->edge);
+    assert_non_null(p->edge);
+    for (int64_t i = 0; i < b->adj.nodes; i++)
+        for (int64_t e = b->adj.row_ptr[i], first = e, end = b->adj.row_ptr[i + 1]; e < end; e++) {
+            p->edge[e] = other->adj.row_ptr[p->node[i]];
+            for (int64_t f = first; f < end; f++)
+                p->edge[e] += p->node[col[f]] < p->node[col[e]] || (col[f] == col[e] && f < e);
+        }
+}
+
+/* Moves the rows of the input with this name, if there is one. */
+static void move_rows(const struct tape *t, const char *input, const int64_t *to)
+{
+    for (int n = 0; n < tape_input_count(t); n++) {
+        const char *name;
+        struct mat x = tape_input(t, n, &name);
+        if (strcmp(name, input) != 0)
+            continue;
+        double *copy = malloc((size_t)mat_bytes(x));
+        assert_non_null(copy);
+        memcpy(copy, x.data, (size_t)mat_bytes(x));
+        for (int64_t i = 0; i < x.rows; i++)
+            memcpy((double *)x.data + to[i] * x.cols, copy + i * x.cols, (size_t)x.cols * sizeof *copy);
+        free(copy);
+    }
+}
+
+/* The output of inference in double, allocated; features are moved unless `to` is null. */
 static double *output_of(const struct model_config *c, const struct batch *b, const struct encoding *e,
-                         const int64_t *to, int64_t *rows)
+                         const struct places *to, int64_t *rows)
 {
     struct recording r = ready_with(PROGRAM_FORWARD, c, b, e, config_of(&backend_oracle, F64));
-    const char *name;
-    struct mat x = tape_input(r.tape, 0, &name);
-    assert_string_equal(name, "features");
-    double *copy = malloc((size_t)mat_bytes(x));
-    assert_non_null(copy);
-    memcpy(copy, x.data, (size_t)mat_bytes(x));
-    for (int64_t i = 0; to && i < x.rows; i++)
-        memcpy((double *)x.data + to[i] * x.cols, copy + i * x.cols, (size_t)x.cols * sizeof *copy);
+    if (to) {
+        move_rows(r.tape, "features", to->node);
+        move_rows(r.tape, "edge_features", to->edge);
+    }
     tape_run(r.tape);
     struct mat y = tape_view(r.tape, r.output);
-    copy = realloc(copy, (size_t)mat_bytes(y));
+    double *copy = malloc((size_t)mat_bytes(y));
     assert_non_null(copy);
     memcpy(copy, y.data, (size_t)mat_bytes(y));
     *rows = y.rows;
@@ -275,18 +311,19 @@ static void test_permuted_labels_permute_outputs(void **state)
 {
     struct model_config c = small_of(*state);
     struct batch b = batch_awkward();
-    int64_t *to = malloc((size_t)b.adj.nodes * sizeof *to), rows,
-            cols = c.task == TASK_NODE ? CLASSES : TARGETS;
-    shuffle(&b, to);
-    struct batch other = batch_relabelled(&b, to);
+    struct places to = {.node = malloc((size_t)b.adj.nodes * sizeof *to.node)};
+    int64_t rows, cols = c.task == TASK_NODE ? CLASSES : TARGETS;
+    shuffle(&b, to.node);
+    struct batch other = batch_relabelled(&b, to.node);
+    place_edges(&b, &other, &to);
     struct encoding e = sample_of(&c, &b), moved = {0};
     if (c.pe.kind)
-        moved = encoding_relabelled(&e, to);
-    double *y = output_of(&c, &b, &e, NULL, &rows), *z = output_of(&c, &other, &moved, to, &rows);
+        moved = encoding_relabelled(&e, to.node);
+    double *y = output_of(&c, &b, &e, NULL, &rows), *z = output_of(&c, &other, &moved, &to, &rows);
     double *mixed_up = output_of(&c, &other, &e, NULL, &rows), difference = 0, unequal = 0, size = 0;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t k = 0; k < cols; k++) {
-            int64_t at = (c.task == TASK_NODE ? to[i] : i) * cols + k;
+            int64_t at = (c.task == TASK_NODE ? to.node[i] : i) * cols + k;
             difference = fmax(difference, fabs(z[at] - y[i * cols + k]));
             unequal = fmax(unequal, fabs(mixed_up[at] - y[i * cols + k]));
             size = fmax(size, fabs(y[i * cols + k]));
@@ -301,7 +338,8 @@ static void test_permuted_labels_permute_outputs(void **state)
     free(y);
     free(z);
     free(mixed_up);
-    free(to);
+    free(to.node);
+    free(to.edge);
     batch_free(&b);
     batch_free(&other);
 }
@@ -336,7 +374,8 @@ static void test_loss_falls(void **state)
 static void test_inference_equals_training(void **state)
 {
     struct model_config small = small_of(*state);
-    bool normed = small.norm == NORM_BATCH || (small.pe.kind && !encoding_is_spectral(&small.pe));
+    bool normed = small.norm == NORM_BATCH || small.mpnn == MPNN_GATEDGCN ||
+                  (small.pe.kind && !encoding_is_spectral(&small.pe));
     if (normed || small.dropout > 0)
         skip();
     struct batch b = batch_er(33, 2);
@@ -406,6 +445,51 @@ static void test_counted_equals_analytic(void **state)
     batch_free(&b);
 }
 
+/* Edge states without any edges: all parameters are there, and those of edges have no gradient. */
+static void test_no_edges(void **state)
+{
+    (void)state;
+    struct graph_config g = {.family = "er", .nodes = 5, .graphs = 2, .seed = 1};
+    struct batch b;
+    char error[256];
+    assert_true(batch_generate(&b, &g, error, sizeof error) &&
+                batch_number_edges(&b, &g, error, sizeof error));
+    assert_int_equal(b.adj.edges, 0);
+    for (enum mpnn_kind kind = MPNN_GINE; kind <= MPNN_GATEDGCN; kind++) {
+        struct subject s = {.parts = {.mpnn = kind}};
+        struct model_config c = sized(&s, 2, 6, 3, 5, ACT_RELU);
+        struct recording r = ready(PROGRAM_STEP, &c, &b, config_of(&backend_ref, F64));
+        stop_learning(r.tape);
+        assert_true(tape_gradient_error(r.tape, r.loss) < 1e-6);
+        assert_int_equal(tape_count(r.tape, INT64_MAX), tape_total(r.tape).flops);
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+}
+
+static int64_t arena_of(const struct batch *b, int64_t layers)
+{
+    struct subject s = {.parts = {.mpnn = MPNN_GATEDGCN}};
+    struct model_config c = sized(&s, layers, 32, 1, 32, ACT_RELU);
+    struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, config_of(backend_cpu(), F32));
+    int64_t bytes = tape_plan(r.tape)->arena;
+    tape_free(r.tape);
+    return bytes;
+}
+
+/* Each layer of GatedGCN keeps e, h and BatchNorm(h) of every edge. */
+static void test_edges_that_are_kept(void **state)
+{
+    (void)state;
+    struct graph_config g = {.family = "er", .nodes = 100, .degree = 1000, .graphs = 1, .seed = 1};
+    struct batch b;
+    char error[256];
+    assert_true(batch_shape(&b, &g, error, sizeof error));
+    double rows = (double)(arena_of(&b, 5) - arena_of(&b, 4)) / (4.0 * 32 * (double)b.adj.edges);
+    assert_true(rows > 3 && rows < 3.3);
+    batch_free(&b);
+}
+
 /* Sizes beyond any machine's memory: 10 million nodes, whose 4 N^2 d FLOPs exceed 2^53. */
 static void test_dry_run(void **state)
 {
@@ -458,7 +542,7 @@ static const struct CMUnitTest of_every_model[] = {
 };
 
 enum {
-    OWN_TESTS = 4,
+    OWN_TESTS = 6,
     PER_MODEL = sizeof of_every_model / sizeof *of_every_model,
     MIXED = sizeof mixed / sizeof *mixed,
     SUBJECTS_MAX = 16 + MIXED
@@ -479,10 +563,9 @@ int main(void)
     static struct subject subjects[SUBJECTS_MAX];
     static char names[SUBJECTS_MAX][PER_MODEL][100];
     struct CMUnitTest tests[OWN_TESTS + SUBJECTS_MAX * PER_MODEL] = {
-        cmocka_unit_test(test_parameter_oracle),
-        cmocka_unit_test(test_refused_parts),
-        cmocka_unit_test(test_dry_run),
-        cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_parameter_oracle), cmocka_unit_test(test_refused_parts),
+        cmocka_unit_test(test_no_edges),         cmocka_unit_test(test_edges_that_are_kept),
+        cmocka_unit_test(test_dry_run),          cmocka_unit_test(test_listing),
     }; /* cmocka skips empty ones */
     int count = all_subjects(subjects);
     for (int m = 0; m < count; m++)

@@ -384,7 +384,7 @@ static void test_edges(void **state)
                                                .k = m,
                                                .v = m,
                                                .lse = lse,
-                                               .adj = {row, col, row, col},
+                                               .adj = {row, col, row, col, {0}},
                                                .heads = 2};
     int64_t symmetric = op_bytes(OP_sparse_attention_backward, &c);
     other.data = memory + 16;

@@ -18,7 +18,10 @@ static bool has_rule(enum op op)
     return op_backward_of(op) != OPS || op == OP_add || op == OP_add_layer_norm;
 }
 
-/* Whether the operand has a gradient: the backward op has an output with its name prefixed by d. */
+/*
+ * Whether the operand has a gradient: the backward op has an output with its name prefixed by d, or the rule
+ * passes it on.
+ */
 static bool has_gradient(enum op op, const struct operand *p)
 {
     if (op_backward_of(op) == OPS)
@@ -26,7 +29,7 @@ static bool has_gradient(enum op op, const struct operand *p)
     char name[64];
     snprintf(name, sizeof name, "d%s", p->name);
     const struct operand *d = operand_named(op_backward_of(op), name);
-    return d && d->role == ROLE_GRAD;
+    return (d && d->role == ROLE_GRAD) || (op == OP_edge_add && strcmp(p->name, "c") == 0);
 }
 
 /* The arguments with operands on the tape; outputs are created by the tape, except states. */

@@ -54,7 +54,10 @@ static void fill_rows(int end, struct mat row, struct mat col)
 
 static struct edges graph(void)
 {
-    struct edges g = {matrix(N + 1, 1, I64), matrix(E, 1, I32), matrix(N + 1, 1, I64), matrix(E, 1, I32)};
+    struct edges g = {.row = matrix(N + 1, 1, I64),
+                      .col = matrix(E, 1, I32),
+                      .out_row = matrix(N + 1, 1, I64),
+                      .out_col = matrix(E, 1, I32)};
     fill_rows(1, g.row, g.col);
     fill_rows(0, g.out_row, g.out_col);
     return g;
@@ -92,7 +95,7 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
             *(int *)(void *)((char *)&args + o->at) = HEADS;
         else if (!strcmp(o->name, "adj.row"))
             *(struct edges *)(void *)operand_mat(o, &args) = g;
-        else if (o->role != ROLE_ROW_PTR && o->role != ROLE_INDEX) {
+        else if (!operand_of_edges(o)) {
             int64_t cols = o->cols == DIM_H ? HEADS : o->cols == DIM_2 ? 2 : D;
             struct mat m = matrix(o->rows == DIM_1 ? 1 : N, cols, dtype);
             fill_operand(m, o->name, s);
@@ -104,7 +107,7 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
 
 static bool is_matrix(const struct operand *o)
 {
-    return operand_is_mat(o) && o->role != ROLE_ROW_PTR && o->role != ROLE_INDEX;
+    return operand_is_mat(o) && !operand_of_edges(o);
 }
 
 static void release(enum op op, union any_args *args)

@@ -17,11 +17,13 @@ void result_plan(struct program_result *p, struct tape *t)
 void result_graph(struct graph_result *g, const struct workload *w)
 {
     const struct batch *b = &w->batch;
+    bool numbered = workload_numbers_edges(w->options, &w->config);
     *g = (struct graph_result){.known = true,
                                .planned = w->options->device.meta,
                                .graphs = b->graphs,
                                .edges = b->adj.edges,
                                .bytes = csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +
+                                        (numbered ? b->adj.edges * (int64_t)sizeof *b->out_edge : 0) +
                                         (b->graphs + 1) * (int64_t)sizeof *b->offset};
     for (enum batching way = 0; way < BATCHINGS; way++)
         g->work[way] = batching_work(b, way);

@@ -59,17 +59,33 @@ static struct workload workload_of(const struct options *o, const struct config 
     return w;
 }
 
+bool workload_numbers_edges(const struct options *o, const struct config *c)
+{
+    return c->kernel ? op_program_numbers_edges(c->kernel->op)
+                     : o->programs[PROGRAM_STEP] && model_numbers_edges(&c->parts);
+}
+
+/* Makes the batch, by batch_shape or batch_generate. */
+static bool make_batch(bool (*make)(struct batch *, const struct graph_config *, char *, size_t),
+                       struct workload *w, struct message *error)
+{
+    const struct graph_config *g = &w->config.graph;
+    return make(&w->batch, g, error->text, sizeof error->text) &&
+           (!workload_numbers_edges(w->options, &w->config) ||
+            batch_number_edges(&w->batch, g, error->text, sizeof error->text));
+}
+
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
 {
     *w = workload_of(o, c);
-    return batch_shape(&w->batch, &w->config.graph, error->text, sizeof error->text);
+    return make_batch(batch_shape, w, error);
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
                        struct message *error)
 {
     *w = workload_of(o, c);
-    return batch_generate(&w->batch, &w->config.graph, error->text, sizeof error->text);
+    return make_batch(batch_generate, w, error);
 }
 
 bool workload_open(struct workload *w, const struct options *o, const struct config *c,

@@ -27,6 +27,9 @@ struct workload {
     struct batch batch;
 };
 
+/* Whether its programs need the numbers of the edges; then the batch has them (batch_number_edges). */
+bool workload_numbers_edges(const struct options *o, const struct config *c);
+
 /* Only computes the shape of the batch. False with a message if there is no such graph, or, with batch.peak
  * above config.graph.limits.memory, no memory to build it. */
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,

@@ -4,7 +4,9 @@
  * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has its message passing with a norm; the four
  * projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2 + 15
  * d for both with GIN and an inner width of 2 d. Message passing is GIN's two Linear(d, d); GCN's Linear(d,
- * d); Linear(d, 2 d) and two vectors of GATv2; or Linear(2 d, d), Linear(4 d, d) and Linear(d, d) of PNA.
+ * d); Linear(d, 2 d) and two vectors of GATv2; Linear(2 d, d), Linear(4 d, d) and Linear(d, d) of PNA; as GIN
+ * for GINE; or Linear(d, 4 d), Linear(d, d) and two norms of GatedGCN. Edges with a state have an encoder
+ * Linear(EDGE_FEATURES, d).
  * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
  * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
  * LapPE.
@@ -27,7 +29,7 @@ const char *attention_name(int kind)
 
 const char *mpnn_name(int kind)
 {
-    static const char *const names[MPNN_KINDS] = {"none", "gin", "gcn", "gatv2", "pna"};
+    static const char *const names[MPNN_KINDS] = {"none", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn"};
     return name_at(names, MPNN_KINDS, kind);
 }
 
@@ -82,6 +84,16 @@ bool model_uses_edges(const struct model_config *c)
     return c->mpnn || c->attention == ATTENTION_SPARSE;
 }
 
+bool model_has_edge_state(const struct model_config *c)
+{
+    return c->mpnn == MPNN_GINE || c->mpnn == MPNN_GATEDGCN;
+}
+
+bool model_numbers_edges(const struct model_config *c)
+{
+    return model_has_edge_state(c);
+}
+
 static int64_t linear_parameters(int64_t inputs, int64_t outputs)
 {
     return inputs * outputs + outputs;
@@ -111,7 +123,9 @@ static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
         return linear_parameters(d, 2 * d) + 2 * d;
     case MPNN_PNA:
         return linear_parameters(2 * d, d) + linear_parameters(4 * d, d) + linear_parameters(d, d);
-    default:
+    case MPNN_GATEDGCN:
+        return linear_parameters(d, 4 * d) + linear_parameters(d, d) + 4 * d;
+    default: /* GIN and GINE */
         return 2 * linear_parameters(d, d);
     }
 }
@@ -125,6 +139,7 @@ int64_t model_parameters(const struct model_config *c)
         layer += 4 * linear_parameters(d, d) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
     int64_t outputs = c->task == TASK_NODE ? CLASSES : TARGETS;
-    return linear_parameters(FEATURES, d - encoder_width(c)) + encoder_parameters(&c->pe) +
+    int64_t edges = model_has_edge_state(c) ? linear_parameters(EDGE_FEATURES, d) : 0;
+    return linear_parameters(FEATURES, d - encoder_width(c)) + encoder_parameters(&c->pe) + edges +
            c->layers * layer + linear_parameters(d, outputs);
 }

@@ -7,8 +7,8 @@
 
 #include "models/encodings/encoding.h"
 
-/* Number of node features, of targets per graph, and of node labels. */
-enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
+/* Number of node features, of edge features, of targets per graph, and of node labels. */
+enum { FEATURES = 16, EDGE_FEATURES = 4, TARGETS = 1, CLASSES = 16 };
 
 /* The dtype of parameters and features, and hence of everything that models compute. */
 #define MODEL_DTYPE F32
@@ -16,7 +16,7 @@ enum { FEATURES = 16, TARGETS = 1, CLASSES = 16 };
 /* `unfused` is dense attention that stores its scores, as an eager framework runs it. */
 enum attention_kind { ATTENTION_NONE, ATTENTION_DENSE, ATTENTION_SPARSE, ATTENTION_UNFUSED, ATTENTION_KINDS };
 
-enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_GCN, MPNN_GATV2, MPNN_PNA, MPNN_KINDS };
+enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_GCN, MPNN_GATV2, MPNN_PNA, MPNN_GINE, MPNN_GATEDGCN, MPNN_KINDS };
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 
@@ -63,6 +63,12 @@ int64_t encoder_width(const struct model_config *c);
 
 /* Whether the model uses the edges of its graphs. */
 bool model_uses_edges(const struct model_config *c);
+
+/* Whether its edges have features and a state: an input "edge_features", and an edge encoder. */
+bool model_has_edge_state(const struct model_config *c);
+
+/* Whether its training needs the numbers of the edges (batch_number_edges). */
+bool model_numbers_edges(const struct model_config *c);
 
 /* The number of parameters by the closed formula; every recording must agree with it. */
 int64_t model_parameters(const struct model_config *c);

@@ -4,8 +4,9 @@
  *
  *     l = Norm(x + MPNN(x)),  a = Norm(x + attention(x)),  h = l + a,  y = Norm(h + FFN(h))
  *
- * Graph transformers are h = a; message passing alone is y = l. In training, dropout may follow message
- * passing, attention and both linear layers of the FFN.
+ * MPNN is message passing; GatedGCN has a residual connection of its own: l = Norm(MPNN(x)). Graph
+ * transformers are h = a; message passing alone is y = l. In training, dropout may follow message passing,
+ * attention and both linear layers of the FFN.
  */
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
@@ -15,7 +16,15 @@ static struct mat input_rows(struct tape *t, const char *name, int64_t nodes, co
     return input_copy(t, name, I64, nodes + 1, 1, from);
 }
 
-static struct edges input_edges(struct tape *t, const struct batch *b)
+/* The input out_edge; absent without edges. */
+static struct mat input_numbers(struct tape *t, const struct batch *b)
+{
+    if (b->adj.row_ptr && !b->out_edge)
+        tape_contract("the edges of the batch are not numbered");
+    return input_copy(t, "adjacency.out_edge", I32, b->adj.edges, 1, b->out_edge);
+}
+
+static struct edges input_edges(struct tape *t, const struct batch *b, bool numbered)
 {
     const struct csr *in = &b->adj, *out = &b->out;
     struct edges e = {.row = input_rows(t, "adjacency.row", in->nodes, in->row_ptr),
@@ -27,6 +36,8 @@ static struct edges input_edges(struct tape *t, const struct batch *b)
         e.out_row = input_rows(t, "adjacency.out_row", out->nodes, out->row_ptr);
         e.out_col = input_copy(t, "adjacency.out_col", I32, out->edges, 1, out->col);
     }
+    if (numbered && tape_config(t)->training)
+        e.out_edge = input_numbers(t, b);
     return e;
 }
 
@@ -40,7 +51,7 @@ static const float *node_weights(struct tape *t, const struct batch *b, bool sha
     return weight;
 }
 
-struct structure tape_structure(struct tape *t, const struct batch *b, bool edges)
+struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered)
 {
     struct structure s = {.graphs = {.at = input_rows(t, "graphs", b->graphs, b->offset), .pairs = b->pairs}};
     if (b->nodes) {
@@ -48,11 +59,11 @@ struct structure tape_structure(struct tape *t, const struct batch *b, bool edge
         s.share = input_reals(t, "padding.share", b->adj.nodes, 1, node_weights(t, b, true));
     }
     if (edges)
-        s.adj = input_edges(t, b);
+        s.adj = input_edges(t, b, numbered);
     return s;
 }
 
-static struct mat message_passing(struct tape *t, struct mat x, const struct structure *s,
+static struct mat message_passing(struct tape *t, struct mat x, struct structure *s,
                                   const struct model_config *c)
 {
     const char *name = mpnn_name(c->mpnn);
@@ -63,20 +74,33 @@ static struct mat message_passing(struct tape *t, struct mat x, const struct str
         return gatv2(t, name, x, &s->adj, (int)c->heads);
     case MPNN_PNA:
         return pna(t, name, x, &s->adj);
+    case MPNN_GINE:
+        return gine(t, name, x, s, c->act);
+    case MPNN_GATEDGCN:
+        return gatedgcn(t, name, x, s, c->act, c->dropout);
     default:
         return gin(t, name, x, &s->adj, c->act);
     }
 }
 
-struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
+/* The branch of message passing, normalised. */
+static struct mat local_branch(struct tape *t, struct mat x, struct structure *s,
+                               const struct model_config *c)
+{
+    static const char norm[] = "norm_local";
+    struct mat l = message_passing(t, x, s, c);
+    if (c->mpnn == MPNN_GATEDGCN)
+        return add_norm(t, norm, c->norm, l, (struct mat){0}, s);
+    return add_norm(t, norm, c->norm, x, dropout(t, "dropout_local", l, c->dropout), s);
+}
+
+struct mat gps_layer(struct tape *t, const char *name, struct mat x, struct structure *s,
                      const struct model_config *c)
 {
     struct mat h = {0};
     span_enter(t, name);
-    if (c->mpnn) {
-        struct mat l = dropout(t, "dropout_local", message_passing(t, x, s, c), c->dropout);
-        h = add_norm(t, "norm_local", c->norm, x, l, s);
-    }
+    if (c->mpnn)
+        h = local_branch(t, x, s, c);
     if (c->attention) {
         struct mat a = attention(t, "attention", c->attention, x, s, (int)c->heads, c->attention_dropout);
         a = dropout(t, "dropout_attention", a, c->dropout);

@@ -119,16 +119,28 @@ struct mat batch_norm(struct tape *t, const char *name, struct mat x)
     return y;
 }
 
-static struct mat add_and_norm(struct tape *t, enum norm_kind kind, struct mat x, struct mat branch,
-                               const struct structure *s)
+void batch_norm_unused(struct tape *t, const char *name, int64_t width)
 {
+    span_enter(t, name);
+    param_constant(t, "weight", 1, width, 1);
+    param_constant(t, "bias", 1, width, 0);
+    span_leave(t);
+}
+
+/* Norm(x + branch), or Norm(x) if there is no branch. */
+static struct mat normalise(struct tape *t, enum norm_kind kind, struct mat x, struct mat branch,
+                            const struct structure *s)
+{
+    bool adds = mat_present(branch), fused = adds && kind == NORM_LAYER;
+    struct mat h = adds && !fused ? op(t, add, .a = x, .b = branch)->y : x;
     if (kind == NORM_NONE)
-        return op(t, add, .a = x, .b = branch)->y;
+        return h;
     struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
     struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
-    if (kind == NORM_LAYER)
+    if (fused)
         return op(t, add_layer_norm, .a = x, .b = branch, .gain = gain, .bias = bias, .eps = norm_eps)->y;
-    struct mat h = op(t, add, .a = x, .b = branch)->y;
+    if (kind == NORM_LAYER)
+        return op(t, layer_norm, .x = h, .gain = gain, .bias = bias, .eps = norm_eps)->y;
     if (kind == NORM_BATCH)
         return normalise_batch(t, h, gain, bias);
     return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = norm_eps)->y;
@@ -138,7 +150,7 @@ struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struc
                     const struct structure *s)
 {
     span_enter(t, name);
-    struct mat y = add_and_norm(t, kind, x, branch, s);
+    struct mat y = normalise(t, kind, x, branch, s);
     span_leave(t);
     return y;
 }

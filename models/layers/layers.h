@@ -12,21 +12,25 @@
 /*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
  * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
- * graph.
+ * graph. `edge` is the state of the edges, E x D, which message passing reads and may replace: absent if the
+ * model has none, or without edges. edge_ends: no later layer reads it.
  */
 struct structure {
     struct offsets graphs;
     struct mat mask, share;
     struct edges adj;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
+    struct mat edge;
+    bool edge_ends;
 };
 
 /*
  * Declares the batch as inputs: "graphs" and, if requested, "adjacency.row" and "adjacency.col"; for training
- * on a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col". The batch
- * must live until tape_init.
+ * on a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col".
+ * `numbered`: for training also "adjacency.out_edge", which a batch with arrays must have. It must live until
+ * tape_init.
  */
-struct structure tape_structure(struct tape *t, const struct batch *b, bool edges);
+struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);
@@ -61,9 +65,28 @@ struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, i
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
                      const struct structure *s, int heads, double drop);
 
-/* MLP(x_i + sum of x_j over edges from j to i): GIN with eps = 0 (Xu et al., "How powerful are graph neural
- * networks?", 2019). The multi-layer perceptron has width D throughout. */
+/*
+ * Message passing, N x D -> N x D; sums are over the edges e from j to i, W are linear layers with bias.
+ *
+ * GIN with eps = 0 (Xu et al., "How powerful are graph neural networks?", 2019): W2 act(W1 (x_i + sum of
+ * x_j)).
+ *
+ * GINE with eps = 0 (Hu et al., "Strategies for pre-training graph neural networks", 2020): the same with
+ * x_i + sum of relu(x_j + e).
+ *
+ * GatedGCN (Bresson and Laurent, "Residual gated graph ConvNets", 2017; as in GraphGPS, gatedgcn_layer.py),
+ * with residual connections and batch norms of its own:
+ *
+ *     h_e = D x_i + F x_j + C e,  s = sigmoid(h_e),  m_i = A x_i + sum of s B x_j / (sum of s + 1e-6)
+ *     x'_i = x_i + dropout(act(BatchNorm(m_i))),  e' = e + dropout(act(BatchNorm(h_e)))
+ *
+ * "nodes" is A, B, D and F, stacked; e' replaces s->edge, unless that ends.
+ */
 struct mat gin(struct tape *t, const char *name, struct mat x, const struct edges *adj, enum activation act);
+struct mat gine(struct tape *t, const char *name, struct mat x, const struct structure *s,
+                enum activation act);
+struct mat gatedgcn(struct tape *t, const char *name, struct mat x, struct structure *s, enum activation act,
+                    double p);
 
 /*
  * W sum of x_j / sqrt(D_i D_j) + b over the edges from j to i and one loop, D: the number of these edges to a
@@ -90,20 +113,22 @@ struct mat gatv2(struct tape *t, const char *name, struct mat x, const struct ed
 struct mat pna(struct tape *t, const char *name, struct mat x, const struct edges *adj);
 
 /*
- * Norm(x + branch) with eps 1e-5: the residual connection in post-norm order. Batch norm has a momentum of
+ * Norm(x + branch) with eps 1e-5: the residual connection in post-norm order; without a branch Norm(x).
+ * Batch norm has a momentum of
  * 0.1, and uses its running statistics in programs that do not train.
  */
 struct mat add_norm(struct tape *t, const char *name, enum norm_kind kind, struct mat x, struct mat branch,
                     const struct structure *s);
 
-/* Batch norm alone: N x D. */
+/* Batch norm alone: N x D. `unused` declares its parameters for nothing to normalise. */
 struct mat batch_norm(struct tape *t, const char *name, struct mat x);
+void batch_norm_unused(struct tape *t, const char *name, int64_t width);
 
 /*
  * A GPS layer in the span `name`: message passing and attention in parallel, then a feed-forward network.
  * Either branch may be omitted; without attention there is no feed-forward network.
  */
-struct mat gps_layer(struct tape *t, const char *name, struct mat x, const struct structure *s,
+struct mat gps_layer(struct tape *t, const char *name, struct mat x, struct structure *s,
                      const struct model_config *c);
 
 /* One row per graph: N x D -> B x D. Of a padded batch, only the mean and the sum over nodes. */

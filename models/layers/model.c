@@ -34,6 +34,17 @@ static struct mat program_input(struct tape *t, const struct model_config *c, st
     return x;
 }
 
+/* The initial state of the edges, Linear(EDGE_FEATURES, d) of their features; absent without edges. */
+static struct mat program_edges(struct tape *t, const struct model_config *c, const struct batch *batch)
+{
+    static const char name[] = "edge_encoder";
+    if (batch->adj.edges > 0)
+        return linear(t, name, input_uniform(t, "edge_features", batch->adj.edges, EDGE_FEATURES), c->hidden,
+                      ACT_NONE);
+    linear_unused(t, name, EDGE_FEATURES, c->hidden);
+    return (struct mat){0};
+}
+
 /* The segment that layer l is in, from 0. */
 static int64_t segment_of(const struct model_config *c, int64_t l)
 {
@@ -41,7 +52,7 @@ static int64_t segment_of(const struct model_config *c, int64_t l)
 }
 
 /* The last segment is not marked: its gradients are computed while its activations are still there. */
-static struct mat program_output(struct tape *t, const struct model_config *c, const struct structure *s,
+static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
                                  struct mat x)
 {
     int64_t last = segment_of(c, c->layers - 1);
@@ -51,6 +62,7 @@ static struct mat program_output(struct tape *t, const struct model_config *c, c
         snprintf(name, sizeof name, "layer%lld", (long long)l + 1);
         if (segment < last && (l == 0 || segment_of(c, l - 1) < segment))
             tape_segment_begin(t);
+        s->edge_ends = l == c->layers - 1;
         x = gps_layer(t, name, x, s, c);
         if (segment < last && segment < segment_of(c, l + 1))
             tape_segment_end(t);
@@ -77,10 +89,13 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
-    struct structure s = tape_structure(t, batch, model_uses_edges(c));
+    struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
-    r.output = program_output(t, c, &s, program_input(t, c, features, batch, encoding));
+    struct mat x = program_input(t, c, features, batch, encoding);
+    if (model_has_edge_state(c))
+        s.edge = program_edges(t, c, batch);
+    r.output = program_output(t, c, &s, x);
     if (tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));

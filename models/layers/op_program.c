@@ -27,7 +27,7 @@ struct op_program {
 
 static bool in_structure(const struct operand *o)
 {
-    return o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX;
+    return o->role == ROLE_OFFSETS || operand_of_edges(o);
 }
 
 /* --- attributes */
@@ -79,6 +79,8 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     /* As after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
     static const double schedule[2] = {3, 1e-3};
     int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
+    if (rows == 0) /* of edges that there are not */
+        return (struct mat){0};
     switch (o->values) {
     case VALUES_SCHEDULE:
         return input_copy(s->t, o->name, o->dtype, rows, cols, schedule);
@@ -111,6 +113,8 @@ static void set_structure(const struct op_program *s, const struct operand *o, s
     const struct edges *adj = &s->structure.adj;
     if (o->role == ROLE_OFFSETS)
         *(struct offsets *)(void *)m = s->structure.graphs;
+    else if (o->role == ROLE_NUMBERS)
+        *m = adj->out_edge;
     else if (o->role == ROLE_ROW_PTR)
         *m = o->by_sender ? adj->out_row : adj->row;
     else
@@ -186,6 +190,12 @@ static bool uses(enum op op, enum role role)
     return false;
 }
 
+bool op_program_numbers_edges(enum op op)
+{
+    const struct operand *o = operand_named(op, "adj.out_edge");
+    return o && !o->carried;
+}
+
 const char *op_program_refuses(enum op op)
 {
     const struct op_info *info = op_info(op);
@@ -211,7 +221,7 @@ struct recording op_program_record(enum op op, const struct model_config *c, con
     set_sizes(&s, c, batch);
     span_enter(t, "kernel");
     if (uses(op, ROLE_OFFSETS) || uses(op, ROLE_ROW_PTR))
-        s.structure = tape_structure(t, batch, uses(op, ROLE_ROW_PTR));
+        s.structure = tape_structure(t, batch, uses(op, ROLE_ROW_PTR), op_program_numbers_edges(op));
     if (forward < OPS && needs_forward(op, forward)) {
         complete(&s, forward, &before, reads);
         tape_record_in(t, &t->init, forward, &before);

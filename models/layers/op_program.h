@@ -10,6 +10,9 @@
 /* Why no program of this op alone can be made, in one line; null if it can. */
 const char *op_program_refuses(enum op op);
 
+/* Whether the op needs the numbers of the edges (batch_number_edges). */
+bool op_program_numbers_edges(enum op op);
+
 /*
  * Records the op as a training step runs it: every operand is given, values needed by the backward pass are
  * saved, nothing is accumulated. Sizes are those of the batch and the configuration: N nodes, E edges, B

@@ -114,6 +114,31 @@ RULE(spmm)
     op(t, spmm_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .adj = a->adj, .self = a->self);
 }
 
+RULE(gine)
+{
+    op(t, gine_backward, .dx = grad_into(t, a->x), .de = grad_into(t, a->e), .dy = grad_from(t, a->y),
+       .x = a->x, .e = a->e, .adj = a->adj, .self = a->self);
+}
+
+RULE(edge_add)
+{
+    struct mat dy = grad_from(t, a->y);
+    op(t, edge_add_backward, .da = grad_into(t, a->a), .db = grad_into(t, a->b), .dy = dy, .adj = a->adj);
+    if (mat_present(a->c))
+        grad_pass(t, a->c, dy);
+}
+
+RULE(gated_mean)
+{
+    op(t, gated_mean_backward, .dh = grad_into(t, a->h), .db = grad_into(t, a->b), .dy = grad_from(t, a->y),
+       .y = a->y, .h = a->h, .b = a->b, .sum = a->sum, .adj = a->adj);
+}
+
+RULE(activate)
+{
+    op(t, activate_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .x = a->x, .act = a->act);
+}
+
 RULE(add)
 {
     struct mat dy = grad_from(t, a->y);
@@ -183,6 +208,10 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(gatv2)
         APPLY(pna_pool)
         APPLY(spmm)
+        APPLY(gine)
+        APPLY(edge_add)
+        APPLY(gated_mean)
+        APPLY(activate)
         APPLY(add)
         APPLY(dropout)
         APPLY(mean_pool)

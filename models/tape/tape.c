@@ -157,7 +157,8 @@ static void make_outputs(struct tape *t, enum op op, void *args, const int64_t d
     bool flows = t->phase == PHASE_FORWARD && t->config.training && depends_on_parameter(t, info, args);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
-        if (!operand_is_mat(o) || !operand_writes(o))
+        bool empty = o->rows == DIM_E && dims[DIM_E] == 0;
+        if (!operand_is_mat(o) || !operand_writes(o) || empty)
             continue;
         struct mat *m = operand_mat(o, args);
         if (!mat_present(*m) && (o->role == ROLE_OUT || (flows && operand_saved(o, args))))

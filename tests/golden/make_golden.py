@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the golden results beside this script, computed by PyTorch in float64: make_golden.py
+"""Writes the golden results beside this script, computed by PyTorch in float64: make_golden.py [CASE...]
 
 Each layer has a directory: output, loss and every gradient, in full. For a whole model these are the losses of
 three AdamW steps and, for the first step, the output and the products of every gradient with random vectors,
@@ -7,6 +7,8 @@ from the left and (with more than one row) from the right: they depend on every 
 space. Inputs are not stored: tests/test_golden.c generates the same ones.
 """
 
+import sys
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from typing import Callable
@@ -21,7 +23,8 @@ WIDTH, HEADS, EPS = 12, 3, 1e-5
 SEED = 7
 # Nodes and edges of each graph: one has a single node, one no edges. Loops and duplicates are likely.
 BATCH = r.random_structure(SEED, [61, 1, 23, 47, 5], [183, 3, 0, 141, 15])
-NODES = sum(BATCH.sizes)
+ORDERED = r.by_receiver(BATCH)  # for models whose edges have rows of their own
+NODES, EDGES = sum(BATCH.sizes), len(BATCH.receiver)
 DATA = Path(__file__).resolve().parent / "data"
 
 Parameters = dict[str, Tensor]
@@ -41,6 +44,7 @@ def save(case: str, name: str, array: np.ndarray) -> None:
 Shapes = dict[str, tuple[int, int]]
 D, FFN = WIDTH, 17
 X: Shapes = {"x": (NODES, D)}
+E: Shapes = {"e": (EDGES, D)}
 
 
 def dense(prefix: str, inputs: int, outputs: int) -> Shapes:
@@ -55,10 +59,17 @@ def gain(prefix: str, width: int) -> Shapes:
     return {prefix + "weight": (1, width), prefix + "bias": (1, width)}
 
 
+def gated(prefix: str, d: int) -> Shapes:
+    shapes = dense(prefix + "nodes.", d, 4 * d) | dense(prefix + "edge.", d, d)
+    return shapes | gain(prefix + "norm_node.", d) | gain(prefix + "norm_edge.", d)
+
+
 def mpnn_shapes(prefix: str, mpnn: str, d: int) -> Shapes:
     vectors = {prefix + "att": (1, d), prefix + "bias": (1, d)}
     return {
         "gin": two_dense(prefix, d, d),
+        "gine": two_dense(prefix, d, d),
+        "gatedgcn": gated(prefix, d),
         "gcn": dense(prefix + "linear.", d, d),
         "gatv2": dense(prefix + "lr.", d, 2 * d) | vectors,
         "pna": dense(prefix + "pre.", 2 * d, d)
@@ -81,7 +92,17 @@ def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
 
 def gps(norm: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     m = r.Model("dense", "gin", 1, HEADS, "gelu", norm)
-    return X | layer_shapes("layer.", m, D, FFN), lambda p: r.layer(p, "layer.", m, p["x"], BATCH)
+    return X | layer_shapes("layer.", m, D, FFN), lambda p: r.layer(p, "layer.", m, p["x"], BATCH)[0]
+
+
+def gatedgcn() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """Two layers, of which the second reads the edges of the first."""
+
+    def forward(p: Parameters) -> Tensor:
+        x, e = r.gatedgcn(p, "first.", p["x"], p["e"], ORDERED, "relu", EPS)
+        return r.gatedgcn(p, "second.", x, e, ORDERED, "relu", EPS)[0]
+
+    return X | E | gated("first.", D) | gated("second.", D), forward
 
 
 def mpnn(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -130,6 +151,11 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
     "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
     **{f"{kind}_layer": mpnn(kind) for kind in ("gcn", "gatv2", "pna")},
+    "gine_layer": (
+        X | E | two_dense("layer.", D, D),
+        lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, "relu"),
+    ),
+    "gatedgcn_layers": gatedgcn(),
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
     "add_norm": add_norm("layer"),
@@ -156,6 +182,11 @@ def cross_entropy(output: Tensor) -> Tensor:
 LOSSES = {"mse": mse, "cross_entropy": cross_entropy}  # layers whose output is the loss
 
 
+def gradient(p: Tensor) -> np.ndarray:
+    """Zero for what no result depends on."""
+    return np.zeros(p.shape) if p.grad is None else p.grad.numpy()
+
+
 def make_layer(case: str) -> None:
     shapes, forward = LAYERS[case]
     parameters = {name: parameter(name, *shape) for name, shape in shapes.items()}
@@ -166,7 +197,7 @@ def make_layer(case: str) -> None:
         save(case, "output", output.detach().numpy())
     save(case, "loss", loss.detach().numpy())
     for name, p in parameters.items():
-        save(case, f"grad.{name}", p.grad.numpy())
+        save(case, f"grad.{name}", gradient(p))
 
 
 # --- the heat kernel of the batch with every edge in both directions
@@ -190,7 +221,7 @@ def make_heat(times: int = 9) -> None:
 
 # --- whole models
 
-LAYER_COUNT, HIDDEN, INNER, FEATURES, CLASSES = 2, 96, 192, 16, 16
+LAYER_COUNT, HIDDEN, INNER, FEATURES, EDGE_FEATURES, CLASSES = 2, 96, 192, 16, 4, 16
 
 
 def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph", **others) -> r.Model:
@@ -207,6 +238,8 @@ MODELS = {
     "gps_gcn": preset("gps_gcn"),
     "gps_gatv2": preset("gps_gatv2", norm="batch"),
     "gps_pna": preset("gps_pna", norm="batch"),
+    "gps_gine": replace(preset("gps", norm="batch"), mpnn="gine"),
+    "gps_gatedgcn": replace(preset("gps", norm="batch", dropout=0.1), mpnn="gatedgcn"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
 }
@@ -215,6 +248,8 @@ MODELS = {
 def model_parameters(m: r.Model) -> Parameters:
     """In the order in which the model declares them, initialised as it does."""
     shapes = dense("input.", FEATURES, HIDDEN)
+    if m.mpnn in r.EDGE_STATE:
+        shapes |= dense("edge_encoder.", EDGE_FEATURES, HIDDEN)
     for layer in range(1, m.layers + 1):
         shapes |= layer_shapes(f"layer{layer}.", m, HIDDEN, INNER)
     shapes |= dense("head.", HIDDEN, CLASSES if m.task == "node" else 1)
@@ -241,25 +276,28 @@ def save_step(case: str, output: Tensor, gradients: list[np.ndarray]) -> None:
 def make_model(case: str) -> None:
     parameters = model_parameters(MODELS[case])
     features = torch.tensor(r.uniform(SEED, "features", NODES, FEATURES))
+    edge_features = torch.tensor(r.uniform(SEED, "edge_features", EDGES, EDGE_FEATURES))
+    batch = ORDERED if MODELS[case].mpnn in r.EDGE_STATE else BATCH
     optimizer = torch.optim.AdamW(
         parameters.values(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01
     )
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.run_model(parameters, MODELS[case], features, BATCH, r.Masks(SEED, step))
+        output = r.run_model(parameters, MODELS[case], features, batch, r.Masks(SEED, step), edge_features)
         loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())
         if step == 0:
-            save_step(case, output, [p.grad.numpy() for p in parameters.values()])
+            save_step(case, output, [gradient(p) for p in parameters.values()])
         optimizer.step()
     save(case, "losses", np.array(losses).reshape(-1, 1))
 
 
 if __name__ == "__main__":
-    for layer in LAYERS:
-        make_layer(layer)
-    make_heat()
-    for model in MODELS:
-        make_model(model)
+    makers = {case: make_layer for case in LAYERS} | {case: make_model for case in MODELS}
+    for case in sys.argv[1:] or [*makers, "heat"]:
+        if case == "heat":
+            make_heat()
+        else:
+            makers[case](case)

@@ -120,6 +120,33 @@ def pna(p: dict[str, Tensor], name: str, x: Tensor, s: Structure) -> Tensor:
     return linear(p, name + "out.", linear(p, name + "post.", torch.cat([x, mean, largest, total], dim=1)))
 
 
+def by_receiver(s: Structure) -> Structure:
+    """The same with its edges in the order of their receivers, then of their senders, as in a CSR."""
+    order = torch.argsort(s.receiver * int(s.graphs[-1]) + s.sender, stable=True)
+    return Structure(s.graphs, s.receiver[order], s.sender[order])
+
+
+def gine(p: dict[str, Tensor], name: str, x: Tensor, e: Tensor, s: Structure, act: str) -> Tensor:
+    """Row n of e belongs to edge n of s."""
+    return mlp(p, name, x + sum_rows(F.relu(x[s.sender] + e), s.receiver, len(x)), act)
+
+
+def gatedgcn(
+    p: dict[str, Tensor], name: str, x: Tensor, e: Tensor, s: Structure, act: str, eps: float, drop: Drop = keep
+) -> tuple[Tensor, Tensor]:
+    """New rows of nodes and edges."""
+    own, sent, receiver, sender = linear(p, name + "nodes.", x).chunk(4, dim=1)
+    h = receiver[s.receiver] + sender[s.sender] + linear(p, name + "edge.", e)
+    gate = torch.sigmoid(h)
+    total = sum_rows(gate * sent[s.sender], s.receiver, len(x))
+    m = own + total / (sum_rows(gate, s.receiver, len(x)) + 1e-6)
+    added = [
+        drop(f"{name}dropout_{part}", ACTIVATIONS[act](norm(p, f"{name}norm_{part}.", "batch", rows, s, eps)))
+        for part, rows in (("node", m), ("edge", h))
+    ]
+    return x + added[0], e + added[1]
+
+
 def normalise(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
     return (x - mean) / torch.sqrt(variance + eps)
 
@@ -261,6 +288,7 @@ PRESETS = {
     "gps": ("dense", "gin"),
     "gps_sparse": ("sparse", "gin"),
 }
+EDGE_STATE = ("gine", "gatedgcn")  # message passing that reads a state of the edges
 
 
 def model_of(entry: dict) -> Model:
@@ -299,41 +327,78 @@ def message_passing(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Str
     return {"gcn": gcn, "pna": pna}[m.mpnn](p, name, x, s)
 
 
+def unread_parameters(m: Model) -> set[str]:
+    """Those that no result depends on, which have no gradient: no layer reads the edges of the last one."""
+    norm = f"layer{m.layers}.gatedgcn.norm_edge."
+    return {norm + part for part in ("weight", "bias")} if m.mpnn == "gatedgcn" else set()
+
+
+def local_branch(
+    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, e: Tensor | None, drop: Drop
+) -> tuple[Tensor, Tensor | None]:
+    """What norm_local normalises, and the state of the edges."""
+    if m.mpnn == "gatedgcn":
+        return gatedgcn(p, name + "gatedgcn.", x, e, s, m.act, m.eps, drop)
+    if m.mpnn == "gine":
+        y = gine(p, name + "gine.", x, e, s, m.act)
+    else:
+        y = message_passing(p, f"{name}{m.mpnn}.", m, x, s)
+    return x + drop(name + "dropout_local", y), e
+
+
 def layer(
-    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, masks: Masks = Masks(0, 0)
-) -> Tensor:
+    p: dict[str, Tensor],
+    name: str,
+    m: Model,
+    x: Tensor,
+    s: Structure,
+    masks: Masks = Masks(0, 0),
+    e: Tensor | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """New rows of the nodes, and the state of the edges, if the model has one."""
     drop = masks.drop(m.dropout)
 
-    def add_norm(place: str, a: Tensor, b: Tensor) -> Tensor:
-        return norm(p, f"{name}{place}.", m.norm, a + b, s, m.eps)
+    def norm_of(place: str, x: Tensor) -> Tensor:
+        return norm(p, f"{name}{place}.", m.norm, x, s, m.eps)
 
     branches = []
     if m.mpnn != "none":
-        y = message_passing(p, f"{name}{m.mpnn}.", m, x, s)
-        branches.append(add_norm("norm_local", x, drop(name + "dropout_local", y)))
+        local, e = local_branch(p, name, m, x, s, e, drop)
+        branches.append(norm_of("norm_local", local))
     if m.attention == "none":
-        return branches[0]
+        return branches[0], e
     y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout))
-    branches.append(add_norm("norm_attention", x, drop(name + "dropout_attention", y)))
+    branches.append(norm_of("norm_attention", x + drop(name + "dropout_attention", y)))
     h = torch.stack(branches).sum(0)
-    return add_norm("norm_out", h, mlp(p, name + "ffn.", h, m.act, drop))
+    return norm_of("norm_out", h + mlp(p, name + "ffn.", h, m.act, drop)), e
 
 
 def head_input(
-    p: dict[str, Tensor], m: Model, features: Tensor, s: Structure, masks: Masks = Masks(0, 0)
+    p: dict[str, Tensor],
+    m: Model,
+    features: Tensor,
+    s: Structure,
+    masks: Masks = Masks(0, 0),
+    edge_features: Tensor | None = None,
 ) -> Tensor:
     """The head's output for each graph or node, depending on the task."""
     x = linear(p, "input.", features)
+    e = linear(p, "edge_encoder.", edge_features) if m.mpnn in EDGE_STATE else None
     for index in range(1, m.layers + 1):
-        x = layer(p, f"layer{index}.", m, x, s, masks)
+        x, e = layer(p, f"layer{index}.", m, x, s, masks, e)
     return pool(m.pool, x, s) if m.task == "graph" else x
 
 
 def run_model(
-    p: dict[str, Tensor], m: Model, features: Tensor, s: Structure, masks: Masks = Masks(0, 0)
+    p: dict[str, Tensor],
+    m: Model,
+    features: Tensor,
+    s: Structure,
+    masks: Masks = Masks(0, 0),
+    edge_features: Tensor | None = None,
 ) -> Tensor:
     """One row per graph or node."""
-    return linear(p, "head.", head_input(p, m, features, s, masks))
+    return linear(p, "head.", head_input(p, m, features, s, masks, edge_features))
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)

@@ -89,7 +89,8 @@ def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
     parameters = load_parameters(directory, entry["parameters"], dtype)
     features = torch.tensor(inputs["features"], dtype=dtype)
     structure, masks = load_structure(directory, inputs), r.Masks(config["seed"], 0)
-    rows = r.head_input(parameters, m, features, structure, masks)
+    edge_features = torch.tensor(inputs.get("edge_features", np.zeros((0, 4))), dtype=dtype)
+    rows = r.head_input(parameters, m, features, structure, masks, edge_features)
     output, floors = r.linear(parameters, "head.", rows), Floors(0.0, 0.0)
     if m.task == "node":
         loss = r.cross_entropy(output, torch.tensor(inputs["labels"]))
@@ -99,6 +100,8 @@ def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
         with torch.no_grad():
             floors = floors_of(parameters, rows, output, targets)
     loss.backward()
+    for name in r.unread_parameters(m):
+        parameters[name].grad = torch.zeros_like(parameters[name])
     if unused := [name for name, p in parameters.items() if p.grad is None]:
         raise ValueError(f"{directory}: the model does not have {', '.join(unused)}")
     gradients = {name: p.grad.numpy() for name, p in parameters.items()}

@@ -43,6 +43,7 @@ GIN = dense("gin.up.", D, D) | dense("gin.down.", D, D)
 GCN = dense("gcn.linear.", D, D)
 GATV2 = dense("gatv2.lr.", D, 2 * D) | {"gatv2.att": (1, D), "gatv2.bias": (1, D)}
 PNA = dense("pna.pre.", 2 * D, D) | dense("pna.post.", 4 * D, D) | dense("pna.out.", D, D)
+GINE = dense("gine.up.", D, D) | dense("gine.down.", D, D) | {"e": (len(BATCH.receiver), D)}
 ATTENTION = dense("attention.qkv.", D, 3 * D) | dense("attention.out.", D, D)
 FFN = dense("ffn.up.", D, 2 * D) | dense("ffn.down.", 2 * D, D)
 
@@ -101,6 +102,11 @@ def pna(p: Parameters) -> Tensor:
     return functional_call(module, given(p, names), (p["x"], EDGES))
 
 
+def gine(p: Parameters) -> Tensor:
+    module = pyg.GINEConv(nn.Sequential(nn.Linear(D, D), nn.ReLU(), nn.Linear(D, D)))
+    return functional_call(module, given(p, {"nn.0.": "gine.up.", "nn.2.": "gine.down."}), (p["x"], EDGES, p["e"]))
+
+
 def sparse_attention(p: Parameters) -> Tensor:
     """TransformerConv has no output projection."""
     own = {}
@@ -156,7 +162,7 @@ def gps_case(norm: str) -> Case:
     return (
         f"GPS layer, norm {norm}",
         X | gps_shapes(norm),
-        lambda p: r.layer(p, "", m, p["x"], BATCH),
+        lambda p: r.layer(p, "", m, p["x"], BATCH)[0],
         lambda p: gps(p, norm, p["x"]),
     )
 
@@ -181,6 +187,7 @@ def cases() -> Iterator[Case]:
         m = r.Model("none", name, 1, HEADS, "none")
         ours = lambda p, m=m: r.message_passing(p, f"{m.mpnn}.", m, p["x"], BATCH)  # noqa: E731
         yield name, X | shapes, ours, theirs
+    yield "GINE", X | GINE, lambda p: r.gine(p, "gine.", p["x"], p["e"], BATCH, "relu"), gine
     ours = lambda p: r.attention(p, "attention.", "sparse", p["x"], BATCH, HEADS)  # noqa: E731
     yield "sparse attention", X | ATTENTION, ours, sparse_attention
     yield norm_case("layer", pyg.LayerNorm(D, mode="node"), "", GRAPH_OF)

@@ -22,7 +22,7 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
     parts = {
         "model": rng.choice(list(PRESETS)),
         "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", "none"]),
-        "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "none"]),
+        "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn", "none"]),
     }
     if parts["attention"] == "none" and parts["mpnn"] in ("model", "none"):
         parts["mpnn"] = "gin"
