@@ -34,6 +34,11 @@ static struct subject subjects[] = {
     {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}, NULL, NULL},
     {"sparse_transformer", {.attention = ATTENTION_SPARSE}, NULL, NULL},
     {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}, NULL, NULL},
+    {"gps, gine, dropout", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .dropout = 0.2}, NULL, NULL},
+    {"gatedgcn, nodes, graph norm, dropout",
+     {.mpnn = MPNN_GATEDGCN, .norm = NORM_GRAPH, .task = TASK_NODE, .dropout = 0.1},
+     NULL,
+     NULL},
     {"gin by cuSPARSE", {.mpnn = MPNN_GIN}, NULL, "cusparse"},
 };
 

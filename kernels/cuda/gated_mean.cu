@@ -1,0 +1,82 @@
+/*
+ * The aggregation of GatedGCN, as in ref/gated_mean.c, column by column:
+ *
+ *   s_e = 1 / (1 + exp(-h_e))    sum_i = eps + sum of s_e    y_i = sum of s_e b_j / sum_i      e: j -> i
+ *   g_i = dy_i / sum_i    db_j (+)= sum of s_e g_i over the edges from j    dh_e (+)= g_i (b_j - y_i) s_e (1
+ * - s_e)
+ */
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/edge_rows.cuh"
+
+namespace
+{
+__device__ inline float gate(float h)
+{
+    return 1 / (1 + expf(-h));
+}
+
+struct gated_nodes {
+    struct mat y, sum, h, b;
+    struct edge_visits in;
+    float eps;
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        vec<V> gates = same<V>(eps), values = same<V>(0);
+        each_edge(in, i, [&](int64_t number, int64_t j) {
+            vec<V> s = load<V>(entry(h, number, k)), x = load<V>(entry(b, j, k));
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                s.at[v] = gate(s.at[v]);
+                gates.at[v] += s.at[v];
+                values.at[v] += s.at[v] * x.at[v];
+            }
+        });
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            values.at[v] /= gates.at[v];
+        store(entry(y, i, k), values);
+        if (present(sum))
+            store(entry(sum, i, k), gates);
+    }
+};
+
+struct gated_senders {
+    struct mat dh, db, dy, y, h, b, sum;
+    struct edge_visits out;
+
+    template <int V> __device__ void at(int64_t j, int64_t k) const
+    {
+        vec<V> own = load<V>(entry(b, j, k)), total = begin_sum<V>(db, j, k);
+        each_edge(out, j, [&](int64_t number, int64_t i) {
+            vec<V> s = load<V>(entry(h, number, k)), g = load<V>(entry(dy, i, k));
+            vec<V> mean = load<V>(entry(y, i, k)), gates = load<V>(entry(sum, i, k)), d;
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                s.at[v] = gate(s.at[v]);
+                g.at[v] /= gates.at[v];
+                d.at[v] = g.at[v] * (own.at[v] - mean.at[v]) * s.at[v] * (1 - s.at[v]);
+                total.at[v] += s.at[v] * g.at[v];
+            }
+            put(entry(dh, number, k), dh.acc, d);
+        });
+        store(entry(db, j, k), total);
+    }
+};
+} // namespace
+
+extern "C" void cuda_gated_mean(const void *args)
+{
+    const struct gated_mean_args *a = (const struct gated_mean_args *)args;
+    const struct mat all[] = {a->y, a->sum, a->h, a->b};
+    const gated_nodes f = {a->y, a->sum, a->h, a->b, edges_received(a->adj), (float)a->eps};
+    CUDA_CHECK(a->call, run_nodes(a->call, a->y.rows, a->y.cols, all, 4, f));
+}
+
+extern "C" void cuda_gated_mean_backward(const void *args)
+{
+    const struct gated_mean_backward_args *a = (const struct gated_mean_backward_args *)args;
+    const struct mat all[] = {a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum};
+    const gated_senders f = {a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum, edges_sent(a->adj)};
+    CUDA_CHECK(a->call, run_nodes(a->call, a->db.rows, a->db.cols, all, 7, f));
+}
