@@ -26,6 +26,7 @@ static struct batch padded_of(const struct batch *from)
         for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1]; e++)
             edge[n++] = csr_edge(b.adj.col[e], i);
     b.offset = offset;
+    b.out_edge = NULL; /* not padded */
     assert_true(
         csr_build(&b.adj, from->adj.nodes, edge, from->adj.edges, NEVER_CANCELLED, error, sizeof error));
     b.out = b.adj;
