@@ -249,7 +249,7 @@ static void shapes_are_known_without_a_graph(void **state)
 static void edges_are_numbered(void **state)
 {
     (void)state;
-    struct graph_config c = {"er", 40, 0.5, 3, 3, {0}};
+    struct graph_config c = {"er", 40, 0.5, 3, 3, BATCHING_RAGGED, {0}};
     struct batch shape, b;
     char error[ERROR_SIZE];
     assert_true(batch_shape(&shape, &c, error, sizeof error) &&
