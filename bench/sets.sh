@@ -32,6 +32,7 @@ bench_batch_scaling|bench_batch_scaling|80|
 bench_pe_scaling|bench_pe_scaling|210|--count auto
 bench_kernels|bench_kernels|60|
 bench_model|bench_model|40|
+bench_presets|bench_presets|240|
 END
 }
 

@@ -232,7 +232,10 @@ static void fill_values(const struct sample *s, const struct operand *p, struct 
     static const double schedule[2] = {3, 1e-2};
     if (p->values == VALUES_INDEX) {
         for (int64_t i = 0; i < m.rows; i++)
-            mat_set(m, i, 0, (double)(rng_bits(s->seed, (uint64_t)i) % (uint64_t)s->dims[p->limit]));
+            for (int64_t k = 0; k < m.cols; k++)
+                mat_set(
+                    m, i, k,
+                    (double)(rng_bits(s->seed, (uint64_t)(i * m.cols + k)) % (uint64_t)s->dims[p->limit]));
         return;
     }
     fill_random(s, p, m);

@@ -135,7 +135,7 @@ static void check_examples(const struct house *h, const char *help)
 /* The help of --budget states this benchmark's defaults. */
 static void check_budget(const struct house *h, const char *help)
 {
-    struct ended e = run_words(h, "--dry-run --nodes 8", 0);
+    struct ended e = run_words(h, "--dry-run --hidden 64", 0);
     const char *said = strstr(e.out, "a budget of "), *line = strstr(help, "  --budget ");
     char number[32], text[128];
     assert_non_null(said);
@@ -182,9 +182,10 @@ static void check_help(const char *program)
                        : strcmp(program, "bench_pe_scaling") == 0    ? "pe "
                        : strcmp(program, "bench_layer_scaling") == 0 ? "layers "
                        : strcmp(program, "bench_batch_scaling") == 0 ? "batch "
+                       : strcmp(program, "bench_presets") == 0       ? "preset "
                                                                      : "nodes ");
     struct ended e = run_words(h, "--help-all", 0);
-    assert_true(help_lines(e.out) < 91);
+    assert_true(help_lines(e.out) < 94);
     for (int a = 0; a < AXES; a++) {
         char flag[40];
         snprintf(flag, sizeof flag, "  --%s LIST ", axis_info((enum axis)a)->name);
@@ -222,6 +223,7 @@ static void test_about(void **state)
     static const char *const questions[][2] = {
         {"--version", "gtmark"},
         {"--list-models", "graph_transformer"},
+        {"--list-presets", "pcqm4m-deep"},
         {"--list-graphs", "undirected:PATH"},
         {"--list-devices", "cpu "},
         {"--list-ops", "attention: y = softmax"},

@@ -6,6 +6,8 @@
 
 #include "models/layers/check.h"
 #include "models/layers/encoder.h"
+#include "models/layers/features.h"
+#include "models/layers/head.h"
 #include "models/layers/model.h"
 #include "tests/golden.h"
 #include "tests/test.h"
@@ -176,6 +178,32 @@ static struct mat encoder_record(struct tape *t, struct mat x, const struct stru
     return y;
 }
 
+/* Beside a linear layer, as features are beside an encoding. */
+static struct mat embedding_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    enum { BESIDE = 10, PE = 6 };
+    static const struct feature_config c = {.tables = 3, .types = {5, 1, 4}};
+    struct mat types = raw_features(t, "types", &c, NODES, 0), y = tape_matrix(t, NODES, BESIDE + PE);
+    (void)s, (void)kind;
+    linear_to(t, "input", mat_cols(y, 0, BESIDE), x, ACT_NONE);
+    embed_to(t, "layer", mat_cols(y, BESIDE, PE), types, &c);
+    return y;
+}
+
+/* Of nodes, or for HEAD_LINEAR of pairs of nodes. */
+static struct mat head_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    const struct model_config c = {.hidden = WIDTH,
+                                   .act = kind == HEAD_HALVING ? ACT_GELU : ACT_RELU,
+                                   .task = kind == HEAD_LINEAR ? TASK_EDGE : TASK_NODE,
+                                   .head = {.kind = kind, .depth = 3, .outputs = 5}};
+    struct batch b = golden_batch();
+    struct mat y = head(t, x, &c, &b);
+    (void)s;
+    batch_free(&b);
+    return y;
+}
+
 /* Tests the loss of this task, on x itself. */
 static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int task)
 {
@@ -185,6 +213,8 @@ static struct mat nothing_record(struct tape *t, struct mat x, const struct stru
 
 static struct mat loss_record(struct tape *t, const struct layer *layer, struct mat y)
 {
+    if (layer->record == nothing_record && layer->kind == TASK_EDGE)
+        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
     if (layer->record == nothing_record && layer->kind == TASK_NODE)
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
     return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
@@ -409,8 +439,13 @@ int main(void)
         {"rwse_encoder", encoder_record, ENCODING_HEAT}, /* the same encoder */
         {"lap_encoder", encoder_record, ENCODING_LAP},
         {"lap-pyg_encoder", encoder_record, ENCODING_LAP_PYG},
+        {"embedding", embedding_record, 0},
+        {"halving_head", head_record, HEAD_HALVING},
+        {"mlp_head", head_record, HEAD_MLP},
+        {"pairs_head", head_record, HEAD_LINEAR},
         {"mse", nothing_record, TASK_GRAPH},
         {"cross_entropy", nothing_record, TASK_NODE},
+        {"binary_cross_entropy", nothing_record, TASK_EDGE},
     };
     static struct whole wholes[] = {
         {"graph_transformer", {.attention = ATTENTION_DENSE}},

@@ -21,6 +21,7 @@ static const struct {
     {"bench_pe_scaling", TINY "--layers 1 --nodes 30 --graph er,grid --pe none,rwse:8 --hidden 32 --heads 2"},
     {"bench_kernels", TINY "--nodes 8 --hidden 16 --heads 2 --op spmm,sparse_attention_backward"},
     {"bench_model", TINY "--nodes 8 --hidden 16 --heads 2"},
+    {"bench_presets", TINY "--preset zinc,molhiv --layers 1 --batch 2"},
 };
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 

@@ -22,7 +22,7 @@ echo table
 echo warning >&2
 exit "$status"
 END
-for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model; do
+for name in node_scaling layer_scaling batch_scaling pe_scaling kernels model presets; do
     cp "$house/build/bench" "$house/build/bench_$name"
 done
 printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
@@ -52,12 +52,12 @@ check 'a crash does not end the run' "$(run 139 | cut -c1-19)" '1: These failed 
 echo table >"$house/results/local/bench_model.txt"
 check 'a missing device ends the run before anything is written' \
     "$(run 0 gpu) $(cat "$house/results/local/bench_model.txt")" '2:  table'
-check 'the full set goes on after rows that are not ok' "$(run 1 '' full)" '1: 7 files'
+check 'the full set goes on after rows that are not ok' "$(run 1 '' full)" '1: 8 files'
 check 'published tables have the messages below them' \
-    "$(run 0 '' full mine) $(cat "$house/results/mine/bench_model.txt" | tr '\n' ' ')" '0: 7 files table warning '
+    "$(run 0 '' full mine) $(cat "$house/results/mine/bench_model.txt" | tr '\n' ' ')" '0: 8 files table warning '
 printf '   "status": "ok",\n   "status": "oom",\n' >"$house/rows"
 check 'rows that are out of memory are results' "$(run 1 '' full) $(grep memory "$house/out")" \
-    '0: 7 files These have rows that need more memory than there is: bench_node_scaling gps_sparse bench_layer_scaling bench_batch_scaling bench_pe_scaling bench_kernels bench_model.'
+    '0: 8 files These have rows that need more memory than there is: bench_node_scaling gps_sparse bench_layer_scaling bench_batch_scaling bench_pe_scaling bench_kernels bench_model bench_presets.'
 echo '   "status": "ok",' >"$house/rows"
 check 'a failure beside good rows is a failure' "$(run 1)" '1: 6 files'
 check 'there are two sets' "$(run 0 '' all)" '2: '

@@ -92,12 +92,13 @@ size_t axes_numeric(const struct rows *rows, const struct field *numeric[AXES_MA
 
 const struct field *axes_default(const struct rows *rows)
 {
-    const struct field *varying[AXES_MAX];
+    const struct field *varying[AXES_MAX], *preset = schema_find("preset");
     size_t n = axes_varying(rows, varying);
+    bool presets = axes_vary(rows, preset);
     for (size_t i = 0; i < n; i++)
-        if (varying[i]->type != FIELD_TEXT)
+        if (varying[i]->type != FIELD_TEXT && !(presets && axes_determine(rows, preset, varying[i])))
             return varying[i];
-    return schema_find("nodes");
+    return schema_find(presets ? "threads" : "nodes");
 }
 
 void axes_text(const struct row *row, const struct field *axis, char text[AXES_TEXT])

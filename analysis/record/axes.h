@@ -44,7 +44,10 @@ const char *axes_symbol(const struct field *axis);
 void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n,
                        char text[AXES_TEXT]);
 
-/* The x axis of charts: the first numeric axis that varies; nodes if none does. */
+/*
+ * The x axis of charts: the first numeric axis that varies; nodes if none does. Presets are not points on an
+ * axis that they determine: if only such axes vary, it is the number of threads.
+ */
 const struct field *axes_default(const struct rows *rows);
 
 /* An axis's value in a row without unit: "500", "2.5", "gelu"; "" if null. */

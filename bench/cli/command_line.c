@@ -98,6 +98,13 @@ void options_help(const struct bench *b, bool all, FILE *out)
             "  %1$s --nodes 2000 --layers 16 --checkpoint layer\n"
             "  %1$s --device meta --ceilings peak=19TFLOP/s,dram=900GB/s\n",
             program_invocation_name);
+    else if (b->axis == AXIS_PRESET)
+        fprintf(out,
+                "Examples: the default; a model that differs in width; every model, planned only\n"
+                "  %1$s\n"
+                "  %1$s --preset zinc --hidden 64,128\n"
+                "  %1$s --preset all --device meta\n",
+                program_invocation_name);
     else
         fprintf(out,
                 "Examples: the default sweep; some sizes in detail; FLOPs and memory of any size, without "

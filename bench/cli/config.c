@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
 
 /* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
@@ -80,16 +81,70 @@ void config_complete(struct config *c)
     }
 }
 
+/* Whether presets have values for this axis. */
+static bool preset_sets(enum axis a)
+{
+    return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER &&
+           a != AXIS_THREADS;
+}
+
+/* As the preset has it, before it is completed. */
+static struct config config_of_preset(const struct preset *p)
+{
+    return (struct config){.parts = p->parts, .graph = p->graph};
+}
+
+/*
+ * Whether an axis has the value of the command line, not of the preset: it is given, or it is what the
+ * benchmark sweeps or searches. A branch of the layers that is left to the model is that of the preset,
+ * unless a model is given.
+ */
+static bool takes_option(const struct options *o, const struct preset *p, enum axis a, double value)
+{
+    bool searched = o->largest.kind != LARGEST_NONE && o->largest.axis == a;
+    if (p && !value && (a == AXIS_ATTENTION || a == AXIS_MPNN))
+        return o->given[AXIS_MODEL];
+    return !p || !preset_sets(a) || o->given[a] || o->axes[a].count > 1 || searched;
+}
+
 struct config config_at(const struct options *o, int64_t index)
 {
     double value[AXES];
     int64_t kernel = config_values(o, index, value);
-    struct config c = {.kernel = o->kernels ? o->kernels[kernel] : NULL, .graph.seed = o->seed};
+    const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
+    struct config c = p ? config_of_preset(p) : (struct config){0};
+    c.kernel = o->kernels ? o->kernels[kernel] : NULL;
+    c.graph.seed = o->seed;
     for (enum axis a = 0; a < AXES; a++)
-        config_set(&c, a, &o->axes[a], value[a]);
+        if (takes_option(o, p, a, value[a]))
+            config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
     c.threads = machine_threads(c.threads);
     return c;
+}
+
+static bool is_same(const struct config *c, const struct config *d, enum axis a)
+{
+    struct axis_value x, y;
+    config_axis(c, a, &x);
+    config_axis(d, a, &y);
+    return x.text ? strcmp(x.text, y.text) == 0 : x.count == y.count && x.real == y.real;
+}
+
+void config_changes(const struct config *c, char *text, size_t size)
+{
+    struct config published = config_of_preset(preset_at(c->preset));
+    enum axis order[AXES];
+    size_t used = 0;
+    if (!published.parts.ffn)
+        published.parts.ffn = 2 * c->parts.hidden;
+    config_complete(&published);
+    axes_swept(order);
+    *text = '\0';
+    for (int i = 0; i < AXES && used < size; i++)
+        if (preset_sets(order[i]) && !is_same(c, &published, order[i]))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     axis_info(order[i])->name);
 }
 
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)

@@ -5,7 +5,8 @@
 #include "bench/cli/options.h"
 
 struct config {
-    int model; /* index among models */
+    int preset; /* see preset_at */
+    int model;  /* index among models */
     struct model_config parts;
     struct graph_config graph;
     int threads;
@@ -29,6 +30,12 @@ void config_complete(struct config *c);
  * without eigenvectors has the first solver. Returns the index of the kernel.
  */
 int64_t config_values(const struct options *o, int64_t index, double value[AXES]);
+
+/*
+ * The axes whose value is not that of the configuration's preset, as in "layers, hidden"; empty if there is
+ * none.
+ */
+void config_changes(const struct config *c, char *text, size_t size);
 
 /* Whether a program is measured: it was requested, and a limit on models (struct bench) permits it. */
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);

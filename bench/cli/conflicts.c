@@ -10,6 +10,7 @@
 #include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
 #include "bench/cli/missing.h"
+#include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
 #include "bench/show/dump.h"
 
@@ -35,6 +36,16 @@ static bool has_own_size(const char *graph)
     return graph_is_file(graph) || graph_shape_of(graph);
 }
 
+/* Whether all rows have graphs of presets, which are shapes. */
+static bool graphs_of_presets(const struct options *o)
+{
+    const struct axis_values *v = &o->axes[AXIS_PRESET];
+    bool all = !o->given[AXIS_GRAPH];
+    for (int i = 0; i < v->count; i++)
+        all = all && v->values[i] > 0;
+    return all;
+}
+
 /* A graph with a size of its own must not be measured once per size of the others. */
 static bool own_nodes(struct options *o, struct message *error)
 {
@@ -49,6 +60,7 @@ static bool own_nodes(struct options *o, struct message *error)
     }
     if (o->given[AXIS_NODES])
         return true;
+    others = others && !graphs_of_presets(o);
     if (own && others && nodes->count > 1)
         return complain(
             error, "--graph %.300s: needs a run of its own: the other graphs have %d sizes, this has one",
@@ -99,6 +111,19 @@ static bool check_trace(const struct options *o, struct message *error)
     return file_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
 }
 
+/* A preset needs its own encoding, unless another one is given. */
+static bool check_preset_solvers(const struct options *o, const char *missing, struct message *error)
+{
+    const struct axis_values *v = &o->axes[AXIS_PRESET];
+    for (int i = 0; i < v->count && missing && !o->given[AXIS_PE]; i++) {
+        const struct preset *p = preset_at((int64_t)v->values[i]);
+        if (p && encoding_is_spectral(&p->parts.pe))
+            return complain(error, "--preset %s: this build has no %s; --pe rwse:K needs none", p->name,
+                            missing);
+    }
+    return true;
+}
+
 /* Libraries needed by encodings, unless nothing is computed. */
 static bool check_solvers(const struct options *o, struct message *error)
 {
@@ -106,6 +131,8 @@ static bool check_solvers(const struct options *o, struct message *error)
     const char *missing = eigensolver_missing_library(SOLVER_AUTO);
     if (o->action != ACTION_RUN || o->device.meta)
         return true;
+    if (!check_preset_solvers(o, missing, error))
+        return false;
     for (int i = 0; i < encodings->count && missing; i++) {
         const char *text = axis_text(encodings, encodings->values[i]);
         struct encoding_config c;

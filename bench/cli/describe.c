@@ -47,7 +47,8 @@ static struct value *describe_model(const struct config *c, const struct tape *t
     struct value *model = value_new_object();
     describe_axes(c, "model.", model);
     value_set_real(model, "eps", eps_of(t));
-    value_set_text(model, "loss", c->parts.task == TASK_NODE ? "cross_entropy" : "mse");
+    value_set_text(model, "loss", loss_name(model_loss(&c->parts)));
+    value_set_count(model, "outputs", model_outputs(&c->parts));
     value_set_count(model, "features", FEATURES);
     value_set_count(model, "targets", TARGETS);
     value_set_count(model, "classes", CLASSES);

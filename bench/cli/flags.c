@@ -10,14 +10,19 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
+#include "bench/cli/presets.h"
 #include "bench/time/cold.h"
 
 static bool read_axis(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     enum axis axis = (enum axis)a->flag->value;
+    char presets[PRESET_NAMES];
+    bool all = axis == AXIS_PRESET && strcmp(a->value, "all") == 0;
+    if (all)
+        preset_names(presets);
     o->given[axis] = true;
-    return axis_parse(axis, a->value, &o->axes[axis], error);
+    return axis_parse(axis, all ? presets : a->value, &o->axes[axis], error);
 }
 
 static bool read_device(const struct argument *a, struct message *error)
@@ -222,7 +227,7 @@ static const struct flag flags[] = {
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},
 
-    {SAMPLES, "budget", "SECONDS", "sampling time of the sweep (default 60; kernels 30, encodings 20)",
+    {SAMPLES, "budget", "SECONDS", "time of sampling (default 60; presets 120, kernels 30, encodings 20)",
      SECONDS(sampling.budget), .min = 0.001},
     {SAMPLES, "turns", "N", "visits to each row; with fewer than 7 there is no verdict (default 10)",
      WHOLE(sampling.turns, 1, 1000)},
@@ -272,6 +277,8 @@ static const struct flag flags[] = {
     {ABOUT, "list-tape", NULL, "print the programs entry by entry, without running them", ACT(LIST_TAPE)},
     {ABOUT, "list-devices", NULL, "list processors and GPUs", ACT(LIST_DEVICES)},
     {ABOUT, "list-models", NULL, "list the models", ACT(LIST_MODELS)},
+    {ABOUT, "list-presets", NULL, "list the published models, with their parameters and sources",
+     ACT(LIST_PRESETS)},
     {ABOUT, "list-graphs", NULL, "list the families of random graphs, and how to name graphs from files",
      ACT(LIST_GRAPHS)},
     {ABOUT, "list-ops", NULL, "list the ops, their mathematics, FLOPs and variants", ACT(LIST_OPS)},

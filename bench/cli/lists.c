@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/tables/wrap.h"
+#include "bench/cli/presets.h"
 #include "graphs/family.h"
 #include "models/layers/model.h"
 
@@ -16,6 +17,15 @@ void list_models(void)
 {
     for (const struct model *m = models; m->name; m++)
         put_name(m->name, m->doc);
+}
+
+void list_presets(void)
+{
+    char text[512];
+    for (const struct preset *p = presets; p->name; p++) {
+        preset_describe(p, text, sizeof text);
+        put_name(p->name, text);
+    }
 }
 
 static void put_family(const struct graph_family *f)

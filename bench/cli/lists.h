@@ -1,10 +1,11 @@
-/* Output of --list-models, --list-graphs and --list-ops. */
+/* Output of --list-models, --list-presets, --list-graphs and --list-ops. */
 #ifndef GTMARK_BENCH_LISTS_H
 #define GTMARK_BENCH_LISTS_H
 
 #include "kernels/backend.h"
 
 void list_models(void);
+void list_presets(void);
 void list_graphs(void);
 
 /* Ops with their mathematics, FLOPs and the variants on the backend. */

@@ -2,6 +2,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
+#include "bench/cli/presets.h"
 
 /* What is timed alone. */
 static void fields_kernel(struct row *row, const struct kernel *k)
@@ -31,6 +32,22 @@ static void field_axis(struct row *row, const struct config *c, enum axis a)
         row_set_real(row, field, v.real);
 }
 
+/* What the preset says of itself, and what the command line changes. */
+static void fields_preset(struct row *row, const struct config *c)
+{
+    const struct preset *p = preset_at(c->preset);
+    char changes[256];
+    if (!p) {
+        row_set_null(row, "published", "no preset");
+        return;
+    }
+    config_changes(c, changes, sizeof changes);
+    row_set_count(row, "published.parameters", p->parameters);
+    row_set_count(row, "published.batch", p->batch);
+    row_set_text(row, "published.changed", changes);
+    row_set_text(row, "published.left_out", p->left_out);
+}
+
 void fields_config(struct row *row, const struct config *c, const struct options *o)
 {
     char work[17];
@@ -39,6 +56,7 @@ void fields_config(struct row *row, const struct config *c, const struct options
     fields_kernel(row, c->kernel);
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
+    fields_preset(row, c);
     row_set_text(row, "device", o->device.name);
     row_set_text(row, "dtype", dtype_name(MODEL_DTYPE));
     row_set_count(row, "seed", (int64_t)o->seed);

@@ -280,6 +280,9 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
     case ACTION_LIST_MODELS:
         list_models();
         return EXIT_GOOD;
+    case ACTION_LIST_PRESETS:
+        list_presets();
+        return EXIT_GOOD;
     case ACTION_LIST_GRAPHS:
         list_graphs();
         return EXIT_GOOD;

@@ -3,7 +3,7 @@
  *
  *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h), scale = bound 2^-23: a single
  *                  rounding, so every machine gets the same bits
- *   uniform_index  y_ik = u(key, i M + k) limit 2^-32 rounded down, u a 32-bit integer
+ *   uniform_index  y_ik = first + u(key, i M + k) limit 2^-32 rounded down, u a 32-bit integer
  */
 #include "kernels/cpu/elementwise.h"
 #include "kernels/rng.h"
@@ -30,6 +30,7 @@ void CPU(uniform_index)(const void *args)
     const struct uniform_index_args *r = args;
     struct pieces p = pieces_of(r->y.rows, r->y.cols, &r->y, 1);
     uint64_t limit = (uint64_t)r->limit;
+    int64_t least = r->first;
     int threads = threads_for(&r->call, mat_size(r->y), GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < p.count; i++) {
@@ -37,6 +38,6 @@ void CPU(uniform_index)(const void *args)
         uint64_t first = (uint64_t)(i * p.size);
 #pragma omp simd
         for (int64_t k = 0; k < n; k++)
-            y[k] = (int64_t)((rng_bits(r->key, first + (uint64_t)k) >> 32) * limit >> 32);
+            y[k] = least + (int64_t)((rng_bits(r->key, first + (uint64_t)k) >> 32) * limit >> 32);
     }
 }

@@ -3,7 +3,7 @@
  * and its number i M + k, so every thread generates its own.
  *
  *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer, scale = bound 2^-23 rounded to float
- *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer
+ *   uniform_index  y_ik = first + floor(u(key, i M + k) limit 2^-32), u a 32-bit integer
  *
  * n is exact in float and the product is rounded once; no addition follows that could be fused with it.
  */
@@ -34,11 +34,12 @@ struct uniform_index_entries {
     struct mat y;
     int64_t cols;
     uint64_t key, limit;
+    int64_t first;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         uint64_t bits = rng_bits(key, (uint64_t)(i * cols + k)) >> 32;
-        ((int64_t *)y.data)[i * y.ld + k] = (int64_t)(bits * limit >> 32);
+        ((int64_t *)y.data)[i * y.ld + k] = first + (int64_t)(bits * limit >> 32);
     }
 };
 } // namespace
@@ -55,6 +56,6 @@ extern "C" void cuda_uniform_index(const void *args)
 {
     const struct uniform_index_args *a = (const struct uniform_index_args *)args;
     struct lines l = lines_by_row(a->y.rows, a->y.cols, 1);
-    const uniform_index_entries f = {a->y, l.cols, a->key, (uint64_t)a->limit};
+    const uniform_index_entries f = {a->y, l.cols, a->key, (uint64_t)a->limit, a->first};
     CUDA_CHECK(a->call, run(a->call, lines_launch(l), each_entry<1, uniform_index_entries>, l, f));
 }

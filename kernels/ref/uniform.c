@@ -3,7 +3,7 @@
  *
  *   uniform        y_ik = n(key, i M + k) scale, n a 24-bit integer (rng.h),
  *                  scale = bound 2^-23 rounded to float
- *   uniform_index  y_ik = floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: probabilities
+ *   uniform_index  y_ik = first + floor(u(key, i M + k) limit 2^-32), u a 32-bit integer: probabilities
  *                  of integers differ by at most limit 2^-32, relative to each other
  *
  * n and scale are exact in float and double, so there is a single rounding: the float result is the double
@@ -27,6 +27,6 @@ REF(uniform_index, 0)
     for (int64_t i = rows.first; i < rows.end; i++)
         for (int64_t k = 0; k < a->y.cols; k++) {
             uint64_t bits = rng_bits(a->key, (uint64_t)(i * a->y.cols + k)) >> 32;
-            *index_at(a->y, i, k) = (int64_t)(bits * (uint64_t)a->limit >> 32);
+            *index_at(a->y, i, k) = a->first + (int64_t)(bits * (uint64_t)a->limit >> 32);
         }
 }

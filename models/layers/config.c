@@ -47,8 +47,16 @@ const char *pool_name(int kind)
 
 const char *task_name(int kind)
 {
-    static const char *const names[TASK_KINDS] = {"graph", "node"};
+    static const char *const names[TASK_KINDS] = {"graph", "node", "edge"};
     return name_at(names, TASK_KINDS, kind);
+}
+
+const char *loss_name(int kind)
+{
+    static const char *const names[] = {[LOSS_SQUARES] = "mse",
+                                        [LOSS_CROSS_ENTROPY] = "cross_entropy",
+                                        [LOSS_BINARY] = "binary_cross_entropy"};
+    return name_at(names, sizeof names / sizeof *names, kind);
 }
 
 int64_t checkpoint_segments(const char *text, int64_t layers)
@@ -77,6 +85,18 @@ const char *model_refuses(const struct model_config *c)
 int64_t encoder_width(const struct model_config *c)
 {
     return c->pe.kind ? c->pe.width : 0;
+}
+
+int64_t model_outputs(const struct model_config *c)
+{
+    static const int64_t standard[TASK_KINDS] = {TARGETS, CLASSES, 1};
+    return c->head.outputs ? c->head.outputs : standard[c->task];
+}
+
+enum loss_kind model_loss(const struct model_config *c)
+{
+    static const enum loss_kind standard[TASK_KINDS] = {LOSS_SQUARES, LOSS_CROSS_ENTROPY, LOSS_BINARY};
+    return c->head.loss ? c->head.loss : standard[c->task];
 }
 
 bool model_uses_edges(const struct model_config *c)
@@ -130,6 +150,36 @@ static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
     }
 }
 
+int64_t feature_types(const struct feature_config *c)
+{
+    int64_t rows = 0;
+    for (int i = 0; i < c->tables; i++)
+        rows += c->types[i];
+    return rows;
+}
+
+int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_t standard)
+{
+    int64_t numbers = c->numbers ? c->numbers : standard;
+    return c->tables       ? feature_types(c) * width
+           : c->normalised ? numbers * width + 2 * width
+                           : linear_parameters(numbers, width);
+}
+
+int64_t head_parameters(const struct model_config *c)
+{
+    int64_t d = c->hidden, outputs = c->task == TASK_EDGE ? d : model_outputs(c);
+    switch (c->head.kind) {
+    case HEAD_HALVING:
+        return linear_parameters(d, d / 2) + linear_parameters(d / 2, d / 4) +
+               linear_parameters(d / 4, outputs);
+    case HEAD_MLP:
+        return (c->head.depth - 1) * linear_parameters(d, d) + linear_parameters(d, outputs);
+    default:
+        return linear_parameters(d, outputs);
+    }
+}
+
 int64_t model_parameters(const struct model_config *c)
 {
     int64_t d = c->hidden, norm = c->norm == NORM_NONE ? 0 : 2 * d, layer = 0;
@@ -138,8 +188,7 @@ int64_t model_parameters(const struct model_config *c)
     if (c->attention)
         layer += 4 * linear_parameters(d, d) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
-    int64_t outputs = c->task == TASK_NODE ? CLASSES : TARGETS;
-    int64_t edges = model_has_edge_state(c) ? linear_parameters(EDGE_FEATURES, d) : 0;
-    return linear_parameters(FEATURES, d - encoder_width(c)) + encoder_parameters(&c->pe) + edges +
-           c->layers * layer + linear_parameters(d, outputs);
+    int64_t edges = model_has_edge_state(c) ? feature_parameters(&c->edge_features, d, EDGE_FEATURES) : 0;
+    return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe) +
+           edges + c->layers * layer + head_parameters(c);
 }

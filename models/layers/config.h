@@ -23,8 +23,35 @@ enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 /* How the nodes of a graph are reduced to one row. */
 enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_KINDS };
 
-/* `graph`: regression of a target per graph, mean squared error. `node`: a label per node, cross-entropy. */
-enum task_kind { TASK_GRAPH, TASK_NODE, TASK_KINDS };
+/*
+ * What is predicted, and the loss: `graph`: a target per graph, mean squared error. `node`: a label per node,
+ * cross-entropy. `edge`: whether pairs of nodes of a graph are linked, binary cross-entropy.
+ */
+enum task_kind { TASK_GRAPH, TASK_NODE, TASK_EDGE, TASK_KINDS };
+
+/* The loss of the task, or another one: of classes, or of a yes or no for each output. */
+enum loss_kind { LOSS_OF_TASK, LOSS_SQUARES, LOSS_CROSS_ENTROPY, LOSS_BINARY };
+
+/*
+ * What the raw features of nodes or edges are, and what embeds them: numbers, by a linear layer; or types, by
+ * the sum of a row from each of several tables. A single table with a single row is the same for all.
+ */
+enum { TABLES_MAX = 9 };
+struct feature_config {
+    int64_t numbers;       /* columns; 0: as many as in the default model */
+    bool normalised;       /* no bias, but batch norm, ReLU and rows of length one after the linear layer */
+    int tables;            /* above 0: types */
+    int types[TABLES_MAX]; /* rows of each table */
+};
+
+/* What makes the prediction from the rows of the nodes or of the pooled graphs: models/layers/head.h. */
+enum head_kind { HEAD_LINEAR, HEAD_HALVING, HEAD_MLP };
+struct head_config {
+    enum head_kind kind;
+    int depth;       /* linear layers of HEAD_MLP */
+    int64_t outputs; /* of a graph or node; 0: TARGETS or CLASSES */
+    enum loss_kind loss;
+};
 
 /* Null if there is no such kind. */
 const char *attention_name(int kind);
@@ -32,6 +59,7 @@ const char *mpnn_name(int kind);
 const char *norm_name(int kind);
 const char *pool_name(int kind);
 const char *task_name(int kind);
+const char *loss_name(int kind);
 
 struct model_config {
     int64_t layers, hidden, heads, ffn; /* ffn: width of the hidden layer of the feed-forward network */
@@ -44,7 +72,9 @@ struct model_config {
     double dropout;            /* probability, in training; 0: none */
     double attention_dropout;  /* the same, of attention probabilities */
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
-    const char *checkpoint;    /* as checkpoint_segments takes it */
+    struct feature_config features, edge_features; /* of nodes; of edges, if they have a state */
+    struct head_config head;
+    const char *checkpoint; /* as checkpoint_segments takes it */
 };
 
 /*
@@ -61,6 +91,10 @@ const char *model_refuses(const struct model_config *c);
 /* The number of columns of the layers' input that the encoder fills; 0 without an encoding. */
 int64_t encoder_width(const struct model_config *c);
 
+/* Outputs for each graph, node or pair of nodes, and the loss that compares them. */
+int64_t model_outputs(const struct model_config *c);
+enum loss_kind model_loss(const struct model_config *c);
+
 /* Whether the model uses the edges of its graphs. */
 bool model_uses_edges(const struct model_config *c);
 
@@ -70,7 +104,15 @@ bool model_has_edge_state(const struct model_config *c);
 /* Whether its training needs the numbers of the edges (batch_number_edges). */
 bool model_numbers_edges(const struct model_config *c);
 
-/* The number of parameters by the closed formula; every recording must agree with it. */
+/* The rows of all tables. */
+int64_t feature_types(const struct feature_config *c);
+
+/*
+ * The number of parameters by the closed formula; every recording must agree with it. Of it: those that embed
+ * features in this width (standard: columns of numbers if c has none), and those of the head.
+ */
 int64_t model_parameters(const struct model_config *c);
+int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_t standard);
+int64_t head_parameters(const struct model_config *c);
 
 #endif

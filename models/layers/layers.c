@@ -2,6 +2,7 @@
 #include "models/layers/layers.h"
 
 static const double norm_eps = 1e-5;
+static const double l2_eps = 1e-24;
 
 /* Creates y if it is absent. */
 static struct mat linear_as(struct tape *t, const char *name, struct mat y, struct mat x, int64_t width,
@@ -166,6 +167,16 @@ struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct ma
     return y;
 }
 
+struct mat l2_norm(struct tape *t, struct mat x)
+{
+    return op(t, l2_norm, .x = x, .eps = l2_eps)->y;
+}
+
+void l2_norm_to(struct tape *t, struct mat y, struct mat x)
+{
+    op(t, l2_norm, .y = y, .x = x, .eps = l2_eps);
+}
+
 struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
                       const struct structure *s)
 {
@@ -187,6 +198,14 @@ struct mat cross_entropy(struct tape *t, const char *name, struct mat y, struct 
 {
     span_enter(t, name);
     struct mat loss = op(t, cross_entropy, .y = y, .label = label)->loss;
+    span_leave(t);
+    return loss;
+}
+
+struct mat binary_cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label)
+{
+    span_enter(t, name);
+    struct mat loss = op(t, binary_cross_entropy, .y = y, .label = label)->loss;
     span_leave(t);
     return loss;
 }

@@ -139,8 +139,16 @@ struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, str
 struct mat pool(struct tape *t, const char *name, enum pool_kind kind, struct mat x,
                 const struct offsets *graphs);
 
-/* Losses, 1 x 1: mean squared error, and the mean cross-entropy of softmax(y) against labels, I64, N x 1. */
+/* Rows of length one: x / |x|, zero for a row of zeros; N x D. The second writes them to y. */
+struct mat l2_norm(struct tape *t, struct mat x);
+void l2_norm_to(struct tape *t, struct mat y, struct mat x);
+
+/*
+ * Losses, 1 x 1: mean squared error; the mean cross-entropy of softmax(y) against labels, I64, N x 1; and
+ * that of the sigmoid of each entry of y against labels 0 and 1, I64, N x M.
+ */
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target);
 struct mat cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label);
+struct mat binary_cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label);
 
 #endif

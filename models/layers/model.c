@@ -5,6 +5,8 @@
 
 #include "kernels/arithmetic.h"
 #include "models/layers/encoder.h"
+#include "models/layers/features.h"
+#include "models/layers/head.h"
 #include "models/tape/tape_internal.h"
 
 const struct model models[] = {
@@ -21,28 +23,31 @@ const struct model models[] = {
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
 
-/* [Linear(features) | encoder(encoding)], concatenated in one matrix. */
+/* [embedded features || encoder(encoding)], concatenated in one matrix. */
 static struct mat program_input(struct tape *t, const struct model_config *c, struct mat features,
                                 const struct batch *batch, const struct encoding *encoding)
 {
     int64_t p = encoder_width(c), d = c->hidden - p;
-    if (p == 0)
-        return linear(t, "input", features, d, ACT_NONE);
     struct mat x = tape_matrix(t, features.rows, c->hidden);
-    linear_to(t, "input", mat_cols(x, 0, d), features, ACT_NONE);
-    encoder(t, "encoder", mat_cols(x, d, p), &c->pe, batch, encoding);
+    embed_to(t, "input", mat_cols(x, 0, d), features, &c->features);
+    if (p > 0)
+        encoder(t, "encoder", mat_cols(x, d, p), &c->pe, batch, encoding);
     return x;
 }
 
-/* The initial state of the edges, Linear(EDGE_FEATURES, d) of their features; absent without edges. */
+/* The initial state of the edges, their embedded features; absent without edges. */
 static struct mat program_edges(struct tape *t, const struct model_config *c, const struct batch *batch)
 {
     static const char name[] = "edge_encoder";
-    if (batch->adj.edges > 0)
-        return linear(t, name, input_uniform(t, "edge_features", batch->adj.edges, EDGE_FEATURES), c->hidden,
-                      ACT_NONE);
-    linear_unused(t, name, EDGE_FEATURES, c->hidden);
-    return (struct mat){0};
+    const struct feature_config *f = &c->edge_features;
+    if (batch->adj.edges == 0) {
+        embed_unused(t, name, f, c->hidden, EDGE_FEATURES);
+        return (struct mat){0};
+    }
+    struct mat raw = raw_features(t, "edge_features", f, batch->adj.edges, EDGE_FEATURES);
+    struct mat y = tape_matrix(t, batch->adj.edges, c->hidden);
+    embed_to(t, name, y, raw, f);
+    return y;
 }
 
 /* The segment that layer l is in, from 0. */
@@ -53,7 +58,7 @@ static int64_t segment_of(const struct model_config *c, int64_t l)
 
 /* The last segment is not marked: its gradients are computed while its activations are still there. */
 static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
-                                 struct mat x)
+                                 const struct batch *batch, struct mat x)
 {
     int64_t last = segment_of(c, c->layers - 1);
     for (int64_t l = 0; l < c->layers; l++) {
@@ -67,18 +72,21 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
         if (segment < last && segment < segment_of(c, l + 1))
             tape_segment_end(t);
     }
-    if (c->task == TASK_NODE)
-        return linear(t, "head", x, CLASSES, ACT_NONE);
-    struct mat pooled = pool_nodes(t, "pool", c->pool, x, s);
-    tape_keep(t, pooled); /* for the error limit of the output */
-    return linear(t, "head", pooled, TARGETS, ACT_NONE);
+    if (c->task == TASK_GRAPH)
+        x = pool_nodes(t, "pool", c->pool, x, s);
+    return head(t, x, c, batch);
 }
 
 static struct mat program_loss(struct tape *t, const struct model_config *c, struct mat y)
 {
-    if (c->task == TASK_NODE)
-        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, CLASSES));
-    return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, TARGETS));
+    switch (model_loss(c)) {
+    case LOSS_CROSS_ENTROPY:
+        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
+    case LOSS_BINARY:
+        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
+    default:
+        return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
+    }
 }
 
 struct recording program_record(enum program_kind kind, const struct model_config *c,
@@ -88,14 +96,14 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     tape.training = kind == PROGRAM_STEP;
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
-    struct mat features = input_uniform(t, "features", batch->adj.nodes, FEATURES);
+    struct mat features = raw_features(t, "features", &c->features, batch->adj.nodes, FEATURES);
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
     struct mat x = program_input(t, c, features, batch, encoding);
     if (model_has_edge_state(c))
         s.edge = program_edges(t, c, batch);
-    r.output = program_output(t, c, &s, x);
+    r.output = program_output(t, c, &s, batch, x);
     if (tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));

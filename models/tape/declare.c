@@ -71,6 +71,20 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
     return m;
 }
 
+/* Columns have keys of their own, those of the positions in the stream of the name. */
+struct mat input_types(struct tape *t, const char *name, int64_t rows, const int *sizes, int tables)
+{
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, tables);
+    for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
+        struct uniform_index_args uniform = {.y = mat_cols(m, n, 1),
+                                             .key = rng_bits(key_of(t, m), (uint64_t)n),
+                                             .first = first,
+                                             .limit = sizes[n]};
+        tape_record_in(t, &t->init, OP_uniform_index, &uniform);
+    }
+    return m;
+}
+
 static struct mat declare_copy(struct tape *t, enum category category, const char *name, enum dtype dtype,
                                int64_t rows, int64_t cols, const void *from)
 {

@@ -139,6 +139,22 @@ RULE(activate)
     op(t, activate_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .x = a->x, .act = a->act);
 }
 
+RULE(embedding)
+{
+    op(t, embedding_backward, .dtable = grad_into(t, a->table), .dy = grad_from(t, a->y), .index = a->index);
+}
+
+RULE(l2_norm)
+{
+    op(t, l2_norm_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .y = a->y, .scale = a->scale);
+}
+
+RULE(row_dot)
+{
+    op(t, row_dot_backward, .da = grad_into(t, a->a), .db = grad_into(t, a->b), .dy = grad_from(t, a->y),
+       .a = a->a, .b = a->b);
+}
+
 RULE(add)
 {
     struct mat dy = grad_from(t, a->y);
@@ -179,6 +195,12 @@ RULE(cross_entropy)
        .lse = a->lse, .label = a->label);
 }
 
+RULE(binary_cross_entropy)
+{
+    op(t, binary_cross_entropy_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
+       .label = a->label);
+}
+
 RULE(mse)
 {
     op(t, mse_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
@@ -207,6 +229,9 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(gcn_sum)
         APPLY(gatv2)
         APPLY(pna_pool)
+        APPLY(embedding)
+        APPLY(l2_norm)
+        APPLY(row_dot)
         APPLY(spmm)
         APPLY(gine)
         APPLY(edge_add)
@@ -218,6 +243,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(sum_pool)
         APPLY(max_pool)
         APPLY(cross_entropy)
+        APPLY(binary_cross_entropy)
         APPLY(mse)
         APPLY(scale_rows)
     default:

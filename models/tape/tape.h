@@ -87,6 +87,12 @@ struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_
 /* Floats of the caller, in the tape's type; they must live until tape_init. */
 struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 
+/*
+ * Rows of several tables that are stacked in one: column n is uniform on the rows of table n, which has
+ * sizes[n] of them and follows table n - 1. I64, of category GRAPH.
+ */
+struct mat input_types(struct tape *t, const char *name, int64_t rows, const int *sizes, int tables);
+
 /* The same of category ENCODINGS: values, converted to the tape's dtype, and the bounds of `rows` ranges. */
 struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from);

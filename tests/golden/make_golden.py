@@ -146,6 +146,29 @@ def encoder(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | dense("input.", D, 10) | shapes, forward
 
 
+TABLES = [5, 1, 4]
+
+
+def embedding() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """Beside a linear layer, as features are beside an encoding."""
+    types = torch.tensor(r.random_types(SEED, "types", NODES, TABLES))
+    shapes = X | dense("input.", D, 10) | {"layer.weight": (sum(TABLES), PE)}
+    return shapes, lambda p: torch.cat(
+        [r.linear(p, "input.", p["x"]), r.embedding(p, "layer.", types)], dim=1
+    )
+
+
+def head(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    if kind == "halving":
+        shapes = dense("head.half.", D, D // 2) | dense("head.quarter.", D // 2, D // 4)
+        return X | shapes | dense("head.out.", D // 4, 5), lambda p: r.halving_head(p, "head.", p["x"], "gelu")
+    if kind == "mlp":
+        shapes = dense("head.hidden1.", D, D) | dense("head.hidden2.", D, D) | dense("head.out.", D, 5)
+        return X | shapes, lambda p: r.mlp_head(p, "head.", p["x"], 3, "relu")
+    pairs = torch.tensor(r.random_pairs(SEED, BATCH.sizes))
+    return X | dense("head.", D, D), lambda p: r.pair_products(r.linear(p, "head.", p["x"]), pairs)
+
+
 LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     **{f"linear_{act}": linear(act) for act in r.ACTIVATIONS},
     "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
@@ -165,8 +188,11 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gps_layer_batch": gps("batch"),
     **{f"{kind}_pool": (X, lambda p, kind=kind: r.pool(kind, p["x"], BATCH)) for kind in r.POOLS},
     **{f"{kind}_encoder": encoder(kind) for kind in ("rwse", "lap", "lap-pyg")},
+    "embedding": embedding(),
+    **{f"{kind}_head": head(kind) for kind in ("halving", "mlp", "pairs")},
     "mse": (X, lambda p: p["x"]),
     "cross_entropy": (X, lambda p: p["x"]),
+    "binary_cross_entropy": (X, lambda p: p["x"]),
 }
 
 
@@ -179,7 +205,13 @@ def cross_entropy(output: Tensor) -> Tensor:
     return r.cross_entropy(output, torch.tensor(labels))
 
 
-LOSSES = {"mse": mse, "cross_entropy": cross_entropy}  # layers whose output is the loss
+def binary_cross_entropy(output: Tensor) -> Tensor:
+    labels = r.uniform_index(SEED, "labels", np.full(output.numel(), 2))
+    return r.binary_cross_entropy(output, torch.tensor(labels).reshape(output.shape))
+
+
+# Layers whose output is the loss.
+LOSSES = {"mse": mse, "cross_entropy": cross_entropy, "binary_cross_entropy": binary_cross_entropy}
 
 
 def gradient(p: Tensor) -> np.ndarray:

@@ -230,6 +230,27 @@ def pool(kind: str, x: Tensor, s: Structure) -> Tensor:
     return torch.stack([POOLS[kind](g) for g in x.split(s.sizes)])
 
 
+def embedding(p: dict[str, Tensor], name: str, types: Tensor) -> Tensor:
+    """The sum of the rows of a stacked table that a row of types names."""
+    return F.embedding(types, p[name + "weight"]).sum(1)
+
+
+def halving_head(p: dict[str, Tensor], name: str, x: Tensor, act: str) -> Tensor:
+    half = ACTIVATIONS[act](linear(p, name + "half.", x))
+    return linear(p, name + "out.", ACTIVATIONS[act](linear(p, name + "quarter.", half)))
+
+
+def mlp_head(p: dict[str, Tensor], name: str, x: Tensor, depth: int, act: str) -> Tensor:
+    for layer in range(1, depth):
+        x = F.normalize(ACTIVATIONS[act](linear(p, f"{name}hidden{layer}.", x)))
+    return linear(p, name + "out.", x)
+
+
+def pair_products(x: Tensor, pairs: Tensor) -> Tensor:
+    """The scalar product of the rows of two nodes, for each pair."""
+    return (x[pairs[:, 0]] * x[pairs[:, 1]]).sum(1, keepdim=True)
+
+
 def mse(y: Tensor, target: Tensor) -> Tensor:
     return ((y - target) ** 2).mean().reshape(1, 1)
 
@@ -237,6 +258,10 @@ def mse(y: Tensor, target: Tensor) -> Tensor:
 def cross_entropy(y: Tensor, label: Tensor) -> Tensor:
     """The mean over nodes of -log softmax(y)[label]."""
     return F.cross_entropy(y, label.flatten()).reshape(1, 1)
+
+
+def binary_cross_entropy(y: Tensor, label: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(y, label.to(y.dtype)).reshape(1, 1)
 
 
 # --- encoders
@@ -439,6 +464,22 @@ def uniform_index(seed: int, name: str, limit: np.ndarray) -> np.ndarray:
     """An integer below each limit: the upper 32 bits of a word, times limit 2^-32, rounded down."""
     upper = random_bits(seed, name, len(limit)) >> np.uint64(32)
     return (upper * limit.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+
+
+def random_types(seed: int, name: str, rows: int, tables: list[int]) -> np.ndarray:
+    """Rows of several stacked tables: column n is drawn with the key at position n of the name's stream."""
+    keys, first = random_bits(seed, name, len(tables)), np.cumsum([0, *tables])
+    counter = np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    upper = [_mix(key + counter) >> np.uint64(32) for key in keys]
+    columns = [first[n] + (upper[n] * np.uint64(size) >> np.uint64(32)) for n, size in enumerate(tables)]
+    return np.stack(columns, 1).astype(np.int64)
+
+
+def random_pairs(seed: int, sizes: list[int]) -> np.ndarray:
+    """Two nodes of its own graph for each node."""
+    limit = np.repeat(sizes, 2 * np.array(sizes))
+    first = np.repeat(np.cumsum([0, *sizes])[:-1], 2 * np.array(sizes))
+    return (first + uniform_index(seed, "pairs", limit)).reshape(-1, 2)
 
 
 def random_structure(seed: int, sizes: list[int], edges: list[int]) -> Structure:

@@ -92,7 +92,10 @@ def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
     edge_features = torch.tensor(inputs.get("edge_features", np.zeros((0, 4))), dtype=dtype)
     rows = r.head_input(parameters, m, features, structure, masks, edge_features)
     output, floors = r.linear(parameters, "head.", rows), Floors(0.0, 0.0)
-    if m.task == "node":
+    if m.task == "edge":
+        output = r.pair_products(output, torch.tensor(inputs["pairs"]))
+        loss = r.binary_cross_entropy(output, torch.tensor(inputs["labels"]))
+    elif m.task == "node":
         loss = r.cross_entropy(output, torch.tensor(inputs["labels"]))
     else:
         targets = torch.tensor(inputs["targets"], dtype=dtype)

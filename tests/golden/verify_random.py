@@ -31,7 +31,7 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
     return parts | {
         "norm": rng.choice(["layer", "batch", "graph", "none"]),
         "pool": rng.choice(["mean", "sum", "max"]),
-        "task": rng.choice(["graph", "graph", "node"]),
+        "task": rng.choice(["graph", "graph", "node", "edge"]),
     }
 
 

@@ -1,0 +1,28 @@
+/*
+ * What do published models cost? One of each family of datasets: molecules, blocks, superpixels of two
+ * sizes, peptides, and molecules with a large model.
+ */
+#include "bench/sweep/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const char *const columns[] = {"batch",
+                                          "nodes",
+                                          "forward",
+                                          "step",
+                                          "step.gflops",
+                                          "step.throughput",
+                                          "step.memory.planned",
+                                          "step.flops.analytic",
+                                          "step.flops",
+                                          NULL};
+    static const struct bench bench = {
+        .name = "bench_presets",
+        .doc = "time, memory and FLOPs of published models on graphs shaped like their data",
+        .axis = AXIS_PRESET,
+        .values = "zinc,pattern,cifar10,peptides-func,voc,pcqm4m-small",
+        .columns = columns,
+        .budget = 120,
+    };
+    return bench_main(&bench, argc, argv);
+}

@@ -1,0 +1,145 @@
+/*
+ * The table of presets. Sizes, encoders, heads and batches are those of the configurations named as sources
+ * (GraphGPS: github.com/rampasek/GraphGPS, configs/GPS); the parameters are those of the papers where they
+ * give them, and else the sum over these sizes. tests/test_presets.c asserts each part of each sum.
+ */
+#include "bench/cli/presets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LAYERS(local, global, depth, attention_heads, width, activation, q)                                  \
+    .mpnn = MPNN_##local, .attention = ATTENTION_##global, .layers = depth, .heads = attention_heads,        \
+    .hidden = width, .act = ACT_##activation, .norm = NORM_BATCH, .attention_dropout = q
+#define LAP(count, columns)  .pe = {ENCODING_LAP, count, columns, SOLVER_AUTO}
+#define RWSE(count, columns) .pe = {ENCODING_RWSE, count, columns, SOLVER_AUTO}
+
+/* Raw features: of nodes and of edges. */
+#define NODE(...)  .features = {__VA_ARGS__}
+#define EDGE(...)  .edge_features = {__VA_ARGS__}
+#define NUMBERS(n) .numbers = n
+#define TYPES(n)   .tables = 1, .types = {n}
+#define SAME       TYPES(1)
+#define ATOMS      .tables = 9, .types = {119, 4, 12, 12, 10, 6, 6, 2, 2}
+#define BONDS      .tables = 3, .types = {5, 6, 2}
+
+/* Heads: MLP with this many layers. */
+#define HEAD(of, reduced, k, deep, count, by)                                                                \
+    .task = TASK_##of, .pool = POOL_##reduced, .head = {HEAD_##k, deep, count, LOSS_##by}
+
+/* A shape, its mean nodes and directed edges, for other families too, and how many graphs run. */
+#define GRAPHS(shape, size, edges, count)                                                                    \
+    {                                                                                                        \
+        .family = shape, .nodes = (int64_t)(size), .degree = (edges) / (size), .graphs = count               \
+    }
+
+#define PEPTIDES LAYERS(GATEDGCN, DENSE, 4, 4, 96, RELU, 0.5), LAP(10, 16), NODE(ATOMS), EDGE(BONDS)
+#define PCQM4M   RWSE(16, 20), NODE(ATOMS), EDGE(BONDS), HEAD(GRAPH, MEAN, HALVING, 0, 1, SQUARES)
+
+#define GPS       "GraphGPS configs/GPS/"
+#define GRAPHGPS  "GraphGPS README.md"
+#define EXPHORMER "Exphormer, arXiv 2303.06147, table "
+
+/* What is left out. */
+#define L1       "the L1 loss, in whose place is the mean squared error"
+#define WEIGHTED "weights of the classes in the loss"
+
+/* clang-format off */
+const struct preset presets[] = {
+    {"zinc",
+     {LAYERS(GINE, DENSE, 10, 4, 64, RELU, 0.5), RWSE(20, 28), NODE(TYPES(28)), EDGE(TYPES(4)),
+      HEAD(GRAPH, SUM, HALVING, 0, 1, SQUARES)},
+     GRAPHS("zinc", 23.2, 49.8, 32),
+     32, 423717, PRESET_DERIVED, GPS "zinc-GPS+RWSE.yaml", L1},
+    {"zinc-lap",
+     {LAYERS(GINE, DENSE, 10, 4, 64, RELU, 0.5), LAP(8, 8), NODE(TYPES(28)), EDGE(TYPES(4)),
+      HEAD(GRAPH, SUM, HALVING, 0, 1, SQUARES)},
+     GRAPHS("zinc", 23.2, 49.8, 32),
+     32, 423833, PRESET_DERIVED, GPS "zinc-GPS.yaml", L1},
+    {"pattern",
+     {LAYERS(GATEDGCN, DENSE, 6, 4, 64, RELU, 0.5), LAP(16, 16), NODE(NUMBERS(3)), EDGE(SAME),
+      HEAD(NODE, MEAN, MLP, 3, 1, BINARY)},
+     GRAPHS("pattern", 118.9, 6098.9, 32),
+     32, 337201, PRESET_EXACT, EXPHORMER "13", WEIGHTED},
+    {"cluster",
+     {LAYERS(GATEDGCN, DENSE, 16, 8, 48, RELU, 0.5), LAP(10, 16), NODE(NUMBERS(7)), EDGE(SAME),
+      .dropout = 0.1, HEAD(NODE, MEAN, MLP, 3, 6, CROSS_ENTROPY)},
+     GRAPHS("cluster", 117.2, 4303.9, 16),
+     16, 502054, PRESET_EXACT, EXPHORMER "14", WEIGHTED},
+    {"mnist",
+     {LAYERS(GATEDGCN, DENSE, 3, 4, 52, RELU, 0.5), LAP(8, 8), NODE(NUMBERS(3)), EDGE(NUMBERS(1)),
+      HEAD(GRAPH, MEAN, MLP, 3, 10, CROSS_ENTROPY)},
+     GRAPHS("mnist", 70.6, 564.5, 16),
+     16, 115394, PRESET_EXACT, EXPHORMER "11", ""},
+    {"cifar10",
+     {LAYERS(GATEDGCN, DENSE, 3, 4, 52, RELU, 0.5), LAP(8, 8), NODE(NUMBERS(5)), EDGE(NUMBERS(1)),
+      HEAD(GRAPH, MEAN, MLP, 2, 10, CROSS_ENTROPY)},
+     GRAPHS("cifar10", 117.6, 941.2, 16),
+     16, 112726, PRESET_EXACT, EXPHORMER "10", ""},
+    {"peptides-func",
+     {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 10, BINARY)}, GRAPHS("peptides", 150.94, 307.30, 128),
+     128, 504362, PRESET_DERIVED, GPS "peptides-func-GPS.yaml", ""},
+    {"peptides-struct",
+     {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 11, SQUARES)}, GRAPHS("peptides", 150.94, 307.30, 128),
+     128, 504459, PRESET_DERIVED, GPS "peptides-struct-GPS.yaml", L1},
+    {"pcqm-contact",
+     {PEPTIDES, HEAD(EDGE, MEAN, LINEAR, 0, 1, BINARY)}, GRAPHS("pcqm-contact", 30.14, 61.09, 256),
+     256, 512704, PRESET_DERIVED, GPS "pcqm-contact-GPS.yaml", ""},
+    {"voc",
+     {LAYERS(GATEDGCN, DENSE, 4, 8, 96, RELU, 0.5), LAP(10, 16), NODE(NUMBERS(14)), EDGE(NUMBERS(2)),
+      HEAD(NODE, MEAN, MLP, 3, 21, CROSS_ENTROPY)},
+     GRAPHS("voc", 479.40, 2710.48, 32),
+     32, 510453, PRESET_DERIVED, GPS "vocsuperpixels-GPS.yaml", WEIGHTED},
+    {"molhiv",
+     {LAYERS(GATEDGCN, DENSE, 10, 4, 64, RELU, 0.5), RWSE(16, 16), NODE(ATOMS), EDGE(BONDS),
+      .dropout = 0.05, HEAD(GRAPH, MEAN, HALVING, 0, 1, BINARY)},
+     GRAPHS("hiv", 25.5, 54.9, 32),
+     32, 558625, PRESET_DERIVED, GPS "ogbg-molhiv-GPS+RWSE.yaml", ""},
+    {"molpcba",
+     {LAYERS(GATEDGCN, DENSE, 5, 4, 384, RELU, 0.5), RWSE(16, 20), NODE(ATOMS), EDGE(BONDS),
+      .dropout = 0.2, HEAD(GRAPH, MEAN, LINEAR, 0, 128, BINARY)},
+     GRAPHS("pcba", 26.0, 56.2, 128),
+     512, 9744496, PRESET_DERIVED, GPS "ogbg-molpcba-GPS+RWSE.yaml", ""},
+    {"pcqm4m-small",
+     {LAYERS(GATEDGCN, DENSE, 5, 4, 304, RELU, 0.5), PCQM4M}, GRAPHS("pcqm4m", 14.1, 29.2, 256),
+     256, 6152001, PRESET_EXACT, GRAPHGPS, L1},
+    {"pcqm4m-medium",
+     {LAYERS(GATEDGCN, DENSE, 10, 16, 384, RELU, 0.1), PCQM4M, .dropout = 0.1}, GRAPHS("pcqm4m", 14.1, 29.2, 128),
+     256, 19414641, PRESET_EXACT, GRAPHGPS, L1},
+    {"pcqm4m-deep",
+     {LAYERS(GATEDGCN, DENSE, 16, 8, 256, GELU, 0.1), PCQM4M, .dropout = 0.1}, GRAPHS("pcqm4m", 14.1, 29.2, 128),
+     256, 13807345, PRESET_EXACT, GRAPHGPS, L1},
+    {0},
+};
+/* clang-format on */
+
+const struct preset *preset_at(int64_t index)
+{
+    return index > 0 ? &presets[index - 1] : NULL;
+}
+
+const char *preset_choice(int index)
+{
+    return index == 0 ? "none" : presets[index - 1].name;
+}
+
+void preset_names(char text[PRESET_NAMES])
+{
+    size_t used = 0;
+    for (const struct preset *p = presets; p->name && used < PRESET_NAMES; p++)
+        used += (size_t)snprintf(text + used, PRESET_NAMES - used, "%s%s", used ? "," : "", p->name);
+}
+
+void preset_describe(const struct preset *p, char *text, size_t size)
+{
+    const struct model_config *c = &p->parts;
+    char pe[64];
+    encoding_format(&c->pe, pe, sizeof pe);
+    snprintf(text, size,
+             "%" PRId64 " layers of width %" PRId64 ", %s and %s attention with %" PRId64
+             " heads, %s, batches of %" PRId64 "; %" PRId64 " parameters, %s %s",
+             c->layers, c->hidden, mpnn_name((int)c->mpnn), attention_name((int)c->attention), c->heads,
+             c->pe.kind ? pe : "no encoding", p->batch, p->parameters,
+             p->status == PRESET_EXACT ? "published in" : "the sum over", p->source);
+}

@@ -1,0 +1,59 @@
+#include "models/layers/features.h"
+
+static int64_t numbers_of(const struct feature_config *c, int64_t standard)
+{
+    return c->numbers ? c->numbers : standard;
+}
+
+struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
+                        int64_t standard)
+{
+    return c->tables ? input_types(t, name, rows, c->types, c->tables)
+                     : input_uniform(t, name, rows, numbers_of(c, standard));
+}
+
+/* All tables, stacked. Rows are about as large as those of a linear layer, whatever their number. */
+static struct mat declare_table(struct tape *t, const struct feature_config *c, int64_t width)
+{
+    return param(t, "weight", feature_types(c), width, c->tables);
+}
+
+static void types_to(struct tape *t, struct mat y, struct mat types, const struct feature_config *c)
+{
+    struct mat table = declare_table(t, c, y.cols);
+    op(t, embedding, .y = y, .table = table, .index = types);
+}
+
+/* As pre_mp of GraphGym: the bias would not survive the batch norm. */
+static void normalised_to(struct tape *t, struct mat y, struct mat raw)
+{
+    struct mat w = param(t, "weight", y.cols, raw.cols, raw.cols);
+    struct mat h = batch_norm(t, "norm", op(t, linear, .x = raw, .w = w)->y);
+    l2_norm_to(t, y, op(t, activate, .x = h, .act = ACT_RELU)->y);
+}
+
+void embed_to(struct tape *t, const char *name, struct mat y, struct mat raw, const struct feature_config *c)
+{
+    if (!c->tables && !c->normalised) {
+        linear_to(t, name, y, raw, ACT_NONE);
+        return;
+    }
+    span_enter(t, name);
+    if (c->normalised)
+        normalised_to(t, y, raw);
+    else
+        types_to(t, y, raw, c);
+    span_leave(t);
+}
+
+void embed_unused(struct tape *t, const char *name, const struct feature_config *c, int64_t width,
+                  int64_t standard)
+{
+    if (!c->tables) {
+        linear_unused(t, name, numbers_of(c, standard), width);
+        return;
+    }
+    span_enter(t, name);
+    declare_table(t, c, width);
+    span_leave(t);
+}

@@ -1,0 +1,28 @@
+/*
+ * Raw features of nodes or edges as inputs, and the layers that embed them (struct feature_config).
+ *
+ *     numbers    Linear(k, D); normalised: l2_norm(ReLU(BatchNorm(D)(x W'))) of k columns x
+ *     types      sum over T tables of the row of each table that the type of its kind names
+ *
+ * Numbers are uniform on [-1, 1), types on the rows of their table.
+ */
+#ifndef GTMARK_MODELS_FEATURES_H
+#define GTMARK_MODELS_FEATURES_H
+
+#include "models/layers/layers.h"
+
+/*
+ * Declares the raw features of `rows` nodes or edges as an input with this name: numbers, or types as indices
+ * of the rows of all tables, stacked (I64). `standard`: columns of numbers if c has none.
+ */
+struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
+                        int64_t standard);
+
+/* Embeds raw features in y, whose rows they have, in a span `name`. */
+void embed_to(struct tape *t, const char *name, struct mat y, struct mat raw, const struct feature_config *c);
+
+/* Declares the parameters of embed_to for no rows to embed. */
+void embed_unused(struct tape *t, const char *name, const struct feature_config *c, int64_t width,
+                  int64_t standard);
+
+#endif
