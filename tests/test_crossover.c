@@ -92,6 +92,45 @@ static void test_exact_crossings(void **state)
     ended_free(&e);
 }
 
+/* What the second of two kinds of attention needs over the first, in FLOPs of inference. */
+static double flops_ratio(const struct house *h, const char *kinds, long nodes)
+{
+    char words[256];
+    snprintf(words, sizeof words, "--device meta " PLANTED "--attention %s --nodes %ld", kinds, nodes);
+    struct record *record = run_json(h, words, 0);
+    double ratio = real_at(row_at(record, 1), "forward.flops.analytic") /
+                   real_at(row_at(record, 0), "forward.flops.analytic");
+    record_free(record);
+    return ratio;
+}
+
+/* Of three kinds each two are compared, and those that do not cross are said not to. */
+static void test_three_kinds(void **state)
+{
+    static const char dense[] = "forward, by analytic FLOPs: dense attention and performer attention, "
+                                "crossover between ",
+                      above[] = " nodes, less for performer attention above\n";
+    struct ended e = run_words(*state,
+                               "--nodes 4,20000 " PLANTED "--dry-run "
+                               "--find-crossover attention=dense,sparse,performer",
+                               0);
+    const char *line = strstr(e.out, dense), *end = line ? strstr(line, above) : NULL;
+    long low, high;
+    assert_non_null(end);
+    assert_int_equal(sscanf(line + strlen(dense), "%ld and %ld", &low, &high), 2);
+    assert_int_equal(high, low + 1);
+    assert_true(flops_ratio(*state, "dense,performer", low) >= 1);
+    assert_true(flops_ratio(*state, "dense,performer", high) < 1);
+    assert_non_null(strstr(e.out,
+                           "forward, by analytic FLOPs: dense attention and sparse attention, crossover "
+                           "between "));
+    assert_non_null(strstr(e.out,
+                           "forward, by analytic FLOPs: sparse attention and performer attention, less for "
+                           "sparse attention at 4 and at 20000 nodes: no crossover found\n"));
+    assert_non_null(strstr(e.out, "forward, by planned memory: dense attention and performer attention, "));
+    ended_free(&e);
+}
+
 /* Whether a crossing is found depends on times: then there are six values, otherwise the two ends. */
 static void test_rows_on_both_sides(void **state)
 {
@@ -185,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted_crossings),
         cmocka_unit_test(test_exact_crossings),
+        cmocka_unit_test(test_three_kinds),
         cmocka_unit_test(test_rows_on_both_sides),
         cmocka_unit_test(test_ops),
         cmocka_unit_test(test_killed_search),

@@ -234,6 +234,48 @@ static void test_crossovers(void **state)
         "attention fits with 1600.\n");
 }
 
+/* Inference with three kinds of attention on 100 2^i nodes: the times are as N^2, 200 N and 800 N. */
+static struct rows *kinds_rows(double noise)
+{
+    static const char *const kinds[] = {"dense", "sparse", "performer"};
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 5; i++)
+        for (int kind = 0; kind < 3; kind++) {
+            double nodes = 100 << i, per_node[] = {nodes, 200, 800};
+            struct row *row = checked_row((int64_t)nodes);
+            row_set_text(row, "attention", kinds[kind]);
+            set_turns(row, "forward.time", 1e-6 * nodes * per_node[kind], noise);
+            rows_append(rows, row);
+        }
+    return rows;
+}
+
+/* Each two of them: two overtake dense attention, neither the other; by noise, or two alike, it is left open.
+ */
+static void test_crossovers_of_three(void **state)
+{
+    (void)state;
+    assert_said(kinds_rows(0.01),
+                "- In inference, performer attention overtakes dense attention between 400 and "
+                "1600 nodes, at about 800 [784, 816]: it takes 2 times as long with 400, and 0.5 "
+                "times with 1600.\n");
+    assert_said(kinds_rows(0.01),
+                "- In inference, sparse attention overtakes dense attention between 100 and 400 "
+                "nodes, at about 200 [196, 204]");
+    assert_said(kinds_rows(0.01),
+                "- In inference, sparse attention is faster than performer attention at all 5 "
+                "values from 100 to 1600 nodes, so neither overtakes the other there.\n");
+    assert_not_said(kinds_rows(0.9), "overtakes dense");
+    assert_said(kinds_rows(0.9), "- In inference, the rows cannot tell where, or whether, dense attention or "
+                                 "performer attention overtakes the other from 100 to 1600 nodes.\n");
+    struct rows *rows = kinds_rows(0.01);
+    for (size_t i = 8; i < 15; i += 3) { /* as long as sparse attention from 400 nodes on */
+        set_turns(rows_at(rows, i), "forward.time", 200e-6 * (100 << (i / 3)), 0.01);
+    }
+    assert_said(rows,
+                "the rows cannot tell where, or whether, performer attention or sparse attention overtakes");
+}
+
 /* Computing an encoding takes as long as a step of 200 nodes. */
 static void test_encodings_against_steps(void **state)
 {
@@ -485,12 +527,19 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dearest_op),  cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_largest),     cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_batch),       cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_encodings),   cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_crossovers),  cmocka_unit_test(test_encodings_against_steps),
+        cmocka_unit_test(test_dearest_op),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_crossovers_of_three),
+        cmocka_unit_test(test_crossovers),
+        cmocka_unit_test(test_encodings_against_steps),
         cmocka_unit_test(test_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,7 @@ static void test_combinations(void **state)
         {"--find-crossover attention=dense,sparse --attention dense", "not with --attention",
          "--find-crossover attention=dense,sparse: "},
         {"--find-crossover attention=dense", "needs two variants", "--find-crossover: "},
+        {"--find-crossover threads=1,2,3,4,5,6,7", "or up to six", "--find-crossover: "},
         {"--find-crossover attention=dense,nope", "one or more of",
          "--find-crossover: --attention dense,nope: "},
         {"--find-crossover attention=dense,sparse --nodes 8", "with several values", "--find-crossover: "},

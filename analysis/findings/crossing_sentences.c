@@ -4,16 +4,14 @@
 
 void sentences_crossings(FILE *out, const struct facts *facts)
 {
-    /* The kinds in their order, and the number of sentences after which no more of a kind are written. */
-    static const struct {
-        enum crossing_kind kind;
-        size_t most;
-    } order[] = {{CROSSING_FOUND, 6}, {CROSSING_MEMORY, 6}, {CROSSING_NONE, 2}, {CROSSING_OPEN, 2}};
+    /* Six sentences are those of three variants and two programs. */
+    enum { MOST = 6 };
+    static const enum crossing_kind order[] = {CROSSING_FOUND, CROSSING_MEMORY, CROSSING_NONE, CROSSING_OPEN};
     struct crossings c = crossings_find(facts->rows);
     size_t shown = 0;
     for (size_t k = 0; k < sizeof order / sizeof *order; k++)
-        for (size_t i = 0; i < c.count && shown < order[k].most; i++)
-            if (c.list[i].kind == order[k].kind && crossing_is_settled(&c.list[i])) {
+        for (size_t i = 0; i < c.count && shown < MOST; i++)
+            if (c.list[i].kind == order[k] && crossing_is_settled(&c.list[i])) {
                 crossing_print(out, &c.list[i]);
                 shown++;
             }

@@ -81,6 +81,14 @@ static void keep_defaults(struct options *o)
     o->kernel_count = kept;
 }
 
+int crossover_variants(const struct options *o)
+{
+    const struct crossover *c = &o->crossover;
+    return c->kind == CROSSOVER_AXIS  ? o->axes[c->variants].count
+           : c->kind == CROSSOVER_OPS ? o->kernel_count
+                                      : 2;
+}
+
 bool crossover_check(struct options *o, struct message *error)
 {
     struct crossover *c = &o->crossover;
@@ -89,6 +97,7 @@ bool crossover_check(struct options *o, struct message *error)
     if (c->kind == CROSSOVER_OPS)
         keep_defaults(o);
     bool one_axis = find_axis(o), encodes = c->kind == CROSSOVER_ENCODING;
+    int variants = crossover_variants(o), configs = encodes ? 1 : variants;
     struct config first = config_at(o, 0);
     const struct {
         bool applies;
@@ -103,8 +112,9 @@ bool crossover_check(struct options *o, struct message *error)
         {o->model_nodes > 0, "needs --phase in this benchmark, which otherwise runs encodings only"},
         {!one_axis, "needs one of --nodes, --degree, --batch and --layers with several values: the search is "
                     "between the smallest and the largest"},
-        {one_axis && config_count(o) != (encodes ? 1 : 2) * o->axes[c->over].count,
-         "needs two variants, and one value of every other axis"},
+        {one_axis && (variants < 2 || variants > CROSSOVER_VARIANTS_MAX ||
+                      config_count(o) != configs * o->axes[c->over].count),
+         "needs two variants, or up to six, and one value of every other axis"},
         {encodes && (first.parts.pe.kind == ENCODING_NONE || !o->programs[c->program]),
          "encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
     };

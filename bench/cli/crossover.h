@@ -5,6 +5,10 @@
 #include "bench/cli/options.h"
 #include "bench/cli/syntax.h"
 
+/* The number of variants; after crossover_check, from two to CROSSOVER_VARIANTS_MAX. */
+enum { CROSSOVER_VARIANTS_MAX = 6 };
+int crossover_variants(const struct options *o);
+
 /* Reads "attention=dense,sparse", "op=attention,sparse_attention" or "encoding=step". */
 bool crossover_read(const struct argument *a, struct message *error);
 

@@ -1,4 +1,4 @@
-/* What --find-crossover asks for: two variants, and the axis along which one may overtake the other. */
+/* What --find-crossover asks for: two or more variants, and the axis along which one may overtake another. */
 #ifndef GTMARK_BENCH_CROSSOVER_OPTIONS_H
 #define GTMARK_BENCH_CROSSOVER_OPTIONS_H
 

@@ -259,7 +259,8 @@ static const struct flag flags[] = {
     {LIMITS, "find-max", "AXIS=LIMIT",
      "the most nodes, batch, layers or hidden within memory:4GiB or latency:100ms", OTHER(read_largest)},
     {LIMITS, "find-crossover", "AXIS=A,B",
-     "where one overtakes the other: attention=dense,sparse or encoding=step", OTHER(crossover_read)},
+     "where one overtakes the other: attention=dense,sparse,performer or encoding=step",
+     OTHER(crossover_read)},
 
     {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
      OTHER(read_threshold)},

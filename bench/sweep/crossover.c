@@ -8,6 +8,7 @@
 #include "analysis/record/plain.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
+#include "bench/cli/crossover.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/show/profile.h"
@@ -18,18 +19,24 @@ enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
 
 static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the ceilings", "quick runs"};
 
-enum { ROUNDS = 5, PROBES_MAX = 64, SIDE_ROWS = 3 };
+enum {
+    ROUNDS = 5,
+    PROBES_MAX = 64,
+    SIDE_ROWS = 3,
+    PAIRS_MAX = CROSSOVER_VARIANTS_MAX * (CROSSOVER_VARIANTS_MAX - 1) / 2
+};
 
 static const double near = 1.25;      /* ratios below it are probed ROUNDS times */
 static const double tolerance = 0.05; /* of the search by quick runs */
 static const double distinct = 0.05;  /* difference of times that rows should show, in logarithms */
 
-/* A search for one program. */
+/* A search for one program and two variants. */
 struct search {
     struct options options; /* a copy, whose axis has only the value below */
     double value;
     const struct ceilings *ceilings;
     enum program_kind program;
+    int pair[2]; /* the variants */
     enum way way;
     int probes;
     struct {
@@ -45,7 +52,7 @@ static bool of_encoding(const struct search *s)
 static struct config variant_at(struct search *s, int variant, double x)
 {
     s->value = x;
-    return config_at(&s->options, of_encoding(s) ? 0 : variant);
+    return config_at(&s->options, of_encoding(s) ? 0 : s->pair[variant]);
 }
 
 /* The sum of the least times of a tape's entries; NAN without ceilings. */
@@ -122,7 +129,8 @@ static void name_of(struct search *s, int variant, char text[AXES_TEXT])
     row_free(row);
 }
 
-/* "forward, by planned memory: crossover between 301 and 302 nodes, less for sparse attention above" */
+/* "forward, by planned memory: crossover between 301 and 302 nodes, less for sparse attention above", and of
+ * more than two variants their names before it. */
 static void print_crossing(FILE *out, struct search *s, const struct bracket *b, double low, double high)
 {
     char name[2][AXES_TEXT];
@@ -130,6 +138,12 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     name_of(s, 0, name[0]);
     name_of(s, 1, name[1]);
     fprintf(out, "%s, by %s: ", program_name(s->program), ways[s->way]);
+    if (crossover_variants(&s->options) > 2) {
+        plain_put(out, name[0]);
+        fputs(" and ", out);
+        plain_put(out, name[1]);
+        fputs(", ", out);
+    }
     if (isnan(b->at_low) || isnan(b->at_high)) {
         fputs(s->way == BY_TIME ? "not known, since at some value a variant does not fit or takes too long"
               : s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing
@@ -149,9 +163,21 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     putc('\n', out);
 }
 
-static struct search search_of(const struct options *o, const struct ceilings *ceilings)
+static struct search search_of(const struct options *o, const struct ceilings *ceilings,
+                               enum program_kind program, const int pair[2])
 {
-    return (struct search){.options = *o, .ceilings = ceilings};
+    return (struct search){
+        .options = *o, .ceilings = ceilings, .program = program, .pair = {pair[0], pair[1]}};
+}
+
+/* The next two variants, from {0, 0} on. */
+static bool next_pair(const struct options *o, int pair[2])
+{
+    if (++pair[1] == crossover_variants(o)) {
+        pair[0]++;
+        pair[1] = pair[0] + 1;
+    }
+    return pair[1] < crossover_variants(o);
 }
 
 /* Makes the copy of the options have one value, which is the search's. */
@@ -185,21 +211,28 @@ static bool is_compared(const struct options *o, enum program_kind p)
     return o->programs[p] && (o->crossover.kind != CROSSOVER_ENCODING || (int)p == o->crossover.program);
 }
 
+/* By everything that is known without running the variants. */
+static void predict_pair(const struct options *o, const struct ceilings *ceilings, enum program_kind p,
+                         const int pair[2], FILE *out)
+{
+    double low, high;
+    ends_of(o, &low, &high);
+    for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
+        struct search s = search_of(o, ceilings, p, pair);
+        own_value(&s);
+        struct bracket b = search_along(&s, way, o);
+        print_crossing(out, &s, &b, low, high);
+    }
+}
+
 void crossover_predict(const struct options *o, FILE *out)
 {
     struct ceilings ceilings;
     struct ceilings_request request = options_ceilings(o);
-    double low, high;
-    ends_of(o, &low, &high);
     ceilings_kept(&ceilings, &request);
     for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
-        for (enum way way = BY_FLOPS; way < BY_TIME && is_compared(o, p); way++) {
-            struct search s = search_of(o, &ceilings);
-            own_value(&s);
-            s.program = p;
-            struct bracket b = search_along(&s, way, o);
-            print_crossing(out, &s, &b, low, high);
-        }
+        for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
+            predict_pair(o, &ceilings, p, pair, out);
     ceilings_free(&ceilings);
 }
 
@@ -285,37 +318,44 @@ static void print_rows(const struct options *o)
     fprintf(stderr, " %s\n", schema_find(axis_info(o->crossover.over)->field)->unit);
 }
 
-bool crossover_find(struct options *o)
+/* By quick runs; adds the values of the rows to values[*count]. False after a signal. */
+static bool find_pair(const struct options *o, enum program_kind p, const int pair[2], double *values,
+                      int *count)
 {
     static const struct ceilings none;
-    double values[PROGRAMS * 2 * SIDE_ROWS], low, high;
+    struct search s = search_of(o, &none, p, pair);
+    double low, high;
+    ends_of(o, &low, &high);
+    own_value(&s);
+    memset(s.options.programs, 0, sizeof s.options.programs);
+    s.options.programs[p] = true;
+    struct bracket b = search_along(&s, BY_TIME, o);
+    if (interrupt_signal())
+        return false;
+    print_crossing(stderr, &s, &b, low, high);
+    if (b.found) {
+        place_rows(&s, &b, values + *count);
+        *count += 2 * SIDE_ROWS;
+    }
+    return true;
+}
+
+bool crossover_find(struct options *o)
+{
+    double values[PROGRAMS * PAIRS_MAX * 2 * SIDE_ROWS];
     int count = 0;
     crossover_predict(o, stderr);
-    ends_of(o, &low, &high);
-    for (enum program_kind p = 0; p < PROGRAMS && !o->device.meta && !interrupt_signal(); p++) {
-        struct search s = search_of(o, &none);
-        if (!is_compared(o, p))
-            continue;
-        own_value(&s);
-        memset(s.options.programs, 0, sizeof s.options.programs);
-        s.options.programs[p] = true;
-        s.program = p;
-        struct bracket b = search_along(&s, BY_TIME, o);
-        if (interrupt_signal())
-            return false;
-        print_crossing(stderr, &s, &b, low, high);
-        if (b.found) {
-            place_rows(&s, &b, values + count);
-            count += 2 * SIDE_ROWS;
-        }
-    }
+    for (enum program_kind p = 0; p < PROGRAMS && !o->device.meta; p++)
+        for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
+            if (interrupt_signal() || !find_pair(o, p, pair, values, &count))
+                return false;
     if (interrupt_signal())
         return false;
     if (o->device.meta)
         return true;
     if (count == 0) {
-        values[count++] = low;
-        values[count++] = high;
+        ends_of(o, &values[0], &values[1]);
+        count = 2;
     }
     set_values(o, values, count);
     print_rows(o);
