@@ -32,6 +32,12 @@ static wide self_flops(double self)
     return self == 0 ? 0 : self == 1 ? 1 : 2;
 }
 
+/* 1 for the features of the softmax, 0 for the others. */
+static wide is_exp(int features)
+{
+    return features == FEATURES_EXP;
+}
+
 /* The FLOPs that an op reported; before it ran, the bound. */
 static wide known(struct mat m, wide bound)
 {
@@ -44,8 +50,8 @@ static wide known(struct mat m, wide bound)
 /* clang-format off */
 #define SIZES                                                                                                   \
     const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B],             \
-               E = dims[DIM_E], P = dims[DIM_P];                                                                \
-    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B, (void)E, (void)P;
+               E = dims[DIM_E], P = dims[DIM_P], C = dims[DIM_C], F = dims[DIM_F];                            \
+    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B, (void)E, (void)P, (void)C, (void)F;
 
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
 #define ACC(m) (a->m.acc ? 1 : 0)
@@ -92,6 +98,7 @@ struct op_row {
 #define SCHEDULE                  .values = VALUES_SCHEDULE
 #define ACTIVATION                .values = VALUES_ACTIVATION
 #define DISTINCT                  .values = VALUES_DISTINCT
+#define FEATURE_MAP               .values = VALUES_FEATURES
 #define SAMPLE(model, test)       .typical = model, .moderate = test
 
 #define OP(name, doc)                                                                                           \
@@ -177,7 +184,7 @@ const char *activation_name(int act)
 
 const char *dim_name(enum dim d)
 {
-    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P"};
+    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P", "C", "F"};
     return names[d];
 }
 
@@ -356,6 +363,13 @@ static bool overlap(struct mat a, struct mat b)
     return column < a.cols || column + b.cols > a.ld;
 }
 
+/* The rows of the features of all heads and graphs, if no operand has them. */
+static void derive_features(int64_t dims[DIMS])
+{
+    if (dims[DIM_F] < 0 && dims[DIM_B] > 0 && dims[DIM_H] > 0 && dims[DIM_M] > 0)
+        dims[DIM_F] = dims[DIM_B] * dims[DIM_H] * dims[DIM_M];
+}
+
 static bool outputs_disjoint(struct binding *b)
 {
     const struct operand *o = b->info->operands, *end = o + b->info->operand_count;
@@ -376,6 +390,7 @@ bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size
     for (int i = 0; i < info->operand_count; i++)
         if (!bind_operand(&b, &info->operands[i], &common))
             return false;
+    derive_features(dims);
     const char *message = entry(op)->check(args, dims);
     return message ? fail(&b, "", message) : outputs_disjoint(&b);
 }

@@ -20,6 +20,9 @@ enum op {
 /* Exact activation functions; a variant never substitutes another one. */
 enum activation { ACT_NONE, ACT_GELU, ACT_GELU_TANH, ACT_RELU, ACT_KINDS };
 
+/* The random features of linear attention: those of the softmax, or a rectifier (kernels/ref/performer.c). */
+enum features { FEATURES_EXP, FEATURES_RELU, FEATURES_KINDS };
+
 const char *activation_name(int act);
 
 /*
@@ -82,7 +85,7 @@ enum role {
 };
 
 /* Symbolic sizes; DIM_1 and DIM_2 are constants. */
-enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIMS };
+enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIM_C, DIM_F, DIMS };
 
 const char *dim_name(enum dim d);
 
@@ -97,6 +100,7 @@ enum values {
     VALUES_SCHEDULE,   /* [step, learning rate], the step at least 1 */
     VALUES_ACTIVATION, /* enum activation */
     VALUES_DISTINCT,   /* no two rows alike */
+    VALUES_FEATURES,   /* enum features */
 };
 
 struct operand {

@@ -55,13 +55,25 @@ static double real_attribute(const struct operand *p)
     return p->moderate != 0 ? p->moderate : 0.625 + rng_int24(rng_key(0, p->name), 0) * 0x1p-26;
 }
 
+/*
+ * The features of the softmax subtract a maximum, which counts as a constant in gradients: without eps it
+ * cancels.
+ */
+static bool cancels_a_maximum(const struct sample *s, const struct operand *p)
+{
+    bool performer = s->op == OP_performer_attention || s->op == OP_performer_attention_backward;
+    return s->smooth && performer && s->act == FEATURES_EXP && strcmp(p->name, "eps") == 0;
+}
+
 static void set_attribute(const struct sample *s, const struct operand *p, void *args)
 {
     char *at = (char *)args + p->at;
     if (p->role == ROLE_SIZE)
         *(int *)at = (int)s->dims[p->rows];
-    else if (p->values == VALUES_ACTIVATION)
+    else if (p->values == VALUES_ACTIVATION || p->values == VALUES_FEATURES)
         *(int *)at = s->act;
+    else if (cancels_a_maximum(s, p))
+        *(double *)at = 0;
     else if (strcmp(p->type, "int") == 0 && p->moderate != 0)
         *(int *)at = (int)p->moderate;
     else if (strcmp(p->type, "uint64_t") == 0)
@@ -303,6 +315,8 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
         abort();
     o->sample = *s;
     o->sample.dims[DIM_P] = pairs_of(s);
+    o->sample.dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
+    o->sample.dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
     o->dtype = dtype;
     if (shaped(o, pad))
         return o;
@@ -385,13 +399,14 @@ bool operands_guarded(const struct operands *o)
     return true;
 }
 
-static bool has_activation(enum op op)
+/* The number of activations or of kinds of features; 1 if the op has neither. */
+static int choices_of(enum op op)
 {
     const struct op_info *info = op_info(op);
-    int i = 0;
-    while (i < info->operand_count && info->operands[i].values != VALUES_ACTIVATION)
-        i++;
-    return i < info->operand_count;
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].values == VALUES_ACTIVATION || info->operands[i].values == VALUES_FEATURES)
+            return info->operands[i].values == VALUES_ACTIVATION ? (int)ACT_KINDS : (int)FEATURES_KINDS;
+    return 1;
 }
 
 int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX])
@@ -402,7 +417,7 @@ int operands_cases(const struct sample *base, bool all, struct sample cases[CASE
         choices |= all && optional(&info->operands[i]) ? 1u << i : 0;
         gradients |= info->operands[i].role == ROLE_GRAD ? 1u << i : 0;
     }
-    int acts = has_activation(base->op) ? ACT_KINDS : 1, count = 0;
+    int acts = choices_of(base->op), count = 0;
     for (int act = 0; act < acts; act++)
         for (int acc = 0; acc < (gradients ? 2 : 1); acc++) {
             unsigned absent = 0;

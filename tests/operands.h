@@ -16,8 +16,10 @@
 /* What to build. Bit i of absent and acc refers to operand i of the op; only optional ones can be absent. */
 struct sample {
     enum op op;
-    int64_t dims[DIMS]; /* B <= N; H divides D where heads are used; P follows from N, B and the seed */
-    int act;
+    int64_t
+        dims[DIMS]; /* B <= N; H divides D where heads are used; P, C and F follow from these and the seed */
+    int act;        /* or features, of an op that has them */
+    bool smooth;    /* attributes with which outputs do not depend on what counts as constant in gradients */
     uint64_t seed;
     unsigned absent, acc;
     int64_t pad; /* ld - cols, and part of the guard's size */
@@ -74,9 +76,9 @@ double operands_error(const struct operands *ours, const struct operands *oracle
 bool operands_same_bits(const struct operands *a, const struct operands *b);
 
 /*
- * Fills cases with variations of a sample: every activation, every choice of absent operands, accumulation on
- * none and all of the outputs; or, unless `all`, every activation and accumulation with all operands.
- * operands_new may refuse some. Returns the number of cases.
+ * Fills cases with variations of a sample: every activation or kind of features, every choice of absent
+ * operands, accumulation on none and all of the outputs; or, unless `all`, every activation and accumulation
+ * with all operands. operands_new may refuse some. Returns the number of cases.
  */
 enum { CASES_MAX = 256 };
 int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX]);

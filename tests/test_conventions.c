@@ -84,7 +84,7 @@ static void test_golden(void **state)
         struct model_config c = model_of(golden, w.value);
         check_program(&c, w.value, &b);
     }
-    assert_int_equal(programs, 16);
+    assert_int_equal(programs, 20);
     batch_free(&b);
     value_free(golden);
 }

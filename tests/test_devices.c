@@ -176,9 +176,12 @@ static void test_missing_kernels(void **state)
 {
     static const char
         model[] = "--device cuda --attention sparse: that device has no kernel for sparse_attention; "
-                  "possible there: --attention none, dense, unfused",
+                  "possible there: --attention none, dense, unfused, performer, performer-relu",
         given[] = "--device cuda --attention sparse: that device has no kernel for "
-                  "sparse_attention_backward; possible there: --attention model, none, dense, unfused",
+                  "sparse_attention_backward; possible there: --attention model, none, dense, unfused, "
+                  "performer, performer-relu",
+        linear[] = "--device cuda --attention performer: that device has no kernel for performer_keys; "
+                   "possible there: --attention model, none, dense, sparse, unfused",
         dropped[] = "--device cuda --dropout 0.1: that device has no kernel for dropout; possible there: "
                     "--dropout 0";
     gpus = 1;
@@ -187,6 +190,8 @@ static void test_missing_kernels(void **state)
     lacking = OP_sparse_attention_backward;
     refuses(*state, "--device cuda --attention dense,sparse", given);
     record_free(result(*state, "--device cuda --attention sparse --phase forward"));
+    lacking = OP_performer_keys;
+    refuses(*state, "--device cuda --attention performer", linear);
     lacking = OP_dropout;
     refuses(*state, "--device cuda --dropout 0,0.1", dropped);
     lacking = OP_fill;

@@ -247,6 +247,10 @@ static int64_t dropout_attention_backward_scratch(const void *args)
     {                                                                                                        \
         OP_##op, "blas", TYPE_f64, oracle_##op, NULL, NULL                                                   \
     }
+#define ROW_PERFORMER(op)                                                                                    \
+    {                                                                                                        \
+        OP_##op, "blas", TYPE_f64, oracle_##op, oracle_##op##_scratch, NULL                                  \
+    }
 #define ROW_SCRATCH(op)                                                                                      \
     {                                                                                                        \
         OP_##op, "blas", TYPE_f64, op, op##_scratch, NULL                                                    \
@@ -265,6 +269,10 @@ static const struct kernel table[] = {
     ROW_UNFUSED(attention_softmax_backward),
     ROW_UNFUSED(attention_values),
     ROW_UNFUSED(attention_values_backward),
+    ROW_PERFORMER(performer_keys),
+    ROW_PERFORMER(performer_keys_backward),
+    ROW_PERFORMER(performer_attention),
+    ROW_PERFORMER(performer_attention_backward),
     {0},
 };
 #else

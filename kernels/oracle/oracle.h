@@ -52,4 +52,14 @@ void oracle_attention_softmax_backward(const void *args);
 void oracle_attention_values(const void *args);
 void oracle_attention_values_backward(const void *args);
 
+/* kernels/oracle/performer.c */
+void oracle_performer_keys(const void *args);
+void oracle_performer_keys_backward(const void *args);
+void oracle_performer_attention(const void *args);
+void oracle_performer_attention_backward(const void *args);
+int64_t oracle_performer_keys_scratch(const void *args);
+int64_t oracle_performer_keys_backward_scratch(const void *args);
+int64_t oracle_performer_attention_scratch(const void *args);
+int64_t oracle_performer_attention_backward_scratch(const void *args);
+
 #endif

@@ -6,10 +6,10 @@
  * d for both with GIN and an inner width of 2 d. Message passing is GIN's two Linear(d, d); GCN's Linear(d,
  * d); Linear(d, 2 d) and two vectors of GATv2; Linear(2 d, d), Linear(4 d, d) and Linear(d, d) of PNA; as GIN
  * for GINE; or Linear(d, 4 d), Linear(d, d) and two norms of GatedGCN. Edges with a state have an encoder
- * Linear(EDGE_FEATURES, d).
- * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
- * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
- * LapPE.
+ * Linear(EDGE_FEATURES, d). Linear attention with H heads has projections to and from i = 64 H columns, of
+ * which only the last has a bias: 4 d i + d. With an encoding, the input layer is Linear(FEATURES, d - p),
+ * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE and the heat
+ * kernel, Linear(2, 2 p) and Linear(2 p, p) for LapPE.
  */
 #include "models/layers/config.h"
 
@@ -23,8 +23,14 @@ static const char *name_at(const char *const *names, int kinds, int kind)
 
 const char *attention_name(int kind)
 {
-    static const char *const names[ATTENTION_KINDS] = {"none", "dense", "sparse", "unfused"};
+    static const char *const names[ATTENTION_KINDS] = {"none",    "dense",     "sparse",
+                                                       "unfused", "performer", "performer-relu"};
     return name_at(names, ATTENTION_KINDS, kind);
+}
+
+bool attention_is_linear(enum attention_kind kind)
+{
+    return kind == ATTENTION_PERFORMER || kind == ATTENTION_PERFORMER_RELU;
 }
 
 const char *mpnn_name(int kind)
@@ -74,11 +80,11 @@ const char *model_refuses(const struct model_config *c)
 {
     if (!c->attention && !c->mpnn)
         return "a layer needs attention or message passing";
-    if (c->attention_dropout > 0 && c->attention != ATTENTION_DENSE && c->attention != ATTENTION_UNFUSED)
-        return "--attention-dropout needs --attention dense or unfused";
+    if (c->attention_dropout > 0 && (c->attention == ATTENTION_SPARSE || !c->attention))
+        return "--attention-dropout needs --attention dense or unfused, or linear attention";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
-    bool heads = c->attention || c->mpnn == MPNN_GATV2;
+    bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2;
     return heads && c->hidden % c->heads ? "heads must divide hidden" : NULL;
 }
 
@@ -150,6 +156,13 @@ static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
     }
 }
 
+/* The projections of attention. */
+static int64_t attention_parameters(const struct model_config *c)
+{
+    int64_t d = c->hidden, inner = c->heads * PERFORMER_WIDTH;
+    return attention_is_linear(c->attention) ? 4 * d * inner + d : 4 * linear_parameters(d, d);
+}
+
 int64_t feature_types(const struct feature_config *c)
 {
     int64_t rows = 0;
@@ -186,7 +199,7 @@ int64_t model_parameters(const struct model_config *c)
     if (c->mpnn)
         layer += mpnn_parameters(c->mpnn, d) + norm;
     if (c->attention)
-        layer += 4 * linear_parameters(d, d) + norm + linear_parameters(d, c->ffn) +
+        layer += attention_parameters(c) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
     int64_t edges = model_has_edge_state(c) ? feature_parameters(&c->edge_features, d, EDGE_FEATURES) : 0;
     return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe) +

@@ -13,8 +13,26 @@ enum { FEATURES = 16, EDGE_FEATURES = 4, TARGETS = 1, CLASSES = 16 };
 /* The dtype of parameters and features, and hence of everything that models compute. */
 #define MODEL_DTYPE F32
 
-/* `unfused` is dense attention that stores its scores, as an eager framework runs it. */
-enum attention_kind { ATTENTION_NONE, ATTENTION_DENSE, ATTENTION_SPARSE, ATTENTION_UNFUSED, ATTENTION_KINDS };
+/*
+ * `unfused` is dense attention that stores its scores, as an eager framework runs it. `performer` is linear
+ * in the nodes: random features that approximate the softmax, or in `performer-relu` a rectifier.
+ */
+enum attention_kind {
+    ATTENTION_NONE,
+    ATTENTION_DENSE,
+    ATTENTION_SPARSE,
+    ATTENTION_UNFUSED,
+    ATTENTION_PERFORMER,
+    ATTENTION_PERFORMER_RELU,
+    ATTENTION_KINDS
+};
+
+/* Whether it is linear attention, whose heads have PERFORMER_WIDTH columns whatever the width of the layer.
+ */
+bool attention_is_linear(enum attention_kind kind);
+
+/* Columns of a head, and its features: the integer part of 64 ln 64. */
+enum { PERFORMER_WIDTH = 64, PERFORMER_FEATURES = 266 };
 
 enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_GCN, MPNN_GATV2, MPNN_PNA, MPNN_GINE, MPNN_GATEDGCN, MPNN_KINDS };
 

@@ -78,9 +78,43 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
     return op(t, attention_values, .p = p, .v = v, .graphs = s->graphs, .heads = heads)->y;
 }
 
+/* x weight': N x width. */
+static struct mat linear_no_bias(struct tape *t, const char *name, struct mat x, int64_t width)
+{
+    span_enter(t, name);
+    struct mat w = param(t, "weight", width, x.cols, x.cols);
+    struct mat y = op(t, linear, .x = x, .w = w, .act = ACT_NONE)->y;
+    span_leave(t);
+    return y;
+}
+
+static struct mat linear_attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
+                                   const struct structure *s, int heads, double drop)
+{
+    bool exponential = kind == ATTENTION_PERFORMER;
+    enum features features = exponential ? FEATURES_EXP : FEATURES_RELU;
+    int64_t i = heads * PERFORMER_WIDTH;
+    span_enter(t, name);
+    struct mat qkv = linear_no_bias(t, "qkv", x, 3 * i);
+    struct mat q = mat_cols(qkv, 0, i), k = mat_cols(qkv, i, i), v = mat_cols(qkv, 2 * i, i);
+    struct mat w = input_orthogonal(t, "projection", PERFORMER_FEATURES, PERFORMER_WIDTH, features);
+    const struct performer_keys_args *keys = op(t, performer_keys, .k = k, .v = v, .w = w,
+                                                .graphs = s->graphs, .heads = heads, .features = features);
+    struct mat sum = op(t, sum_pool, .x = v, .graphs = s->graphs)->y;
+    struct mat y =
+        op(t, performer_attention, .q = q, .s = keys->s, .l = keys->l, .top = keys->top, .sum = sum, .w = w,
+           .graphs = s->graphs, .heads = heads, .features = features, .eps = exponential ? 1e-4 : 1e-3)
+            ->y;
+    y = dropout(t, "dropout", linear(t, "out", y, x.cols, ACT_NONE), drop);
+    span_leave(t);
+    return y;
+}
+
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
                      const struct structure *s, int heads, double drop)
 {
+    if (attention_is_linear(kind))
+        return linear_attention(t, name, kind, x, s, heads, drop);
     span_enter(t, name);
     struct mat qkv = linear(t, "qkv", x, 3 * x.cols, ACT_NONE);
     struct mat y = linear(t, "out", attend(t, kind, qkv, s, heads, drop), x.cols, ACT_NONE);

@@ -61,6 +61,11 @@ struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, i
  * all nodes of the same graph; sparse attention over a node's senders, and zero for a node without any
  * (Dwivedi and Bresson, "A generalization of transformer networks to graphs", 2021). `drop` is the
  * probability of dropout of the attention's probabilities.
+ *
+ * Linear attention (Choromanski et al., "Rethinking attention with Performers", 2021), as GPS models use it:
+ * projections without bias from D to 64 columns for each head, output projection with bias. Features of the
+ * softmax with eps 1e-4 (performer-pytorch), or rectified ones with eps 1e-3 (PyTorch Geometric), of a random
+ * projection, which is an input of the layer: kernels/ref/performer.c. There `drop` is that of the output.
  */
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
                      const struct structure *s, int heads, double drop);

@@ -44,8 +44,8 @@ static bool is_key(const struct operand *o)
 
 static bool attribute_known(const struct operand *o)
 {
-    return o->role == ROLE_SIZE || o->values == VALUES_ACTIVATION || is_key(o) || is_real(o) ||
-           o->typical != 0;
+    return o->role == ROLE_SIZE || o->values == VALUES_ACTIVATION || o->values == VALUES_FEATURES ||
+           is_key(o) || is_real(o) || o->typical != 0;
 }
 
 /* The value used in models; 1 for a real attribute without one. */
@@ -56,6 +56,8 @@ static void set_attribute(const struct op_program *s, const struct operand *o, v
         *(int *)at = (int)s->dims[o->rows];
     else if (o->values == VALUES_ACTIVATION)
         *(int *)at = (int)s->config->act;
+    else if (o->values == VALUES_FEATURES)
+        *(int *)at = FEATURES_EXP;
     else if (is_key(o))
         *(uint64_t *)at = rng_key(s->t->config.seed, "key");
     else if (is_real(o))
@@ -165,12 +167,25 @@ static bool needs_forward(enum op op, enum op forward)
 
 /* --- the program */
 
+/* Ops of linear attention have sizes of their own. */
+static bool attends_linearly(enum op op)
+{
+    return op == OP_performer_keys || op == OP_performer_keys_backward || op == OP_performer_attention ||
+           op == OP_performer_attention_backward;
+}
+
 static void set_sizes(struct op_program *s, const struct model_config *c, const struct batch *b)
 {
     int64_t dims[DIMS] = {
         [DIM_1] = 1,         [DIM_2] = 2,        [DIM_N] = b->adj.nodes, [DIM_M] = c->hidden,
         [DIM_D] = c->hidden, [DIM_H] = c->heads, [DIM_B] = b->graphs,    [DIM_E] = b->adj.edges,
         [DIM_P] = b->pairs};
+    if (attends_linearly(s->op)) {
+        dims[DIM_M] = PERFORMER_FEATURES;
+        dims[DIM_D] = c->heads * PERFORMER_WIDTH;
+    }
+    dims[DIM_C] = dims[DIM_D] / dims[DIM_H];
+    dims[DIM_F] = dims[DIM_B] * dims[DIM_H] * dims[DIM_M];
     if (s->op == OP_linear || s->op == OP_linear_backward)
         dims[DIM_M] = c->ffn;
     if (s->op == OP_cross_entropy || s->op == OP_cross_entropy_backward)

@@ -63,6 +63,15 @@ struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t
     return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
 }
 
+struct mat input_orthogonal(struct tape *t, const char *name, int64_t rows, int64_t cols,
+                            enum features features)
+{
+    struct mat m = declare(t, MEMORY_GRAPH, name, t->config.dtype, rows, cols);
+    struct orthogonal_args orthogonal = {.y = m, .key = key_of(t, m), .features = (int)features};
+    tape_record_in(t, &t->init, OP_orthogonal, &orthogonal);
+    return m;
+}
+
 struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit)
 {
     struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, cols);

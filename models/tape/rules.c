@@ -109,6 +109,21 @@ RULE(pna_pool)
        .top = a->top, .b = a->b, .adj = a->adj);
 }
 
+RULE(performer_keys)
+{
+    op(t, performer_keys_backward, .dk = grad_into(t, a->k), .dv = grad_into(t, a->v),
+       .ds = grad_from(t, a->s), .dl = grad_from(t, a->l), .k = a->k, .v = a->v, .w = a->w,
+       .graphs = a->graphs, .heads = a->heads, .features = a->features);
+}
+
+RULE(performer_attention)
+{
+    op(t, performer_attention_backward, .dq = grad_into(t, a->q), .ds = grad_into(t, a->s),
+       .dl = grad_into(t, a->l), .dsum = grad_into(t, a->sum), .dy = grad_from(t, a->y), .y = a->y, .q = a->q,
+       .s = a->s, .l = a->l, .top = a->top, .sum = a->sum, .w = a->w, .den = a->den, .peak = a->peak,
+       .total = a->total, .graphs = a->graphs, .heads = a->heads, .features = a->features, .eps = a->eps);
+}
+
 RULE(spmm)
 {
     op(t, spmm_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .adj = a->adj, .self = a->self);
@@ -229,6 +244,8 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(gcn_sum)
         APPLY(gatv2)
         APPLY(pna_pool)
+        APPLY(performer_keys)
+        APPLY(performer_attention)
         APPLY(embedding)
         APPLY(l2_norm)
         APPLY(row_dot)

@@ -84,6 +84,10 @@ struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t c
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from);
 
+/* The same category: the projection of linear attention (op orthogonal), a random constant of the layer. */
+struct mat input_orthogonal(struct tape *t, const char *name, int64_t rows, int64_t cols,
+                            enum features features);
+
 /* Floats of the caller, in the tape's type; they must live until tape_init. */
 struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 

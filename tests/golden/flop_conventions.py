@@ -23,14 +23,38 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 OUT = Path(__file__).resolve().parent / "data" / "flop_conventions.json"
+HEAD_WIDTH, HEAD_FEATURES = 64, 266  # of linear attention
 NODES, EDGES, FEATURES, HIDDEN, HEADS, FFN, LAYERS = 57, 200, 16, 48, 3, 80, 2
 # Attention, and whether there is message passing. `unfused` is dense attention as explicit products for every counter.
 MODELS = {
     "gps": ("dense", True),
     "gps_unfused": ("unfused", True),
     "gps_sparse": ("sparse", True),
+    "gps_performer": ("performer", True),
     "gin": ("none", True),
 }
+
+
+class LinearAttention(nn.Module):
+    """As performer-pytorch computes it, by explicit products for every counter."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(HIDDEN, 3 * HEADS * HEAD_WIDTH, bias=False)
+        self.out = nn.Linear(HEADS * HEAD_WIDTH, HIDDEN)
+        self.register_buffer("projection", torch.randn(HEADS, HEAD_WIDTH, HEAD_FEATURES))
+
+    def features(self, x: Tensor, dims: int | tuple[int, int]) -> Tensor:
+        u = torch.matmul(HEAD_WIDTH**-0.25 * x, self.projection)
+        half = ((x**2).sum(dim=-1) / 2 * HEAD_WIDTH**-0.5).unsqueeze(-1)
+        return HEAD_FEATURES**-0.5 * (torch.exp(u - half - u.amax(dim=dims, keepdim=True).detach()) + 1e-4)
+
+    def forward(self, x: Tensor, sender: Tensor, receiver: Tensor) -> Tensor:
+        q, k, v = (t.unflatten(1, (HEADS, -1)).transpose(0, 1) for t in self.qkv(x).chunk(3, dim=1))
+        q, k = self.features(q, -1), self.features(k, (-1, -2))
+        share = torch.matmul(q, k.sum(dim=-2).unsqueeze(-1))
+        y = torch.matmul(q, torch.matmul(k.transpose(1, 2), v)) / share
+        return self.out(y.transpose(0, 1).flatten(1))
 
 
 class Attention(nn.Module):
@@ -69,7 +93,9 @@ class Layer(nn.Module):
         make = nn.LayerNorm if norm == "layer" else nn.BatchNorm1d
         self.gin = nn.Sequential(nn.Linear(HIDDEN, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, HIDDEN)) if mpnn else None
         self.norm_local = make(HIDDEN) if mpnn else None
-        self.attention = Attention(attention, fused) if attention != "none" else None
+        self.attention = None
+        if attention != "none":
+            self.attention = LinearAttention() if attention == "performer" else Attention(attention, fused)
         if self.attention:
             self.norm_attention, self.norm_out = make(HIDDEN), make(HIDDEN)
             self.ffn = nn.Sequential(nn.Linear(HIDDEN, FFN), nn.GELU(), nn.Linear(FFN, HIDDEN))

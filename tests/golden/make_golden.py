@@ -20,6 +20,7 @@ from torch import Tensor
 import reference as r
 
 WIDTH, HEADS, EPS = 12, 3, 1e-5
+LINEAR_HEADS = 2  # of 64 columns each
 SEED = 7
 # Nodes and edges of each graph: one has a single node, one no edges. Loops and duplicates are likely.
 BATCH = r.random_structure(SEED, [61, 1, 23, 47, 5], [183, 3, 0, 141, 15])
@@ -78,6 +79,16 @@ def mpnn_shapes(prefix: str, mpnn: str, d: int) -> Shapes:
     }[mpnn]
 
 
+def linear_attention_shapes(prefix: str, heads: int, d: int) -> Shapes:
+    inner = heads * r.HEAD_WIDTH
+    return {prefix + "qkv.weight": (3 * inner, d)} | dense(prefix + "out.", inner, d)
+
+
+def projection(name: str, kind: str) -> Parameters:
+    """The constant of a layer of linear attention."""
+    return {name + "projection": torch.tensor(r.orthogonal(SEED, name + "projection", kind))}
+
+
 def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
     """In the order in which the model declares them."""
     shapes: Shapes = {}
@@ -85,7 +96,10 @@ def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
         shapes |= mpnn_shapes(f"{prefix}{m.mpnn}.", m.mpnn, d) | gain(prefix + "norm_local.", d)
     if m.attention == "none":
         return shapes
-    shapes |= dense(prefix + "attention.qkv.", d, 3 * d) | dense(prefix + "attention.out.", d, d)
+    if m.attention in r.FEATURE_MAPS:
+        shapes |= linear_attention_shapes(prefix + "attention.", m.heads, d)
+    else:
+        shapes |= dense(prefix + "attention.qkv.", d, 3 * d) | dense(prefix + "attention.out.", d, d)
     shapes |= gain(prefix + "norm_attention.", d) | two_dense(prefix + "ffn.", d, ffn)
     return shapes | gain(prefix + "norm_out.", d)
 
@@ -113,6 +127,11 @@ def mpnn(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
 def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     shapes = dense("layer.qkv.", D, 3 * D) | dense("layer.out.", D, D)
     return X | shapes, lambda p: r.attention(p, "layer.", kind, p["x"], BATCH, HEADS)
+
+
+def linear_attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    shapes, w = linear_attention_shapes("layer.", LINEAR_HEADS, D), projection("layer.", kind)
+    return X | shapes, lambda p: r.attention(p | w, "layer.", kind, p["x"], BATCH, LINEAR_HEADS)
 
 
 def add_norm(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -181,6 +200,8 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gatedgcn_layers": gatedgcn(),
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
+    "performer": linear_attention("performer"),
+    "performer-relu": linear_attention("performer-relu"),
     "add_norm": add_norm("layer"),
     "add_norm_batch": add_norm("batch"),
     "add_norm_graph": add_norm("graph"),
@@ -261,6 +282,9 @@ def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "grap
     return r.Model(*branches, LAYER_COUNT, HEADS, "gelu", norm, pool, task, **others)
 
 
+PERFORMER = r.Model("performer", "gin", LAYER_COUNT, 1, "gelu")
+
+
 # Together they cover every norm but none, every pool and both tasks.
 MODELS = {
     "graph_transformer": preset("graph_transformer"),
@@ -274,6 +298,7 @@ MODELS = {
     "gps_gatedgcn": replace(preset("gps", norm="batch", dropout=0.1), mpnn="gatedgcn"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
+    "gps_performer": PERFORMER,
 }
 
 
@@ -310,13 +335,17 @@ def make_model(case: str) -> None:
     features = torch.tensor(r.uniform(SEED, "features", NODES, FEATURES))
     edge_features = torch.tensor(r.uniform(SEED, "edge_features", EDGES, EDGE_FEATURES))
     batch = ORDERED if MODELS[case].mpnn in r.EDGE_STATE else BATCH
+    constants = {}
+    for index in range(1, LAYER_COUNT + 1):
+        if MODELS[case].attention in r.FEATURE_MAPS:
+            constants |= projection(f"layer{index}.attention.", MODELS[case].attention)
     optimizer = torch.optim.AdamW(
         parameters.values(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01
     )
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.run_model(parameters, MODELS[case], features, batch, r.Masks(SEED, step), edge_features)
+        output = r.run_model(parameters | constants, MODELS[case], features, batch, r.Masks(SEED, step), edge_features)
         loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())

@@ -212,12 +212,47 @@ def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop =
     return sum_rows(share[:, :, None] * v[s.sender], s.receiver, len(q))
 
 
+HEAD_WIDTH, HEAD_FEATURES = 64, 266  # of linear attention; the latter is int(64 ln 64)
+
+
+def performer_features(x: Tensor, w: Tensor, query: bool) -> Tensor:
+    """Of one graph, H x n x 64 -> H x n x 266: softmax_kernel of performer-pytorch, whose maxima are detached."""
+    z = x * HEAD_WIDTH**-0.25
+    u = z @ w.T
+    largest = u.amax(dim=2, keepdim=True) if query else u.amax(dim=(1, 2), keepdim=True)
+    return len(w) ** -0.5 * (torch.exp(u - (z**2).sum(2, keepdim=True) / 2 - largest.detach()) + 1e-4)
+
+
+def relu_features(x: Tensor, w: Tensor, query: bool) -> Tensor:
+    """generalized_kernel of torch_geometric.nn.attention.PerformerAttention."""
+    return F.relu(x @ w.T) + 1e-3
+
+
+FEATURE_MAPS = {"performer": performer_features, "performer-relu": relu_features}
+
+
+def linear_attention(kind: str, q: Tensor, k: Tensor, v: Tensor, w: Tensor, s: Structure) -> Tensor:
+    """N x H x 64, graph by graph."""
+    parts = []
+    for of_graph in zip(*(t.split(s.sizes) for t in (q, k, v))):
+        query, key, value = (t.transpose(0, 1) for t in of_graph)
+        phi_q, phi_k = (FEATURE_MAPS[kind](x, w, x is query) for x in (query, key))
+        share = phi_q @ phi_k.sum(1, keepdim=True).transpose(1, 2)
+        parts.append((phi_q @ (phi_k.transpose(1, 2) @ value) / share).transpose(0, 1))
+    return torch.cat(parts)
+
+
 ATTENTIONS = {"dense": dense_attention, "unfused": dense_attention, "sparse": sparse_attention}
 
 
 def attention(
     p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, heads: int, drop: Drop = keep
 ) -> Tensor:
+    """Linear attention reads its projection from p[name + "projection"], and drops entries of its output."""
+    if kind in FEATURE_MAPS:
+        qkv = (x @ p[name + "qkv.weight"].T).chunk(3, dim=1)
+        y = linear_attention(kind, *(t.unflatten(1, (heads, -1)) for t in qkv), p[name + "projection"], s)
+        return drop(name + "dropout", linear(p, name + "out.", y.flatten(1)))
     qkv = linear(p, name + "qkv.", x).chunk(3, dim=1)
     y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s, drop, name + "dropout")
     return linear(p, name + "out.", y.flatten(1))
@@ -464,6 +499,20 @@ def uniform_index(seed: int, name: str, limit: np.ndarray) -> np.ndarray:
     """An integer below each limit: the upper 32 bits of a word, times limit 2^-32, rounded down."""
     upper = random_bits(seed, name, len(limit)) >> np.uint64(32)
     return (upper * limit.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
+
+
+def orthogonal(seed: int, name: str, kind: str) -> np.ndarray:
+    """The projection with this name: blocks of orthogonal rows, for the softmax as long as Gaussian rows."""
+    rows, cols = HEAD_FEATURES, HEAD_WIDTH
+    words = (random_bits(seed, name, 4 * rows * cols) >> np.uint64(11)).astype(np.float64)
+    radius, angle = (words[::2] + 1) * 2.0**-53, words[1::2] * 2.0**-53
+    gauss = (np.sqrt(-2 * np.log(radius)) * np.cos(2 * np.pi * angle)).reshape(2 * rows, cols)
+    blocks = []
+    for first in range(0, rows, cols):
+        q, r = np.linalg.qr(gauss[first : min(first + cols, rows)].T)
+        blocks.append((q * np.sign(np.diag(r))).T)
+    lengths = np.linalg.norm(gauss[rows:], axis=1, keepdims=True) if kind == "performer" else 1.0
+    return np.concatenate(blocks) * lengths
 
 
 def random_types(seed: int, name: str, rows: int, tables: list[int]) -> np.ndarray:

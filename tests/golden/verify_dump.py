@@ -87,10 +87,11 @@ def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
     entry = config["model"]
     m, inputs = r.model_of(entry), load(directory, "input")
     parameters = load_parameters(directory, entry["parameters"], dtype)
+    constants = {name: torch.tensor(a, dtype=dtype) for name, a in inputs.items() if "projection" in name}
     features = torch.tensor(inputs["features"], dtype=dtype)
     structure, masks = load_structure(directory, inputs), r.Masks(config["seed"], 0)
     edge_features = torch.tensor(inputs.get("edge_features", np.zeros((0, 4))), dtype=dtype)
-    rows = r.head_input(parameters, m, features, structure, masks, edge_features)
+    rows = r.head_input(parameters | constants, m, features, structure, masks, edge_features)
     output, floors = r.linear(parameters, "head.", rows), Floors(0.0, 0.0)
     if m.task == "edge":
         output = r.pair_products(output, torch.tensor(inputs["pairs"]))

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Compares reference.py with PyTorch Geometric, in float64: verify_pyg.py
 
+Linear attention with features of the softmax is compared with performer-pytorch, if that is installed.
+
 Both get the same parameters and a batch of five graphs: one with a single node, one without edges; directed
 edges with duplicates and loops. Output and every gradient must agree to LIMIT; otherwise the exit status is 1.
 """
 
+import importlib.util
 import sys
 from typing import Callable, Iterator
 
@@ -45,6 +48,8 @@ GATV2 = dense("gatv2.lr.", D, 2 * D) | {"gatv2.att": (1, D), "gatv2.bias": (1, D
 PNA = dense("pna.pre.", 2 * D, D) | dense("pna.post.", 4 * D, D) | dense("pna.out.", D, D)
 GINE = dense("gine.up.", D, D) | dense("gine.down.", D, D) | {"e": (len(BATCH.receiver), D)}
 ATTENTION = dense("attention.qkv.", D, 3 * D) | dense("attention.out.", D, D)
+INNER = HEADS * r.HEAD_WIDTH
+LINEAR = {"attention.qkv.weight": (3 * INNER, D)} | dense("attention.out.", INNER, D)
 FFN = dense("ffn.up.", D, 2 * D) | dense("ffn.down.", 2 * D, D)
 
 
@@ -115,6 +120,46 @@ def sparse_attention(p: Parameters) -> Tensor:
         own |= {f"lin_{part}.{kind}": t for part, t in zip(("query", "key", "value"), parts)}
     module = pyg.TransformerConv(D, D // HEADS, HEADS, root_weight=False)
     return linear(p, "attention.out.", functional_call(module, own, (p["x"], EDGES)))
+
+
+def split_heads(p: Parameters) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Query, key and value of each graph, H x n x 64."""
+    qkv = nn.functional.linear(p["x"], p["attention.qkv.weight"])
+    for graph in qkv.split(BATCH.sizes):
+        yield graph.view(len(graph), 3, HEADS, -1).permute(1, 2, 0, 3).unbind()
+
+
+def rectified_attention(p: Parameters) -> Tensor:
+    """PyG's module, graph by graph: it would count padding as keys."""
+    module = pyg.attention.PerformerAttention(D, HEADS)
+    names = {"q.": 0, "k.": 1, "v.": 2}
+    parts = p["attention.qkv.weight"].chunk(3)
+    own = {name + "weight": parts[i] for name, i in names.items()} | given(p, {"attn_out.": "attention.out."})
+    own["fast_attn.projection_matrix"] = p["attention.projection"]
+    graphs = p["x"].split(BATCH.sizes)
+    return torch.cat([functional_call(module, own, (graph[None],))[0] for graph in graphs])
+
+
+def performer_attention(p: Parameters) -> Tensor:
+    from performer_pytorch import performer_pytorch as peer
+
+    parts = []
+    for q, k, v in split_heads(p):
+        w = p["attention.projection"]
+        phi_q = peer.softmax_kernel(q[None], projection_matrix=w, is_query=True)
+        phi_k = peer.softmax_kernel(k[None], projection_matrix=w, is_query=False)
+        parts.append(peer.linear_attention(phi_q, phi_k, v[None])[0].transpose(0, 1).flatten(1))
+    return linear(p, "attention.out.", torch.cat(parts))
+
+
+def linear_case(kind: str, theirs: Function) -> Case:
+    w = {"attention.projection": torch.tensor(r.orthogonal(SEED, "attention.projection", kind))}
+    return (
+        f"{kind} attention",
+        X | LINEAR,
+        lambda p: r.attention(p | w, "attention.", kind, p["x"], BATCH, HEADS),
+        lambda p: theirs(p | w),
+    )
 
 
 def gps_module(norm: str) -> nn.Module:
@@ -190,6 +235,9 @@ def cases() -> Iterator[Case]:
     yield "GINE", X | GINE, lambda p: r.gine(p, "gine.", p["x"], p["e"], BATCH, "relu"), gine
     ours = lambda p: r.attention(p, "attention.", "sparse", p["x"], BATCH, HEADS)  # noqa: E731
     yield "sparse attention", X | ATTENTION, ours, sparse_attention
+    yield linear_case("performer-relu", rectified_attention)
+    if importlib.util.find_spec("performer_pytorch"):
+        yield linear_case("performer", performer_attention)
     yield norm_case("layer", pyg.LayerNorm(D, mode="node"), "", GRAPH_OF)
     yield norm_case("graph", pyg.LayerNorm(D, mode="graph"), "", GRAPH_OF)
     yield norm_case("batch", pyg.BatchNorm(D), "module.")

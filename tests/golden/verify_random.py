@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reference import PRESETS
+import reference as r
 from verify_dump import judge
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def draw_parts(rng: random.Random) -> dict[str, object]:
     """A model whose branches are sometimes replaced; at least one branch remains."""
     parts = {
-        "model": rng.choice(list(PRESETS)),
-        "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", "none"]),
+        "model": rng.choice(list(r.PRESETS)),
+        "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", *r.FEATURE_MAPS, "none"]),
         "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn", "none"]),
     }
     if parts["attention"] == "none" and parts["mpnn"] in ("model", "none"):
