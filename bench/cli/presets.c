@@ -77,6 +77,11 @@ const struct preset presets[] = {
       HEAD(GRAPH, MEAN, MLP, 2, 10, CROSS_ENTROPY)},
      GRAPHS("cifar10", 117.6, 941.2, 16),
      16, 112726, PRESET_EXACT, EXPHORMER "10", ""},
+    {"malnet", /* averages of MalNet-Tiny by table A.1 of Rampasek et al. 2022; edges between random nodes */
+     {LAYERS(GATEDGCN, PERFORMER, 5, 4, 64, RELU, 0.5), NODE(NUMBERS(5), .normalised = true), EDGE(SAME),
+      HEAD(GRAPH, MAX, MLP, 3, 5, CROSS_ENTROPY)},
+     GRAPHS("er", 1410.3, 2859.9, 8),
+     16, 527237, PRESET_EXACT, EXPHORMER "12", ""},
     {"peptides-func",
      {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 10, BINARY)}, GRAPHS("peptides", 150.94, 307.30, 128),
      128, 504362, PRESET_DERIVED, GPS "peptides-func-GPS.yaml", ""},

@@ -138,11 +138,11 @@ static int chosen_within(const struct chosen *chosen, int64_t rows)
     return count;
 }
 
-/* Recomputes row `row` of every output that has it. Returns false when there is no memory for scratch. */
-static bool recompute_row(const struct shadow *s, const struct kernel *ref, int64_t row)
+/* Recomputes rows [row0, row1) of every output that has them. False without memory for scratch. */
+static bool recompute_rows(const struct shadow *s, const struct kernel *ref, int64_t row0, int64_t row1)
 {
     union any_args args = s->args;
-    args.call = (struct call){.threads = 1, .row0 = row, .row1 = row + 1};
+    args.call = (struct call){.threads = 1, .row0 = row0, .row1 = row1};
     int64_t bytes = ref->scratch ? ref->scratch(&args) : 0;
     args.call.scratch = bytes > 0 ? malloc((size_t)bytes) : NULL;
     bool done = bytes == 0 || args.call.scratch;
@@ -152,13 +152,22 @@ static bool recompute_row(const struct shadow *s, const struct kernel *ref, int6
     return done;
 }
 
+/* Whether a single row takes about as long as all, since it needs statistics over all rows. */
+static bool has_statistics_of_rows(enum op op)
+{
+    const struct operand *stats = operand_named(op, "stats");
+    return stats && stats->rows != DIM_N;
+}
+
 static bool recompute(const struct shadow *s, enum op op, const struct chosen *chosen)
 {
     const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
     bool done = true;
+    if (has_statistics_of_rows(op))
+        return recompute_rows(s, ref, 0, INT64_MAX);
 #pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
     for (int n = 0; n < chosen->count; n++)
-        done = recompute_row(s, ref, chosen->rows[n]) && done;
+        done = recompute_rows(s, ref, chosen->rows[n], chosen->rows[n] + 1) && done;
     return done;
 }
 
