@@ -255,7 +255,8 @@ static void test_the_rest_is_null(void **state)
         fail_msg("%s", error);
     struct value *document = document_of(row);
     assert_string_equal(text_in(row_in(document), "reasons.step"), "the row was not run");
-    assert_true(value_size(value_get(row_in(document), "reasons")) < 40);
+    assert_true(value_size(value_get(row_in(document), "reasons")) <
+                schema_fields_count / 10); /* of groups */
     value_free(document);
 }
 
