@@ -150,9 +150,11 @@ void tape_init(struct tape *t)
             upload(t, &t->storages[i]);
     for (int i = 0; i < t->init.count; i++)
         t->init.entries[i].kernel->run(t->init.entries[i].args);
-    for (const struct entry *e = t->main.entries; e < t->main.entries + t->main.count; e++)
+    for (int i = 0; i < t->main.count; i++) {
+        const struct entry *e = &t->main.entries[i];
         if (e->kernel->prepare && !e->prepared)
             e->kernel->prepare(e->args);
+    }
 }
 
 struct cancel tape_cancel_when(struct tape *t, struct cancel h)
