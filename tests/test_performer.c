@@ -312,6 +312,7 @@ static int64_t planned(const struct model_config *c, enum program_kind kind, int
     struct recording r = program_record(kind, c, &b, NULL, t);
     int64_t bytes = tape_plan(r.tape)->arena;
     tape_free(r.tape);
+    batch_free(&b);
     return bytes;
 }
 
