@@ -46,6 +46,7 @@ struct head_layout {
  */
 struct workspace {
     float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES], of_keys[KEYS];
+    char gap[THREAD_GAP];
 };
 
 /*

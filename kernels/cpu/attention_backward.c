@@ -72,7 +72,7 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
     struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .mask = mask};
     s.scale = (float)(1 / sqrt((double)dh));
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
-    s.per_thread = lay_out(s.width, NULL, NULL);
+    s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
     s.rows = n + GEMM_ROWS;
     int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
                        s.per_thread * a->call.threads};

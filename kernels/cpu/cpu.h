@@ -5,7 +5,7 @@
  *
  * Results never depend on call.threads: work is divided into tasks by shape alone, each task is serial, and
  * partial sums are added in the order of the tasks. Each kernel has a function that returns its scratch size;
- * per-thread scratch follows the shared part.
+ * per-thread scratch follows the shared part, THREAD_GAP apart.
  */
 #ifndef GTMARK_KERNELS_CPU_CPU_H
 #define GTMARK_KERNELS_CPU_CPU_H
@@ -35,6 +35,12 @@ static inline int64_t float_bytes(int64_t count)
 {
     return round_up(count * 4, 64);
 }
+
+/*
+ * Bytes left unused between the scratch of two threads. Prefetchers run tens of KiB ahead of strided
+ * accesses; without the gap they take lines from the core that writes them.
+ */
+enum { THREAD_GAP = 65536 };
 
 /* The first element of row i; null for an absent matrix. */
 static inline float *row_of(struct mat m, int64_t i)
