@@ -79,9 +79,9 @@ def arguments():
 class Gtmark:
     """Blocks of one gtmark program, each a separate process."""
 
-    def __init__(self, args, kind, config, workload, scratch):
+    def __init__(self, args, kind, axes, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
-        self.command = [*command(args, kind, {**workload, **vars(config)}), f"--device={args.device}",
+        self.command = [*command(args, kind, axes), f"--device={args.device}",
                         *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
         self.document, self.ping = {}, 0
@@ -190,7 +190,7 @@ def measure(contestants, args):
 
 def row(args, kind, config, workload, scratch):
     """One row of the table, and gtmark's JSON document."""
-    ours = Gtmark(args, kind, config, workload, scratch)
+    ours = Gtmark(args, kind, {**workload, **vars(config)}, scratch)
     batch = batch_of(args, workload)
     peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args)
              for peer in args.peers.split(",")}
@@ -198,15 +198,18 @@ def row(args, kind, config, workload, scratch):
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
         sys.exit(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
-    cells = [workload["nodes"], config.hidden, kind]
+    return line_of([workload["nodes"], config.hidden, kind], peers, rounds, tried), ours.document
+
+
+def line_of(cells, peers, rounds, tried):
+    """A line of the table: the first cells, medians over the rounds, and the ratio to the best peer."""
     if rounds:
         typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers)}
         best = min(peers, key=typical.get)
         cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, *ratios_of(rounds, best)]
     else:
         cells += ["busy"] * (len(peers) + 4)
-    cells.append(f"{len(rounds)} of {tried}")
-    return "| " + " | ".join(map(str, cells)) + " |", ours.document
+    return "| " + " | ".join(map(str, [*cells, f"{len(rounds)} of {tried}"])) + " |"
 
 
 def versions_on_gpu(document):
@@ -226,11 +229,15 @@ def versions(document):
             f"torch {torch.__version__}: {', '.join(p.group() for p in parts if p)}")
 
 
+def heading(columns, peers):
+    columns = [*columns, "gtmark ms", *(f"torch {p} ms" for p in peers), "best", "best / gtmark", "spread",
+               "quiet rounds"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
+
+
 def table(args):
     """One row per width, number of nodes and program; gtmark's last JSON document."""
-    columns = ["nodes", "hidden", "program", "gtmark ms", *(f"torch {p} ms" for p in args.peers.split(",")),
-               "best", "best / gtmark", "spread", "quiet rounds"]
-    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
+    heading(["nodes", "hidden", "program"], args.peers.split(","))
     with tempfile.TemporaryDirectory() as scratch:
         for hidden in map(int, args.hidden.split(",")):
             config = torch_model.Config(args.model, args.layers, hidden, args.heads, args.ffn or 2 * hidden)

@@ -116,28 +116,31 @@ def build(peer, config):
 def program(kind, peer, config, batch: Batch, features: Tensor):
     """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it, where the
     features are.
-
-    Compiled programs are compiled for this batch alone. AdamW is the fused one, the fastest.
     """
     torch.compiler.reset()
     model = build(peer, config).to(features.device)
     if sum(p.numel() for p in model.parameters()) != parameters(config):
         raise ValueError(f"{peer}: not the parameters of {config.model}")
     target = (torch.rand(len(batch.sizes), 1) * 2 - 1).to(features.device)
+    return timed_program(kind, peer == "compile", model, lambda: model(features, batch),
+                         lambda: F.mse_loss(model(features, batch), target))
 
-    def loss():
-        return F.mse_loss(model(features, batch), target)
 
-    compiled = peer == "compile"
+def timed_program(kind, compiled, model, infer, loss):
+    """One run of `kind`: `infer` or a step on `loss`, compiled for these inputs alone. AdamW is the fused one, the
+    fastest.
+    """
+    model.train(kind == "step")
+    run = infer if kind == "forward" else loss
+    if compiled:
+        run = torch.compile(run, dynamic=False)
     if kind == "forward":
-        infer = torch.compile(model.eval(), dynamic=False) if compiled else model.eval()
-        return torch.inference_mode()(lambda: infer(features, batch))
-    train = torch.compile(loss, dynamic=False) if compiled else loss
+        return torch.inference_mode()(run)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        train().backward()
+        run().backward()
         optimizer.step()
 
     return step
