@@ -77,7 +77,6 @@ static void add_gradients(const void *args, struct edge_piece p, float *const su
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
     const float *restrict b = row_of(a->b, p.row);
     float *restrict sum = sums[0];
-    bool acc = a->dh.acc;
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict h = row_of(a->h, number[n]), *restrict y = row_of(a->y, receiver[n]);
         const float *restrict g = (const float *)a->call.scratch + receiver[n] * d;
@@ -85,11 +84,13 @@ static void add_gradients(const void *args, struct edge_piece p, float *const su
         int64_t ahead = min_of(n + EDGES_AHEAD, last);
         edge_fetch_row(a->h, number[ahead]);
         edge_fetch_row(a->y, receiver[ahead]);
+        if (!a->dh.acc) /* here, because gcc does not vectorise the loop if it is there */
+            memset(dh, 0, (size_t)d * sizeof *dh);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
             float s = vm_logistic(h[k]);
             sum[k] += s * g[k];
-            dh[k] = (acc ? dh[k] : 0) + g[k] * (b[k] - y[k]) * s * (1 - s);
+            dh[k] += g[k] * (b[k] - y[k]) * s * (1 - s);
         }
     }
 }
