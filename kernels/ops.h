@@ -90,7 +90,7 @@ enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIM_C,
 const char *dim_name(enum dim d);
 
 /* The most operands of an op. */
-enum { OPERANDS_MAX = 20 };
+enum { OPERANDS_MAX = 24 };
 
 /* Constraints on the entries of a matrix, or the meaning of an attribute. */
 enum values {

@@ -114,8 +114,16 @@ static struct mat mpnn_record(struct tape *t, struct mat x, const struct structu
     if (kind == MPNN_GCN)
         with.gcn = gcn_weights(t, "gcn_weights", &s->adj);
     return kind == MPNN_GCN     ? gcn(t, "layer", x, &with)
-           : kind == MPNN_GATV2 ? gatv2(t, "layer", x, &s->adj, HEADS)
-                                : pna(t, "layer", x, &s->adj);
+           : kind == MPNN_GATV2 ? gatv2(t, "layer", x, s, HEADS, false)
+                                : pna(t, "layer", x, s, false);
+}
+
+static struct mat mpnn_edge_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    struct structure with = *s;
+    with.edge = param(t, "e", s->adj.col.rows, WIDTH, 1);
+    return kind == MPNN_GATV2_EDGE ? gatv2(t, "layer", x, &with, HEADS, true)
+                                   : pna(t, "layer", x, &with, true);
 }
 
 static struct mat gine_record(struct tape *t, struct mat x, const struct structure *s, int act)
@@ -437,6 +445,8 @@ int main(void)
         {"gcn_layer", mpnn_record, MPNN_GCN},
         {"gatv2_layer", mpnn_record, MPNN_GATV2},
         {"pna_layer", mpnn_record, MPNN_PNA},
+        {"gatv2-edge_layer", mpnn_edge_record, MPNN_GATV2_EDGE},
+        {"pna-edge_layer", mpnn_edge_record, MPNN_PNA_EDGE},
         {"gine_layer", gine_record, ACT_RELU},
         {"gatedgcn_layers", gatedgcn_record, ACT_RELU},
         {"attention", attention_record, ATTENTION_DENSE},
@@ -472,6 +482,8 @@ int main(void)
         {"gps_gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
         {"gps_gatv2", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .norm = NORM_BATCH}},
         {"gps_pna", {.attention = ATTENTION_DENSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
+        {"gps_gatv2-edge", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2_EDGE, .norm = NORM_BATCH}},
+        {"gps_pna-edge", {.attention = ATTENTION_DENSE, .mpnn = MPNN_PNA_EDGE, .norm = NORM_BATCH}},
         {"gps_gine", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .norm = NORM_BATCH}},
         {"gps_gatedgcn",
          {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH, .dropout = 0.1}},

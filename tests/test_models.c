@@ -35,6 +35,8 @@ static const struct subject mixed[] = {
     {"gps, gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
     {"gps, gatv2, nodes", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .task = TASK_NODE}},
     {"gps_sparse, pna, batch norm", {.attention = ATTENTION_SPARSE, .mpnn = MPNN_PNA, .norm = NORM_BATCH}},
+    {"gps_sparse, gatv2-edge", {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GATV2_EDGE}},
+    {"pna-edge, batch norm", {.mpnn = MPNN_PNA_EDGE, .norm = NORM_BATCH}},
     {"gps, gine", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE}},
     {"gatedgcn, batch norm", {.mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH}},
     {"gps_sparse, gatedgcn, no norm",
@@ -112,7 +114,7 @@ static int64_t mpnn_parameters(struct model_config c, enum mpnn_kind kind)
 
 /*
  * The published size of a layer: 10 d^2 + 15 d for GPS; 4 (d^2 + d) for attention, plus an FFN and two norms,
- * without message passing. Layers of message passing: the published ones without edge features.
+ * without message passing. Layers of message passing: the published ones.
  */
 static void test_parameter_oracle(void **state)
 {
@@ -128,6 +130,11 @@ static void test_parameter_oracle(void **state)
     assert_int_equal(mpnn_parameters(c, MPNN_GCN), d * d + d);
     assert_int_equal(mpnn_parameters(c, MPNN_GATV2), 2 * d * d + 4 * d);
     assert_int_equal(mpnn_parameters(c, MPNN_PNA), 7 * d * d + 3 * d);
+    int64_t encoder = EDGE_FEATURES * d + d;
+    c.layers = 1;
+    assert_int_equal(mpnn_parameters(c, MPNN_GATV2_EDGE), 3 * d * d + 4 * d + encoder);
+    assert_int_equal(mpnn_parameters(c, MPNN_PNA_EDGE), 9 * d * d + 4 * d + encoder);
+    c.layers = 6;
     struct batch b = batch_er(10, 1);
     struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, config_of(backend_cpu(), F32));
     assert_int_equal(tape_parameter_elements(r.tape), model_parameters(&c));
@@ -460,7 +467,7 @@ static void test_no_edges(void **state)
     assert_true(batch_generate(&b, &g, error, sizeof error) &&
                 batch_number_edges(&b, &g, error, sizeof error));
     assert_int_equal(b.adj.edges, 0);
-    for (enum mpnn_kind kind = MPNN_GINE; kind <= MPNN_GATEDGCN; kind++) {
+    for (enum mpnn_kind kind = MPNN_GINE; kind < MPNN_KINDS; kind++) {
         struct subject s = {.parts = {.mpnn = kind}};
         struct model_config c = sized(&s, 2, 6, 3, 5, ACT_RELU);
         struct recording r = ready(PROGRAM_STEP, &c, &b, config_of(&backend_ref, F64));

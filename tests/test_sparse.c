@@ -52,20 +52,32 @@ static void fill_rows(int end, struct mat row, struct mat col)
     free(first);
 }
 
+/* The position of each edge by sender in the order by receiver. */
+static void fill_numbers(struct edges g)
+{
+    int64_t next[N];
+    const int32_t *sender = g.col.data;
+    memcpy(next, g.out_row.data, sizeof next);
+    for (int32_t e = 0; e < E; e++)
+        ((int32_t *)g.out_edge.data)[next[sender[e]]++] = e;
+}
+
 static struct edges graph(void)
 {
     struct edges g = {.row = matrix(N + 1, 1, I64),
                       .col = matrix(E, 1, I32),
                       .out_row = matrix(N + 1, 1, I64),
-                      .out_col = matrix(E, 1, I32)};
+                      .out_col = matrix(E, 1, I32),
+                      .out_edge = matrix(E, 1, I32)};
     fill_rows(1, g.row, g.col);
     fill_rows(0, g.out_row, g.out_col);
+    fill_numbers(g);
     return g;
 }
 
 /*
  * Entries of q (or att) and k are within `size` of zero, those of k in row i within (1 + growth i / N) size;
- * others are within 1.
+ * others are within 1. Two consecutive edges each have equal rows.
  */
 struct scores {
     double size, growth;
@@ -78,7 +90,9 @@ static void fill_operand(struct mat m, const char *name, struct scores s)
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t c = 0; c < m.cols; c++) {
             double factor = q ? s.size : k ? s.size * (1 + s.growth * (double)i / N) : 1;
-            mat_set(m, i, c, (float)(rng_int24(key, (uint64_t)(i * m.cols + c)) * 0x1p-23 * factor));
+            uint64_t row = (uint64_t)(m.rows == E ? i / 2 : i);
+            mat_set(m, i, c,
+                    (float)(rng_int24(key, row * (uint64_t)m.cols + (uint64_t)c) * 0x1p-23 * factor));
         }
 }
 
@@ -97,7 +111,7 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
             *(struct edges *)(void *)operand_mat(o, &args) = g;
         else if (!operand_of_edges(o)) {
             int64_t cols = o->cols == DIM_H ? HEADS : o->cols == DIM_2 ? 2 : D;
-            struct mat m = matrix(o->rows == DIM_1 ? 1 : N, cols, dtype);
+            struct mat m = matrix(o->rows == DIM_1 ? 1 : o->rows == DIM_E ? E : N, cols, dtype);
             fill_operand(m, o->name, s);
             *operand_mat(o, &args) = m;
         }
@@ -230,8 +244,8 @@ static void check_both(enum op op, struct scores s, double limit, double backwar
     check(g, back, s, &backward, &forward, backward_limit);
     release(op, &forward);
     release(back, &backward);
-    void *all[] = {g.row.data, g.col.data, g.out_row.data, g.out_col.data};
-    for (int i = 0; i < 4; i++)
+    void *all[] = {g.row.data, g.col.data, g.out_row.data, g.out_col.data, g.out_edge.data};
+    for (int i = 0; i < 5; i++)
         free(all[i]);
 }
 
@@ -258,6 +272,8 @@ static void test_hub_statistics(void **state)
 {
     (void)state;
     check_both(OP_pna_pool, (struct scores){1, 0}, 1e-5, 1e-5);
+    check_both(OP_edge_pool, (struct scores){1, 0}, 1e-5, 1e-5);
+    check_both(OP_edge_mean, (struct scores){1, 0}, 1e-5, 1e-5);
 }
 
 /* Scores within about 10, and within about 500. */
@@ -266,6 +282,7 @@ static void test_hub_gatv2(void **state)
     (void)state;
     check_both(OP_gatv2, (struct scores){1, 0}, 1e-5, 1e-4);
     check_both(OP_gatv2, (struct scores){50, 0}, 1e-3, 1e-2);
+    check_both(OP_edge_gatv2, (struct scores){1, 0}, 1e-5, 1e-4);
 }
 
 static void test_hub_attention_of_large_scores(void **state)

@@ -1,10 +1,12 @@
 /*
- * Passes over the edges of all rows of a compressed sparse matrix of edges, which sum D columns for each row
- * in up to EDGE_SUMS matrices, and may write the row of each edge in others. edges.h divides the work.
+ * Passes over the edges of all rows of a compressed sparse matrix of edges, which sum D columns for each row,
+ * or find the largest, in up to EDGE_SUMS matrices, and may write the row of each edge in others. edges.h
+ * divides the work.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGE_SUMS_H
 #define GTMARK_KERNELS_CPU_EDGE_SUMS_H
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu/edge_heads.h"
@@ -24,6 +26,7 @@ struct edge_sums {
     struct edge_tasks tasks;
     int64_t d;
     struct mat to[EDGE_SUMS]; /* N x D, may be accumulated; absent: not summed */
+    bool largest[EDGE_SUMS];  /* the largest instead of the sum, -INFINITY without edges */
     edge_terms *add;
     const void *args; /* of add */
     float *parts;     /* scratch: edge_sums_size */
@@ -51,8 +54,8 @@ static inline void edge_sums_task(const struct edge_sums *s, int64_t t)
             sum[m] = !summed    ? NULL
                      : own.ends ? row_of(s->to[m], p.row)
                                 : s->parts + (t * EDGE_SUMS + m) * s->d;
-            if (summed && !keep)
-                memset(sum[m], 0, (size_t)s->d * sizeof(float));
+            for (int64_t k = 0; k < s->d && summed && !keep; k++)
+                sum[m][k] = s->largest[m] ? -INFINITY : 0;
         }
         s->add(s->args, own, sum);
     }
@@ -62,10 +65,15 @@ static inline void edge_sums_task(const struct edge_sums *s, int64_t t)
 static inline void edge_sums_join(const struct edge_sums *s, int64_t t)
 {
     int64_t before = edge_pieces_before(&s->tasks, t), i = edge_first(&s->tasks, t).row;
-    for (int m = 0; m < EDGE_SUMS && before > 0; m++)
-        if (mat_present(s->to[m]))
-            add_accumulators(s->d, row_of(s->to[m], i), true,
-                             s->parts + ((t - before) * EDGE_SUMS + m) * s->d, before, EDGE_SUMS * s->d);
+    for (int m = 0; m < EDGE_SUMS && before > 0; m++) {
+        const float *part = s->parts + ((t - before) * EDGE_SUMS + m) * s->d;
+        float *to = row_of(s->to[m], i);
+        if (to && !s->largest[m])
+            add_accumulators(s->d, to, true, part, before, EDGE_SUMS * s->d);
+        for (int64_t n = 0; n < before && to && s->largest[m]; n++, part += EDGE_SUMS * s->d)
+            for (int64_t k = 0; k < s->d; k++)
+                to[k] = part[k] > to[k] ? part[k] : to[k];
+    }
 }
 
 /* By the threads of a parallel region, which wait for one another at the end. */

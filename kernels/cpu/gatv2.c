@@ -1,17 +1,20 @@
 /*
  * GATv2's attention over edges (edge_softmax.h), without the loops of the graph, but with one at each node:
  *
- *   s_e = leaky(r_i + l_j) . att    y_i = b + sum exp(s_e) l_j / sum exp(s_e)    lse_i = log sum exp(s_e)
+ *   s_e = leaky(r_i + l_j + c_e) . att    y_i = b + sum exp(s_e) l_j / sum exp(s_e)    lse_i = log sum
+ * exp(s_e)
  *
- * per head, with leaky(x) = x for x > 0, otherwise slope x. l, r, y: N x D, att, b: 1 x D, lse: N x H.
+ * per head, with leaky(x) = x for x > 0, otherwise slope x, and for the loop `loop` instead of c. l, r, y,
+ * loop: N x D, c: E x D, att, b: 1 x D, lse: N x H.
  */
+#include "kernels/gatv2.h"
 #include "kernels/cpu/edge_loops.h"
 #include "kernels/cpu/edge_softmax.h"
 
 #include <omp.h>
 
 struct attention {
-    const struct gatv2_args *a;
+    const struct edge_gatv2_args *a;
     struct edge_tasks tasks;
     struct edge_softmax softmax;
     const float *att;         /* a spread row */
@@ -22,17 +25,19 @@ struct attention {
 /* Scratch of a thread. */
 struct workspace {
     struct edge_work softmax;
-    float *ends;
+    float *ends, *sums; /* sums: l_j + c_e of the current edges, if there is a c */
 };
 
 static int64_t lay_out(const struct attention *s, float *at, struct workspace *r)
 {
     int64_t size = edge_work_lay_out(&s->softmax, at, &r->softmax);
-    const struct edge_part parts[] = {{&r->ends, looped_size(&s->softmax.heads)}};
-    return size + edge_lay_out(at ? at + size : NULL, parts, 1);
+    const struct edge_heads *h = &s->softmax.heads;
+    const struct edge_part parts[] = {{&r->ends, looped_size(h)},
+                                      {&r->sums, mat_present(s->a->loop) ? looped_sums_size(h) : 0}};
+    return size + edge_lay_out(at ? at + size : NULL, parts, 2);
 }
 
-static struct attention attention_of(const struct gatv2_args *a, int64_t *bytes)
+static struct attention attention_of(const struct edge_gatv2_args *a, int64_t *bytes)
 {
     struct attention s = {.a = a,
                           .tasks = edge_tasks(a->adj.row, a->adj.col),
@@ -55,11 +60,13 @@ static void attend_piece(const struct attention *s, struct workspace *w, struct 
     const struct edge_heads *h = &s->softmax.heads;
     struct edge_work *r = &w->softmax;
     struct edge_leaky leaky = {edge_spread(h, row_of(s->a->r, p.row), r->own), s->att, (float)s->a->slope};
-    struct looped_edges list = looped_begin(p, w->ends);
+    struct looped_edges list = looped_begin(h, p, w->ends);
     edge_softmax_begin(&s->softmax, r);
     for (bool first = true; looped_more(&list, &s->tasks, p, h->most); first = false) {
-        struct edge_rows l = looped_rows(h, &list, s->a->l, r->copies[0]);
-        edge_leaky_dots(h, leaky, &l, list.count, r->products, r->scores);
+        struct edge_rows l = looped_rows(h, &list, s->a->l, r->copies[0]), sums = l;
+        if (mat_present(s->a->loop))
+            sums = looped_sums(h, &list, s->a->l, s->a->c, s->a->loop, NULL, w->sums);
+        edge_leaky_dots(h, leaky, &sums, list.count, r->products, r->scores);
         edge_softmax_add(&s->softmax, r, list.count, first, &l);
     }
     if (p.begins && p.ends)
@@ -78,9 +85,8 @@ static void attend_task(const struct attention *s, int64_t t, struct workspace *
     }
 }
 
-void CPU(gatv2)(const void *args)
+static void attend_all(const struct edge_gatv2_args *a)
 {
-    const struct gatv2_args *a = args;
     int64_t bytes;
     struct attention s = attention_of(a, &bytes);
     s.att = edge_spread(&s.softmax.heads, a->att.data, s.copy);
@@ -101,7 +107,24 @@ void CPU(gatv2)(const void *args)
     }
 }
 
+void CPU(gatv2)(const void *args)
+{
+    struct edge_gatv2_args with = edge_gatv2_of(args);
+    attend_all(&with);
+}
+
+void CPU(edge_gatv2)(const void *args)
+{
+    attend_all(args);
+}
+
 int64_t CPU(gatv2_scratch)(const void *args)
+{
+    struct edge_gatv2_args with = edge_gatv2_of(args);
+    return CPU(edge_gatv2_scratch)(&with);
+}
+
+int64_t CPU(edge_gatv2_scratch)(const void *args)
 {
     int64_t bytes;
     attention_of(args, &bytes);

@@ -1,30 +1,33 @@
 /*
  * Backward of GATv2's attention, with p recomputed from the saved lse, for e: j -> i, per head:
  *
- *   z_e = leaky(r_i + l_j)    p_e = exp(z_e . att - lse_i)    delta_i = dy_i . (y_i - b)
- *   ds_e = p_e (dy_i . l_j - delta_i)    g_e = ds_e att * leaky'(r_i + l_j)
- *   dr_i (+)= sum of g_e    dl_j (+)= sum of p_e dy_i + g_e    datt (+)= sum of ds_e z_e    db (+)= sum of
- * dy_i
+ *   z_e = leaky(r_i + l_j + c_e)    p_e = exp(z_e . att - lse_i)    delta_i = dy_i . (y_i - b)
+ *   ds_e = p_e (dy_i . l_j - delta_i)    g_e = ds_e att * leaky'(r_i + l_j + c_e)
+ *   dr_i (+)= sum of g_e    dl_j (+)= sum of p_e dy_i + g_e    dc_e (+)= g_e, of the loop dloop
+ *   datt (+)= sum of ds_e z_e    db (+)= sum of dy_i
  *
- * A pass over receivers computes dr, datt and db, and delta for the next pass; a pass over senders computes
- * dl. Both compute the scores of a row's edges and the products dy . l: p and ds are computed twice, but
- * nothing is stored per edge and each row is written by one task. Edges are listed as in edge_loops.h.
+ * A pass over receivers computes dr, dc, datt and db, and delta for the next pass; a pass over senders
+ * computes dl. Both compute the scores of a row's edges and the products dy . l: p and ds are computed twice,
+ * but nothing is stored per edge and each row is written by one task. Edges are listed as in edge_loops.h.
  */
 #include "kernels/cpu/edge_loops.h"
 #include "kernels/cpu/norm.h"
+#include "kernels/gatv2.h"
 
 #include <omp.h>
+#include <string.h>
 
 /* Scores are of own[0] and other[0], products of own[1] and other[1]. */
 struct edge_pass {
     struct edge_tasks tasks;
     struct mat own[2], other[2], out;
+    const int32_t *number; /* of the edges by sender, if there is a c */
     bool sends;
     float *parts; /* scratch: D per task */
 };
 
 struct gradients {
-    const struct gatv2_backward_args *a;
+    const struct edge_gatv2_backward_args *a;
     struct edge_heads heads;
     struct edge_pass receive, send;
     const float *att;            /* a spread row */
@@ -41,11 +44,13 @@ struct workspace {
     float *values;            /* the task's sum of ds z */
     float *softmax;           /* the node's lse and delta, if it receives */
     float *products, *p, *ds, *lse, *delta, *copies[2], *ends;
+    float *edges; /* other[0] + c of the current edges, if there is a c */
 };
 
 /* Lays out a thread's scratch and returns its size in floats; `at` null: only the size. */
-static int64_t lay_out(const struct edge_heads *h, float *at, struct workspace *r)
+static int64_t lay_out(const struct gradients *s, float *at, struct workspace *r)
 {
+    const struct edge_heads *h = &s->heads;
     int64_t spread = edge_spread_size(h), copies = edge_copies_size(h);
     const struct edge_part parts[] = {{&r->own[0], spread},
                                       {&r->own[1], spread},
@@ -60,11 +65,12 @@ static int64_t lay_out(const struct edge_heads *h, float *at, struct workspace *
                                       {&r->products, edge_products_size(h)},
                                       {&r->copies[0], copies},
                                       {&r->copies[1], copies},
-                                      {&r->ends, looped_size(h)}};
+                                      {&r->ends, looped_size(h)},
+                                      {&r->edges, mat_present(s->a->loop) ? looped_sums_size(h) : 0}};
     return edge_lay_out(at, parts, sizeof parts / sizeof *parts);
 }
 
-static struct gradients gradients_of(const struct gatv2_backward_args *a, int64_t *bytes)
+static struct gradients gradients_of(const struct edge_gatv2_backward_args *a, int64_t *bytes)
 {
     int64_t d = a->y.cols;
     struct gradients s = {.a = a, .heads = edge_heads_of(d, a->heads), .padded = round_up(a->heads, 4)};
@@ -76,9 +82,10 @@ static struct gradients gradients_of(const struct gatv2_backward_args *a, int64_
                                 .own = {a->l, a->l},
                                 .other = {a->r, a->dy},
                                 .out = a->dl,
+                                .number = a->adj.out_edge.data,
                                 .sends = true};
     struct workspace unused;
-    s.per_thread = lay_out(&s.heads, NULL, &unused);
+    s.per_thread = lay_out(&s, NULL, &unused);
     float *columns;
     const struct edge_part parts[] = {
         {&columns, edge_columns_size(&s.heads)},        {&s.copy, edge_spread_size(&s.heads)},
@@ -150,8 +157,39 @@ static void softmax(int64_t n, float *restrict p, float *restrict dp, const floa
     }
 }
 
+/* dc of the listed edges, dloop of the loop: ds att leaky', of the receiver's row of r. */
+static void put_edges(const struct gradients *s, const struct workspace *r, const float *own,
+                      const struct looped_edges *l, struct edge_rows rows)
+{
+    int64_t dh = s->heads.dh, heads = s->heads.heads;
+    const float *att = s->a->att.data;
+    float slope = (float)s->a->slope;
+    for (int64_t e = 0; e < l->count; e++) {
+        int64_t at = l->at[e];
+        struct mat to = at < 0 ? s->a->dloop : s->a->dc;
+        float *out = row_of(to, at < 0 ? l->ends[e] : at);
+        for (int64_t h = 0; h < heads; h++) {
+            float ds = r->ds[e * heads + h];
+#pragma omp simd
+            for (int64_t k = h * dh; k < (h + 1) * dh; k++) {
+                float g = ds * att[k], z = own[k] + rows.at[e * rows.ld + k];
+                out[k] = (to.acc ? out[k] : 0) + (z > 0 ? g : slope * g);
+            }
+        }
+    }
+}
+
+/* Zeros in dc of the piece's loops, which are left out. */
+static void clear_loops(const struct gradients *s, struct edge_piece p)
+{
+    const int32_t *col = s->receive.tasks.col;
+    for (int64_t e = p.first; e < p.end && mat_present(s->a->dc) && !s->a->dc.acc; e++)
+        if (col[e] == p.row)
+            memset(row_of(s->a->dc, e), 0, (size_t)s->heads.d * sizeof(float));
+}
+
 static void edges_backward(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
-                           const float *const own[2], const struct looped_edges *l)
+                           struct edge_piece p, const float *const own[2], const struct looped_edges *l)
 {
     const struct edge_heads *h = &s->heads;
     int64_t n = l->count;
@@ -159,6 +197,8 @@ static void edges_backward(const struct gradients *s, const struct edge_pass *w,
     struct edge_rows other[2];
     for (int m = 0; m < 2; m++)
         other[m] = looped_rows(h, l, w->other[m], r->copies[m]);
+    if (mat_present(s->a->loop))
+        other[0] = looped_sums(h, l, w->other[0], s->a->c, s->a->loop, w->number, r->edges);
     edge_leaky_dots(h, leaky, &other[0], n, r->products, r->p);
     edge_dots(h, own[1], &other[1], n, w->sends ? &other[1] : NULL, r->products, r->ds);
     spread_softmax(s, w, r, l);
@@ -166,6 +206,8 @@ static void edges_backward(const struct gradients *s, const struct edge_pass *w,
     edge_leaky_weigh(h, leaky, r->ds, &other[0], n, r->slopes, r->values);
     if (w->sends)
         edge_weigh(h, r->p, &other[1], n, NULL, r->weighted);
+    else if (mat_present(s->a->loop))
+        put_edges(s, r, row_of(s->a->r, p.row), l, other[0]);
 }
 
 /* `part`: of the task, for a piece without its row's end. */
@@ -178,10 +220,12 @@ static void piece_backward(const struct gradients *s, const struct edge_pass *w,
         own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
     clear(r->slopes, h);
     clear(r->weighted, h);
-    if (!w->sends)
+    if (!w->sends) {
         find_softmax(s, r, p.row, p.begins);
-    for (struct looped_edges l = looped_begin(p, r->ends); looped_more(&l, &w->tasks, p, h->most);)
-        edges_backward(s, w, r, own, &l);
+        clear_loops(s, p);
+    }
+    for (struct looped_edges l = looped_begin(h, p, r->ends); looped_more(&l, &w->tasks, p, h->most);)
+        edges_backward(s, w, r, p, own, &l);
     for (int64_t k = 0; k < edge_spread_size(h); k += LANES)
         store(r->weighted + k, load(r->weighted + k) + load(s->att + k) * load(r->slopes + k));
     edge_collect(h, r->weighted, p.ends ? row_of(w->out, p.row) : part, p.ends && w->out.acc);
@@ -235,9 +279,8 @@ static void run_pass(const struct gradients *s, const struct edge_pass *w, const
         join(s, w, t);
 }
 
-void CPU(gatv2_backward)(const void *args)
+static void backward(const struct edge_gatv2_backward_args *a)
 {
-    const struct gatv2_backward_args *a = args;
     int64_t bytes, d = a->y.cols;
     struct gradients s = gradients_of(a, &bytes);
     s.att = edge_spread(&s.heads, a->att.data, s.copy);
@@ -245,7 +288,7 @@ void CPU(gatv2_backward)(const void *args)
 #pragma omp parallel num_threads(threads)
     {
         struct workspace work = {0};
-        lay_out(&s.heads, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
+        lay_out(&s, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
         run_pass(&s, &s.receive, &work);
         run_pass(&s, &s.send, &work);
 #pragma omp for schedule(static) nowait
@@ -254,7 +297,24 @@ void CPU(gatv2_backward)(const void *args)
     }
 }
 
+void CPU(gatv2_backward)(const void *args)
+{
+    struct edge_gatv2_backward_args with = edge_gatv2_backward_of(args);
+    backward(&with);
+}
+
+void CPU(edge_gatv2_backward)(const void *args)
+{
+    backward(args);
+}
+
 int64_t CPU(gatv2_backward_scratch)(const void *args)
+{
+    struct edge_gatv2_backward_args with = edge_gatv2_backward_of(args);
+    return CPU(edge_gatv2_backward_scratch)(&with);
+}
+
+int64_t CPU(edge_gatv2_backward_scratch)(const void *args)
 {
     int64_t bytes;
     gradients_of(args, &bytes);

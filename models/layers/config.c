@@ -4,12 +4,13 @@
  * Linear(m, n) has n m + n parameters and a norm 2 d. A layer has its message passing with a norm; the four
  * projections of attention with a norm, and then the feed-forward network with a norm of its own: 10 d^2 + 15
  * d for both with GIN and an inner width of 2 d. Message passing is GIN's two Linear(d, d); GCN's Linear(d,
- * d); Linear(d, 2 d) and two vectors of GATv2; Linear(2 d, d), Linear(4 d, d) and Linear(d, d) of PNA; as GIN
- * for GINE; or Linear(d, 4 d), Linear(d, d) and two norms of GatedGCN. Edges with a state have an encoder
- * Linear(EDGE_FEATURES, d). Linear attention with H heads has projections to and from i = 64 H columns, of
- * which only the last has a bias: 4 d i + d. With an encoding, the input layer is Linear(FEATURES, d - p),
- * and the encoder fills the other p columns: a norm of K columns and Linear(K, p) for RWSE and the heat
- * kernel, Linear(2, 2 p) and Linear(2 p, p) for LapPE.
+ * d); Linear(d, 2 d) and two vectors of GATv2, with edge features d^2 more; Linear(2 d, d), Linear(4 d, d)
+ * and Linear(d, d) of PNA, with edge features 2 d^2 + d more; as GIN for GINE; or Linear(d, 4 d), Linear(d,
+ * d) and two norms of GatedGCN. Edges with a state have an encoder Linear(EDGE_FEATURES, d). Linear attention
+ * with H heads has projections to and from i = 64 H columns, of which only the last has a bias: 4 d i + d.
+ * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
+ * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
+ * LapPE.
  */
 #include "models/layers/config.h"
 
@@ -35,7 +36,8 @@ bool attention_is_linear(enum attention_kind kind)
 
 const char *mpnn_name(int kind)
 {
-    static const char *const names[MPNN_KINDS] = {"none", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn"};
+    static const char *const names[MPNN_KINDS] = {"none", "gin",      "gcn",        "gatv2",   "pna",
+                                                  "gine", "gatedgcn", "gatv2-edge", "pna-edge"};
     return name_at(names, MPNN_KINDS, kind);
 }
 
@@ -84,7 +86,8 @@ const char *model_refuses(const struct model_config *c)
         return "--attention-dropout needs --attention dense or unfused, or linear attention";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
-    bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2;
+    bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2 ||
+                 c->mpnn == MPNN_GATV2_EDGE;
     return heads && c->hidden % c->heads ? "heads must divide hidden" : NULL;
 }
 
@@ -112,7 +115,7 @@ bool model_uses_edges(const struct model_config *c)
 
 bool model_has_edge_state(const struct model_config *c)
 {
-    return c->mpnn == MPNN_GINE || c->mpnn == MPNN_GATEDGCN;
+    return c->mpnn >= MPNN_GINE;
 }
 
 bool model_numbers_edges(const struct model_config *c)
@@ -147,6 +150,10 @@ static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
         return linear_parameters(d, d);
     case MPNN_GATV2:
         return linear_parameters(d, 2 * d) + 2 * d;
+    case MPNN_GATV2_EDGE:
+        return mpnn_parameters(MPNN_GATV2, d) + d * d;
+    case MPNN_PNA_EDGE:
+        return mpnn_parameters(MPNN_PNA, d) + 2 * d * d + d;
     case MPNN_PNA:
         return linear_parameters(2 * d, d) + linear_parameters(4 * d, d) + linear_parameters(d, d);
     case MPNN_GATEDGCN:

@@ -34,7 +34,19 @@ bool attention_is_linear(enum attention_kind kind);
 /* Columns of a head, and its features: the integer part of 64 ln 64. */
 enum { PERFORMER_WIDTH = 64, PERFORMER_FEATURES = 266 };
 
-enum mpnn_kind { MPNN_NONE, MPNN_GIN, MPNN_GCN, MPNN_GATV2, MPNN_PNA, MPNN_GINE, MPNN_GATEDGCN, MPNN_KINDS };
+/* GATv2 and PNA exist without and with edge features. */
+enum mpnn_kind {
+    MPNN_NONE,
+    MPNN_GIN,
+    MPNN_GCN,
+    MPNN_GATV2,
+    MPNN_PNA,
+    MPNN_GINE, /* from here on edges have a state */
+    MPNN_GATEDGCN,
+    MPNN_GATV2_EDGE,
+    MPNN_PNA_EDGE,
+    MPNN_KINDS
+};
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 

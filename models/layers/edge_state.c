@@ -1,6 +1,6 @@
 /*
- * Message passing with a state of the edges: GINE and GatedGCN. Each function follows the equations in
- * layers.h.
+ * Message passing with a state of the edges: GINE and GatedGCN; in mpnn.c GATv2 and PNA. Each function
+ * follows the equations in layers.h.
  *
  * Without any edges there is no edge state, which would have no rows: its layers only declare their
  * parameters.
@@ -20,8 +20,7 @@ struct mat gine(struct tape *t, const char *name, struct mat x, const struct str
     return y;
 }
 
-/* C e of all edges; absent without edges. */
-static struct mat edge_linear(struct tape *t, const char *name, struct mat edge, int64_t width)
+struct mat edge_linear(struct tape *t, const char *name, struct mat edge, int64_t width)
 {
     if (mat_present(edge))
         return linear(t, name, edge, width, ACT_NONE);

@@ -71,9 +71,11 @@ static struct mat message_passing(struct tape *t, struct mat x, struct structure
     case MPNN_GCN:
         return gcn(t, name, x, s);
     case MPNN_GATV2:
-        return gatv2(t, name, x, &s->adj, (int)c->heads);
+    case MPNN_GATV2_EDGE:
+        return gatv2(t, name, x, s, (int)c->heads, c->mpnn == MPNN_GATV2_EDGE);
     case MPNN_PNA:
-        return pna(t, name, x, &s->adj);
+    case MPNN_PNA_EDGE:
+        return pna(t, name, x, s, c->mpnn == MPNN_PNA_EDGE);
     case MPNN_GINE:
         return gine(t, name, x, s, c->act);
     case MPNN_GATEDGCN:

@@ -38,6 +38,9 @@ struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width,
 /* The same, written to y: N x width. */
 void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enum activation act);
 
+/* linear() of the state of all edges; absent, but with its parameters, if there are no edges. */
+struct mat edge_linear(struct tape *t, const char *name, struct mat edge, int64_t width);
+
 /* Declares the parameters of a linear layer that has no rows to process. */
 void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width);
 
@@ -105,17 +108,21 @@ struct mat gcn(struct tape *t, const char *name, struct mat x, const struct stru
 /*
  * b + sum of softmax(att . leaky_relu(Wr x_i + Wl x_j, 0.2)) Wl x_j, for each head, over the edges from j to
  * i and one loop instead of those of the graph: GATv2 (Brody, Alon and Yahav, "How attentive are graph
- * attention networks?", 2022). The rows of Wl and Wr are stacked; both have a bias.
+ * attention networks?", 2022). The rows of Wl and Wr are stacked; both have a bias. With `edges` the argument
+ * of leaky_relu has We e as well, e: the state of the edge, without bias; that of the loop is the mean over
+ * the edges to i from other nodes (GATv2Conv of PyTorch Geometric).
  */
-struct mat gatv2(struct tape *t, const char *name, struct mat x, const struct edges *adj, int heads);
+struct mat gatv2(struct tape *t, const char *name, struct mat x, const struct structure *s, int heads,
+                 bool edges);
 
 /*
  * V (U [x_i, mean, max, sum] + b) + c, of the messages W [x_i, x_j] + a over the edges from j to i, which are
  * 0 for a node without any: PNA (Corso et al., "Principal neighbourhood aggregation for graph nets", 2020)
  * with the identity as scaler, one tower and no activation, as in GraphGPS. W and U are multiplied with
- * nodes, part by part, never with edges.
+ * nodes, part by part, never with edges. With `edges` messages are W [x_i, x_j, V e] + a, V a linear layer of
+ * the state of the edge.
  */
-struct mat pna(struct tape *t, const char *name, struct mat x, const struct edges *adj);
+struct mat pna(struct tape *t, const char *name, struct mat x, const struct structure *s, bool edges);
 
 /*
  * Norm(x + branch) with eps 1e-5: the residual connection in post-norm order; without a branch Norm(x).

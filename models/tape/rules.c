@@ -102,6 +102,26 @@ RULE(gatv2)
        .b = a->b, .lse = a->lse, .adj = a->adj, .heads = a->heads, .slope = a->slope);
 }
 
+RULE(edge_gatv2)
+{
+    op(t, edge_gatv2_backward, .dl = grad_into(t, a->l), .dr = grad_into(t, a->r),
+       .datt = grad_into(t, a->att), .db = grad_into(t, a->b), .dc = grad_into(t, a->c),
+       .dloop = grad_into(t, a->loop), .dy = grad_from(t, a->y), .y = a->y, .l = a->l, .r = a->r,
+       .att = a->att, .b = a->b, .c = a->c, .loop = a->loop, .lse = a->lse, .adj = a->adj, .heads = a->heads,
+       .slope = a->slope);
+}
+
+RULE(edge_mean)
+{
+    op(t, edge_mean_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .adj = a->adj);
+}
+
+RULE(edge_pool)
+{
+    op(t, edge_pool_backward, .dx = grad_into(t, a->x), .dmean = grad_from(t, a->mean),
+       .dmax = grad_from(t, a->max), .dsum = grad_from(t, a->sum), .max = a->max, .x = a->x, .adj = a->adj);
+}
+
 RULE(pna_pool)
 {
     op(t, pna_pool_backward, .da = grad_into(t, a->a), .db = grad_into(t, a->b),
@@ -243,7 +263,10 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(sparse_attention)
         APPLY(gcn_sum)
         APPLY(gatv2)
+        APPLY(edge_gatv2)
         APPLY(pna_pool)
+        APPLY(edge_mean)
+        APPLY(edge_pool)
         APPLY(performer_keys)
         APPLY(performer_attention)
         APPLY(embedding)

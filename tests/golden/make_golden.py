@@ -76,6 +76,11 @@ def mpnn_shapes(prefix: str, mpnn: str, d: int) -> Shapes:
         "pna": dense(prefix + "pre.", 2 * d, d)
         | dense(prefix + "post.", 4 * d, d)
         | dense(prefix + "out.", d, d),
+        "gatv2-edge": dense(prefix + "lr.", d, 2 * d) | {prefix + "edge.weight": (d, d)} | vectors,
+        "pna-edge": dense(prefix + "edge.", d, d)
+        | dense(prefix + "pre.", 3 * d, d)
+        | dense(prefix + "post.", 4 * d, d)
+        | dense(prefix + "out.", d, d),
     }[mpnn]
 
 
@@ -122,6 +127,12 @@ def gatedgcn() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
 def mpnn(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     m = r.Model("none", kind, 1, HEADS, "none")
     return X | mpnn_shapes("layer.", kind, D), lambda p: r.message_passing(p, "layer.", m, p["x"], BATCH)
+
+
+def mpnn_of_edges(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    m = r.Model("none", kind, 1, HEADS, "none")
+    shapes = X | E | mpnn_shapes("layer.", kind, D)
+    return shapes, lambda p: r.message_passing(p, "layer.", m, p["x"], ORDERED, p["e"])
 
 
 def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -193,6 +204,7 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "mlp": (X | two_dense("layer.", D, FFN), lambda p: r.mlp(p, "layer.", p["x"], "gelu")),
     "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
     **{f"{kind}_layer": mpnn(kind) for kind in ("gcn", "gatv2", "pna")},
+    **{f"{kind}_layer": mpnn_of_edges(kind) for kind in ("gatv2-edge", "pna-edge")},
     "gine_layer": (
         X | E | two_dense("layer.", D, D),
         lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, "relu"),
@@ -294,6 +306,8 @@ MODELS = {
     "gps_gcn": preset("gps_gcn"),
     "gps_gatv2": preset("gps_gatv2", norm="batch"),
     "gps_pna": preset("gps_pna", norm="batch"),
+    "gps_gatv2-edge": preset("gps_gatv2-edge", norm="batch"),
+    "gps_pna-edge": preset("gps_pna-edge", norm="batch"),
     "gps_gine": replace(preset("gps", norm="batch"), mpnn="gine"),
     "gps_gatedgcn": replace(preset("gps", norm="batch", dropout=0.1), mpnn="gatedgcn"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),

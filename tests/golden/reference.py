@@ -100,19 +100,30 @@ def gcn(p: dict[str, Tensor], name: str, x: Tensor, s: Structure) -> Tensor:
     return sum_rows(weight * product[sender], receiver, len(x)) + p[name + "linear.bias"]
 
 
-def gatv2(p: dict[str, Tensor], name: str, x: Tensor, s: Structure, heads: int) -> Tensor:
+def gatv2(
+    p: dict[str, Tensor], name: str, x: Tensor, s: Structure, heads: int, e: Tensor | None = None
+) -> Tensor:
+    """Row n of e, if there is one, belongs to edge n of s; that of a loop is the mean of those to its node."""
     sender, receiver = with_one_loop(s, len(x))
     left, right = linear(p, name + "lr.", x).chunk(2, dim=1)
-    z = F.leaky_relu(right[receiver] + left[sender], 0.2)
+    z = right[receiver] + left[sender]
+    if e is not None:
+        others = s.sender != s.receiver
+        to, rows = s.receiver[others], e[others]
+        count = torch.bincount(to, minlength=len(x)).clamp(min=1)[:, None]
+        rows = torch.cat([rows, sum_rows(rows, to, len(x)) / count])
+        z = z + rows @ p[name + "edge.weight"].T
+    z = F.leaky_relu(z, 0.2)
     scores = (z * p[name + "att"]).unflatten(1, (heads, -1)).sum(2)
     share = edge_softmax(scores, receiver, len(x))
     values = left.unflatten(1, (heads, -1))[sender]
     return sum_rows(share[:, :, None] * values, receiver, len(x)).flatten(1) + p[name + "bias"]
 
 
-def pna(p: dict[str, Tensor], name: str, x: Tensor, s: Structure) -> Tensor:
-    """With the aggregations mean, max and sum, and the identity as scaler."""
-    message = linear(p, name + "pre.", torch.cat([x[s.receiver], x[s.sender]], dim=1))
+def pna(p: dict[str, Tensor], name: str, x: Tensor, s: Structure, e: Tensor | None = None) -> Tensor:
+    """With the aggregations mean, max and sum, and the identity as scaler. Row n of e: that of edge n of s."""
+    ends = [x[s.receiver], x[s.sender]] + ([] if e is None else [linear(p, name + "edge.", e)])
+    message = linear(p, name + "pre.", torch.cat(ends, dim=1))
     total = sum_rows(message, s.receiver, len(x))
     mean = total / torch.bincount(s.receiver, minlength=len(x)).clamp(min=1)[:, None]
     to = s.receiver[:, None].expand_as(message)
@@ -348,7 +359,7 @@ PRESETS = {
     "gps": ("dense", "gin"),
     "gps_sparse": ("sparse", "gin"),
 }
-EDGE_STATE = ("gine", "gatedgcn")  # message passing that reads a state of the edges
+EDGE_STATE = ("gine", "gatedgcn", "gatv2-edge", "pna-edge")  # message passing that reads a state of the edges
 
 
 def model_of(entry: dict) -> Model:
@@ -379,12 +390,19 @@ class Masks:
         return dropped if p > 0 else keep
 
 
-def message_passing(p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure) -> Tensor:
+def message_passing(
+    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, e: Tensor | None = None
+) -> Tensor:
     if m.mpnn == "gin":
         return gin(p, name, x, s, m.act)
-    if m.mpnn == "gatv2":
-        return gatv2(p, name, x, s, m.heads)
-    return {"gcn": gcn, "pna": pna}[m.mpnn](p, name, x, s)
+    if m.mpnn == "gcn":
+        return gcn(p, name, x, s)
+    if m.mpnn == "gine":
+        return gine(p, name, x, e, s, m.act)
+    edges = e if m.mpnn.endswith("-edge") else None
+    if m.mpnn.startswith("gatv2"):
+        return gatv2(p, name, x, s, m.heads, edges)
+    return pna(p, name, x, s, edges)
 
 
 def unread_parameters(m: Model) -> set[str]:
@@ -399,10 +417,7 @@ def local_branch(
     """What norm_local normalises, and the state of the edges."""
     if m.mpnn == "gatedgcn":
         return gatedgcn(p, name + "gatedgcn.", x, e, s, m.act, m.eps, drop)
-    if m.mpnn == "gine":
-        y = gine(p, name + "gine.", x, e, s, m.act)
-    else:
-        y = message_passing(p, f"{name}{m.mpnn}.", m, x, s)
+    y = message_passing(p, f"{name}{m.mpnn}.", m, x, s, e)
     return x + drop(name + "dropout_local", y), e
 
 

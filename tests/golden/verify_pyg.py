@@ -46,7 +46,12 @@ GIN = dense("gin.up.", D, D) | dense("gin.down.", D, D)
 GCN = dense("gcn.linear.", D, D)
 GATV2 = dense("gatv2.lr.", D, 2 * D) | {"gatv2.att": (1, D), "gatv2.bias": (1, D)}
 PNA = dense("pna.pre.", 2 * D, D) | dense("pna.post.", 4 * D, D) | dense("pna.out.", D, D)
-GINE = dense("gine.up.", D, D) | dense("gine.down.", D, D) | {"e": (len(BATCH.receiver), D)}
+E = {"e": (len(BATCH.receiver), D)}
+GATV2_EDGE = E | {name.replace("gatv2", "gatv2-edge"): shape for name, shape in GATV2.items()}
+GATV2_EDGE |= {"gatv2-edge.edge.weight": (D, D)}
+PNA_EDGE = E | dense("pna-edge.pre.", 3 * D, D) | dense("pna-edge.post.", 4 * D, D) | dense("pna-edge.out.", D, D)
+PNA_EDGE |= dense("pna-edge.edge.", D, D)
+GINE = dense("gine.up.", D, D) | dense("gine.down.", D, D) | E
 ATTENTION = dense("attention.qkv.", D, 3 * D) | dense("attention.out.", D, D)
 INNER = HEADS * r.HEAD_WIDTH
 LINEAR = {"attention.qkv.weight": (3 * INNER, D)} | dense("attention.out.", INNER, D)
@@ -92,19 +97,25 @@ def gcn(p: Parameters) -> Tensor:
     return functional_call(pyg.GCNConv(D, D), own, (p["x"], EDGES))
 
 
-def gatv2(p: Parameters) -> Tensor:
-    own = {"att": p["gatv2.att"].reshape(1, HEADS, -1), "bias": p["gatv2.bias"][0]}
+def gatv2(p: Parameters, name: str = "gatv2") -> Tensor:
+    own = {"att": p[f"{name}.att"].reshape(1, HEADS, -1), "bias": p[f"{name}.bias"][0]}
     for kind in ("weight", "bias"):
-        parts = p[f"gatv2.lr.{kind}"].flatten(0, 0 if kind == "weight" else 1).chunk(2)
+        parts = p[f"{name}.lr.{kind}"].flatten(0, 0 if kind == "weight" else 1).chunk(2)
         own |= {f"lin_{part}.{kind}": t for part, t in zip(("l", "r"), parts)}
-    return functional_call(pyg.GATv2Conv(D, D // HEADS, HEADS), own, (p["x"], EDGES))
+    if "e" not in p:
+        return functional_call(pyg.GATv2Conv(D, D // HEADS, HEADS), own, (p["x"], EDGES))
+    own["lin_edge.weight"] = p[f"{name}.edge.weight"]
+    return functional_call(pyg.GATv2Conv(D, D // HEADS, HEADS, edge_dim=D), own, (p["x"], EDGES, p["e"]))
 
 
-def pna(p: Parameters) -> Tensor:
+def pna(p: Parameters, name: str = "pna") -> Tensor:
     """As GraphGPS builds it."""
-    names = {"pre_nns.0.0.": "pna.pre.", "post_nns.0.0.": "pna.post.", "lin.": "pna.out."}
-    module = pyg.PNAConv(D, D, ["mean", "max", "sum"], ["identity"], torch.tensor([0, 1]), divide_input=False)
-    return functional_call(module, given(p, names), (p["x"], EDGES))
+    names = {"pre_nns.0.0.": f"{name}.pre.", "post_nns.0.0.": f"{name}.post.", "lin.": f"{name}.out."}
+    edges = {"edge_encoder.": f"{name}.edge."} if "e" in p else {}
+    module = pyg.PNAConv(
+        D, D, ["mean", "max", "sum"], ["identity"], torch.tensor([0, 1]), edge_dim=D if edges else None, divide_input=False
+    )
+    return functional_call(module, given(p, names | edges), (p["x"], EDGES, p.get("e")))
 
 
 def gine(p: Parameters) -> Tensor:
@@ -228,9 +239,15 @@ def model_case(norm: str, pool: str) -> Case:
 
 def cases() -> Iterator[Case]:
     yield "GIN", X | GIN, lambda p: r.gin(p, "gin.", p["x"], BATCH, "relu"), gin
-    for name, shapes, theirs in (("gcn", GCN, gcn), ("gatv2", GATV2, gatv2), ("pna", PNA, pna)):
+    for name, shapes, theirs in (
+        ("gcn", GCN, gcn),
+        ("gatv2", GATV2, gatv2),
+        ("pna", PNA, pna),
+        ("gatv2-edge", GATV2_EDGE, lambda p: gatv2(p, "gatv2-edge")),
+        ("pna-edge", PNA_EDGE, lambda p: pna(p, "pna-edge")),
+    ):
         m = r.Model("none", name, 1, HEADS, "none")
-        ours = lambda p, m=m: r.message_passing(p, f"{m.mpnn}.", m, p["x"], BATCH)  # noqa: E731
+        ours = lambda p, m=m: r.message_passing(p, f"{m.mpnn}.", m, p["x"], BATCH, p.get("e"))  # noqa: E731
         yield name, X | shapes, ours, theirs
     yield "GINE", X | GINE, lambda p: r.gine(p, "gine.", p["x"], p["e"], BATCH, "relu"), gine
     ours = lambda p: r.attention(p, "attention.", "sparse", p["x"], BATCH, HEADS)  # noqa: E731

@@ -22,7 +22,7 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
     parts = {
         "model": rng.choice(list(r.PRESETS)),
         "attention": rng.choice(["model", "model", "dense", "sparse", "unfused", *r.FEATURE_MAPS, "none"]),
-        "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn", "none"]),
+        "mpnn": rng.choice(["model", "model", "gin", "gcn", "gatv2", "pna", "gine", "gatedgcn", "gatv2-edge", "pna-edge", "none"]),
     }
     if parts["attention"] == "none" and parts["mpnn"] in ("model", "none"):
         parts["mpnn"] = "gin"
