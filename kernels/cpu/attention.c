@@ -5,11 +5,11 @@
  *
  * First k' and v of every head and graph are packed for gemm.h, with k' scaled by scale log2(e), so that
  * scores are exponents of 2. A task is QUERIES rows of one head: it processes KEYS keys at a time, computes
- * the weights 2^score in the registers that hold the scores, and accumulates y in place. Scores are bounded
- * by |q_i| max |k_j| (Cauchy and Schwarz). If that is at most SAFE for all rows, the powers are computed
- * directly; otherwise scores are computed twice, first to update each row's running maximum, which is then
- * subtracted, and sum and y are rescaled when it grows (Milakov and Gimelshein, "Online normalizer
- * calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
+ * the weights 2^score in the registers that hold the scores, and accumulates its rows of y in scratch. Scores
+ * are bounded by |q_i| max |k_j| (Cauchy and Schwarz). If that exceeds SAFE for some row, scores are stored
+ * first, to update each row's running maximum, which is then subtracted, and sum and y are rescaled when it
+ * grows (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al.,
+ * "FlashAttention", 2022).
  *
  * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
  */
@@ -38,15 +38,16 @@ struct head_layout {
     float *lengths;          /* H x blocks: the largest |k|^2 in each block */
     const struct mask *mask; /* of dropout; null: none */
     int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
+    char *workspaces;        /* per thread, `per_thread` bytes apart */
+    int64_t per_thread;
 };
 
 /*
- * The state of a query block: weights of a block of keys; for each row the sum so far, in lanes, and the
- * maximum that is subtracted from the scores.
+ * Scratch of a thread, the state of a query block: weights of a block of keys; for each row the sum so far,
+ * in lanes, the maximum that is subtracted from the scores, and y so far, dh wide.
  */
 struct workspace {
-    float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES], of_keys[KEYS];
-    char gap[THREAD_GAP];
+    float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES], of_keys[KEYS], y[];
 };
 
 /*
@@ -103,22 +104,24 @@ static bool safe(const struct head_layout *s, struct block b, int64_t h)
 
 /* Updates the row's maximum with more scores. */
 static void raise_top(const struct head_layout *s, struct workspace *work, int64_t i, int64_t keys,
-                      bool first, float *y)
+                      bool first)
 {
     float top = vm_largest(keys, work->weights + i * KEYS);
     if (!first && top > work->top[i]) {
         float correction = exp2f(work->top[i] - top);
         gemm_scale(LANES, work->sums + i * LANES, correction);
-        gemm_scale(s->dh, y, correction);
+        gemm_scale(s->dh, work->y + i * s->dh, correction);
     }
     if (first || top > work->top[i])
         work->top[i] = top;
 }
 
-/* Replaces the scores of keys first .. by their weights. */
+/* Replaces the scores of keys first .. by their weights; `begin`: they are the first of the graph. */
 static void weigh(const struct head_layout *s, struct workspace *work, int64_t rows, int64_t first,
-                  int64_t keys)
+                  int64_t keys, bool online, bool begin)
 {
+    for (int64_t i = 0; i < rows && online; i++)
+        raise_top(s, work, i, keys, begin);
     key_weights_read(s->weight, first, keys, work->of_keys);
     for (int64_t i = 0; i < rows; i++)
         *(vec *)(work->sums + i * LANES) +=
@@ -129,7 +132,9 @@ static void end_row(const struct head_layout *s, const struct workspace *work, i
                     int64_t h)
 {
     float sum = vm_sum(*(const vm_vec *)(work->sums + i * LANES));
-    gemm_scale(s->dh, row_of(s->a->y, row) + h * s->dh, 1 / sum);
+    float *y = row_of(s->a->y, row) + h * s->dh, factor = 1 / sum;
+    for (int64_t c = 0; c < s->dh; c++)
+        y[c] = work->y[i * s->dh + c] * factor;
     if (mat_present(s->a->lse))
         row_of(s->a->lse, row)[h] = (work->top[i] + log2f(sum)) * VM_LN2;
 }
@@ -151,35 +156,26 @@ static void attend(const struct head_layout *s, int64_t number, int64_t h, struc
     struct block b = block_at(a->graphs, QUERIES, number);
     int64_t n = b.rows > 0 ? graph_size(a->graphs, b.graph) : 0, at = packed_at(s, b.graph, h);
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
-    float *y = row_of(a->y, b.first) + h * s->dh;
-    bool online = !safe(s, b, h);
+    bool online = !safe(s, b, h), stored = online || mat_present(s->weight);
+    struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
     memset(work->sums, 0, (size_t)(round_up(b.rows, GEMM_ROWS) * LANES) * sizeof(float));
     memset(work->top, 0, sizeof work->top);
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
-        const float *packed = s->keys + at + j * s->dh;
-        if (online || mat_present(s->weight))
-            gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS,
-                       (struct gemm_end){.kind = GEMM_STORE});
-        for (int64_t i = 0; i < b.rows && online; i++)
-            raise_top(s, work, i, keys, j == 0, y + i * a->y.ld);
-        struct gemm_end end = {GEMM_WEIGHTS, work->top, NULL, work->sums};
-        if (mat_present(s->weight))
-            weigh(s, work, b.rows, graph_first(a->graphs, b.graph) + j, keys);
-        else
-            gemm_fused(b.rows, keys, s->dh, q, packed, work->weights, KEYS, end);
+        gemm_fused(b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
+        if (stored)
+            weigh(s, work, b.rows, graph_first(a->graphs, b.graph) + j, keys, online, j == 0);
         if (s->mask)
             drop(s, b, h, j, keys, work);
-        gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, y,
-                    a->y.ld, j > 0);
+        gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, work->y,
+                    s->dh, j > 0);
     }
     for (int64_t i = 0; i < b.rows; i++)
         end_row(s, work, i, b.first + i, h);
 }
 
 /* Lays out the scratch buffer; `bytes` is its size. */
-static struct head_layout heads_of(const struct attention_args *a, const struct mask *mask,
-                                   struct workspace **workspaces, int64_t *bytes)
+static struct head_layout heads_of(const struct attention_args *a, const struct mask *mask, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
     struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, LANES), .mask = mask};
@@ -188,28 +184,29 @@ static struct head_layout heads_of(const struct attention_args *a, const struct 
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
     int64_t pairs = mask ? round_up(graph_count(a->graphs) * 8, 64) : 0;
-    *bytes = 2 * packed + lengths + pairs + a->call.threads * (int64_t)sizeof(struct workspace);
+    s.per_thread = (int64_t)sizeof(struct workspace) + float_bytes(QUERIES * dh) + THREAD_GAP;
+    *bytes = 2 * packed + lengths + pairs + a->call.threads * s.per_thread;
     if (at) {
         s.keys = (float *)at;
         s.values = (float *)(at + packed);
         s.lengths = (float *)(at + 2 * packed);
         s.pairs = (int64_t *)(at + 2 * packed + lengths);
-        *workspaces = (struct workspace *)(at + 2 * packed + lengths + pairs);
+        s.workspaces = at + 2 * packed + lengths + pairs;
     }
     return s;
 }
 
 static void attend_all(const struct attention_args *a, struct mat weight, const struct mask *mask)
 {
-    struct workspace *workspaces;
     int64_t bytes, n = a->q.rows;
-    struct head_layout s = heads_of(a, mask, &workspaces, &bytes);
+    struct head_layout s = heads_of(a, mask, &bytes);
     s.weight = weight;
     if (mask)
         begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
 #pragma omp parallel num_threads(threads)
     {
+        struct workspace *work = (void *)(s.workspaces + omp_get_thread_num() * s.per_thread);
 #pragma omp for collapse(2) schedule(static)
         for (int h = 0; h < a->heads; h++)
             for (int64_t b = 0; b < s.blocks; b++)
@@ -217,15 +214,14 @@ static void attend_all(const struct attention_args *a, struct mat weight, const 
 #pragma omp for collapse(2) schedule(dynamic) nowait
         for (int h = 0; h < a->heads; h++)
             for (int64_t b = 0; b < block_count(a->graphs, n, QUERIES); b++)
-                attend(&s, b, h, workspaces + omp_get_thread_num());
+                attend(&s, b, h, work);
     }
 }
 
 static int64_t scratch_of(const struct attention_args *a, const struct mask *mask)
 {
-    struct workspace *workspaces;
     int64_t bytes;
-    heads_of(a, mask, &workspaces, &bytes);
+    heads_of(a, mask, &bytes);
     return bytes;
 }
 

@@ -80,13 +80,15 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
         UNROLL
         for (int v = 0; v < vectors; v++) {
             int64_t at = i * o.ldc + v * LANES;
-            vec x = sum[i][v] - o.end.shift[i];
+            vec x = sum[i][v];
+            if (kind != GEMM_WEIGHTS)
+                x -= o.end.shift[i];
             if (kind == GEMM_PROBABILITIES)
                 x = (vec)((vm_ints)x & ~(x > 0));
             if (kind == GEMM_GRADIENTS)
                 x *= *(const vec *)(o.end.p + at);
             else
-                x = vm_exp2(x);
+                x = kind == GEMM_WEIGHTS ? vm_exp2_normal(x) : vm_exp2(x);
             if (kind == GEMM_WEIGHTS && v == vectors - 1)
                 x = (vec)((vm_ints)x & exist);
             total += x;
@@ -156,7 +158,7 @@ INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct
             tile(vectors, MR, kind, BY_ROWS, k, a, b, o);
         else
             tile(vectors, MR, kind, BY_COLUMNS, k, a, b, o);
-        if (kind != GEMM_STORE)
+        if (o.end.shift)
             o.end.shift += MR;
         if (kind == GEMM_WEIGHTS)
             o.end.sums += MR * LANES;

@@ -78,10 +78,11 @@ static inline void gemm_scale(int64_t n, float *x, float factor)
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc);
 
-/* Operations on a tile of C while it is in registers; `shift` has one element per row. */
+/* Operations on a tile of C while it is in registers; `shift`, unless for GEMM_WEIGHTS, has an element per
+ * row. */
 enum gemm_kind {
     GEMM_STORE,         /* A B */
-    GEMM_WEIGHTS,       /* 2^(A B - shift), also added to the row's GEMM_LANES lanes of `sums` */
+    GEMM_WEIGHTS,       /* 2^(A B) of |A B| <= 125, also added to the row's GEMM_LANES lanes of `sums` */
     GEMM_PROBABILITIES, /* 2^(A B - shift), but at most 1 */
     GEMM_GRADIENTS,     /* p (A B - shift), with p laid out like C */
 };

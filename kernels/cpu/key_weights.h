@@ -5,11 +5,11 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
 
-/* Weights first .. first + keys - 1, and zeros up to the next whole vector. */
+/* Weights first .. first + keys - 1, 1 if absent, and zeros up to the next whole vector. */
 static inline void key_weights_read(struct mat weight, int64_t first, int64_t keys, float *to)
 {
     for (int64_t j = 0; j < round_up(keys, LANES); j++)
-        to[j] = j < keys ? *row_of(weight, first + j) : 0;
+        to[j] = j >= keys ? 0 : mat_present(weight) ? *row_of(weight, first + j) : 1;
 }
 
 /*
