@@ -87,6 +87,37 @@ static void test_chart_scripts_say_what_was_found(void **state)
     record_free(record);
 }
 
+static size_t count_lines(const char *from, const char *to)
+{
+    size_t n = 0;
+    for (; from < to; from++)
+        n += *from == '\n';
+    return n;
+}
+
+/* Of more points than pixels those that mark the extent of a column are drawn. */
+static void test_thousands_of_points(void **state)
+{
+    enum { ROWS = 3000, OUTLIER = 2500 };
+    char message[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    for (int64_t i = 0; i < ROWS; i++) {
+        struct row *row = good_row(100 + i);
+        set_time(row, "step.time", i == OUTLIER ? 7.25 : 1e-6 * (double)(100 + i), 0);
+        assert_true(record_add(record, row, message));
+    }
+    chart_draw(record, NULL, ((struct chart_directory *)*state)->prefix, message);
+    char *script = content(*state, "_time.gp");
+    const char *points = strstr(script, "$points << END"), *next = strstr(points, "\n\n\n"); /* of a series */
+    assert_true(count_lines(points, next) > 350);
+    assert_true(count_lines(points, next) < 1800);
+    assert_in(script, "\n100 0.0001 ");
+    assert_in(script, "\n2600 7.25 ");
+    assert_in(script, "\n3099 0.003099 ");
+    free(script);
+    record_free(record);
+}
+
 /* Nothing disappears: a row whose size has no logarithm is named. */
 static void test_sizes_without_a_place(void **state)
 {
@@ -309,6 +340,7 @@ int main(void)
     const struct CMUnitTest scripts[] = {
         cmocka_unit_test_setup_teardown(test_chart_scripts_say_what_was_found, make_directory,
                                         remove_directory),
+        cmocka_unit_test_setup_teardown(test_thousands_of_points, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_sizes_without_a_place, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_names_of_combinations, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_charts_by_combination, make_directory, remove_directory),

@@ -33,6 +33,22 @@ static void test_schema_is_up_to_date(void **state)
     value_free(there);
 }
 
+/* Rows are written and nulled in one pass over the fields. */
+static void test_groups_stand_together(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < schema_fields_count; i++)
+        for (const char *dot = schema_fields[i].path; (dot = strchr(dot, '.')) != NULL; dot++) {
+            size_t length = (size_t)(dot - schema_fields[i].path), k = i + 1;
+            while (k < schema_fields_count &&
+                   field_is_under(&schema_fields[k], schema_fields[i].path, length))
+                k++;
+            for (; k < schema_fields_count; k++)
+                if (field_is_under(&schema_fields[k], schema_fields[i].path, length))
+                    fail_msg("%s is apart from %s", schema_fields[k].path, schema_fields[i].path);
+        }
+}
+
 enum { VALID = 0, NO_VALIDATOR = 3, NONE_VALID = 4 };
 
 /* Runs the validator on files, given as shell words; skips the test if it is not installed. */
@@ -150,11 +166,9 @@ static void test_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema_is_up_to_date),
-        cmocka_unit_test(test_results_of_the_repository),
-        cmocka_unit_test(test_results_of_runs),
-        cmocka_unit_test(test_what_is_not_valid),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_schema_is_up_to_date),      cmocka_unit_test(test_groups_stand_together),
+        cmocka_unit_test(test_results_of_the_repository), cmocka_unit_test(test_results_of_runs),
+        cmocka_unit_test(test_what_is_not_valid),         cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

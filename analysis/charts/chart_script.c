@@ -79,14 +79,44 @@ static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, boo
     frame_write(out, &f);
 }
 
+static void write_point(FILE *out, const struct point *point)
+{
+    struct law_point p = point->at;
+    fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low, p.high, point->noisy);
+}
+
+/* The column of a point if as many as a chart has pixels share its axis. */
+static int column_of(const struct series *s, size_t k)
+{
+    enum { COLUMNS = 700 };
+    double first = log(s->points[0].at.x), last = log(s->points[s->count - 1].at.x);
+    return last > first ? (int)(COLUMNS * (log(s->points[k].at.x) - first) / (last - first)) : 0;
+}
+
+/* Writes points from..to - 1, which are in one column: if they are many, the lowest and the highest. */
+static void write_column(FILE *out, const struct series *s, size_t from, size_t to)
+{
+    enum { FEW = 4 };
+    size_t low = from, high = from;
+    for (size_t k = from; k < to; k++) {
+        low = s->points[k].at.y < s->points[low].at.y ? k : low;
+        high = s->points[k].at.y > s->points[high].at.y ? k : high;
+    }
+    for (size_t k = from; k < to; k++)
+        if (to - from <= FEW || k == low || k == high)
+            write_point(out, &s->points[k]);
+}
+
 static void write_series(FILE *out, const struct series *series, size_t n)
 {
     fputs("$points << END\n", out);
     for (size_t i = 0; i < n; i++) {
         fputs(i > 0 ? "\n\n" : "", out);
-        for (size_t k = 0; k < series[i].count; k++) {
-            struct law_point p = series[i].points[k].at;
-            fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low, p.high, series[i].points[k].noisy);
+        for (size_t k = 0, end; k < series[i].count; k = end) {
+            for (end = k + 1;
+                 end < series[i].count && column_of(&series[i], end) == column_of(&series[i], k);)
+                end++;
+            write_column(out, &series[i], k, end);
         }
     }
     fputs("END\n", out);

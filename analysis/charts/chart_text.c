@@ -47,12 +47,12 @@ static const struct row *first_ok(const struct rows *rows)
     return NULL;
 }
 
-/* Appends an axis if it is the same in all rows. */
-static void append_constant(char text[CHART_TEXT], const struct rows *rows, const struct field *axis)
+/* Appends an axis that is the same in all rows. */
+static void append_constant(char text[CHART_TEXT], const struct row *row, const struct field *axis)
 {
     char value[AXES_TEXT];
-    axes_describe(first_ok(rows), axis, value);
-    if (*value && !axes_vary(rows, axis))
+    axes_describe(row, axis, value);
+    if (*value)
         append_text(text, "%s%s", *text ? ", " : "", value);
 }
 
@@ -62,24 +62,26 @@ enum { IDENTITY = sizeof identity / sizeof *identity };
 
 void chart_machine(char text[CHART_TEXT], const struct record *record, const struct rows *rows)
 {
-    const char *cpu;
     text[0] = '\0';
-    if (record && value_get_text(record_head(record), "host.cpu", &cpu))
-        append_text(text, "%s", cpu);
+    if (record)
+        append_text(text, "%s", record_processor(record_head(record)));
     for (size_t i = 0; i < IDENTITY; i++)
-        append_constant(text, rows, schema_find(identity[i]));
+        if (!axes_vary(rows, schema_find(identity[i])))
+            append_constant(text, first_ok(rows), schema_find(identity[i]));
 }
 
 void chart_work(char text[CHART_TEXT], const struct rows *rows)
 {
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying), k = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < schema_fields_count; i++) {
-        const struct field *axis = &schema_fields[i];
-        bool told = !axis->symbol;
-        for (size_t k = 0; k < IDENTITY; k++)
-            told = told || strcmp(axis->path, identity[k]) == 0;
-        if (!told)
-            append_constant(text, rows, axis);
+    for (const struct field *axis = schema_fields; schema_has(axis); axis++) {
+        bool varies = k < n && varying[k] == axis, told = false;
+        k += varies;
+        for (size_t i = 0; i < IDENTITY; i++)
+            told = told || strcmp(axis->path, identity[i]) == 0;
+        if (axis->symbol && !varies && !told)
+            append_constant(text, first_ok(rows), axis);
     }
 }
 

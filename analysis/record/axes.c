@@ -30,13 +30,22 @@ static bool has_one_value(const struct rows *rows, const struct field *axis)
     return true;
 }
 
+/* Looks at each row once: rows are large, and often there are thousands. */
 size_t axes_varying(const struct rows *rows, const struct field *varying[AXES_MAX])
 {
-    size_t n = 0;
+    const struct field *axes[AXES_MAX];
+    bool varies[AXES_MAX] = {0};
+    size_t n = 0, count = 0;
     for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
-        if (schema_fields[i].symbol && axes_vary(rows, &schema_fields[i]))
-            varying[n++] = &schema_fields[i];
-    return n;
+        if (schema_fields[i].symbol)
+            axes[n++] = &schema_fields[i];
+    for (size_t i = 1; i < rows_count(rows); i++)
+        for (size_t a = 0; a < n; a++)
+            varies[a] = varies[a] || row_order(rows_at(rows, 0), rows_at(rows, i), axes[a]) != 0;
+    for (size_t a = 0; a < n; a++)
+        if (varies[a])
+            varying[count++] = axes[a];
+    return count;
 }
 
 static int by_axis(const void *a, const void *b, void *axis)

@@ -78,6 +78,8 @@ static FILE *open_beside(const char *path, char **beside, char *error)
     }
     int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file)
+        setvbuf(file, NULL, _IOFBF, 1 << 18); /* thousands of rows are written at once */
     if (!file) {
         system_error(error, path);
         free(*beside);

@@ -59,7 +59,10 @@ size_t journal_base_line(const struct base *base, char line[JOURNAL_BASE])
 void journal_write_row(size_t index, bool replace, const struct row *row, FILE *out)
 {
     fprintf(out, "{\"%s\":%zu,\"row\":", replace ? "replace" : "insert", index);
-    value_lay_out(row_json(row), -1, 0, out);
+    for (const char *line = row_json(row), *end; *line; line = end + strspn(end, "\n ")) {
+        end = strchrnul(line, '\n'); /* never in a text */
+        fwrite_unlocked(line, 1, (size_t)(end - line), out);
+    }
     fputs("}\n", out);
 }
 
@@ -73,19 +76,6 @@ void journal_write_head(const char *name, const struct value *v, FILE *out)
     value_free(member);
 }
 
-/* The text as in a file that is written whole, to be freed. */
-static char *laid_out(const char *json, size_t *size)
-{
-    char *text;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
-        abort();
-    value_lay_out(json, 1, 2, out);
-    if (fclose(out) != 0)
-        abort();
-    return text;
-}
-
 /* Puts a row into its place. False if there is no such place, or the text is not JSON. */
 static bool apply_row(struct rows *rows, size_t index, bool replace, const char *json)
 {
@@ -94,7 +84,7 @@ static bool apply_row(struct rows *rows, size_t index, bool replace, const char 
     if (!object)
         return false;
     size_t size;
-    char *text = laid_out(json, &size);
+    char *text = value_laid_out(json, 2, &size);
     struct row *row = row_read(object, text, size);
     if (replace)
         rows_replace(rows, index, row);

@@ -110,9 +110,9 @@ bool reason_is_used(const struct row *row, const struct reason *reason)
     const struct field *only = schema_find(reason->path);
     if (only)
         return row->cells[only - schema_fields].state == CELL_NULL;
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (row->cells[i].state == CELL_NULL &&
-            field_is_under(&schema_fields[i], reason->path, reason->length))
+    const struct field *f = schema_first(reason->path, reason->length);
+    for (; f && schema_has(f) && field_is_under(f, reason->path, reason->length); f++)
+        if (row->cells[f - schema_fields].state == CELL_NULL)
             return true;
     return false;
 }
@@ -178,67 +178,52 @@ void row_copy_field(struct row *row, const struct row *from, const struct field 
 
 void row_set_null(struct row *row, const char *path, const char *reason)
 {
-    const struct field *only = schema_find(path);
-    size_t length = strlen(path), first = only ? (size_t)(only - schema_fields) : 0;
-    bool found = false;
-    for (size_t i = first; i < (only ? first + 1 : schema_fields_count); i++) {
-        if (!field_is_under(&schema_fields[i], path, length))
-            continue;
-        found = true;
-        cell_clear(&row->cells[i], schema_fields[i].type);
-        row->cells[i].state = CELL_NULL;
-    }
-    if (!found)
+    size_t length = strlen(path);
+    const struct field *f = schema_first(path, length);
+    if (!f)
         misuse("the schema has no such field or group", path);
+    for (; schema_has(f) && field_is_under(f, path, length); f++) {
+        cell_clear(&row->cells[f - schema_fields], f->type);
+        row->cells[f - schema_fields].state = CELL_NULL;
+    }
     drop_reasons(row, path, true);
     row_add_reason(row, path, reason);
     changed(row);
 }
 
-/* Whether the row has any field in the group; looks first near field `near`, which is in the group. */
-static bool has_any(const struct row *row, const char *group, size_t near)
+/* Whether the row has any field of the group of field f whose path has this length. */
+static bool has_any(const struct row *row, const struct field *f, size_t length)
 {
-    size_t length = strlen(group), last = schema_fields_count - 1;
-    for (size_t away = 1; away <= last; away++) {
-        size_t before = near - away, after = near + away; /* `before` may wrap around */
-        if (before < near && row->cells[before].state != CELL_UNSET &&
-            field_is_under(&schema_fields[before], group, length))
+    for (const struct field *g = f; g >= schema_fields && field_is_under(g, f->path, length); g--)
+        if (row->cells[g - schema_fields].state != CELL_UNSET)
             return true;
-        if (after <= last && row->cells[after].state != CELL_UNSET &&
-            field_is_under(&schema_fields[after], group, length))
+    for (const struct field *g = f; schema_has(g) && field_is_under(g, f->path, length); g++)
+        if (row->cells[g - schema_fields].state != CELL_UNSET)
             return true;
-    }
     return false;
 }
 
-/* The length of the shortest group that field i is in and that has no field in the row; else of its path. */
-static size_t unset_length(const struct row *row, size_t i)
+/* The length of the shortest group that field f is in and that has no field in the row; else of its path. */
+static size_t unset_length(const struct row *row, const struct field *f)
 {
-    char group[SCHEMA_PATH];
-    memcpy(group, schema_fields[i].path, schema_fields[i].length + 1);
-    for (char *dot = strchr(group, '.'); dot; dot = strchr(dot + 1, '.')) {
-        *dot = '\0';
-        if (!has_any(row, group, i))
-            return (size_t)(dot - group);
-        *dot = '.';
-    }
-    return schema_fields[i].length;
+    for (const char *dot = strchr(f->path, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (!has_any(row, f, (size_t)(dot - f->path)))
+            return (size_t)(dot - f->path);
+    return f->length;
 }
 
 /* One reason for a whole group. */
 void row_set_rest_null(struct row *row, const char *reason)
 {
-    for (size_t i = 0; i < schema_fields_count; i++) {
+    for (const struct field *f = schema_fields; schema_has(f); f++) {
         char path[SCHEMA_PATH];
-        if (row->cells[i].state != CELL_UNSET)
+        if (row->cells[f - schema_fields].state != CELL_UNSET)
             continue;
-        size_t length = unset_length(row, i);
-        memcpy(path, schema_fields[i].path, length);
+        size_t length = unset_length(row, f);
+        memcpy(path, f->path, length);
         path[length] = '\0';
-        row->cells[i].state = CELL_NULL;
-        for (size_t j = i + 1; length < schema_fields[i].length && j < schema_fields_count; j++)
-            if (field_is_under(&schema_fields[j], path, length))
-                row->cells[j].state = CELL_NULL;
+        for (const struct field *other = f; schema_has(other) && field_is_under(other, path, length); other++)
+            row->cells[other - schema_fields].state = CELL_NULL;
         row_add_reason(row, path, reason);
     }
     changed(row);

@@ -4,6 +4,7 @@
  */
 #include "analysis/record/row.h"
 
+#include "analysis/record/buffer.h"
 #include "analysis/record/row_cells.h"
 #include "analysis/record/value_text.h"
 
@@ -121,22 +122,21 @@ struct row *row_read(const struct value *object, const char *json, size_t length
     return row;
 }
 
-static void new_line(FILE *out, int level)
+static void new_line(struct buffer *out, int level)
 {
-    static const char spaces[] = "                ";
-    putc_unlocked('\n', out);
-    fwrite_unlocked(spaces, 1, (size_t)level, out);
+    static const char spaces[] = "\n                ";
+    buffer_put(out, spaces, (size_t)level + 1);
 }
 
-static void put_real(FILE *out, double real)
+static void put_real(struct buffer *out, double real)
 {
     char text[VALUE_REAL_TEXT];
     value_format_real(text, real);
-    fputs_unlocked(text, out);
+    buffer_string(out, text);
 }
 
 /* As printf would, which takes longer than the rest of the row. */
-static void write_count(FILE *out, int64_t count)
+static void put_count(struct buffer *out, int64_t count)
 {
     char text[24], *at = text + sizeof text;
     uint64_t rest = count < 0 ? -(uint64_t)count : (uint64_t)count;
@@ -145,135 +145,127 @@ static void write_count(FILE *out, int64_t count)
     while (rest /= 10);
     if (count < 0)
         *--at = '-';
-    fwrite_unlocked(at, 1, (size_t)(text + sizeof text - at), out);
+    buffer_put(out, at, (size_t)(text + sizeof text - at));
 }
 
-static void put_item(FILE *out, const union item *item, enum field_type type)
+static void put_item(struct buffer *out, const union item *item, enum field_type type)
 {
     if (type == FIELD_REALS)
         put_real(out, item->real);
     else if (type == FIELD_COUNTS)
-        write_count(out, item->count);
+        put_count(out, item->count);
     else
-        value_write_text(item->text, strlen(item->text), out);
+        value_put_text(item->text, strlen(item->text), out);
 }
 
-static void put_list(FILE *out, int level, const struct items *items, enum field_type type)
+static void put_list(struct buffer *out, int level, const struct items *items, enum field_type type)
 {
-    putc_unlocked('[', out);
+    buffer_char(out, '[');
     for (size_t i = 0; i < items->count; i++) {
         if (i)
-            putc_unlocked(',', out);
+            buffer_char(out, ',');
         new_line(out, level + 1);
         put_item(out, &items->list[i], type);
     }
     if (items->count)
         new_line(out, level);
-    putc_unlocked(']', out);
+    buffer_char(out, ']');
 }
 
-static void write_cell(FILE *out, int level, const struct cell *cell, enum field_type type)
+/* JSON from a file, whose lines are those of another level. */
+static void put_other(struct buffer *out, int level, const char *json)
+{
+    char *text = value_laid_out(json, level, &(size_t){0});
+    buffer_string(out, text);
+    free(text);
+}
+
+static void put_cell(struct buffer *out, int level, const struct cell *cell, enum field_type type)
 {
     if (cell->state == CELL_NULL)
-        fputs_unlocked("null", out);
+        buffer_string(out, "null");
     else if (cell->state == CELL_OTHER)
-        value_lay_out(cell->text, 1, level, out);
+        put_other(out, level, cell->text);
     else if (type == FIELD_TEXT)
-        value_write_text(cell->text, strlen(cell->text), out);
+        value_put_text(cell->text, strlen(cell->text), out);
     else if (type == FIELD_COUNT)
-        write_count(out, cell->count);
+        put_count(out, cell->count);
     else if (type == FIELD_REAL)
         put_real(out, cell->real);
     else
         put_list(out, level, &cell->items, type);
 }
 
-static void write_name(FILE *out, int level, bool first, const char *name, size_t length)
+/* Begins a member: the first of its object follows the bracket. */
+static void put_name(struct buffer *out, int level, const char *name, size_t length)
 {
-    if (!first)
-        putc_unlocked(',', out);
+    if (out->text[out->size - 1] != '{')
+        buffer_char(out, ',');
     new_line(out, level);
-    value_write_text(name, length, out);
-    fputs_unlocked(": ", out);
+    value_put_text(name, length, out);
+    buffer_put(out, ": ", 2);
 }
 
-/* Whether field i is set and its path begins with `prefix`. */
-static bool is_set_below(const struct row *row, size_t i, const char *prefix, size_t length)
+static void close_object(struct buffer *out, int level)
 {
-    const struct field *f = &schema_fields[i];
-    bool possible = f->length > length && (length == 0 || f->path[length - 1] == '.'); /* for speed */
-    return possible && row->cells[i].state != CELL_UNSET && memcmp(f->path, prefix, length) == 0;
-}
-
-/* Whether no field before field i, from `start` on, is in the group whose prefix is the first bytes of its
- * path. */
-static bool opens_group(const struct row *row, size_t start, size_t i, size_t length)
-{
-    for (size_t j = i; j-- > start;)
-        if (is_set_below(row, j, schema_fields[i].path, length))
-            return false;
-    return true;
-}
-
-/*
- * Writes the set fields from `start` on whose paths begin with `prefix`, "step.time."; a group stands where
- * its first field does. Returns whether there are any.
- */
-static bool write_members(const struct row *row, FILE *out, int level, size_t start, const char *prefix,
-                          size_t length)
-{
-    bool first = true;
-    for (size_t i = start; i < schema_fields_count; i++) {
-        if (!is_set_below(row, i, prefix, length))
-            continue;
-        const char *name = schema_fields[i].path + length, *dot = strchr(name, '.');
-        size_t below = dot ? (size_t)(dot + 1 - schema_fields[i].path) : 0;
-        if (dot && !opens_group(row, start, i, below))
-            continue;
-        write_name(out, level, first, name, dot ? (size_t)(dot - name) : strlen(name));
-        first = false;
-        if (!dot) {
-            write_cell(out, level, &row->cells[i], schema_fields[i].type);
-            continue;
-        }
-        putc_unlocked('{', out);
-        write_members(row, out, level + 1, i, schema_fields[i].path, below);
+    if (out->text[out->size - 1] != '{')
         new_line(out, level);
-        putc_unlocked('}', out);
-    }
-    return !first;
+    buffer_char(out, '}');
 }
 
-static void write_reasons(const struct row *row, FILE *out, int level)
+/* The length of the group of a path without the last `length` bytes, with its dot; 0 if there is none. */
+static size_t group_length(const char *path, size_t length)
 {
-    putc_unlocked('{', out);
+    while (length > 0 && path[length - 1] != '.')
+        length--;
+    return length;
+}
+
+/* Writes the fields that are set; those of a group follow one another in the schema. */
+static void put_fields(const struct row *row, struct buffer *out, int level)
+{
+    const char *path = "";
+    size_t group = 0; /* the first bytes of `path`: the object that is open, "step.time." */
+    for (size_t i = 0; i < schema_fields_count; i++) {
+        const struct field *f = &schema_fields[i];
+        if (row->cells[i].state == CELL_UNSET)
+            continue;
+        for (; memcmp(path, f->path, group) != 0; group = group_length(path, group - 1))
+            close_object(out, --level);
+        path = f->path;
+        for (const char *dot; (dot = strchr(path + group, '.')); group = (size_t)(dot + 1 - path)) {
+            put_name(out, level++, path + group, (size_t)(dot - path) - group);
+            buffer_char(out, '{');
+        }
+        put_name(out, level, path + group, f->length - group);
+        put_cell(out, level, &row->cells[i], f->type);
+    }
+    for (; group > 0; group = group_length(path, group - 1))
+        close_object(out, --level);
+}
+
+static void put_reasons(const struct row *row, struct buffer *out, int level)
+{
+    buffer_char(out, '{');
     for (size_t i = 0; i < row->reason_count; i++) {
         const struct reason *r = &row->reasons[i];
-        write_name(out, level + 1, i == 0, r->path, r->length);
-        value_write_text(r->text, strlen(r->text), out);
+        put_name(out, level + 1, r->path, r->length);
+        value_put_text(r->text, strlen(r->text), out);
     }
-    if (row->reason_count)
-        new_line(out, level);
-    putc_unlocked('}', out);
+    close_object(out, level);
 }
 
 const char *row_json(const struct row *row)
 {
     enum { LEVEL = 3 }; /* of a row's members in a file */
+    struct buffer out = {0};
     if (row->json)
         return row->json;
-    char *json = NULL;
-    size_t size;
-    FILE *out = open_memstream(&json, &size);
-    if (!out)
-        no_memory();
-    putc_unlocked('{', out);
-    bool any = write_members(row, out, LEVEL, 0, "", 0);
-    write_name(out, LEVEL, !any, "reasons", strlen("reasons"));
-    write_reasons(row, out, LEVEL);
-    new_line(out, LEVEL - 1);
-    putc_unlocked('}', out);
-    if (fclose(out) != 0)
-        no_memory();
-    return ((struct row *)row)->json = json; /* rows are never defined const */
+    buffer_char(&out, '{');
+    put_fields(row, &out, LEVEL);
+    put_name(&out, LEVEL, "reasons", strlen("reasons"));
+    put_reasons(row, &out, LEVEL);
+    close_object(&out, LEVEL - 1);
+    buffer_char(&out, '\0');
+    return ((struct row *)row)->json = buffer_end(&out); /* rows are never defined const */
 }

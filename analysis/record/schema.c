@@ -49,9 +49,11 @@ const struct field *schema_find(const char *path)
 {
     size_t length = strlen(path);
     const unsigned char *end = lengths + sizeof lengths, *at = lengths;
-    for (; length < SCHEMA_PATH && (at = memchr(at, (int)length, (size_t)(end - at))); at++)
-        if (memcmp(schema_fields[at - lengths].path, path, length) == 0)
-            return &schema_fields[at - lengths];
+    for (; length < SCHEMA_PATH && (at = memchr(at, (int)length, (size_t)(end - at))); at++) {
+        const struct field *f = &schema_fields[at - lengths];
+        if (f->path[length / 2] == path[length / 2] && memcmp(f->path, path, length) == 0)
+            return f;
+    }
     return NULL;
 }
 
@@ -69,13 +71,22 @@ bool schema_is_under(const char *path, const char *group)
     return strncmp(path, group, length) == 0 && (path[length] == '\0' || path[length] == '.');
 }
 
+const struct field *schema_first(const char *path, size_t length)
+{
+    const struct field *f = schema_find(path);
+    if (f)
+        return f;
+    for (f = schema_fields; schema_has(f); f++)
+        if (field_is_under(f, path, length))
+            return f;
+    return NULL;
+}
+
 bool schema_is_group(const char *path)
 {
     size_t length = strlen(path);
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (field_is_under(&schema_fields[i], path, length))
-            return schema_fields[i].length > length;
-    return false;
+    const struct field *f = schema_first(path, length);
+    return f && f->length > length;
 }
 
 const char *field_type_name(enum field_type type)

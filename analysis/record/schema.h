@@ -39,7 +39,7 @@ struct head_field {
     const char *meaning;
 };
 
-extern const struct field schema_fields[];
+extern const struct field schema_fields[]; /* those of a group stand together */
 extern const size_t schema_fields_count;
 extern const struct field schema_retired[];
 extern const size_t schema_retired_count;
@@ -68,6 +68,15 @@ static inline bool field_is_under(const struct field *f, const char *group, size
     return f->length >= length && (f->path[length] == '\0' || f->path[length] == '.') &&
            memcmp(f->path, group, length) == 0;
 }
+
+/* Whether `f`, at or after the first field, is not past the last. */
+static inline bool schema_has(const struct field *f)
+{
+    return f < schema_fields + schema_fields_count;
+}
+
+/* The first field that `path`, of this length, is or contains; null if there is none. */
+const struct field *schema_first(const char *path, size_t length);
 
 /* "a text", "a 64-bit integer", ..., for messages. */
 const char *field_type_name(enum field_type type);

@@ -87,29 +87,31 @@ char *value_print(const struct value *v)
 }
 
 /* Writes a character that JSON escapes. */
-static void write_escape(unsigned char c, FILE *out)
+static void put_escape(unsigned char c, struct buffer *out)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", escaped[] = "\"\\bfnrt";
     const char *known = memchr(plain, c, sizeof plain - 1);
+    char code[8];
     if (known)
-        fprintf(out, "\\%c", escaped[known - plain]);
+        snprintf(code, sizeof code, "\\%c", escaped[known - plain]);
     else
-        fprintf(out, "\\u%04x", c);
+        snprintf(code, sizeof code, "\\u%04x", c);
+    buffer_string(out, code);
 }
 
-void value_write_text(const char *text, size_t length, FILE *out)
+void value_put_text(const char *text, size_t length, struct buffer *out)
 {
     const char *written = text, *end = text + length;
-    putc_unlocked('"', out);
+    buffer_char(out, '"');
     for (const char *at = text; at < end; at++) {
         if ((unsigned char)*at >= ' ' && *at != '"' && *at != '\\')
             continue;
-        fwrite_unlocked(written, 1, (size_t)(at - written), out);
-        write_escape((unsigned char)*at, out);
+        buffer_put(out, written, (size_t)(at - written));
+        put_escape((unsigned char)*at, out);
         written = at + 1;
     }
-    fwrite_unlocked(written, 1, (size_t)(end - written), out);
-    putc_unlocked('"', out);
+    buffer_put(out, written, (size_t)(end - written));
+    buffer_char(out, '"');
 }
 
 static void break_line(int indent, int depth, FILE *out)
@@ -157,6 +159,18 @@ void value_lay_out(const char *json, int indent, int depth, FILE *out)
         if (c == ':' && indent >= 0)
             putc_unlocked(' ', out);
     }
+}
+
+char *value_laid_out(const char *json, int depth, size_t *size)
+{
+    char *text;
+    FILE *out = open_memstream(&text, size);
+    if (!out)
+        abort();
+    value_lay_out(json, 1, depth, out);
+    if (fclose(out) != 0)
+        abort();
+    return text;
 }
 
 bool value_write_indented(const struct value *v, int indent, FILE *out)

@@ -2,6 +2,7 @@
 #ifndef GTMARK_ANALYSIS_VALUE_TEXT_H
 #define GTMARK_ANALYSIS_VALUE_TEXT_H
 
+#include "analysis/record/buffer.h"
 #include "analysis/record/scan.h"
 #include "analysis/record/value.h"
 
@@ -11,13 +12,16 @@
  */
 struct value *value_read(const char *text, size_t size, const char *array, struct scan *found, char *error);
 
-/* Writes a text of this length, which is UTF-8, in quotes, as cJSON does. */
-void value_write_text(const char *text, size_t length, FILE *out);
+/* Adds a text of this length, which is UTF-8, in quotes, as cJSON prints it. */
+void value_put_text(const char *text, size_t length, struct buffer *out);
 
 /*
  * Writes JSON of any layout with `indent` spaces per level, from level `depth` on for all lines but the
  * first; on one line if `indent` is negative.
  */
 void value_lay_out(const char *json, int indent, int depth, FILE *out);
+
+/* The same with one space per level, to be freed. */
+char *value_laid_out(const char *json, int depth, size_t *size);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "bench/cli/conflicts.h"
 #include "bench/cli/flags.h"
+#include "bench/machine/machine.h"
 
 /* `all` must outlive the result. */
 static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])
@@ -31,6 +32,7 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
 {
     *o = (struct options){
+        .cores = machine_cores(),
         .bench = b,
         .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
         .profile = b->whole,

@@ -119,7 +119,7 @@ struct config config_at(const struct options *o, int64_t index)
         if (takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
-    c.threads = machine_threads(c.threads);
+    c.threads = c.threads > 0 ? c.threads : o->cores;
     return c;
 }
 

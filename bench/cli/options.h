@@ -90,6 +90,7 @@ struct options {
     enum action action;
     struct axis_values axes[AXES];
     bool given[AXES]; /* on the command line */
+    int cores;        /* granted to the process, asked for once */
     struct device_choice device;
     bool cuda_graph; /* replay each program as one graph; the default on a GPU */
     bool launched;   /* not as a graph (--no-cuda-graph) */

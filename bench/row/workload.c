@@ -51,11 +51,13 @@ static bool is_interrupted(const void *context)
     return interrupt_signal() != 0;
 }
 
-/* Graphs are built on the host. */
-static struct workload workload_of(const struct options *o, const struct config *c)
+/* Graphs are built on the host. Planning reads those in files and builds no others. */
+static struct workload workload_of(const struct options *o, const struct config *c, bool planned)
 {
     struct workload w = {.options = o, .config = *c};
-    w.config.graph.limits = (struct graph_limits){(int64_t)options_host_memory(o), {is_interrupted, NULL}};
+    w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
+    if (!planned || graph_is_file(c->graph.family))
+        w.config.graph.limits.memory = (int64_t)options_host_memory(o);
     return w;
 }
 
@@ -77,14 +79,14 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
 {
-    *w = workload_of(o, c);
+    *w = workload_of(o, c, true);
     return make_batch(batch_shape, w, error);
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
                        struct message *error)
 {
-    *w = workload_of(o, c);
+    *w = workload_of(o, c, false);
     return make_batch(batch_generate, w, error);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "models/tape/tape_internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,20 +65,27 @@ static int larger_first(const void *a, const void *b)
     return x->storage - y->storage;
 }
 
-/*
- * The offset of the smallest sufficient gap between the placed storages (ordered by offset) whose lifetimes
- * overlap. Without branches that depend on the lifetimes, since no processor can predict them.
- */
-static int64_t smallest_gap(const struct life *l, const struct life *placed, int count, bool reuse)
+/* Those of `placed` whose lifetimes overlap, found without branches, since no processor can predict them. */
+static int overlapping(const struct life **found, const struct life *l, struct life *const *placed, int count,
+                       bool reuse)
+{
+    int first = reuse ? l->first : 0, last = reuse ? l->last : INT_MAX, n = 0;
+    for (int i = 0; i < count; i++) {
+        found[n] = placed[i];
+        n += (placed[i]->last >= first) & (placed[i]->first <= last);
+    }
+    return n;
+}
+
+/* The offset of the smallest sufficient gap between these storages, ordered by offset. */
+static int64_t smallest_gap(const struct life *l, const struct life *const *others, int count)
 {
     int64_t end = 0, best = -1, best_size = INT64_MAX;
-    for (const struct life *p = placed; p < placed + count; p++) {
-        bool apart = reuse & ((p->last < l->first) | (l->last < p->first));
-        int64_t gap = p->offset - end;
-        if (!apart & (gap >= l->bytes) & (gap < best_size))
+    for (int i = 0; i < count; i++) {
+        int64_t gap = others[i]->offset - end;
+        if ((gap >= l->bytes) & (gap < best_size))
             best = end, best_size = gap;
-        int64_t after = apart ? 0 : p->end;
-        end = after > end ? after : end;
+        end = others[i]->end > end ? others[i]->end : end;
     }
     return best >= 0 ? best : end;
 }
@@ -85,8 +93,9 @@ static int64_t smallest_gap(const struct life *l, const struct life *placed, int
 /* Places the dynamic storages starting at `base` and returns the end of the arena. */
 static int64_t place(struct tape *t, struct life *lives, int64_t base)
 {
-    struct life **order = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *order);
-    struct life *placed = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *placed);
+    size_t room = (size_t)t->storage_count * sizeof(struct life *);
+    struct life **order = arena_alloc(t->metadata, room), **placed = arena_alloc(t->metadata, room);
+    const struct life **found = arena_alloc(t->metadata, room);
     int count = 0;
     for (int i = 1; i < t->storage_count; i++)
         if (lives[i].first >= 0)
@@ -96,14 +105,14 @@ static int64_t place(struct tape *t, struct life *lives, int64_t base)
     int64_t end = 0;
     for (int n = 0; n < count; n++) {
         struct life *l = order[n];
-        l->offset = smallest_gap(l, placed, n, !t->config.no_reuse);
+        l->offset = smallest_gap(l, found, overlapping(found, l, placed, n, !t->config.no_reuse));
         l->end = add_bytes(l->offset, l->bytes);
         t->storages[l->storage].offset = add_bytes(base, l->offset);
         int at = n;
-        while (at > 0 && placed[at - 1].offset > l->offset)
+        while (at > 0 && placed[at - 1]->offset > l->offset)
             at--;
         memmove(placed + at + 1, placed + at, (size_t)(n - at) * sizeof *placed);
-        placed[at] = *l;
+        placed[at] = l;
         end = l->end > end ? l->end : end;
     }
     return add_bytes(base, end);
