@@ -209,10 +209,7 @@ static void test_refusals(void **state)
         refuses(*state, "", MORE("--dropout", bad[i]), names, "0.99");
     }
     refuses(*state, "--phase forward --dropout 0,0.1", NULL, "--dropout 0.1", "--phase step");
-    refuses(*state, "--attention sparse --attention-dropout 0.1", NULL, "--attention sparse",
-            "--attention dense or unfused");
-    refuses(*state, "--model gin --attention-dropout 0.1", NULL, "--attention none",
-            "--attention dense or unfused");
+    refuses(*state, "--model gin --attention-dropout 0.1", NULL, "--attention none", "needs attention");
 }
 
 int main(void)

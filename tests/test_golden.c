@@ -493,6 +493,7 @@ int main(void)
          {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
         {"gps_dropout",
          {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
+        {"sparse_dropout", {.attention = ATTENTION_SPARSE, .attention_dropout = 0.3}},
         {"gps_performer", {.attention = ATTENTION_PERFORMER, .mpnn = MPNN_GIN}},
     };
     enum { LAYERS = sizeof layers / sizeof *layers, MODELS = sizeof wholes / sizeof *wholes };

@@ -31,6 +31,8 @@ static const struct subject mixed[] = {
     {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
     {"gps, dropout",
      {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.1, .attention_dropout = 0.2}},
+    {"gps_sparse, dropout",
+     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .dropout = 0.1, .attention_dropout = 0.2}},
     {"gps performer", {.attention = ATTENTION_PERFORMER, .mpnn = MPNN_GIN}},
     {"gps, gcn", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GCN}},
     {"gps, gatv2, nodes", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GATV2, .task = TASK_NODE}},

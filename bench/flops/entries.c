@@ -81,6 +81,9 @@ static bool depends_on_values(const struct entry *e)
         return !scores_are_small(a->attention.q, a->attention.k, a->attention.heads);
     if (e->op == OP_sparse_attention)
         return !scores_are_small(a->sparse_attention.q, a->sparse_attention.k, a->sparse_attention.heads);
+    if (e->op == OP_dropout_sparse_attention)
+        return !scores_are_small(a->dropout_sparse_attention.q, a->dropout_sparse_attention.k,
+                                 a->dropout_sparse_attention.heads);
     if (e->op == OP_gatv2) {
         struct edge_gatv2_args with = edge_gatv2_of(&a->gatv2);
         return !sums_are_small(&with);

@@ -4,6 +4,9 @@
  *
  *   y_i = sum exp(s_e) v_j / sum exp(s_e) (+ bias)    lse_i = log sum exp(s_e)    s_e: a score times `scale`
  *
+ * With dropout exp(s_e) in the first of these sums is an entry of an E x H matrix, of which `mask` keeps
+ * some.
+ *
  * Edges are processed a few dozen at a time, with the exponentials of all their heads side by side in
  * vectors. While all scores are within SAFE of zero, exponentials are computed directly; from the first
  * larger score on, a running maximum per head is subtracted, and sums are rescaled when it grows (Milakov and
@@ -14,7 +17,7 @@
 #define GTMARK_KERNELS_CPU_EDGE_SOFTMAX_H
 
 #include "kernels/cpu/edge_heads.h"
-#include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/mask.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +27,8 @@
 struct edge_softmax {
     struct edge_heads heads;
     struct mat y, lse;
-    const float *bias; /* a row; null: none */
+    const float *bias;       /* a row; null: none */
+    const struct mask *mask; /* null: none */
     float scale;
     float *parts;  /* scratch: two states per task, of its first and last piece */
     int64_t state; /* floats of a part's state */
@@ -144,9 +148,12 @@ static inline void edge_softmax_begin(const struct edge_softmax *s, struct edge_
         store4(r->state.top + k, (vec4){0});
 }
 
-/* Adds n edges, whose scores are in the workspace, to the current piece; `first`: they are its first. */
-static inline void edge_softmax_add(const struct edge_softmax *s, struct edge_work *r, int64_t n, bool first,
-                                    const struct edge_rows *values)
+/*
+ * Adds n edges, whose scores are in the workspace, to the current piece; `first`: they are its first. With
+ * dropout they are consecutive, from edge `at` on.
+ */
+static inline void edge_softmax_add(const struct edge_softmax *s, struct edge_work *r, int64_t at, int64_t n,
+                                    bool first, const struct edge_rows *values)
 {
     const struct edge_heads *h = &s->heads;
     if (!r->shifted)
@@ -154,6 +161,8 @@ static inline void edge_softmax_add(const struct edge_softmax *s, struct edge_wo
     if (r->shifted)
         edge_shift(s, r, n, first);
     edge_exponentials(n, h->heads, r->scores, s->scale, r->state.sum);
+    if (s->mask)
+        mask_in_place(*s->mask, at * h->heads, n * h->heads, r->scores);
     edge_weigh(h, r->scores, values, n, values, r->state.y);
 }
 

@@ -67,7 +67,7 @@ static void attend_piece(const struct attention *s, struct workspace *w, struct 
         if (mat_present(s->a->loop))
             sums = looped_sums(h, &list, s->a->l, s->a->c, s->a->loop, NULL, w->sums);
         edge_leaky_dots(h, leaky, &sums, list.count, r->products, r->scores);
-        edge_softmax_add(&s->softmax, r, list.count, first, &l);
+        edge_softmax_add(&s->softmax, r, 0, list.count, first, &l);
     }
     if (p.begins && p.ends)
         edge_softmax_end(&s->softmax, r, p.row, false);

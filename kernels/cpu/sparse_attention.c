@@ -6,6 +6,7 @@
  * with scale = (D / H)^-1/2, per head; without edges y = lse = 0. q, k, v, y: N x D, lse: N x H.
  */
 #include "kernels/cpu/edge_softmax.h"
+#include "kernels/dropped.h"
 
 #include <omp.h>
 
@@ -17,7 +18,7 @@ struct attention {
     int64_t per_thread;
 };
 
-static struct attention attention_of(const struct sparse_attention_args *a, int64_t *bytes)
+static struct attention layout_of(const struct sparse_attention_args *a, int64_t *bytes)
 {
     float scale = (float)(1 / sqrt((double)(a->q.cols / a->heads)));
     struct attention s = {.a = a,
@@ -42,7 +43,7 @@ static void attend_edges(const struct attention *s, struct edge_work *r, const f
     struct edge_rows k = edge_ends(h, &s->tasks, s->a->k, first, n, r->copies[0]);
     struct edge_rows v = edge_ends(h, &s->tasks, s->a->v, first, n, r->copies[1]);
     edge_dots(h, q, &k, n, &k, r->products, r->scores);
-    edge_softmax_add(&s->softmax, r, n, begins, &v);
+    edge_softmax_add(&s->softmax, r, first, n, begins, &v);
 }
 
 static void attend_piece(const struct attention *s, struct edge_work *r, struct edge_piece p, int64_t t)
@@ -68,11 +69,11 @@ static void attend_task(const struct attention *s, int64_t t, struct edge_work *
     }
 }
 
-void CPU(sparse_attention)(const void *args)
+static void attend_all(const struct sparse_attention_args *a, const struct mask *mask)
 {
-    const struct sparse_attention_args *a = args;
     int64_t bytes;
-    struct attention s = attention_of(a, &bytes);
+    struct attention s = layout_of(a, &bytes);
+    s.softmax.mask = mask;
     int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->q.cols, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
@@ -90,9 +91,28 @@ void CPU(sparse_attention)(const void *args)
     }
 }
 
+void CPU(sparse_attention)(const void *args)
+{
+    attend_all(args, NULL);
+}
+
+void CPU(dropout_sparse_attention)(const void *args)
+{
+    const struct dropout_sparse_attention_args *a = args;
+    struct sparse_attention_args plain = sparse_attention_of(a);
+    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
+    attend_all(&plain, &mask);
+}
+
 int64_t CPU(sparse_attention_scratch)(const void *args)
 {
     int64_t bytes;
-    attention_of(args, &bytes);
+    layout_of(args, &bytes);
     return bytes;
+}
+
+int64_t CPU(dropout_sparse_attention_scratch)(const void *args)
+{
+    struct sparse_attention_args plain = sparse_attention_of(args);
+    return CPU(sparse_attention_scratch)(&plain);
 }

@@ -7,10 +7,12 @@
  *
  * A pass over receivers computes dq, and delta for the next pass; a pass over senders computes dk and dv.
  * Both compute a row's two products with the rows at the other ends of its edges, and sums of those rows: p
- * and ds are computed twice, but nothing is stored per edge and each gradient is written by one task.
+ * and ds are computed twice, but nothing is stored per edge and each gradient is written by one task. Dropout
+ * replaces dy_i . v_j, and p_e in dv, as in kernels/ref/attention.c.
  */
 #include "kernels/cpu/edge_heads.h"
-#include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/mask.h"
+#include "kernels/dropped.h"
 
 #include <math.h>
 #include <omp.h>
@@ -31,6 +33,7 @@ struct edge_pass {
 struct gradients {
     const struct sparse_attention_backward_args *a;
     struct edge_heads heads;
+    const struct mask *mask; /* of dropout; null: none */
     struct edge_pass receive, send;
     float scale;
     float *softmax, *workspaces; /* scratch: lse and delta of every node, `padded` floats each; per thread */
@@ -148,6 +151,17 @@ static void softmax(int64_t n, float *restrict p, float *restrict dp, const floa
     }
 }
 
+/* Dropout of numbers per edge and head. */
+static void drop(const struct gradients *s, const struct edge_pass *w, int64_t first, int64_t n, float *x)
+{
+    const int32_t *number = s->a->adj.out_edge.data;
+    int64_t heads = s->heads.heads;
+    if (s->mask && !w->sends)
+        mask_in_place(*s->mask, first * heads, n * heads, x);
+    for (int64_t e = 0; e < n && s->mask && w->sends; e++)
+        mask_in_place(*s->mask, number[first + e] * heads, heads, x + e * heads);
+}
+
 static void edges_backward(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
                            const float *const own[2], int64_t first, int64_t n)
 {
@@ -157,11 +171,14 @@ static void edges_backward(const struct gradients *s, const struct edge_pass *w,
         other[m] = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
     edge_dots(h, own[0], &other[0], n, &other[0], r->products, r->p);
     edge_dots(h, own[1], &other[1], n, NULL, r->products, r->ds);
+    drop(s, w, first, n, r->ds);
     spread_softmax(s, w, r, first, n);
     softmax(n * h->heads, r->p, r->ds, r->lse, r->delta, s->scale);
     edge_weigh(h, r->ds, &other[0], n, &other[1], r->sum[0]);
-    if (w->sends)
-        edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);
+    if (!w->sends)
+        return;
+    drop(s, w, first, n, r->p);
+    edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);
 }
 
 static void piece_backward(const struct gradients *s, const struct edge_pass *w, const struct workspace *r,
@@ -223,11 +240,11 @@ static void run_pass(const struct gradients *s, const struct edge_pass *w, const
         join(s, w, t);
 }
 
-void CPU(sparse_attention_backward)(const void *args)
+static void backward(const struct sparse_attention_backward_args *a, const struct mask *mask)
 {
-    const struct sparse_attention_backward_args *a = args;
     int64_t bytes;
     struct gradients s = gradients_of(a, &bytes);
+    s.mask = mask;
     int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
 #pragma omp parallel num_threads(threads)
     {
@@ -238,9 +255,28 @@ void CPU(sparse_attention_backward)(const void *args)
     }
 }
 
+void CPU(sparse_attention_backward)(const void *args)
+{
+    backward(args, NULL);
+}
+
+void CPU(dropout_sparse_attention_backward)(const void *args)
+{
+    const struct dropout_sparse_attention_backward_args *a = args;
+    struct sparse_attention_backward_args plain = sparse_attention_backward_of(a);
+    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
+    backward(&plain, &mask);
+}
+
 int64_t CPU(sparse_attention_backward_scratch)(const void *args)
 {
     int64_t bytes;
     gradients_of(args, &bytes);
     return bytes;
+}
+
+int64_t CPU(dropout_sparse_attention_backward_scratch)(const void *args)
+{
+    struct sparse_attention_backward_args plain = sparse_attention_backward_of(args);
+    return CPU(sparse_attention_backward_scratch)(&plain);
 }

@@ -44,6 +44,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(attention_values_backward, "simd", f32, attention_values_backward),
     ROW_SCRATCH(sparse_attention, "simd", f32, sparse_attention),
     ROW_SCRATCH(sparse_attention_backward, "simd", f32, sparse_attention_backward),
+    ROW_SCRATCH(dropout_sparse_attention, "simd", f32, dropout_sparse_attention),
+    ROW_SCRATCH(dropout_sparse_attention_backward, "simd", f32, dropout_sparse_attention_backward),
     ROW(gcn_weights, "simd", f32, gcn_weights),
     ROW_SCRATCH(gcn_sum, "simd", f32, gcn_sum),
     ROW_SCRATCH(gcn_sum_backward, "simd", f32, gcn_sum_backward),

@@ -5,16 +5,26 @@
  *   s_e = q_i . k_j / sqrt(D / H)    p_e = exp(s_e) / sum exp(s_e)    y_i = sum p_e v_j     e: j -> i
  *
  * Sums are over the edges to i; several edges may come from the same j. Without edges y and lse are zero. The
- * largest score is subtracted before exp; lse_ih = log sum exp(s_e). Backward as in attention.c.
+ * largest score is subtracted before exp; lse_ih = log sum exp(s_e). Backward and dropout as in attention.c.
  */
+#include "kernels/dropped.h"
 #include "kernels/ref/loops.h"
+
+/* The mask of dropout; null: none. */
+static real dropped(const struct mask *mask, int64_t entry, real x)
+{
+    if (!mask)
+        return x;
+    real kept = x * R(mask->scale);
+    return mask_keeps(*mask, entry) ? kept : R(0);
+}
 
 static real edge_score(struct mat q, int64_t i, struct mat k, int64_t j)
 {
     return dot(q, i, k, j) * R(1 / sqrt((double)q.cols));
 }
 
-static void attend(const struct sparse_attention_args *a, int head, int64_t i)
+static void attend(const struct sparse_attention_args *a, const struct mask *mask, int head, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
@@ -34,7 +44,7 @@ static void attend(const struct sparse_attention_args *a, int head, int64_t i)
     for (int64_t e = edges.first; e < edges.end; e++) {
         real p = r_exp(AT(s, 0, e - edges.first) - top);
         sum += p;
-        add_scaled(y, i, p, v, edge_end(a->adj.col, e));
+        add_scaled(y, i, dropped(mask, e * a->heads + head, p), v, edge_end(a->adj.col, e));
     }
     if (!rows_any(edges))
         sum = R(1);
@@ -44,17 +54,29 @@ static void attend(const struct sparse_attention_args *a, int head, int64_t i)
         AT(a->lse, i, head) = top + r_log(sum);
 }
 
-REF(sparse_attention, a->adj.col.rows)
+static void attend_all(const struct sparse_attention_args *a, const struct mask *mask)
 {
     struct rows rows = rows_wanted(a->call, a->y);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = rows.first; i < rows.end; i++)
-            attend(a, head, i);
+            attend(a, mask, head, i);
+}
+
+REF(sparse_attention, a->adj.col.rows)
+{
+    attend_all(a, NULL);
+}
+
+REF(dropout_sparse_attention, a->adj.col.rows)
+{
+    struct sparse_attention_args plain = sparse_attention_of(a);
+    struct mask mask = mask_of(a->key, *double_at(a->schedule, 0), a->p);
+    attend_all(&plain, &mask);
 }
 
 /* The edges to i in one head; only those that contribute to a requested row. */
-static void attend_backward(const struct sparse_attention_backward_args *a, int head, struct rows wanted,
-                            int64_t i)
+static void attend_backward(const struct sparse_attention_backward_args *a, const struct mask *mask, int head,
+                            struct rows wanted, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
@@ -69,22 +91,35 @@ static void attend_backward(const struct sparse_attention_backward_args *a, int 
         if (!rows_has(wanted, i) && !rows_has(wanted, j))
             continue;
         real p = r_exp(edge_score(q, i, k, j) - AT(a->lse, i, head));
-        real ds = p * (dot(dy, i, v, j) - delta) * scale;
+        real dp = dropped(mask, e * a->heads + head, dot(dy, i, v, j));
+        real ds = p * (dp - delta) * scale;
         if (rows_has(wanted, i))
             add_scaled(dq, i, ds, k, j);
         if (rows_has(wanted, j)) {
             add_scaled(dk, j, ds, q, i);
-            add_scaled(dv, j, p, dy, i);
+            add_scaled(dv, j, dropped(mask, e * a->heads + head, p), dy, i);
         }
     }
 }
 
-REF(sparse_attention_backward, 0)
+static void attend_all_backward(const struct sparse_attention_backward_args *a, const struct mask *mask)
 {
     begin_sums(a->call, a->dq);
     begin_sums(a->call, a->dk);
     begin_sums(a->call, a->dv);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = 0; i < a->y.rows; i++)
-            attend_backward(a, head, rows_wanted(a->call, a->dq), i);
+            attend_backward(a, mask, head, rows_wanted(a->call, a->dq), i);
+}
+
+REF(sparse_attention_backward, 0)
+{
+    attend_all_backward(a, NULL);
+}
+
+REF(dropout_sparse_attention_backward, 0)
+{
+    struct sparse_attention_backward_args plain = sparse_attention_backward_of(a);
+    struct mask mask = mask_of(a->key, *double_at(a->schedule, 0), a->p);
+    attend_all_backward(&plain, &mask);
 }

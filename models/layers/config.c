@@ -82,8 +82,8 @@ const char *model_refuses(const struct model_config *c)
 {
     if (!c->attention && !c->mpnn)
         return "a layer needs attention or message passing";
-    if (c->attention_dropout > 0 && (c->attention == ATTENTION_SPARSE || !c->attention))
-        return "--attention-dropout needs --attention dense or unfused, or linear attention";
+    if (c->attention_dropout > 0 && !c->attention)
+        return "--attention-dropout needs attention";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
     bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2 ||
@@ -120,7 +120,7 @@ bool model_has_edge_state(const struct model_config *c)
 
 bool model_numbers_edges(const struct model_config *c)
 {
-    return model_has_edge_state(c);
+    return model_has_edge_state(c) || (c->attention == ATTENTION_SPARSE && c->attention_dropout > 0);
 }
 
 static int64_t linear_parameters(int64_t inputs, int64_t outputs)

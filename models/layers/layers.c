@@ -60,6 +60,10 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
 {
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
+    if (kind == ATTENTION_SPARSE && drop > 0 && tape_config(t)->training)
+        return op(t, dropout_sparse_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
+                  .adj = s->adj, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
+            ->y;
     if (kind == ATTENTION_SPARSE)
         return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
     if (kind == ATTENTION_DENSE && drop > 0 && tape_config(t)->training)

@@ -90,6 +90,13 @@ RULE(sparse_attention)
        .lse = a->lse, .adj = a->adj, .heads = a->heads);
 }
 
+RULE(dropout_sparse_attention)
+{
+    op(t, dropout_sparse_attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k),
+       .dv = grad_into(t, a->v), .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v,
+       .lse = a->lse, .schedule = a->schedule, .adj = a->adj, .key = a->key, .p = a->p, .heads = a->heads);
+}
+
 RULE(gcn_sum)
 {
     op(t, gcn_sum_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .w = a->w, .adj = a->adj);
@@ -261,6 +268,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(attention_softmax)
         APPLY(attention_values)
         APPLY(sparse_attention)
+        APPLY(dropout_sparse_attention)
         APPLY(gcn_sum)
         APPLY(gatv2)
         APPLY(edge_gatv2)

@@ -312,6 +312,7 @@ MODELS = {
     "gps_gatedgcn": replace(preset("gps", norm="batch", dropout=0.1), mpnn="gatedgcn"),
     "gps_sparse": preset("gps_sparse", norm="graph", pool="max"),
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
+    "sparse_dropout": preset("sparse_transformer", attention_dropout=0.3),
     "gps_performer": PERFORMER,
 }
 
