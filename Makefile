@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full report compare-gpus test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
+.PHONY: all install uninstall bench bench-full report compare-gpus compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
 all:
 
 ## Variables
@@ -289,6 +289,12 @@ report: $(BUILD)/report
 ##   compare-gpus the committed results of machines side by side: GPUs, where there are some
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare
+##   compare-torch presets against PyTorch Geometric: a table, and result files in results/local/torch;
+##                installs PyTorch in build/torch (several GB), or uses PYTHON=/venv/bin/python
+compare-torch: $(BUILD)/bench_node_scaling $(if $(PYTHON),,build/torch/installed)
+	@$(or $(PYTHON),build/torch/bin/python) tests/golden/compare_presets.py --rounds 7 --output results/local/torch
+build/torch/installed:
+	python3 -m venv $(@D) && $(@D)/bin/pip install --quiet numpy torch torch_geometric && touch $@
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\

@@ -10,6 +10,7 @@ All programs are made and compiled before the first round: rounds wait for an id
 """
 
 import argparse
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ import compare_torch as c  # first: it prepares the environment
 import torch
 import torch_model
 import torch_preset
+import torch_record
 
 CASES = ("zinc", "zinc:mpnn=gin", "cifar10", "cifar10:mpnn=gcn", "cifar10:mpnn=gatv2", "cifar10:mpnn=pna",
          "malnet:attention=performer-relu")
@@ -36,9 +38,13 @@ def arguments():
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")
+    p.add_argument("--output", type=Path, metavar="FOLDER",
+                   help="writes result files there, ours.json and one for each peer, for build/compare")
     p.add_argument("--bench", type=Path, default=c.ROOT / "build/bench_node_scaling")
     a = p.parse_args()
     a.device = "cpu"
+    if a.output:
+        a.output.mkdir(parents=True, exist_ok=True)
     return a
 
 
@@ -107,18 +113,22 @@ def peer_programs(args, kind, dumped):
 
 
 def rows(args, case, scratch):
-    """The lines of one case."""
+    """Prints the lines of one case; gtmark's last document, and a row of each contestant."""
     torch.compiler.reset()
-    found = check(args, case, scratch)
+    agree = check(args, case, scratch)
     axes, kinds = axes_of(case), args.programs.split(",")
     dumped = dump(args, axes, scratch)
     prepared = {kind: {"ours": c.Gtmark(args, kind, axes, scratch), **peer_programs(args, kind, dumped)}
                 for kind in kinds}
-    print(f"{case}: output and gradients agree to {found[0]:.0e} and {found[1]:.0e}", file=sys.stderr, flush=True)
+    print(f"{case}: output and gradients agree to {agree[0]:.0e} and {agree[1]:.0e}", file=sys.stderr, flush=True)
+    found, given = {}, {}
     for kind, contestants in prepared.items():
         rounds, tried = c.measure(contestants, args)
         print(c.line_of([case, kind], args.peers.split(","), rounds, tried), flush=True)
-    return prepared[kinds[-1]]["ours"].document
+        document = contestants["ours"].document
+        if rounds:
+            found[kind], given[kind] = rounds, document["rows"][0]
+    return document, {who: torch_record.row(given, who, found) for who in (contestants if found else ())}
 
 
 def main():
@@ -126,9 +136,14 @@ def main():
     torch.set_num_threads(args.threads)
     torch._dynamo.config.recompile_limit = 64  # for pyg-compile: sizes depend on data, so parts of layers are compiled
     c.heading(["case", "program"], args.peers.split(","))
+    kept = {}
     with tempfile.TemporaryDirectory() as scratch:
         for case in args.preset.split(","):
-            document = rows(args, case, scratch)
+            document, found = rows(args, case, scratch)
+            for who, row in found.items():
+                kept.setdefault(who, []).append(row)
+    for who, its in kept.items() if args.output else ():
+        torch_record.write(args.output / f"{who}.json", document, its, shlex.join(sys.argv))
     print(f"\n{args.threads} threads; above 1: gtmark is faster\n\n{c.versions(document)}")
 
 

@@ -84,12 +84,12 @@ class Gtmark:
         self.command = [*command(args, kind, axes), f"--device={args.device}",
                         *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
-        self.document, self.ping = {}, 0
+        self.document, self.ping, self.samples = {}, 0, []
 
     def median(self):
         self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
         found = self.document["rows"][0][self.kind]["time"]
-        self.ping = found["state"]["ping"] or 0
+        self.ping, self.samples = found["state"]["ping"] or 0, found["samples"]
         self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
         return found["median"]
 
@@ -122,11 +122,12 @@ class Torch:
     """Blocks of one peer program, in this process."""
 
     def __init__(self, run, args):
-        self.run, self.seconds, self.device = run, args.seconds, args.device
+        self.run, self.seconds, self.device, self.samples = run, args.seconds, args.device, []
         run()  # includes compilation, if any
 
     def median(self):
-        return torch_ops.median(self.run, self.seconds, self.device)
+        self.samples = torch_ops.block(self.run, self.seconds, self.device)
+        return statistics.median(self.samples)
 
 
 class Others:
@@ -171,7 +172,9 @@ def ratios_of(rounds, best):
 
 
 def measure(contestants, args):
-    """Medians of every contestant in every quiet round, with the ping of gtmark's block, and the rounds tried."""
+    """Medians and samples of every contestant in every quiet round, with the ping of gtmark's block, and the number of
+    rounds tried.
+    """
     for contestant in contestants.values():
         contestant.median()
     rounds, tried, until = [], 0, time.perf_counter() + args.patience
@@ -183,7 +186,8 @@ def measure(contestants, args):
         medians = {name: contestant.median() for name, contestant in contestants.items()}
         tried += 1
         if not on_cores or others.share() <= BUSY:
-            rounds.append({**medians, "ping": getattr(contestants["ours"], "ping", 0)})
+            samples = {name: getattr(contestant, "samples", []) for name, contestant in contestants.items()}
+            rounds.append({**medians, "ping": getattr(contestants["ours"], "ping", 0), "samples": samples})
             until += time.perf_counter() - start
     return rounds, tried
 

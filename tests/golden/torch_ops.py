@@ -1,6 +1,5 @@
 """Single operations in PyTorch, as the peers run them, outside a model."""
 
-import statistics
 import time
 from dataclasses import dataclass
 from typing import Callable
@@ -49,8 +48,8 @@ def timed_on_gpu(run: Callable[[], object]) -> float:
 TIMED = {"cpu": timed, "cuda": timed_on_gpu}
 
 
-def median(run: Callable[[], object], seconds: float, device: str = "cpu") -> float:
-    """The median of a block of runs of about this duration, after a warm-up."""
+def block(run: Callable[[], object], seconds: float, device: str = "cpu") -> list[float]:
+    """The times of a block of runs of about this duration, after a warm-up."""
     sample = TIMED[device]
     start = time.perf_counter()
     sample(run)
@@ -59,7 +58,7 @@ def median(run: Callable[[], object], seconds: float, device: str = "cpu") -> fl
     samples: list[float] = []
     while len(samples) < FEWEST or (sum(samples) < seconds and len(samples) < MOST):
         samples.append(sample(run))
-    return statistics.median(samples)
+    return samples
 
 
 # --- the operations: for a shape and a graph, the input's columns and each peer's function
