@@ -76,10 +76,14 @@ static inline void edge_sums_join(const struct edge_sums *s, int64_t t)
     }
 }
 
-/* By the threads of a parallel region, which wait for one another at the end. */
+/*
+ * By the threads of a parallel region, which wait for one another at the end. Tasks have about the same
+ * number of edges and are not scheduled dynamically: the rows of a thread are then those of other ops, in its
+ * own cache.
+ */
 static inline void edge_sums_run(const struct edge_sums *s)
 {
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t t = 0; t < s->tasks.count; t++)
         edge_sums_task(s, t);
 #pragma omp for schedule(static)

@@ -95,7 +95,7 @@ static void attend_all(const struct edge_gatv2_args *a)
     {
         struct workspace work = {0};
         lay_out(&s, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
         for (int64_t t = 0; t < s.tasks.count; t++)
             attend_task(&s, t, &work);
 #pragma omp for schedule(static) nowait

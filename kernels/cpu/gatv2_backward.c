@@ -271,7 +271,7 @@ static void join(const struct gradients *s, const struct edge_pass *w, int64_t t
 
 static void run_pass(const struct gradients *s, const struct edge_pass *w, const struct workspace *r)
 {
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t t = 0; t < w->tasks.count; t++)
         task_backward(s, w, t, r);
 #pragma omp for schedule(static) nowait

@@ -108,6 +108,7 @@ static void run_few_rows(const struct layer *l, int threads)
     }
 }
 
+/* Each thread has consecutive rows, as in the ops before and after: operands stay in its own cache. */
 static void run_blocks(const struct layer *l, int threads)
 {
     int64_t n = l->a->y.rows, m = l->a->y.cols;
@@ -118,9 +119,9 @@ static void run_blocks(const struct layer *l, int threads)
             for (int64_t j = 0; j < m; j += GEMM_COLS)
                 pack(l, j, min_of(GEMM_COLS, m - j));
         }
-#pragma omp for collapse(2) schedule(dynamic) nowait
-        for (int64_t j = 0; j < m; j += l->grid.cols)
-            for (int64_t i = 0; i < n; i += l->grid.rows)
+#pragma omp for collapse(2) schedule(static) nowait
+        for (int64_t i = 0; i < n; i += l->grid.rows)
+            for (int64_t j = 0; j < m; j += l->grid.cols)
                 block(l, i, min_of(l->grid.rows, n - i), j, min_of(l->grid.cols, m - j));
     }
 }

@@ -193,13 +193,13 @@ static void run(const struct linear_backward_args *a, bool blas)
                                       row_of(dz, i));
             }
             if (dx) {
-#pragma omp for collapse(2) schedule(dynamic) nowait
-                for (int64_t j = 0; j < d; j += l.grid.cols)
-                    for (int64_t i = 0; i < dz.rows; i += l.grid.rows)
+#pragma omp for collapse(2) schedule(static) nowait
+                for (int64_t i = 0; i < dz.rows; i += l.grid.rows)
+                    for (int64_t j = 0; j < d; j += l.grid.cols)
                         dx_block(&l, dz, first, i, j);
             }
             if (dw) {
-#pragma omp for collapse(3) schedule(dynamic)
+#pragma omp for collapse(3) schedule(static)
                 for (int part = 0; part < l.parts; part++)
                     for (int64_t i = 0; i < m; i += l.dw_rows)
                         for (int64_t j = 0; j < d; j += DW_COLS)

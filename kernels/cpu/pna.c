@@ -197,7 +197,7 @@ INLINE void reduce_all(const struct reduce *r,
                        void (*finish)(const void *context, int64_t i, struct reduced from),
                        const void *context)
 {
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(static)
     for (int64_t t = 0; t < r->tasks.count; t++) {
         struct edge_piece next = edge_first(&r->tasks, t + 1), p = edge_first(&r->tasks, t);
         for (; edge_before(p, next); p = edge_next(&r->tasks, p)) {
