@@ -17,11 +17,11 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #define SAFE 43.0f /* 2^43 can be summed over any number of keys, and 2^-43 is not denormal */
@@ -38,7 +38,8 @@ struct head_layout {
     float *lengths;          /* H x blocks: the largest |k|^2 in each block */
     const struct mask *mask; /* of dropout; null: none */
     int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
-    char *workspaces;        /* per thread, `per_thread` bytes apart */
+    struct task_queue *queues;
+    char *workspaces; /* per thread, `per_thread` bytes apart */
     int64_t per_thread;
 };
 
@@ -77,10 +78,12 @@ static float longest(const struct head_layout *s, int64_t rows, const float *x, 
     return most;
 }
 
-static void pack(const struct head_layout *s, int64_t number, int64_t h)
+static void pack(const struct head_layout *s, int64_t task)
 {
     const struct attention_args *a = s->a;
-    struct block b = block_at(a->graphs, KEYS, number);
+    struct head_block its = head_block_at(a->graphs, KEYS, a->heads, task);
+    struct block b = block_at(a->graphs, KEYS, its.number);
+    int64_t h = its.head;
     int64_t at = packed_at(s, b.graph, h), before = b.first - graph_first(a->graphs, b.graph);
     const float *k = row_of(a->k, b.first) + h * s->dh;
     float *keys = s->keys + at + before * s->dh;
@@ -88,7 +91,7 @@ static void pack(const struct head_layout *s, int64_t number, int64_t h)
     gemm_scale(gemm_packed_size(s->dh, b.rows), keys, s->scale);
     gemm_pack(b.rows, s->dh, gemm_in(row_of(a->v, b.first) + h * s->dh, a->v.ld),
               s->values + at + before * s->width);
-    s->lengths[h * s->blocks + number] = longest(s, b.rows, k, a->k.ld);
+    s->lengths[h * s->blocks + its.number] = longest(s, b.rows, k, a->k.ld);
 }
 
 /* Whether all scores of a block of queries are within SAFE of zero. */
@@ -150,10 +153,12 @@ static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t
         mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
 }
 
-static void attend(const struct head_layout *s, int64_t number, int64_t h, struct workspace *work)
+static void attend(const struct head_layout *s, int64_t task, struct workspace *work)
 {
     const struct attention_args *a = s->a;
-    struct block b = block_at(a->graphs, QUERIES, number);
+    struct head_block its = head_block_at(a->graphs, QUERIES, a->heads, task);
+    struct block b = block_at(a->graphs, QUERIES, its.number);
+    int64_t h = its.head;
     int64_t n = b.rows > 0 ? graph_size(a->graphs, b.graph) : 0, at = packed_at(s, b.graph, h);
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
     bool online = !safe(s, b, h), stored = online || mat_present(s->weight);
@@ -185,20 +190,22 @@ static struct head_layout heads_of(const struct attention_args *a, const struct 
     char *at = a->call.scratch;
     int64_t pairs = mask ? round_up(graph_count(a->graphs) * 8, 64) : 0;
     s.per_thread = (int64_t)sizeof(struct workspace) + float_bytes(QUERIES * dh) + THREAD_GAP;
-    *bytes = 2 * packed + lengths + pairs + a->call.threads * s.per_thread;
+    int64_t queues = a->call.threads * (int64_t)sizeof(struct task_queue);
+    *bytes = 2 * packed + lengths + pairs + queues + a->call.threads * s.per_thread;
     if (at) {
         s.keys = (float *)at;
         s.values = (float *)(at + packed);
         s.lengths = (float *)(at + 2 * packed);
         s.pairs = (int64_t *)(at + 2 * packed + lengths);
-        s.workspaces = at + 2 * packed + lengths + pairs;
+        s.queues = (struct task_queue *)(at + 2 * packed + lengths + pairs);
+        s.workspaces = at + 2 * packed + lengths + pairs + queues;
     }
     return s;
 }
 
 static void attend_all(const struct attention_args *a, struct mat weight, const struct mask *mask)
 {
-    int64_t bytes, n = a->q.rows;
+    int64_t bytes, tasks = block_count(a->graphs, a->q.rows, QUERIES) * a->heads;
     struct head_layout s = heads_of(a, mask, &bytes);
     s.weight = weight;
     if (mask)
@@ -207,14 +214,12 @@ static void attend_all(const struct attention_args *a, struct mat weight, const 
 #pragma omp parallel num_threads(threads)
     {
         struct workspace *work = (void *)(s.workspaces + omp_get_thread_num() * s.per_thread);
-#pragma omp for collapse(2) schedule(static)
-        for (int h = 0; h < a->heads; h++)
-            for (int64_t b = 0; b < s.blocks; b++)
-                pack(&s, b, h);
-#pragma omp for collapse(2) schedule(dynamic) nowait
-        for (int h = 0; h < a->heads; h++)
-            for (int64_t b = 0; b < block_count(a->graphs, n, QUERIES); b++)
-                attend(&s, b, h, work);
+        tasks_begin(s.queues, tasks);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < s.blocks * a->heads; i++)
+            pack(&s, i);
+        for (struct task t = {0}; task_next(s.queues, tasks, &t);)
+            attend(&s, t.number, work);
     }
 }
 

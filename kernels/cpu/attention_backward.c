@@ -17,11 +17,11 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 enum {
@@ -39,8 +39,9 @@ struct head_layout {
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
     float scale, *lse, *delta, *dq_parts, *workspaces; /* scratch: H x rows, parts of N x D; per thread */
     int64_t per_thread;                                /* floats of a thread */
-    const struct mask *mask;                           /* of dropout; null: none */
-    int64_t *pairs;                                    /* with dropout: the pairs of the graphs before each */
+    struct task_queue *queues;
+    const struct mask *mask; /* of dropout; null: none */
+    int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
 };
 
 /* Scratch of a thread. */
@@ -82,6 +83,8 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += float_bytes(sizes[i]);
     }
+    s.queues = a->call.scratch ? (struct task_queue *)(void *)((char *)a->call.scratch + *bytes) : NULL;
+    *bytes += a->call.threads * (int64_t)sizeof(struct task_queue);
     if (mask) {
         s.pairs = a->call.scratch ? (int64_t *)(void *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += graph_count(a->graphs) * 8;
@@ -194,9 +197,10 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     put(a->dv, first, column, keys, s->dh, r->dv, s->width);
 }
 
-static void part(const struct head_layout *s, int64_t g, int64_t h, int p, float *work)
+static void part(const struct head_layout *s, int64_t task, float *work)
 {
     const struct attention_backward_args *a = s->a;
+    int64_t p = task % s->parts, h = task / s->parts % a->heads, g = task / s->parts / a->heads;
     struct workspace r;
     lay_out(s->width, work, &r);
     struct mat dq = a->dq;
@@ -219,20 +223,20 @@ static void attend_backward(const struct attention_backward_args *a, struct mat 
     int64_t bytes, n = a->q.rows, d = a->q.cols;
     struct head_layout s = heads_of(a, mask, &bytes);
     s.weight = weight;
+    int64_t tasks = graph_count(a->graphs) * a->heads * s.parts;
     if (mask)
         begin_pairs(a->graphs, s.pairs);
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
+        tasks_begin(s.queues, tasks);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < n; i++)
             delta_row(&s, i);
-#pragma omp for collapse(3) schedule(dynamic)
-        for (int64_t g = 0; g < graph_count(a->graphs); g++)
-            for (int h = 0; h < a->heads; h++)
-                for (int p = 0; p < s.parts; p++)
-                    part(&s, g, h, p, s.workspaces + omp_get_thread_num() * s.per_thread);
+        for (struct task t = {0}; task_next(s.queues, tasks, &t);)
+            part(&s, t.number, s.workspaces + omp_get_thread_num() * s.per_thread);
         if (s.parts > 1) {
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
             for (int64_t i = 0; i < n; i++)
                 add_accumulators(d, row_of(a->dq, i), a->dq.acc, s.dq_parts + i * d, s.parts, n * d);

@@ -39,6 +39,21 @@ static inline struct block block_at(struct offsets graphs, int64_t size, int64_t
     return (struct block){low, first, max_of(0, min_of(size, graph_first(graphs, low + 1) - first))};
 }
 
+/*
+ * Task i of one per head and block: graph by graph, and within each head by head, so that adjacent tasks have
+ * the same keys.
+ */
+struct head_block {
+    int64_t number, head;
+};
+
+static inline struct head_block head_block_at(struct offsets graphs, int64_t size, int64_t heads, int64_t i)
+{
+    int64_t g = block_at(graphs, size, i / heads).graph, first = block_first(graphs, size, g);
+    int64_t blocks = block_first(graphs, size, g + 1) - first, rest = i - first * heads;
+    return (struct head_block){first + rest % blocks, rest / blocks};
+}
+
 /* pairs[g] = the pairs of the graphs before g, in rows of an H x P matrix (kernels/ops.def). */
 static inline void begin_pairs(struct offsets graphs, int64_t *pairs)
 {
