@@ -73,8 +73,8 @@ $(BUILD)/probed: tests/machine.sh $(look_again)
 	    REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
 	@touch $@
 
-# Objects. kernels/ref is compiled as float, as double and as the C++ counting type; kernels/cpu for each instruction
-# set; all else once. FILE.WAY.o is FILE.c compiled that way.
+# Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
+# double, kernels/cpu for each instruction set; all else once. FILE.WAY.o is FILE.c compiled that way.
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
@@ -83,12 +83,13 @@ fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
 replays := $(if $(san),,$(fuzz:tests/fuzz_%=$(BUILD)/tests/replay_%))
 fuzzers := $(if $(and $(FUZZER),$(san),$(filter clang,$(notdir $(lastword $(CC))))),$(fuzz:%=$(BUILD)/%))
 helpers := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tests/test_% tests/dump_% tests/fuzz_%,$(wildcard tests/*.c)))
-once    := $(foreach room,kernels kernels/oracle graphs models/* analysis/* bench/*,\
+once    := $(foreach room,kernels graphs models/* analysis/* bench/*,\
              $(filter-out bench/base/build.c,$(wildcard $(room)/*.c)))
 # Not in the library: each commit changes it.
 version := $(OBJ)/bench/base/build.o
 objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/database/%),$(once)) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
+             $(foreach way,f32 f64,$(patsubst %.c,%.$(way).c,$(wildcard kernels/oracle/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)

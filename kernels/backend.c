@@ -1,6 +1,8 @@
-/* The reference backends' tables, generated from ops.def, and the lookup through a chain of backends. */
+/* The tables of the reference backends, generated from ops.def, and of the oracle; the lookup in a chain of
+ * backends. */
 #include "kernels/backend.h"
 
+#include "kernels/oracle/oracle.h"
 #include "kernels/ref/ref.h"
 
 #include <math.h>
@@ -33,6 +35,26 @@ const struct backend backend_count = {
     .doc = "ref's loops over a type that only counts FLOPs",
     .kernels = count_kernels,
     .count = sizeof count_kernels / sizeof *count_kernels,
+};
+
+static const struct kernel oracle_kernels[] = {
+#if HAVE_CBLAS
+#define ROW(op, scratch_f32, scratch_f64)                                                                    \
+    {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL},                                       \
+        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL},
+#define ROW_PLAIN(op)   ROW(op, NULL, NULL)
+#define ROW_SCRATCH(op) ROW(op, oracle_##op##_scratch_f32, oracle_##op##_scratch_f64)
+    ORACLE_OPS(ROW_PLAIN, ROW_SCRATCH)
+#endif
+        {0},
+};
+
+const struct backend backend_oracle = {
+    .name = "oracle",
+    .doc = "products by CBLAS, the rest by the reference",
+    .kernels = oracle_kernels,
+    .count = sizeof oracle_kernels / sizeof *oracle_kernels - 1, /* without the empty row at the end */
+    .base = &backend_ref,
 };
 
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,

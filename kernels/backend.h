@@ -112,7 +112,8 @@ extern const struct backend backend_ref;
 extern const struct backend backend_count;
 int64_t ref_count_take(void);
 
-/* The reference in double, with its product-heavy ops on CBLAS, for checking whole steps. */
+/* The reference in double (F64) and float (F32), with its product-heavy ops on CBLAS, for checking whole
+ * steps. */
 extern const struct backend backend_oracle;
 
 /* OpenMP, CBLAS and SIMD, compiled for the best instruction set that this processor supports. */

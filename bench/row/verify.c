@@ -6,11 +6,8 @@
 
 #include "bench/machine/machine.h"
 
-/*
- * Approximate speeds: of the oracle on one core (BLAS in double; exp and erf from libm), and of ref, which
- * has scalar loops, in 16 runs.
- */
-static const double oracle_flops_per_second = 15e9, reference_flops_per_second = 5e8 / 16;
+/* Approximate speed of the oracle on one core (BLAS in double; exp and erf from libm). */
+static const double oracle_flops_per_second = 15e9;
 
 static void append_program(char *text, size_t size, const char *program, const char *what)
 {
@@ -18,16 +15,24 @@ static void append_program(char *text, size_t size, const char *program, const c
     snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "", program, what);
 }
 
-/* Lays out a recorded program; frees it, and returns none, if it would take too long or too much memory, or
- * the BLAS cannot be opened for it. */
-static struct recording affordable(const struct workload *w, struct recording r, double flops_per_second)
+/* Lays out a recorded program; frees it, and returns none, without the memory or the BLAS for it. */
+static struct recording laid_out(const struct workload *w, struct recording r)
 {
-    double most = w->options->check.budget * flops_per_second;
-    bool fits = tape_plan(r.tape)->arena <= machine_memory_free();
     struct outcome ignored;
-    if (fits && (double)tape_total(r.tape).flops <= most && workload_open_blas(w, r.tape, &ignored) &&
+    if (tape_plan(r.tape)->arena <= machine_memory_free() && workload_open_blas(w, r.tape, &ignored) &&
         tape_layout(r.tape))
         return r;
+    tape_free(r.tape);
+    return (struct recording){0};
+}
+
+/* The oracle; none if it would take too long, or without memory. */
+static struct recording affordable_oracle(const struct workload *w, enum program_kind kind)
+{
+    struct recording r = workload_record_oracle(w, kind, F64);
+    double most = w->options->check.budget * oracle_flops_per_second * w->config.threads;
+    if ((double)tape_total(r.tape).flops <= most)
+        return laid_out(w, r);
     tape_free(r.tape);
     return (struct recording){0};
 }
@@ -93,8 +98,8 @@ static bool is_comparable(const struct workload *w, enum program_kind kind, cons
     return whole && !in_tf32(r->tape);
 }
 
-/* Compares a whole program; if it is beyond its limits, once more with the error that float has, if that is
- * affordable. */
+/* Compares a whole program; if it is beyond its limits, once more with the error that float has, if there is
+ * memory. */
 static void compare_whole(struct check *c, const struct workload *w, enum program_kind kind,
                           struct recording *r, struct recording *oracle)
 {
@@ -102,7 +107,7 @@ static void compare_whole(struct check *c, const struct workload *w, enum progra
     check_whole(&once, r, oracle);
     struct recording rounded = {0};
     if (once.excess > 1)
-        rounded = affordable(w, workload_record_reference(w, kind), reference_flops_per_second);
+        rounded = laid_out(w, workload_record_oracle(w, kind, F32));
     bool measured = rounded.tape && check_whole_again(&again, r, oracle, &rounded);
     check_add(c, measured ? &again : &once);
     tape_free(rounded.tape);
@@ -115,7 +120,7 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
     bool trains = kind == PROGRAM_STEP;
     struct recording oracle = {0};
     if (is_comparable(w, kind, r))
-        oracle = affordable(w, workload_record_oracle(w, kind), oracle_flops_per_second * w->config.threads);
+        oracle = affordable_oracle(w, kind);
     if (oracle.tape) {
         tape_init(oracle.tape);
         compare_whole(&v->check, w, kind, r, &oracle);

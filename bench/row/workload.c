@@ -195,14 +195,9 @@ static struct recording record_kept(const struct workload *w, enum program_kind 
     return record_tape(&kept, kind, tape);
 }
 
-struct recording workload_record_oracle(const struct workload *w, enum program_kind kind)
+struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype)
 {
-    return record_kept(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = F64});
-}
-
-struct recording workload_record_reference(const struct workload *w, enum program_kind kind)
-{
-    return record_kept(w, kind, (struct tape_config){.backend = &backend_ref, .dtype = MODEL_DTYPE});
+    return record_kept(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = dtype});
 }
 
 /* Whether a device had memory for what was just done; if not, sets the outcome. */

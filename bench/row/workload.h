@@ -58,11 +58,8 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
  */
 struct recording workload_record(const struct workload *w, enum program_kind kind);
 
-/* The same for the oracle, in double and without checkpoints. */
-struct recording workload_record_oracle(const struct workload *w, enum program_kind kind);
-
-/* The same in float, with the kernels of the reference. */
-struct recording workload_record_reference(const struct workload *w, enum program_kind kind);
+/* The same for the oracle, in double (F64) or float (F32), and without checkpoints. */
+struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype);
 
 /*
  * The analytic FLOPs of a program whose batch has the same graphs and edges, but this many rows and pairs; -1

@@ -1,20 +1,18 @@
 /*
- * The product-heavy ops in double on CBLAS, for checking whole steps, for which ref's scalar loops would be
- * too slow. The mathematics is that of ref; nothing is packed, fused or recomputed for speed.
+ * Linear layers and dense attention on CBLAS. The mathematics is that of ref; nothing is packed, fused or
+ * recomputed for speed.
  *
  * A task is a block of rows of an output, or one head of one graph, so results do not depend on call.threads.
  */
-#include "kernels/backend.h"
-
 #if HAVE_CBLAS
-#include "kernels/dropped.h"
 #include "kernels/oracle/oracle.h"
+#include "kernels/dropped.h"
 
 #include <omp.h>
 
 enum { ROWS = 64 };
 
-static double activate(int act, double x)
+static real activate(int act, real x)
 {
     switch (act) {
     case ACT_GELU:
@@ -28,9 +26,9 @@ static double activate(int act, double x)
     }
 }
 
-static double activation_slope(int act, double x)
+static real activation_slope(int act, real x)
 {
-    double t;
+    real t;
     switch (act) {
     case ACT_GELU:
         return 0.5 * erfc(-x * M_SQRT1_2) + x * exp(-0.5 * x * x) / sqrt(2 * M_PI);
@@ -44,7 +42,7 @@ static double activation_slope(int act, double x)
     }
 }
 
-static void linear(const void *args)
+void ORACLE(linear)(const void *args)
 {
     const struct linear_args *a = args;
     int64_t n = a->y.rows, m = a->y.cols, d = a->x.cols;
@@ -55,7 +53,7 @@ static void linear(const void *args)
                 at(a->y, first), ld(a->y));
         for (int64_t i = first; i < first + rows; i++)
             for (int64_t j = 0; j < m; j++) {
-                double z = at(a->y, i)[j] + (mat_present(a->b) ? at(a->b, 0)[j] : 0);
+                real z = at(a->y, i)[j] + (mat_present(a->b) ? at(a->b, 0)[j] : 0);
                 if (mat_present(a->pre))
                     at(a->pre, i)[j] = z;
                 at(a->y, i)[j] = activate(a->act, z);
@@ -64,25 +62,25 @@ static void linear(const void *args)
 }
 
 /* Rows first .. of dw and db: sums over all rows of dz. */
-static void weight_rows(const struct linear_backward_args *a, const double *dz, int64_t first, int64_t rows)
+static void weight_rows(const struct linear_backward_args *a, const real *dz, int64_t first, int64_t rows)
 {
     int64_t n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
     if (mat_present(a->dw))
         product(true, false, rows, d, n, 1, dz + first, m, at(a->x, 0), ld(a->x), a->dw.acc, at(a->dw, first),
                 ld(a->dw));
     for (int64_t j = first; mat_present(a->db) && j < first + rows; j++) {
-        double sum = a->db.acc ? at(a->db, 0)[j] : 0;
+        real sum = a->db.acc ? at(a->db, 0)[j] : 0;
         for (int64_t i = 0; i < n; i++)
             sum += dz[i * m + j];
         at(a->db, 0)[j] = sum;
     }
 }
 
-static void linear_backward(const void *args)
+void ORACLE(linear_backward)(const void *args)
 {
     const struct linear_backward_args *a = args;
     int64_t n = a->dy.rows, m = a->dy.cols, d = a->x.cols;
-    double *dz = a->call.scratch;
+    real *dz = a->call.scratch;
 #pragma omp parallel num_threads(a->call.threads)
     {
 #pragma omp for schedule(static)
@@ -101,9 +99,9 @@ static void linear_backward(const void *args)
     }
 }
 
-static int64_t linear_backward_scratch(const void *args)
+int64_t ORACLE(linear_backward_scratch)(const void *args)
 {
-    return mat_size(((const struct linear_backward_args *)args)->dy) * (int64_t)sizeof(double);
+    return mat_size(((const struct linear_backward_args *)args)->dy) * (int64_t)sizeof(real);
 }
 
 /*
@@ -111,7 +109,7 @@ static int64_t linear_backward_scratch(const void *args)
  * queries are consecutive entries.
  */
 static void drop(const struct mask *mask, struct offsets graphs, int64_t g, int64_t h, int64_t first,
-                 int64_t rows, double *pairs)
+                 int64_t rows, real *pairs)
 {
     int64_t n = graph_size(graphs, g), entry = h * graphs.pairs + (first - graph_first(graphs, g)) * n;
     for (int64_t before = 0; before < g; before++)
@@ -121,11 +119,11 @@ static void drop(const struct mask *mask, struct offsets graphs, int64_t g, int6
 }
 
 static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t first, int64_t rows,
-                   const struct mask *mask, double *s)
+                   const struct mask *mask, real *s)
 {
     int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
             c = h * dh;
-    product(false, true, rows, n, dh, 1 / sqrt((double)dh), at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c,
+    product(false, true, rows, n, dh, 1 / sqrt((real)dh), at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c,
             ld(a->k), false, s, n);
     softmax(s, rows, n, mat_present(a->lse) ? at(a->lse, first) + h : NULL, a->lse.ld);
     drop(mask, a->graphs, g, h, first, rows, s);
@@ -138,52 +136,52 @@ static void attend_all(const struct attention_args *a, const struct mask *mask)
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
-            double *scores = (double *)a->call.scratch + omp_get_thread_num() * ROWS * a->q.rows;
+            real *scores = (real *)a->call.scratch + omp_get_thread_num() * ROWS * a->q.rows;
             int64_t end = graph_first(a->graphs, g + 1);
             for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
                 attend(a, g, h, i, min_of(ROWS, end - i), mask, scores);
         }
 }
 
-static void attention(const void *args)
+void ORACLE(attention)(const void *args)
 {
     attend_all(args, NULL);
 }
 
-static void dropout_attention(const void *args)
+void ORACLE(dropout_attention)(const void *args)
 {
     const struct dropout_attention_args *a = args;
     struct attention_args plain = attention_of(a);
-    struct mask mask = mask_of(a->key, at(a->schedule, 0)[0], a->p);
+    struct mask mask = mask_of(a->key, *(double *)a->schedule.data, a->p);
     attend_all(&plain, &mask);
 }
 
-static int64_t attention_scratch(const void *args)
+int64_t ORACLE(attention_scratch)(const void *args)
 {
     const struct attention_args *a = args;
-    return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
+    return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(real);
 }
 
-static int64_t dropout_attention_scratch(const void *args)
+int64_t ORACLE(dropout_attention_scratch)(const void *args)
 {
     struct attention_args plain = attention_of(args);
-    return attention_scratch(&plain);
+    return ORACLE(attention_scratch)(&plain);
 }
 
 /* Queries first .. of one head of graph g: s holds the scores, then p; t holds dy v', then ds. */
 static void attend_backward(const struct attention_backward_args *a, int64_t g, int64_t h, int64_t first,
-                            int64_t rows, const struct mask *mask, double *s, double *t)
+                            int64_t rows, const struct mask *mask, real *s, real *t)
 {
     int64_t at_g = graph_first(a->graphs, g), n = graph_size(a->graphs, g), dh = a->q.cols / a->heads,
             c = h * dh;
-    double scale = 1 / sqrt((double)dh);
+    real scale = 1 / sqrt((real)dh);
     product(false, true, rows, n, dh, scale, at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c, ld(a->k),
             false, s, n);
     product(false, true, rows, n, dh, 1, at(a->dy, first) + c, ld(a->dy), at(a->v, at_g) + c, ld(a->v), false,
             t, n);
     drop(mask, a->graphs, g, h, first, rows, t);
     for (int64_t i = 0; i < rows; i++) {
-        double lse = at(a->lse, first + i)[h], delta = 0;
+        real lse = at(a->lse, first + i)[h], delta = 0;
         for (int64_t k = c; k < c + dh; k++)
             delta += at(a->dy, first + i)[k] * at(a->y, first + i)[k];
         for (int64_t j = i * n; j < (i + 1) * n; j++) {
@@ -207,82 +205,35 @@ static void attend_all_backward(const struct attention_backward_args *a, const s
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
-            double *s = (double *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * n;
+            real *s = (real *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * n;
             int64_t end = graph_first(a->graphs, g + 1);
             for (int64_t i = graph_first(a->graphs, g); i < end; i += ROWS)
                 attend_backward(a, g, h, i, min_of(ROWS, end - i), mask, s, s + ROWS * n);
         }
 }
 
-static void attention_backward(const void *args)
+void ORACLE(attention_backward)(const void *args)
 {
     attend_all_backward(args, NULL);
 }
 
-static void dropout_attention_backward(const void *args)
+void ORACLE(dropout_attention_backward)(const void *args)
 {
     const struct dropout_attention_backward_args *a = args;
     struct attention_backward_args plain = attention_backward_of(a);
-    struct mask mask = mask_of(a->key, at(a->schedule, 0)[0], a->p);
+    struct mask mask = mask_of(a->key, *(double *)a->schedule.data, a->p);
     attend_all_backward(&plain, &mask);
 }
 
-static int64_t attention_backward_scratch(const void *args)
+int64_t ORACLE(attention_backward_scratch)(const void *args)
 {
     const struct attention_backward_args *a = args;
-    return 2 * a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(double);
+    return 2 * a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(real);
 }
 
-static int64_t dropout_attention_backward_scratch(const void *args)
+int64_t ORACLE(dropout_attention_backward_scratch)(const void *args)
 {
     struct attention_backward_args plain = attention_backward_of(args);
-    return attention_backward_scratch(&plain);
+    return ORACLE(attention_backward_scratch)(&plain);
 }
-
-#define ROW(op)                                                                                              \
-    {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, op, NULL, NULL                                                            \
-    }
-#define ROW_UNFUSED(op)                                                                                      \
-    {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, oracle_##op, NULL, NULL                                                   \
-    }
-#define ROW_PERFORMER(op)                                                                                    \
-    {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, oracle_##op, oracle_##op##_scratch, NULL                                  \
-    }
-#define ROW_SCRATCH(op)                                                                                      \
-    {                                                                                                        \
-        OP_##op, "blas", TYPE_f64, op, op##_scratch, NULL                                                    \
-    }
-
-static const struct kernel table[] = {
-    ROW(linear),
-    ROW_SCRATCH(linear_backward),
-    ROW_SCRATCH(attention),
-    ROW_SCRATCH(attention_backward),
-    ROW_SCRATCH(dropout_attention),
-    ROW_SCRATCH(dropout_attention_backward),
-    ROW_UNFUSED(attention_scores),
-    ROW_UNFUSED(attention_scores_backward),
-    ROW_UNFUSED(attention_softmax),
-    ROW_UNFUSED(attention_softmax_backward),
-    ROW_UNFUSED(attention_values),
-    ROW_UNFUSED(attention_values_backward),
-    ROW_PERFORMER(performer_keys),
-    ROW_PERFORMER(performer_keys_backward),
-    ROW_PERFORMER(performer_attention),
-    ROW_PERFORMER(performer_attention_backward),
-    {0},
-};
-#else
-static const struct kernel table[] = {{0}};
 #endif
-
-const struct backend backend_oracle = {
-    .name = "oracle",
-    .doc = "double: products by CBLAS, the rest by the reference",
-    .kernels = table,
-    .count = sizeof table / sizeof *table - 1, /* without the empty row at the end */
-    .base = &backend_ref,
-};

@@ -1,5 +1,5 @@
 /*
- * Linear attention (ref/performer.c) in double on CBLAS. A task is one head of one graph, ROWS rows at a
+ * Linear attention (ref/performer.c) on CBLAS. A task is one head of one graph, ROWS rows at a
  * time. Features e have no eps here, so that p = e + eps.
  */
 #if HAVE_CBLAS
@@ -14,7 +14,7 @@ enum { ROWS = 128 };
 struct part {
     int64_t first, n, row, column, m, c, graph, head;
     bool exponential;
-    double scale; /* of rows */
+    real scale; /* of rows */
     struct mat w;
 };
 
@@ -30,50 +30,50 @@ static struct part part_of(struct offsets graphs, int heads, struct mat w, int f
                          .graph = g,
                          .head = h,
                          .exponential = exponential,
-                         .scale = exponential ? pow((double)w.cols, -0.25) : 1,
+                         .scale = exponential ? pow((real)w.cols, -0.25) : 1,
                          .w = w};
 }
 
-static double *nodes_at(struct mat m, const struct part *p, int64_t i)
+static real *nodes_at(struct mat m, const struct part *p, int64_t i)
 {
     return at(m, p->first + i) + p->column;
 }
 
 /* u = z w' of some rows of q or k. */
-static void project(const struct part *p, int64_t rows, const double *x, int64_t ldx, double *u)
+static void project(const struct part *p, int64_t rows, const real *x, int64_t ldx, real *u)
 {
     product(false, true, rows, p->m, p->c, p->scale, x, ldx, at(p->w, 0), ld(p->w), false, u, p->m);
 }
 
-static double half_of(const struct part *p, const double *x)
+static real half_of(const struct part *p, const real *x)
 {
-    double squares = 0;
+    real squares = 0;
     for (int64_t k = 0; k < p->c; k++)
         squares += x[k] * x[k];
     return 0.5 * p->scale * p->scale * squares;
 }
 
-static double largest(int64_t n, const double *u)
+static real largest(int64_t n, const real *u)
 {
-    double most = u[0];
+    real most = u[0];
     for (int64_t f = 1; f < n; f++)
         most = fmax(most, u[f]);
     return most;
 }
 
-static void features_of(const struct part *p, double *u, double shift)
+static void features_of(const struct part *p, real *u, real shift)
 {
     for (int64_t f = 0; f < p->m; f++)
         u[f] = p->exponential ? exp(u[f] - shift) : fmax(u[f], 0);
 }
 
 /* dx (+)= (t w - z sum t) scale for one block of rows, with t the gradient of z w'. */
-static void put_gradient(const struct part *p, int64_t rows, const double *t, const double *x, int64_t ldx,
-                         double *dx, struct mat m)
+static void put_gradient(const struct part *p, int64_t rows, const real *t, const real *x, int64_t ldx,
+                         real *dx, struct mat m)
 {
     product(false, false, rows, p->c, p->m, p->scale, t, p->m, at(p->w, 0), ld(p->w), m.acc, dx, ld(m));
     for (int64_t i = 0; i < rows && p->exponential; i++) {
-        double sum = 0;
+        real sum = 0;
         for (int64_t f = 0; f < p->m; f++)
             sum += t[i * p->m + f];
         for (int64_t k = 0; k < p->c; k++)
@@ -81,22 +81,22 @@ static void put_gradient(const struct part *p, int64_t rows, const double *t, co
     }
 }
 
-static void sum_keys(const struct performer_keys_args *a, const struct part *p, double *u)
+static void sum_keys(const struct performer_keys_args *a, const struct part *p, real *u)
 {
-    double *s = at(a->s, p->row);
+    real *s = at(a->s, p->row);
     for (int64_t i = 0; i < p->n; i += ROWS) {
         int64_t rows = min_of(ROWS, p->n - i);
-        const double *k = nodes_at(a->k, p, i);
+        const real *k = nodes_at(a->k, p, i);
         project(p, rows, k, ld(a->k), u);
         for (int64_t r = 0; r < rows; r++) {
-            double *row = u + r * p->m;
+            real *row = u + r * p->m;
             for (int64_t f = 0; f < p->m; f++) {
-                double *top = at(a->top, p->row + f);
+                real *top = at(a->top, p->row + f);
                 *top = i + r == 0 ? row[f] : fmax(*top, row[f]);
             }
             features_of(p, row, half_of(p, k + r * ld(a->k)));
             for (int64_t f = 0; f < p->m; f++) {
-                double *l = at(a->l, p->row + f);
+                real *l = at(a->l, p->row + f);
                 *l = (i + r == 0 ? 0 : *l) + row[f];
             }
         }
@@ -105,36 +105,36 @@ static void sum_keys(const struct performer_keys_args *a, const struct part *p, 
     }
 }
 
-void oracle_performer_keys(const void *args)
+void ORACLE(performer_keys)(const void *args)
 {
     const struct performer_keys_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int64_t h = 0; h < a->heads; h++) {
             struct part p = part_of(a->graphs, a->heads, a->w, a->features, g, h);
-            sum_keys(a, &p, (double *)a->call.scratch + omp_get_thread_num() * ROWS * p.m);
+            sum_keys(a, &p, (real *)a->call.scratch + omp_get_thread_num() * ROWS * p.m);
         }
 }
 
-int64_t oracle_performer_keys_scratch(const void *args)
+int64_t ORACLE(performer_keys_scratch)(const void *args)
 {
     const struct performer_keys_args *a = args;
-    return a->call.threads * ROWS * a->w.rows * (int64_t)sizeof(double);
+    return a->call.threads * ROWS * a->w.rows * (int64_t)sizeof(real);
 }
 
-static void keys_backward(const struct performer_keys_backward_args *a, const struct part *p, double *u)
+static void keys_backward(const struct performer_keys_backward_args *a, const struct part *p, real *u)
 {
-    double *t = u + ROWS * p->m;
+    real *t = u + ROWS * p->m;
     for (int64_t i = 0; i < p->n; i += ROWS) {
         int64_t rows = min_of(ROWS, p->n - i);
-        const double *k = nodes_at(a->k, p, i);
+        const real *k = nodes_at(a->k, p, i);
         project(p, rows, k, ld(a->k), u);
         product(false, true, rows, p->m, p->c, 1, nodes_at(a->v, p, i), ld(a->v), at(a->ds, p->row),
                 ld(a->ds), false, t, p->m);
         for (int64_t r = 0; r < rows; r++) {
             features_of(p, u + r * p->m, half_of(p, k + r * ld(a->k)));
             for (int64_t f = 0; f < p->m; f++) {
-                double e = u[r * p->m + f], de = t[r * p->m + f] + *at(a->dl, p->row + f);
+                real e = u[r * p->m + f], de = t[r * p->m + f] + *at(a->dl, p->row + f);
                 t[r * p->m + f] = p->exponential ? de * e : e > 0 ? de : 0;
             }
         }
@@ -144,40 +144,40 @@ static void keys_backward(const struct performer_keys_backward_args *a, const st
     }
 }
 
-void oracle_performer_keys_backward(const void *args)
+void ORACLE(performer_keys_backward)(const void *args)
 {
     const struct performer_keys_backward_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int64_t h = 0; h < a->heads; h++) {
             struct part p = part_of(a->graphs, a->heads, a->w, a->features, g, h);
-            keys_backward(a, &p, (double *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * p.m);
+            keys_backward(a, &p, (real *)a->call.scratch + omp_get_thread_num() * 2 * ROWS * p.m);
         }
 }
 
-int64_t oracle_performer_keys_backward_scratch(const void *args)
+int64_t ORACLE(performer_keys_backward_scratch)(const void *args)
 {
     const struct performer_keys_backward_args *a = args;
-    return 2 * a->call.threads * ROWS * a->w.rows * (int64_t)sizeof(double);
+    return 2 * a->call.threads * ROWS * a->w.rows * (int64_t)sizeof(real);
 }
 
 /* Where a and b come from. */
 struct sums {
     struct mat s, l, top, sum;
-    double eps;
+    real eps;
 };
 
 /* a (M x C) and b (M); returns c. */
-static double gather(const struct part *p, const struct sums *from, double *a, double *b)
+static real gather(const struct part *p, const struct sums *from, real *a, real *b)
 {
-    double most = *at(from->top, p->row), c = 1;
-    const double *sum = at(from->sum, p->graph) + p->column;
+    real most = *at(from->top, p->row), c = 1;
+    const real *sum = at(from->sum, p->graph) + p->column;
     for (int64_t f = 1; f < p->m; f++)
         most = fmax(most, *at(from->top, p->row + f));
     if (p->exponential)
         c = exp(-most);
     for (int64_t f = 0; f < p->m; f++) {
-        b[f] = c * *at(from->l, p->row + f) + from->eps * (double)p->n;
+        b[f] = c * *at(from->l, p->row + f) + from->eps * (real)p->n;
         for (int64_t k = 0; k < p->c; k++)
             a[f * p->c + k] = c * at(from->s, p->row + f)[k] + from->eps * sum[k];
     }
@@ -185,10 +185,10 @@ static double gather(const struct part *p, const struct sums *from, double *a, d
 }
 
 /* The denominator of a row of p = phi(q), which replaces W z; and what is saved. */
-static double end_row(const struct performer_attention_args *a, const struct part *p, int64_t i, double *u,
-                      const double *b)
+static real end_row(const struct performer_attention_args *a, const struct part *p, int64_t i, real *u,
+                    const real *b)
 {
-    double peak = largest(p->m, u), den = 0, total = 0;
+    real peak = largest(p->m, u), den = 0, total = 0;
     features_of(p, u, peak + half_of(p, nodes_at(a->q, p, i)));
     for (int64_t f = 0; f < p->m; f++) {
         u[f] += a->eps;
@@ -196,21 +196,21 @@ static double end_row(const struct performer_attention_args *a, const struct par
         total += u[f];
     }
     const struct mat saved[] = {a->den, a->peak, a->total};
-    const double values[] = {den, peak, total};
+    const real values[] = {den, peak, total};
     for (int s = 0; s < 3; s++)
         if (mat_present(saved[s]))
             at(saved[s], p->first + i)[p->head] = values[s];
     return den;
 }
 
-static void attend(const struct performer_attention_args *a, const struct part *p, double *work)
+static void attend(const struct performer_attention_args *a, const struct part *p, real *work)
 {
-    double *keys = work, *b = keys + p->m * p->c, *u = b + p->m, *den = u + ROWS * p->m;
+    real *keys = work, *b = keys + p->m * p->c, *u = b + p->m, *den = u + ROWS * p->m;
     struct sums from = {a->s, a->l, a->top, a->sum, a->eps};
     gather(p, &from, keys, b);
     for (int64_t i = 0; i < p->n; i += ROWS) {
         int64_t rows = min_of(ROWS, p->n - i);
-        double *y = nodes_at(a->y, p, i);
+        real *y = nodes_at(a->y, p, i);
         project(p, rows, nodes_at(a->q, p, i), ld(a->q), u);
         for (int64_t r = 0; r < rows; r++)
             den[r] = end_row(a, p, i + r, u + r * p->m, b);
@@ -226,30 +226,30 @@ static int64_t attention_doubles(struct mat w, int features)
     return w.rows * (w.cols + 1) + ROWS * (features * w.rows + 2 * w.cols + 1);
 }
 
-void oracle_performer_attention(const void *args)
+void ORACLE(performer_attention)(const void *args)
 {
     const struct performer_attention_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int64_t h = 0; h < a->heads; h++) {
             struct part p = part_of(a->graphs, a->heads, a->w, a->features, g, h);
-            attend(a, &p, (double *)a->call.scratch + omp_get_thread_num() * attention_doubles(a->w, 1));
+            attend(a, &p, (real *)a->call.scratch + omp_get_thread_num() * attention_doubles(a->w, 1));
         }
 }
 
-int64_t oracle_performer_attention_scratch(const void *args)
+int64_t ORACLE(performer_attention_scratch)(const void *args)
 {
     const struct performer_attention_args *a = args;
-    return a->call.threads * attention_doubles(a->w, 1) * (int64_t)sizeof(double);
+    return a->call.threads * attention_doubles(a->w, 1) * (int64_t)sizeof(real);
 }
 
 /* x = dy / den; its multiple c x; d = -(dy y) / den, added to dl with p; and the row's share of dsum. */
-static double begin_row(const struct performer_attention_backward_args *a, const struct part *p, int64_t i,
-                        double c, double *x, double *scaled)
+static real begin_row(const struct performer_attention_backward_args *a, const struct part *p, int64_t i,
+                      real c, real *x, real *scaled)
 {
-    const double *dy = nodes_at(a->dy, p, i), *y = nodes_at(a->y, p, i);
-    double den = at(a->den, p->first + i)[p->head], total = at(a->total, p->first + i)[p->head], d = 0;
-    double *dsum = at(a->dsum, p->graph) + p->column;
+    const real *dy = nodes_at(a->dy, p, i), *y = nodes_at(a->y, p, i);
+    real den = at(a->den, p->first + i)[p->head], total = at(a->total, p->first + i)[p->head], d = 0;
+    real *dsum = at(a->dsum, p->graph) + p->column;
     for (int64_t k = 0; k < p->c; k++) {
         x[k] = dy[k] / den;
         scaled[k] = c * x[k];
@@ -261,11 +261,11 @@ static double begin_row(const struct performer_attention_backward_args *a, const
 
 /* Row r of a block: p in place of W z, the gradient of W z in place of x a', and its share of dl. */
 static void slopes_of(const struct performer_attention_backward_args *a, const struct part *p, int64_t i,
-                      double *u, double *t, const double *b, double d, double c)
+                      real *u, real *t, const real *b, real d, real c)
 {
     features_of(p, u, at(a->peak, p->first + i)[p->head] + half_of(p, nodes_at(a->q, p, i)));
     for (int64_t f = 0; f < p->m; f++) {
-        double de = t[f] + d * b[f];
+        real de = t[f] + d * b[f];
         t[f] = p->exponential ? de * u[f] : u[f] > 0 ? de : 0;
         u[f] += a->eps;
         *at(a->dl, p->row + f) += c * u[f] * d;
@@ -281,16 +281,16 @@ static void begin_sums(const struct performer_attention_backward_args *a, const 
 }
 
 static void attend_backward(const struct performer_attention_backward_args *a, const struct part *p,
-                            double *work)
+                            real *work)
 {
-    double *keys = work, *b = keys + p->m * p->c, *u = b + p->m, *t = u + ROWS * p->m, *x = t + ROWS * p->m,
-           *scaled = x + ROWS * p->c, *d = scaled + ROWS * p->c;
+    real *keys = work, *b = keys + p->m * p->c, *u = b + p->m, *t = u + ROWS * p->m, *x = t + ROWS * p->m,
+         *scaled = x + ROWS * p->c, *d = scaled + ROWS * p->c;
     struct sums from = {a->s, a->l, a->top, a->sum, a->eps};
-    double c = gather(p, &from, keys, b);
+    real c = gather(p, &from, keys, b);
     begin_sums(a, p);
     for (int64_t i = 0; i < p->n; i += ROWS) {
         int64_t rows = min_of(ROWS, p->n - i);
-        const double *q = nodes_at(a->q, p, i);
+        const real *q = nodes_at(a->q, p, i);
         for (int64_t r = 0; r < rows; r++)
             d[r] = begin_row(a, p, i + r, c, x + r * p->c, scaled + r * p->c);
         project(p, rows, q, ld(a->q), u);
@@ -303,7 +303,7 @@ static void attend_backward(const struct performer_attention_backward_args *a, c
     }
 }
 
-void oracle_performer_attention_backward(const void *args)
+void ORACLE(performer_attention_backward)(const void *args)
 {
     const struct performer_attention_backward_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
@@ -311,13 +311,13 @@ void oracle_performer_attention_backward(const void *args)
         for (int64_t h = 0; h < a->heads; h++) {
             struct part p = part_of(a->graphs, a->heads, a->w, a->features, g, h);
             attend_backward(a, &p,
-                            (double *)a->call.scratch + omp_get_thread_num() * attention_doubles(a->w, 2));
+                            (real *)a->call.scratch + omp_get_thread_num() * attention_doubles(a->w, 2));
         }
 }
 
-int64_t oracle_performer_attention_backward_scratch(const void *args)
+int64_t ORACLE(performer_attention_backward_scratch)(const void *args)
 {
     const struct performer_attention_backward_args *a = args;
-    return a->call.threads * attention_doubles(a->w, 2) * (int64_t)sizeof(double);
+    return a->call.threads * attention_doubles(a->w, 2) * (int64_t)sizeof(real);
 }
 #endif

@@ -1,5 +1,5 @@
 /*
- * Attention in steps (ref/unfused_attention.c) in double on CBLAS. Row h of s and p holds the pairs of head
+ * Attention in steps (ref/unfused_attention.c) on CBLAS. Row h of s and p holds the pairs of head
  * h: graph after graph, each an n x n block with a row per query.
  *
  *   s = q k' scale, dq (+)= ds k scale, dk (+)= ds' q scale     p = softmax(s), ds (+)= p * (dp - sum dp * p)
@@ -28,14 +28,14 @@ static struct part part_of(struct offsets graphs, int64_t columns, int64_t heads
     return (struct part){graph_first(graphs, g), graph_size(graphs, g), h * dh, dh, pairs};
 }
 
-static double *nodes_at(struct mat m, struct part p)
+static real *nodes_at(struct mat m, struct part p)
 {
     return at(m, p.first) + p.column;
 }
 
 /* pairs (+)= scale left right' */
 static void make_pairs(struct call call, struct mat pairs, struct mat left, struct mat right,
-                       struct offsets graphs, double scale)
+                       struct offsets graphs, real scale)
 {
 #pragma omp parallel for collapse(2) num_threads(call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(graphs); g++)
@@ -48,7 +48,7 @@ static void make_pairs(struct call call, struct mat pairs, struct mat left, stru
 
 /* to (+)= scale pairs right, or scale pairs' right */
 static void apply_pairs(struct call call, struct mat to, struct mat pairs, bool transposed, struct mat right,
-                        struct offsets graphs, double scale)
+                        struct offsets graphs, real scale)
 {
 #pragma omp parallel for collapse(2) num_threads(call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(graphs); g++)
@@ -59,34 +59,34 @@ static void apply_pairs(struct call call, struct mat to, struct mat pairs, bool 
         }
 }
 
-static double scale_of(struct mat nodes, int heads)
+static real scale_of(struct mat nodes, int heads)
 {
-    return 1 / sqrt((double)(nodes.cols / heads));
+    return 1 / sqrt((real)(nodes.cols / heads));
 }
 
-void oracle_attention_scores(const void *args)
+void ORACLE(attention_scores)(const void *args)
 {
     const struct attention_scores_args *a = args;
     make_pairs(a->call, a->s, a->q, a->k, a->graphs, scale_of(a->q, a->heads));
 }
 
-void oracle_attention_scores_backward(const void *args)
+void ORACLE(attention_scores_backward)(const void *args)
 {
     const struct attention_scores_backward_args *a = args;
-    double scale = scale_of(a->q, a->heads);
+    real scale = scale_of(a->q, a->heads);
     if (mat_present(a->dq))
         apply_pairs(a->call, a->dq, a->ds, false, a->k, a->graphs, scale);
     if (mat_present(a->dk))
         apply_pairs(a->call, a->dk, a->ds, true, a->q, a->graphs, scale);
 }
 
-void oracle_attention_values(const void *args)
+void ORACLE(attention_values)(const void *args)
 {
     const struct attention_values_args *a = args;
     apply_pairs(a->call, a->y, a->p, false, a->v, a->graphs, 1);
 }
 
-void oracle_attention_values_backward(const void *args)
+void ORACLE(attention_values_backward)(const void *args)
 {
     const struct attention_values_backward_args *a = args;
     if (mat_present(a->dp))
@@ -95,29 +95,29 @@ void oracle_attention_values_backward(const void *args)
         apply_pairs(a->call, a->dv, a->p, true, a->dy, a->graphs, 1);
 }
 
-void oracle_attention_softmax(const void *args)
+void ORACLE(attention_softmax)(const void *args)
 {
     const struct attention_softmax_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int64_t h = 0; h < a->s.rows; h++) {
             struct part part = part_of(a->graphs, 0, 1, g, h);
-            double *p = at(a->p, h) + part.pairs;
+            real *p = at(a->p, h) + part.pairs;
             memcpy(p, at(a->s, h) + part.pairs, (size_t)(part.n * part.n) * sizeof *p);
             softmax(p, part.n, part.n, NULL, 0);
         }
 }
 
-static void softmax_backward(int64_t n, double *ds, bool acc, const double *dp, const double *p)
+static void softmax_backward(int64_t n, real *ds, bool acc, const real *dp, const real *p)
 {
-    double delta = 0;
+    real delta = 0;
     for (int64_t j = 0; j < n; j++)
         delta += dp[j] * p[j];
     for (int64_t j = 0; j < n; j++)
         ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
 }
 
-void oracle_attention_softmax_backward(const void *args)
+void ORACLE(attention_softmax_backward)(const void *args)
 {
     const struct attention_softmax_backward_args *a = args;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)

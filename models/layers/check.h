@@ -17,12 +17,12 @@
 /* Error limits in f32; ten times larger for a single row, and kernel_allowance times for each kernel. */
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
-#define CHECK_FORGIVEN       3 /* times the error of the reference in float */
+#define CHECK_FORGIVEN       3 /* times the error that float has */
 
 /* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
 enum exception {
     EXCEPTION_FLOOR, /* the norm of the reference is below the floor */
-    EXCEPTION_FLOAT, /* three times the error of the reference in float */
+    EXCEPTION_FLOAT, /* three times the error of float */
     EXCEPTION_CUT,   /* products know fewer bits of their operands than a float has */
     EXCEPTIONS
 };
@@ -64,14 +64,14 @@ void check_exceptions(const struct check *c, char text[CHECK_EXCEPTIONS_TEXT]);
 /*
  * The whole program: copies our parameters and inputs to the oracle, runs both once and compares output, loss
  * and every gradient. Both recordings are of the same program, laid out and initialised; `oracle` is in
- * double.
+ * double. In inference, batch norm has running statistics of the batch then, in both.
  */
 void check_whole(struct check *c, struct recording *ours, struct recording *oracle);
 
 /*
- * The same once more, for a program that is beyond its limits: allows three times the error of `rounded`, the
- * program recorded with ref's kernels in float, laid out. Runs it and the oracle 16 times. False without
- * memory.
+ * The same results once more, where check_whole has just found them beyond their limits: sets the check,
+ * allowing three times the error of `rounded`, the program recorded with the oracle's kernels in float, laid
+ * out. Runs it and the oracle up to 16 times, and ours not. False without memory.
  */
 bool check_whole_again(struct check *c, struct recording *ours, struct recording *oracle,
                        struct recording *rounded);

@@ -73,6 +73,23 @@ bool tape_layout(struct tape *t)
     return true;
 }
 
+void tape_write(const struct tape *t, struct mat m, struct mat from)
+{
+    size_t bytes = (size_t)mat_size(m) * dtype_size(m.dtype);
+    struct mat to = tape_view(t, m), on_host = to;
+    if (device_of(t))
+        on_host.data = malloc(bytes);
+    if (!on_host.data)
+        tape_contract("out of memory: %zu bytes", bytes);
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            mat_set(on_host, i, k, mat_get(from, i, k));
+    if (device_of(t)) {
+        device_of(t)->write(t->config.context, to.data, on_host.data, (int64_t)bytes);
+        free(on_host.data);
+    }
+}
+
 static void load_program(const struct program *p)
 {
     for (const struct entry *e = p->entries; e < p->entries + p->count; e++) {

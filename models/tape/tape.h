@@ -198,6 +198,9 @@ struct mat tape_view(const struct tape *t, struct mat m);
  */
 struct mat tape_read(const struct tape *t, struct mat m, void **copy);
 
+/* Writes the values of a matrix of reals on the host, in m's type; m has contiguous rows. */
+void tape_write(const struct tape *t, struct mat m, struct mat from);
+
 /* The arena, e.g. to measure its resident size; null before the layout. */
 void *tape_arena(const struct tape *t);
 
