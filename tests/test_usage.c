@@ -121,6 +121,8 @@ static void test_combinations(void **state)
         {"--nodes 1-1000+1 --layers 1-1000+1", "100000", "combinations"},
         {"--nodes 8 --graph file:x", "the file determines", "--graph file:x --nodes: "},
         {"--nodes 8 --graph zinc", "the shape determines", "--graph zinc --nodes: "},
+        {"--nodes 8 --preset zinc", "the shape determines", "--preset zinc --nodes: "},
+        {"--degree 8 --preset pcqm4m-small,zinc", "unless --graph names", "--preset pcqm4m-small --degree: "},
         {"--degree 8 --graph mnist:giant", "the shape determines", "--graph mnist:giant --degree: "},
         {"--graph er,zinc", "needs a run of its own", "--graph zinc: "},
         {"--find-max nodes=memory --graph zinc", "graphs from files and shapes", "--find-max: "},

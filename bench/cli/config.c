@@ -153,15 +153,22 @@ bool config_runs(const struct options *o, const struct config *c, enum program_k
     return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
 }
 
-/* A graph from a file has a size of its own, and so have the graphs of a shape. */
+/* A graph from a file has a size of its own, and so have the graphs of a shape, also of a preset's. */
 static bool check_size(const struct options *o, const struct config *c, struct message *error)
 {
     const char *graph = c->graph.family;
     bool file = graph_is_file(graph);
-    for (enum axis a = 0; (file || graph_shape_of(graph)) && a < AXES; a++)
-        if (o->given[a] && axis_info(a)->work == WORK_GRAPH && (file || a != AXIS_BATCH))
-            return complain(error, "--graph %.300s --%s: the %s determines this axis", graph,
-                            axis_info(a)->name, file ? "file" : "shape");
+    const struct preset *p = o->given[AXIS_GRAPH] ? NULL : preset_at(c->preset);
+    for (enum axis a = 0; (file || graph_shape_of(graph)) && a < AXES; a++) {
+        if (!o->given[a] || axis_info(a)->work != WORK_GRAPH || (!file && a == AXIS_BATCH))
+            continue;
+        if (p)
+            return complain(error,
+                            "--preset %s --%s: the shape determines this axis, unless --graph names a family",
+                            p->name, axis_info(a)->name);
+        return complain(error, "--graph %.300s --%s: the %s determines this axis", graph, axis_info(a)->name,
+                        file ? "file" : "shape");
+    }
     return true;
 }
 
