@@ -190,11 +190,13 @@ static void test_kinds_of_attention(void **state)
 /* Rows of every kind of message passing pass all checks, those of the initial state among them. */
 static void test_kinds_of_message_passing(void **state)
 {
-    static const char *const kinds[] = {"gin", "gcn", "gatv2", "pna", "gatv2-edge", "pna-edge"};
+    static const char *const kinds[] = {"gin",        "gcn",      "gatv2", "pna",
+                                        "gatv2-edge", "pna-edge", "gine",  "gatedgcn"};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     struct record *record =
-        run_json(*state, TINY "--nodes 20 --mpnn gin,gcn,gatv2,pna,gatv2-edge,pna-edge", 0);
-    assert_int_equal(row_count(record), 6);
-    for (int i = 0; i < 6; i++) {
+        run_json(*state, TINY "--nodes 20 --mpnn gin,gcn,gatv2,pna,gatv2-edge,pna-edge,gine,gatedgcn", 0);
+    assert_int_equal(row_count(record), KINDS);
+    for (int i = 0; i < KINDS; i++) {
         assert_string_equal(text_at(row_at(record, i), "mpnn"), kinds[i]);
         assert_string_equal(text_at(row_at(record, i), "status"), "ok");
         assert_string_equal(text_at(row_at(record, i), "checked"), "whole");

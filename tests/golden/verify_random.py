@@ -28,7 +28,10 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
         parts["mpnn"] = "gin"
     if parts["model"] == "gin" and parts["attention"] == "model" and parts["mpnn"] == "none":
         parts["mpnn"] = "model"
+    if parts["attention"] in ("dense", "unfused"):
+        parts["attention-dropout"] = rng.choice([0, 0.2, 0.5])
     return parts | {
+        "dropout": rng.choice([0, 0.1, 0.5]),
         "norm": rng.choice(["layer", "batch", "graph", "none"]),
         "pool": rng.choice(["mean", "sum", "max"]),
         "task": rng.choice(["graph", "graph", "node", "edge"]),
