@@ -28,6 +28,20 @@ struct graph_config {
     struct graph_limits limits;
 };
 
+/* Numbers beside the graph, `cols` for each of its rows; 0: none. value is null in a shape. */
+struct batch_table {
+    float *value;
+    int64_t cols;
+};
+
+/* What the files of the graph say of its nodes, edges (in the order of adj.col) and graphs: see
+ * graphs/inputs.h. */
+struct batch_inputs {
+    struct batch_table features, edge_features, targets;
+    int64_t *label;  /* of each node, below classes */
+    int64_t classes; /* 0: no labels */
+};
+
 struct batch {
     struct csr adj;
     struct csr out;    /* the transpose: row j lists the receivers of j; the arrays of adj if symmetric */
@@ -39,7 +53,8 @@ struct batch {
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
     int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */
-    int64_t peak;    /* peak bytes of making it, without offset */
+    struct batch_inputs inputs;
+    int64_t peak; /* peak bytes of making it, without offset */
 };
 
 #endif

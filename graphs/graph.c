@@ -262,6 +262,17 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
            (!both_listed || b->symmetric || say_one_way(b, source.path, error, size));
 }
 
+void batch_drop_inputs(struct batch *b)
+{
+    struct batch_inputs *in = &b->inputs;
+    free(in->features.value);
+    free(in->edge_features.value);
+    free(in->targets.value);
+    free(in->label);
+    in->features.value = in->edge_features.value = in->targets.value = NULL;
+    in->label = NULL;
+}
+
 static void free_arrays(struct batch *b)
 {
     struct csr adj = b->adj, out = b->out;
@@ -269,6 +280,7 @@ static void free_arrays(struct batch *b)
         csr_free(&out);
     csr_free(&adj);
     free(b->out_edge);
+    batch_drop_inputs(b);
     b->out_edge = NULL;
     b->adj.row_ptr = b->out.row_ptr = NULL;
     b->adj.col = b->out.col = NULL;

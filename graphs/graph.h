@@ -38,6 +38,9 @@ bool batch_number_edges(struct batch *b, const struct graph_config *c, char *err
 /* Peak bytes of making b, beside those of adj (csr_bytes). b may be from batch_shape. */
 int64_t batch_scratch(const struct batch *b);
 
+/* Frees the values of b->inputs, but keeps what is known of them. */
+void batch_drop_inputs(struct batch *b);
+
 /* Frees the arrays and leaves an empty b; freeing it again does nothing. */
 void batch_free(struct batch *b);
 

@@ -104,7 +104,7 @@ bool graph_file_read(struct edge_list *list, const struct graph_source *s)
     }
 }
 
-int graph_file_parts(const char *path, char part[DATASET_PARTS][PATH_MAX])
+int graph_file_parts(const char *path, char part[GRAPH_PARTS][PATH_MAX])
 {
     struct dataset d;
     char error[ERROR_SIZE];
@@ -115,5 +115,7 @@ int graph_file_parts(const char *path, char part[DATASET_PARTS][PATH_MAX])
     if (!dataset_find(&d, path, error, sizeof error))
         return 0;
     memcpy(part, d.part, sizeof d.part);
-    return d.parts;
+    for (int i = 0; i < d.tables; i++)
+        memcpy(part[d.parts + i], d.table[i].path, PATH_MAX);
+    return d.parts + d.tables;
 }

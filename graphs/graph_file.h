@@ -37,8 +37,11 @@ bool graph_format_find(const char *path, enum graph_format *f, char *error, size
  */
 bool graph_file_read(struct edge_list *list, const struct graph_source *s);
 
-/* The files whose bytes determine the graphs: one, or some of the folder. Returns how many; 0 if there are
- * none. */
-int graph_file_parts(const char *path, char part[DATASET_PARTS][PATH_MAX]);
+/*
+ * The files whose bytes determine the graphs and their features and labels: one, or some of the folder.
+ * Returns how many; 0 if there are none.
+ */
+enum { GRAPH_PARTS = DATASET_PARTS + DATASET_TABLES };
+int graph_file_parts(const char *path, char part[GRAPH_PARTS][PATH_MAX]);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +14,9 @@ enum { NUMBER_TEXT = 64 };
 
 void table_value(struct number_table *t, double value)
 {
+    if (t->to && t->room > 0)
+        *t->to++ = (float)value;
+    t->room--;
     if (!isfinite(value)) {
         t->missing++;
         return;
@@ -45,7 +49,8 @@ static bool scan_field(struct number_table *t, struct words *w)
         w->at = after.at;
         missing = true;
     }
-    t->missing += missing;
+    if (missing)
+        table_value(t, NAN);
     return missing || (words_number(w, "number") && take_number(t, w, word));
 }
 
@@ -81,12 +86,29 @@ static bool is_npy(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
 }
 
-bool table_read(struct number_table *t, const char *path, struct cancel cancel, char *error,
-                size_t error_size)
+static bool read_table(struct number_table *t, const char *path, struct cancel cancel, char *error,
+                       size_t error_size)
 {
     struct text_lines l = {.path = path, .cancel = cancel, .error = error, .error_size = error_size};
-    *t = (struct number_table){.least = INFINITY, .most = -INFINITY};
     bool done = lines_open(&l) && (is_npy(path) ? table_read_npy : table_read_text)(t, &l);
     lines_close(&l);
     return done;
+}
+
+bool table_read(struct number_table *t, const char *path, struct cancel cancel, char *error,
+                size_t error_size)
+{
+    *t = (struct number_table){.least = INFINITY, .most = -INFINITY};
+    return read_table(t, path, cancel, error, error_size);
+}
+
+bool table_values(const char *path, float *to, int64_t count, struct cancel cancel, char *error,
+                  size_t error_size)
+{
+    struct number_table t = {.to = to, .room = count};
+    if (!read_table(&t, path, cancel, error, error_size))
+        return false;
+    if (t.room != 0)
+        snprintf(error, error_size, "%.200s: has changed while it was read", path);
+    return t.room == 0;
 }

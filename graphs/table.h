@@ -1,6 +1,6 @@
 /*
- * Tables of numbers beside a graph: features and labels, a row for each node, edge or graph. They are read in
- * constant memory, and only described.
+ * Tables of numbers beside a graph: features and labels, a row for each node, edge or graph. They are
+ * described in constant memory; models take some of them (graphs/inputs.h).
  *
  * A .npy file (NumPy's format, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html,
  * versions 1 to 3) has one or two dimensions of little-endian real numbers, integers or truth values. Any
@@ -22,6 +22,8 @@ struct number_table {
     int64_t missing;    /* values that are no finite number */
     double least, most; /* of the others; least > most if there are none */
     const char *type;   /* of an element as NumPy writes it, "f4", or "text" */
+    float *to;          /* where the values go, row by row; null: nowhere */
+    int64_t room;       /* for so many more */
 };
 
 /*
@@ -32,7 +34,11 @@ struct number_table {
 bool table_read(struct number_table *t, const char *path, struct cancel cancel, char *error,
                 size_t error_size);
 
-/* The same for each kind of file. */
+/* The values of a table that has been read, row by row. Errors as above, also if there are fewer or more. */
+bool table_values(const char *path, float *to, int64_t count, struct cancel cancel, char *error,
+                  size_t error_size);
+
+/* table_read for each kind of file. */
 struct text_lines;
 bool table_read_text(struct number_table *t, struct text_lines *l);
 bool table_read_npy(struct number_table *t, struct text_lines *l);

@@ -204,7 +204,7 @@ static struct mat embedding_record(struct tape *t, struct mat x, const struct st
 {
     enum { BESIDE = 10, PE = 6 };
     static const struct feature_config c = {.tables = 3, .types = {5, 1, 4}};
-    struct mat types = raw_features(t, "types", &c, NODES, 0), y = tape_matrix(t, NODES, BESIDE + PE);
+    struct mat types = raw_features(t, "types", &c, NODES, 0, NULL), y = tape_matrix(t, NODES, BESIDE + PE);
     (void)s, (void)kind;
     linear_to(t, "input", mat_cols(y, 0, BESIDE), x, ACT_NONE);
     embed_to(t, "layer", mat_cols(y, BESIDE, PE), types, &c);

@@ -7,6 +7,7 @@
 
 #include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
+#include "graphs/inputs.h"
 
 /* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)
@@ -223,6 +224,8 @@ static bool check_readable(const struct options *o, struct message *error)
         if (!graph_is_file(c.family))
             continue;
         if (!batch_shape(&b, &c, reason, sizeof reason) && b.peak <= c.limits.memory)
+            return complain(error, "--graph %.200s: %.300s", c.family, reason);
+        if (b.graphs > 0 && !batch_read_inputs(&b, &c, reason, sizeof reason))
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
         batch_free(&b);
     }

@@ -91,7 +91,7 @@ enum { WORD_TEXT = 256 };
 /* The direction of edges, the format unless it is an edge list, and the hash of what is read. */
 static void file_word(const char *family, const char *path, char text[WORD_TEXT])
 {
-    char part[DATASET_PARTS][PATH_MAX], error[MESSAGE_SIZE];
+    char part[GRAPH_PARTS][PATH_MAX], error[MESSAGE_SIZE];
     enum graph_format format = GRAPH_EDGE_LIST;
     uint64_t hash = 0;
     graph_format_find(path, &format, error, sizeof error);

@@ -49,7 +49,7 @@ static struct value *describe_model(const struct config *c, const struct tape *t
     value_set_real(model, "eps", eps_of(t));
     value_set_text(model, "loss", loss_name(model_loss(&c->parts)));
     value_set_count(model, "outputs", model_outputs(&c->parts));
-    value_set_count(model, "features", FEATURES);
+    value_set_count(model, "features", c->parts.features.numbers ? c->parts.features.numbers : FEATURES);
     value_set_count(model, "targets", TARGETS);
     value_set_count(model, "classes", CLASSES);
     value_set_count(model, "parameters", tape_parameter_elements(t));

@@ -1,6 +1,9 @@
 #include "bench/row/result.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "models/layers/features.h"
 
 void result_plan(struct program_result *p, struct tape *t)
 {
@@ -12,6 +15,18 @@ void result_plan(struct program_result *p, struct tape *t)
         p->cost[phase] = tape_cost(t, phase);
     for (enum convention c = 0; c < CONVENTIONS; c++)
         p->convention[c] = convention_total(c, t, OPS);
+}
+
+/* Which inputs of the model the files of the graph have. */
+static void name_inputs(char text[64], const struct workload *w)
+{
+    const struct model_config *c = &w->config.parts;
+    const struct batch_inputs *in = &w->batch.inputs;
+    bool edges = model_has_edge_state(c) && takes_table(&c->edge_features, &in->edge_features);
+    snprintf(text, 64, "%s%s%s%s", takes_table(&c->features, &in->features) ? "features " : "",
+             edges ? "edge_features " : "", takes_labels(c, in) ? "labels " : "",
+             takes_targets(c, in) ? "targets " : "");
+    text[strlen(text) - (*text != '\0')] = '\0';
 }
 
 void result_graph(struct graph_result *g, const struct workload *w)
@@ -35,6 +50,8 @@ void result_graph(struct graph_result *g, const struct workload *w)
     }
     if (!g->planned)
         g->degrees = csr_degrees(&b->adj);
+    g->parameters = model_parameters(&w->config.parts);
+    name_inputs(g->inputs, w);
 }
 
 struct cost result_cost(const struct program_result *p)

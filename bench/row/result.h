@@ -52,6 +52,8 @@ struct graph_result {
     bool known; /* it was generated, or only planned: then degrees are not known */
     bool planned;
     int64_t nodes, graphs, edges, pairs, bytes;
+    int64_t parameters; /* of the model */
+    char inputs[64];    /* of the model, from the graph's files */
     struct batching_work work[BATCHINGS];
     int64_t encoding_storage;    /* bytes; 0 without an encoding */
     struct encoding_bound bound; /* of the encoding; zero without one */

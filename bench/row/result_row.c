@@ -379,8 +379,11 @@ struct row *result_row(const struct result *r)
     row_set_text(row, "status", r->outcome.status);
     row_set_text(row, "reason", r->outcome.reason.text);
     fields_config(row, &r->job->config, r->job->options);
-    if (r->graph.known)
+    if (r->graph.known) {
+        row_set_count(row, "parameters", r->graph.parameters);
+        row_set_text(row, "graph.inputs", r->graph.inputs);
         write_work(row, r);
+    }
     row_set_rest_null(row, !ok    ? r->outcome.reason.text
                            : meta ? "planned only (--device meta)"
                                   : "not measured");

@@ -7,7 +7,9 @@
 #include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/encode_check.h"
+#include "graphs/inputs.h"
 #include "kernels/blas.h"
+#include "models/layers/features.h"
 #include "models/layers/op_program.h"
 
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
@@ -72,8 +74,11 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
                        struct workload *w, struct message *error)
 {
     const struct graph_config *g = &w->config.graph;
-    return make(&w->batch, g, error->text, sizeof error->text) &&
-           (!workload_numbers_edges(w->options, &w->config) ||
+    if (!make(&w->batch, g, error->text, sizeof error->text) ||
+        !batch_read_inputs(&w->batch, g, error->text, sizeof error->text))
+        return false;
+    model_take_inputs(&w->config.parts, &w->batch.inputs);
+    return (!workload_numbers_edges(w->options, &w->config) ||
             batch_number_edges(&w->batch, g, error->text, sizeof error->text));
 }
 

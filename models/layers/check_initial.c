@@ -104,8 +104,9 @@ void check_initial(struct check *c, const struct tape *t)
     for (int i = 0; i < tape_input_count(t); i++) {
         const char *name;
         struct mat m = tape_input(t, i, &name);
-        bool uniform = strcmp(name, "features") == 0 || strcmp(name, "targets") == 0;
-        if (uniform && dtype_is_real(m.dtype)) /* not types */
+        bool drawn = strcmp(name, "features") == 0 || strcmp(name, "targets") == 0;
+        drawn = drawn && !t->storages[m.storage].from; /* not of the graph's files */
+        if (drawn && dtype_is_real(m.dtype))           /* not types */
             expect_uniform(c, t, name, m, 1);
     }
 }

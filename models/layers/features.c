@@ -5,9 +5,43 @@ static int64_t numbers_of(const struct feature_config *c, int64_t standard)
     return c->numbers ? c->numbers : standard;
 }
 
-struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
-                        int64_t standard)
+bool takes_table(const struct feature_config *c, const struct batch_table *table)
 {
+    return table && table->cols > 0 && !c->tables && c->numbers == table->cols;
+}
+
+bool takes_labels(const struct model_config *c, const struct batch_inputs *in)
+{
+    return in->classes > 0 && c->task == TASK_NODE && model_loss(c) == LOSS_CROSS_ENTROPY &&
+           model_outputs(c) == in->classes;
+}
+
+bool takes_targets(const struct model_config *c, const struct batch_inputs *in)
+{
+    return in->targets.cols > 0 && c->task == TASK_GRAPH && model_loss(c) == LOSS_SQUARES &&
+           model_outputs(c) == in->targets.cols;
+}
+
+static void take_columns(struct feature_config *c, const struct batch_table *table)
+{
+    if (!c->tables && !c->numbers)
+        c->numbers = table->cols;
+}
+
+void model_take_inputs(struct model_config *c, const struct batch_inputs *in)
+{
+    const int64_t outputs[TASK_KINDS] = {[TASK_GRAPH] = in->targets.cols, [TASK_NODE] = in->classes};
+    take_columns(&c->features, &in->features);
+    take_columns(&c->edge_features, &in->edge_features);
+    if (!c->head.outputs)
+        c->head.outputs = outputs[c->task];
+}
+
+struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
+                        int64_t standard, const struct batch_table *table)
+{
+    if (takes_table(c, table))
+        return input_reals(t, name, rows, table->cols, table->value);
     return c->tables ? input_types(t, name, rows, c->types, c->tables)
                      : input_uniform(t, name, rows, numbers_of(c, standard));
 }

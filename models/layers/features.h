@@ -4,7 +4,8 @@
  *     numbers    Linear(k, D); normalised: l2_norm(ReLU(BatchNorm(D)(x W'))) of k columns x
  *     types      sum over T tables of the row of each table that the type of its kind names
  *
- * Numbers are uniform on [-1, 1), types on the rows of their table.
+ * Numbers are those of the graph's files, or uniform on [-1, 1); types are uniform on the rows of their
+ * table.
  */
 #ifndef GTMARK_MODELS_FEATURES_H
 #define GTMARK_MODELS_FEATURES_H
@@ -13,10 +14,22 @@
 
 /*
  * Declares the raw features of `rows` nodes or edges as an input with this name: numbers, or types as indices
- * of the rows of all tables, stacked (I64). `standard`: columns of numbers if c has none.
+ * of the rows of all tables, stacked (I64). `standard`: columns of numbers if c has none. Those of `table`,
+ * if it is given and its columns are those of c, otherwise at random.
  */
 struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
-                        int64_t standard);
+                        int64_t standard, const struct batch_table *table);
+
+/*
+ * Gives the model the inputs of the batch, where it has none of its own: the columns of its features of nodes
+ * and edges; for node labels as classes or graph targets, the outputs.
+ */
+void model_take_inputs(struct model_config *c, const struct batch_inputs *in);
+
+/* Whether features of such a model, its labels or its targets, are those of the batch. */
+bool takes_table(const struct feature_config *c, const struct batch_table *table);
+bool takes_labels(const struct model_config *c, const struct batch_inputs *in);
+bool takes_targets(const struct model_config *c, const struct batch_inputs *in);
 
 /* Embeds raw features in y, whose rows they have, in a span `name`. */
 void embed_to(struct tape *t, const char *name, struct mat y, struct mat raw, const struct feature_config *c);

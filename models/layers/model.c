@@ -44,7 +44,8 @@ static struct mat program_edges(struct tape *t, const struct model_config *c, co
         embed_unused(t, name, f, c->hidden, EDGE_FEATURES);
         return (struct mat){0};
     }
-    struct mat raw = raw_features(t, "edge_features", f, batch->adj.edges, EDGE_FEATURES);
+    struct mat raw =
+        raw_features(t, "edge_features", f, batch->adj.edges, EDGE_FEATURES, &batch->inputs.edge_features);
     struct mat y = tape_matrix(t, batch->adj.edges, c->hidden);
     embed_to(t, name, y, raw, f);
     return y;
@@ -77,8 +78,13 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
     return head(t, x, c, batch);
 }
 
-static struct mat program_loss(struct tape *t, const struct model_config *c, struct mat y)
+static struct mat program_loss(struct tape *t, const struct model_config *c, const struct batch_inputs *in,
+                               struct mat y)
 {
+    if (takes_labels(c, in))
+        return cross_entropy(t, "loss", y, input_copy(t, "labels", I64, y.rows, 1, in->label));
+    if (takes_targets(c, in))
+        return mean_squared_error(t, "loss", y, input_reals(t, "targets", y.rows, y.cols, in->targets.value));
     switch (model_loss(c)) {
     case LOSS_CROSS_ENTROPY:
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
@@ -96,7 +102,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     tape.training = kind == PROGRAM_STEP;
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
-    struct mat features = raw_features(t, "features", &c->features, batch->adj.nodes, FEATURES);
+    struct mat features =
+        raw_features(t, "features", &c->features, batch->adj.nodes, FEATURES, &batch->inputs.features);
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
@@ -108,7 +115,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
         tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
-        r.loss = program_loss(t, c, r.output);
+        r.loss = program_loss(t, c, &batch->inputs, r.output);
         tape_keep(t, r.loss);
         tape_backward(t, r.loss);
         tape_adamw(t, &default_adamw);

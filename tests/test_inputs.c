@@ -1,0 +1,165 @@
+/*
+ * Features and labels of a data set's folder: where they are in a batch, what is refused, and rows of models
+ * that compute with them, which the oracle checks.
+ */
+#include <sys/stat.h>
+
+#include "graphs/graph.h"
+#include "graphs/inputs.h"
+#include "models/layers/config.h"
+#include "tests/files.h"
+#include "tests/records.h"
+#include "tests/refusals.h"
+#include "tests/test.h"
+#include "tests/values.h"
+
+#define TINY "--hidden 16 --heads 2 --layers 2 --runs 2 --warmup 1 --output x.json "
+
+/* Two graphs of 3 and 2 nodes; the feature of an edge from node i to j of graph g is 100 g + 10 i + j. */
+static const char *const files[][2] = {
+    {"num-node-list.csv", "3\n2\n"},
+    {"num-edge-list.csv", "5\n2\n"},
+    {"edge.csv", "2,1\n0,1\n1,0\n2,1\n2,2\n1,0\n0,1\n"},
+    {"edge-feat.csv", "21,1\n1,2\n10,3\n21,4\n22,5\n110,6\n101,7\n"},
+    {"node-feat.csv", "0.5,1,2\n1.5,1,2\n2.5,1,2\n3.5,1,2\n4.5,-1,1e2\n"},
+    {"node-label.csv", "0\n3\n1\n2\n3\n"},
+    {"graph-label.csv", "0.25,1\n-0.5,2\n"},
+};
+
+enum { FILES = sizeof files / sizeof *files };
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    write_bytes(path, text, strlen(text));
+}
+
+static void write_folder(const char *folder)
+{
+    mkdir(folder, 0700);
+    for (int i = 0; i < FILES; i++)
+        write_file(folder, files[i][0], files[i][1]);
+}
+
+static const char *folder_of(const struct house *h, char text[PATH_MAX])
+{
+    snprintf(text, PATH_MAX, "%s/set", h->root);
+    write_folder(text);
+    return text;
+}
+
+static struct batch batch_of(const char *direction, const char *folder)
+{
+    char family[PATH_MAX + 16], error[256];
+    snprintf(family, sizeof family, "%s:%s", direction, folder);
+    struct graph_config g = {.family = family, .graphs = 1};
+    struct batch b;
+    if (!batch_generate(&b, &g, error, sizeof error) || !batch_read_inputs(&b, &g, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+/* Whether every edge has the row of its own; in an undirected file of one of both directions. */
+static void test_edges_keep_their_rows(void **state)
+{
+    char folder[PATH_MAX];
+    folder_of(*state, folder);
+    for (int undirected = 0; undirected < 2; undirected++) {
+        struct batch b = batch_of(undirected ? "undirected" : "file", folder);
+        const struct batch_table *t = &b.inputs.edge_features;
+        double sum = 0;
+        assert_int_equal(b.adj.edges, undirected ? 13 : 7);
+        assert_int_equal(t->cols, 2);
+        for (int64_t to = 0; to < b.adj.nodes; to++)
+            for (int64_t e = b.adj.row_ptr[to]; e < b.adj.row_ptr[to + 1]; e++) {
+                int64_t first = to < 3 ? 0 : 3, graph = to < 3 ? 0 : 100;
+                int64_t i = b.adj.col[e] - first, j = to - first;
+                double value = t->value[2 * e];
+                assert_true(value == (double)(graph + 10 * i + j) ||
+                            (undirected && value == (double)(graph + 10 * j + i)));
+                sum += t->value[2 * e + 1];
+            }
+        assert_true(sum ==
+                    (undirected ? 2 * 28 - 5 : 28)); /* each once, or in both directions but the loop */
+        batch_free(&b);
+    }
+}
+
+static void test_values(void **state)
+{
+    char folder[PATH_MAX];
+    struct batch b = batch_of("file", folder_of(*state, folder));
+    static const int64_t labels[] = {0, 3, 1, 2, 3};
+    assert_int_equal(b.inputs.features.cols, 3);
+    assert_true(b.inputs.features.value[3 * 4] == 4.5F && b.inputs.features.value[3 * 4 + 2] == 100);
+    assert_int_equal(b.inputs.classes, 4);
+    assert_memory_equal(b.inputs.label, labels, sizeof labels);
+    assert_int_equal(b.inputs.targets.cols, 2);
+    assert_true(b.inputs.targets.value[2] == -0.5F);
+    batch_free(&b);
+}
+
+/* Rows are right, and have the parameters of these widths. */
+static void test_rows(void **state)
+{
+    static const struct {
+        const char *flags, *inputs;
+        int64_t features, edges, outputs; /* columns; 0: no edge state */
+    } rows[] = {
+        {"--mpnn gatv2-edge --task node", "features edge_features labels", 3, 2, 4},
+        {"--mpnn gine --attention sparse", "features edge_features targets", 3, 2, 2},
+        {"--mpnn gin --task edge", "features", 3, 0, 16},
+    };
+    char folder[PATH_MAX], words[PATH_MAX + 200];
+    folder_of(*state, folder);
+    for (int i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, TINY "--graph file:%s %s", folder, rows[i].flags);
+        struct record *record = run_json(*state, words, 0);
+        const struct row *row = row_at(record, 0);
+        assert_string_equal(text_at(row, "status"), "ok");
+        assert_string_equal(text_at(row, "checked"), "whole");
+        assert_string_equal(text_at(row, "graph.inputs"), rows[i].inputs);
+        struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32};
+        c.mpnn = i == 0 ? MPNN_GATV2_EDGE : i == 1 ? MPNN_GINE : MPNN_GIN;
+        c.attention = i == 1 ? ATTENTION_SPARSE : ATTENTION_DENSE;
+        c.task = i == 0 ? TASK_NODE : i == 1 ? TASK_GRAPH : TASK_EDGE;
+        c.features.numbers = rows[i].features;
+        c.edge_features.numbers = rows[i].edges;
+        c.head.outputs = rows[i].outputs;
+        assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
+        record_free(record);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *file, *text, *why;
+    } bad[] = {
+        {"node-feat.csv", "1\n2\n3\n4\n", "node-feat.csv: has 4 rows, for 5 nodes"},
+        {"edge-feat.csv", "1\n", "edge-feat.csv: has 1 rows, for 7 edges"},
+        {"graph-label.csv", "1\n2\n3\n", "graph-label.csv: has 3 rows, for 2 graphs"},
+        {"graph-label.csv", "1\nnan\n", "graph-label.csv: has 1 missing values"},
+        {"node-feat.csv", "1\n2\n\"\n4\n5\n", "node-feat.csv:3: "},
+        {"node-label.csv", "0\n1\n-1\n2\n3\n", "has a label that is no whole number from 0 to 65535"},
+        {"node-label.csv", "0\n1\n0.5\n2\n3\n", "has a label that is no whole number from 0 to 65535"},
+    };
+    char folder[PATH_MAX], words[PATH_MAX + 200];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file(folder_of(*state, folder), bad[i].file, bad[i].text);
+        snprintf(words, sizeof words, "--graph file:%s", folder);
+        refuses(*state, words, NULL, "--graph file:", bad[i].why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_edges_keep_their_rows),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
