@@ -66,11 +66,13 @@ static inline void edge_sums_join(const struct edge_sums *s, int64_t t)
 {
     int64_t before = edge_pieces_before(&s->tasks, t), i = edge_first(&s->tasks, t).row;
     for (int m = 0; m < EDGE_SUMS && before > 0; m++) {
+        if (!mat_present(s->to[m]))
+            continue;
         const float *part = s->parts + ((t - before) * EDGE_SUMS + m) * s->d;
         float *to = row_of(s->to[m], i);
-        if (to && !s->largest[m])
+        if (!s->largest[m])
             add_accumulators(s->d, to, true, part, before, EDGE_SUMS * s->d);
-        for (int64_t n = 0; n < before && to && s->largest[m]; n++, part += EDGE_SUMS * s->d)
+        for (int64_t n = 0; n < before && s->largest[m]; n++, part += EDGE_SUMS * s->d)
             for (int64_t k = 0; k < s->d; k++)
                 to[k] = part[k] > to[k] ? part[k] : to[k];
     }
