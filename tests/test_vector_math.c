@@ -87,6 +87,23 @@ static void test_exp2(void **state)
     assert_true(isnan(exp2_of(NAN)));
 }
 
+static void test_half_exp2(void **state)
+{
+    (void)state;
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, -125, 0);
+        double y = exp2((double)x) / 2, error = fabs(vm_half_exp2(x) - y) / ulp(y);
+        if (!(error <= worst))
+            worst = error, at = x;
+    }
+    expect_below("half of exp2 (ulp)", worst, at, 1.2);
+    assert_true(vm_half_exp2(0) == 0.5f);
+    assert_true(vm_half_exp2(-125) == 0x1p-126f);
+    assert_true(vm_half_exp2(-126) == 0);
+}
+
 /* Lengths with and without a remainder; sums of small integers are exact. */
 static void test_dot(void **state)
 {
@@ -205,13 +222,10 @@ static void test_activations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_exp2),
-        cmocka_unit_test(test_dot),
-        cmocka_unit_test(test_normal_cdf),
-        cmocka_unit_test(test_normal_density),
-        cmocka_unit_test(test_logistic),
-        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_exp),        cmocka_unit_test(test_exp2),
+        cmocka_unit_test(test_half_exp2),  cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_normal_cdf), cmocka_unit_test(test_normal_density),
+        cmocka_unit_test(test_logistic),   cmocka_unit_test(test_activations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
