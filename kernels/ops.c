@@ -412,6 +412,12 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size)
     return true;
 }
 
+/* -1 beyond 63 bits. */
+static int64_t exact(wide count)
+{
+    return count > INT64_MAX ? -1 : (int64_t)count;
+}
+
 int64_t op_flops(enum op op, const void *args)
 {
     int64_t dims[DIMS];
@@ -422,8 +428,7 @@ int64_t op_flops(enum op op, const void *args)
 
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS])
 {
-    wide flops = entry(op)->flops(args, dims);
-    return flops > INT64_MAX ? -1 : (int64_t)flops;
+    return exact(entry(op)->flops(args, dims));
 }
 
 /* Whether an earlier operand is the same matrix and is read too: its bytes count once. */
@@ -448,43 +453,25 @@ static wide edges_of(enum op op, const void *args)
     return dims[DIM_E];
 }
 
-/* Bytes of all operands; a gathered row counts once, or with `no_reuse` once per edge. */
-static int64_t bytes_of(enum op op, const void *args, bool no_reuse)
+struct op_traffic op_traffic(enum op op, const void *args)
 {
     const struct op_info *info = op_info(op);
-    wide bytes = 0;
+    wide bytes = 0, written = 0, no_reuse = 0;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o))
             continue;
         const struct mat *m = operand_mat(o, args);
-        bool reads = operand_reads(o, m) && !read_before(info, args, i);
-        wide times = (reads ? 1 : 0) + (operand_writes(o) ? 1 : 0);
-        wide rows = no_reuse && o->gathered ? edges_of(op, args) : m->rows;
-        bytes += times * rows * m->cols * (wide)dtype_size(m->dtype);
+        wide row = m->cols * (wide)dtype_size(m->dtype), all = m->rows * row;
+        wide reads = operand_reads(o, m) && !read_before(info, args, i), writes = operand_writes(o);
+        bytes += (reads + writes) * all;
+        written += writes * all;
+        no_reuse += (reads + writes) * (o->gathered ? edges_of(op, args) * row : all);
     }
-    return bytes > INT64_MAX ? -1 : (int64_t)bytes;
+    return (struct op_traffic){exact(bytes), exact(written), exact(no_reuse)};
 }
 
 int64_t op_bytes(enum op op, const void *args)
 {
-    return bytes_of(op, args, false);
-}
-
-int64_t op_bytes_written(enum op op, const void *args)
-{
-    const struct op_info *info = op_info(op);
-    wide bytes = 0;
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *o = &info->operands[i];
-        const struct mat *m = operand_is_mat(o) && operand_writes(o) ? operand_mat(o, args) : NULL;
-        if (m)
-            bytes += (wide)m->rows * m->cols * (wide)dtype_size(m->dtype);
-    }
-    return bytes > INT64_MAX ? -1 : (int64_t)bytes;
-}
-
-int64_t op_bytes_no_reuse(enum op op, const void *args)
-{
-    return bytes_of(op, args, true);
+    return op_traffic(op, args).bytes;
 }

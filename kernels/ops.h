@@ -170,10 +170,13 @@ int64_t op_flops(enum op op, const void *args);
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS]); /* by op_bind */
 int64_t op_bytes(enum op op, const void *args);
 
-/* Those of the bytes that are written. */
-int64_t op_bytes_written(enum op op, const void *args);
+/* Minimum bytes, each -1 beyond 63 bits. */
+struct op_traffic {
+    int64_t bytes;    /* as op_bytes */
+    int64_t written;  /* those of them that are written */
+    int64_t no_reuse; /* without cache reuse of gathered rows: each counts once per edge that reads it */
+};
 
-/* The same without cache reuse of gathered rows: each counts once per edge that reads it. */
-int64_t op_bytes_no_reuse(enum op op, const void *args);
+struct op_traffic op_traffic(enum op op, const void *args);
 
 #endif

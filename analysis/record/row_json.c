@@ -128,7 +128,7 @@ static void new_line(struct buffer *out, int level)
     buffer_put(out, spaces, (size_t)level + 1);
 }
 
-static void put_real(struct buffer *out, double real)
+static void add_real(struct buffer *out, double real)
 {
     char text[VALUE_REAL_TEXT];
     value_format_real(text, real);
@@ -136,7 +136,7 @@ static void put_real(struct buffer *out, double real)
 }
 
 /* As printf would, which takes longer than the rest of the row. */
-static void put_count(struct buffer *out, int64_t count)
+static void add_integer(struct buffer *out, int64_t count)
 {
     char text[24], *at = text + sizeof text;
     uint64_t rest = count < 0 ? -(uint64_t)count : (uint64_t)count;
@@ -148,24 +148,24 @@ static void put_count(struct buffer *out, int64_t count)
     buffer_put(out, at, (size_t)(text + sizeof text - at));
 }
 
-static void put_item(struct buffer *out, const union item *item, enum field_type type)
+static void add_item(struct buffer *out, const union item *item, enum field_type type)
 {
     if (type == FIELD_REALS)
-        put_real(out, item->real);
+        add_real(out, item->real);
     else if (type == FIELD_COUNTS)
-        put_count(out, item->count);
+        add_integer(out, item->count);
     else
         value_put_text(item->text, strlen(item->text), out);
 }
 
-static void put_list(struct buffer *out, int level, const struct items *items, enum field_type type)
+static void add_list(struct buffer *out, int level, const struct items *items, enum field_type type)
 {
     buffer_char(out, '[');
     for (size_t i = 0; i < items->count; i++) {
         if (i)
             buffer_char(out, ',');
         new_line(out, level + 1);
-        put_item(out, &items->list[i], type);
+        add_item(out, &items->list[i], type);
     }
     if (items->count)
         new_line(out, level);
@@ -173,31 +173,31 @@ static void put_list(struct buffer *out, int level, const struct items *items, e
 }
 
 /* JSON from a file, whose lines are those of another level. */
-static void put_other(struct buffer *out, int level, const char *json)
+static void add_other(struct buffer *out, int level, const char *json)
 {
     char *text = value_laid_out(json, level, &(size_t){0});
     buffer_string(out, text);
     free(text);
 }
 
-static void put_cell(struct buffer *out, int level, const struct cell *cell, enum field_type type)
+static void add_cell(struct buffer *out, int level, const struct cell *cell, enum field_type type)
 {
     if (cell->state == CELL_NULL)
         buffer_string(out, "null");
     else if (cell->state == CELL_OTHER)
-        put_other(out, level, cell->text);
+        add_other(out, level, cell->text);
     else if (type == FIELD_TEXT)
         value_put_text(cell->text, strlen(cell->text), out);
     else if (type == FIELD_COUNT)
-        put_count(out, cell->count);
+        add_integer(out, cell->count);
     else if (type == FIELD_REAL)
-        put_real(out, cell->real);
+        add_real(out, cell->real);
     else
-        put_list(out, level, &cell->items, type);
+        add_list(out, level, &cell->items, type);
 }
 
 /* Begins a member: the first of its object follows the bracket. */
-static void put_name(struct buffer *out, int level, const char *name, size_t length)
+static void add_name(struct buffer *out, int level, const char *name, size_t length)
 {
     if (out->text[out->size - 1] != '{')
         buffer_char(out, ',');
@@ -222,7 +222,7 @@ static size_t group_length(const char *path, size_t length)
 }
 
 /* Writes the fields that are set; those of a group follow one another in the schema. */
-static void put_fields(const struct row *row, struct buffer *out, int level)
+static void add_fields(const struct row *row, struct buffer *out, int level)
 {
     const char *path = "";
     size_t group = 0; /* the first bytes of `path`: the object that is open, "step.time." */
@@ -234,22 +234,22 @@ static void put_fields(const struct row *row, struct buffer *out, int level)
             close_object(out, --level);
         path = f->path;
         for (const char *dot; (dot = strchr(path + group, '.')); group = (size_t)(dot + 1 - path)) {
-            put_name(out, level++, path + group, (size_t)(dot - path) - group);
+            add_name(out, level++, path + group, (size_t)(dot - path) - group);
             buffer_char(out, '{');
         }
-        put_name(out, level, path + group, f->length - group);
-        put_cell(out, level, &row->cells[i], f->type);
+        add_name(out, level, path + group, f->length - group);
+        add_cell(out, level, &row->cells[i], f->type);
     }
     for (; group > 0; group = group_length(path, group - 1))
         close_object(out, --level);
 }
 
-static void put_reasons(const struct row *row, struct buffer *out, int level)
+static void add_reasons(const struct row *row, struct buffer *out, int level)
 {
     buffer_char(out, '{');
     for (size_t i = 0; i < row->reason_count; i++) {
         const struct reason *r = &row->reasons[i];
-        put_name(out, level + 1, r->path, r->length);
+        add_name(out, level + 1, r->path, r->length);
         value_put_text(r->text, strlen(r->text), out);
     }
     close_object(out, level);
@@ -262,9 +262,9 @@ const char *row_json(const struct row *row)
     if (row->json)
         return row->json;
     buffer_char(&out, '{');
-    put_fields(row, &out, LEVEL);
-    put_name(&out, LEVEL, "reasons", strlen("reasons"));
-    put_reasons(row, &out, LEVEL);
+    add_fields(row, &out, LEVEL);
+    add_name(&out, LEVEL, "reasons", strlen("reasons"));
+    add_reasons(row, &out, LEVEL);
     close_object(&out, LEVEL - 1);
     buffer_char(&out, '\0');
     return ((struct row *)row)->json = buffer_end(&out); /* rows are never defined const */

@@ -234,9 +234,10 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     memcpy(e->dims, dims, sizeof dims);
     e->flops = op_flops_bound(op, copy, dims);
-    e->bytes = op_bytes(op, copy);
-    e->written = op_bytes_written(op, copy);
-    e->no_reuse = op_bytes_no_reuse(op, copy);
+    struct op_traffic moved = op_traffic(op, copy);
+    e->bytes = moved.bytes;
+    e->written = moved.written;
+    e->no_reuse = moved.no_reuse;
     add_scratch(t, program, e);
     return copy;
 }

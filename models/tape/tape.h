@@ -238,7 +238,7 @@ struct entry {
     int64_t dims[DIMS]; /* by op_bind */
     struct mat scratch;
     bool prepared; /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
-    int64_t flops, bytes, written, no_reuse; /* by op_flops and op_bytes...; -1 beyond 63 bits */
+    int64_t flops, bytes, written, no_reuse; /* by op_flops and op_traffic; -1 beyond 63 bits */
 };
 
 int tape_entry_count(const struct tape *t);
