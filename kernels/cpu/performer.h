@@ -14,13 +14,13 @@
 
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
-enum { BLOCK = 96, PART = 16 * BLOCK };
+enum { BLOCK = 96, PART = 16 * BLOCK, GAP = THREAD_GAP / sizeof(float) };
 
 /* Sizes, and what scratch contains. */
 struct performer {
@@ -32,8 +32,9 @@ struct performer {
     float *project, *back; /* w' (C x M) and w (M x C), scaled and packed */
     float *more;           /* accumulators of parts that are not the first: `sums` floats each */
     int64_t sums;
-    float *workspaces; /* of threads: `per_thread` floats each */
+    float *workspaces; /* of threads: `per_thread` floats each, then THREAD_GAP */
     int64_t per_thread;
+    struct task_queue *queues;
 };
 
 /* Lays out scratch from `at` on, which is null if only the size is asked for; returns its bytes. */
@@ -41,13 +42,14 @@ static inline int64_t performer_lay_out(struct performer *p, int threads, int64_
 {
     float **to[] = {&p->project, &p->back, &p->more, &p->workspaces};
     int64_t sizes[] = {gemm_packed_size(p->c, p->m), gemm_packed_size(p->m, p->c),
-                       rows / PART * p->heads * p->sums, p->per_thread * threads};
+                       rows / PART * p->heads * p->sums, (p->per_thread + GAP) * threads};
     int64_t bytes = 0;
     for (int i = 0; i < 4; i++) {
         *to[i] = at ? (float *)((char *)at + bytes) : NULL;
         bytes += float_bytes(sizes[i]);
     }
-    return bytes;
+    p->queues = at ? (struct task_queue *)(void *)((char *)at + bytes) : NULL;
+    return bytes + threads * (int64_t)sizeof(struct task_queue);
 }
 
 static inline struct performer performer_of(int features, struct mat w, struct offsets graphs, int heads,
@@ -75,6 +77,12 @@ static inline void performer_pack(const struct performer *p, struct mat w, bool 
 static inline int performer_threads(const struct performer *p, const struct call *call, int64_t rows)
 {
     return threads_for(call, rows * p->heads * p->c * p->m, 1 << 16);
+}
+
+/* Scratch of the calling thread. */
+static inline float *performer_workspace(const struct performer *p)
+{
+    return p->workspaces + omp_get_thread_num() * (p->per_thread + GAP);
 }
 
 /* The accumulator of a part that is not the first of its graph. */

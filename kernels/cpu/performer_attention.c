@@ -100,7 +100,7 @@ static void attend(const struct performer_attention_args *a, const struct perfor
     struct block part = block_at(p->graphs, PART, number);
     struct performer_keys_side side = side_of(a);
     struct workspace r;
-    lay_out(p, p->workspaces + omp_get_thread_num() * p->per_thread, &r);
+    lay_out(p, performer_workspace(p), &r);
     if (part.rows == 0)
         return;
     performer_gather(p, &side, part.graph, h, r.a, r.b);
@@ -118,10 +118,14 @@ void CPU(performer_attention)(const void *args)
     int64_t bytes;
     struct performer p = attention_of(a, &bytes);
     performer_pack(&p, a->w, false);
-#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(performer_threads(&p, &a->call, a->q.rows))
-    for (int64_t number = 0; number < p.parts; number++)
-        for (int64_t h = 0; h < p.heads; h++)
-            attend(a, &p, number, h);
+    int64_t tasks = p.parts * p.heads;
+#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->q.rows))
+    {
+        tasks_begin(p.queues, tasks);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
+            attend(a, &p, t.number / p.heads, t.number % p.heads);
+    }
 }
 
 int64_t CPU(performer_attention_scratch)(const void *args)

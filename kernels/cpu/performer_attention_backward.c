@@ -158,7 +158,7 @@ static void part_backward(const struct performer_attention_backward_args *a, con
     struct block part = block_at(p->graphs, PART, number);
     struct performer_keys_side side = {a->s, a->l, a->top, a->sum, (float)a->eps};
     struct workspace r;
-    lay_out(p, p->workspaces + omp_get_thread_num() * p->per_thread, &r);
+    lay_out(p, performer_workspace(p), &r);
     if (part.rows == 0)
         return;
     struct target to = target_of(a, p, part, number, h);
@@ -188,12 +188,14 @@ void CPU(performer_attention_backward)(const void *args)
     int64_t bytes;
     struct performer p = backward_of(a, &bytes);
     performer_pack(&p, a->w, true);
+    int64_t tasks = p.parts * p.heads;
 #pragma omp parallel num_threads(performer_threads(&p, &a->call, a->q.rows))
     {
-#pragma omp for collapse(2) schedule(dynamic)
-        for (int64_t number = 0; number < p.parts; number++)
-            for (int64_t h = 0; h < p.heads; h++)
-                part_backward(a, &p, number, h);
+        tasks_begin(p.queues, tasks);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
+            part_backward(a, &p, t.number / p.heads, t.number % p.heads);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
         for (int64_t row = 0; row < a->ds.rows; row++)
             add_parts(a, &p, row);

@@ -71,7 +71,7 @@ static void sum_part(const struct performer_keys_args *a, const struct performer
 {
     struct block part = block_at(p->graphs, PART, number);
     struct workspace r;
-    lay_out(p, p->workspaces + omp_get_thread_num() * p->per_thread, &r);
+    lay_out(p, performer_workspace(p), &r);
     if (part.rows == 0)
         return;
     bool direct = part.first == graph_first(p->graphs, part.graph);
@@ -105,12 +105,14 @@ void CPU(performer_keys)(const void *args)
     int64_t bytes;
     struct performer p = keys_of(a, &bytes);
     performer_pack(&p, a->w, false);
+    int64_t tasks = p.parts * p.heads;
 #pragma omp parallel num_threads(performer_threads(&p, &a->call, a->k.rows))
     {
-#pragma omp for collapse(2) schedule(dynamic)
-        for (int64_t number = 0; number < p.parts; number++)
-            for (int64_t h = 0; h < p.heads; h++)
-                sum_part(a, &p, number, h);
+        tasks_begin(p.queues, tasks);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
+            sum_part(a, &p, t.number / p.heads, t.number % p.heads);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
         for (int64_t row = 0; row < a->s.rows; row++)
             add_parts(a, &p, row);
@@ -180,7 +182,7 @@ static void part_backward(const struct performer_keys_backward_args *a, const st
     struct block part = block_at(p->graphs, PART, number);
     struct back r;
     int64_t row = (part.graph * p->heads + h) * p->m;
-    lay_out_back(p, p->workspaces + omp_get_thread_num() * p->per_thread, &r);
+    lay_out_back(p, performer_workspace(p), &r);
     if (part.rows == 0)
         return;
     gemm_pack(p->m, p->c, gemm_in(row_of(a->ds, row), a->ds.ld), r.ds);
@@ -197,10 +199,14 @@ void CPU(performer_keys_backward)(const void *args)
     int64_t bytes;
     struct performer p = keys_backward_of(a, &bytes);
     performer_pack(&p, a->w, true);
-#pragma omp parallel for collapse(2) schedule(dynamic) num_threads(performer_threads(&p, &a->call, a->k.rows))
-    for (int64_t number = 0; number < p.parts; number++)
-        for (int64_t h = 0; h < p.heads; h++)
-            part_backward(a, &p, number, h);
+    int64_t tasks = p.parts * p.heads;
+#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->k.rows))
+    {
+        tasks_begin(p.queues, tasks);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
+            part_backward(a, &p, t.number / p.heads, t.number % p.heads);
+    }
 }
 
 int64_t CPU(performer_keys_backward_scratch)(const void *args)
