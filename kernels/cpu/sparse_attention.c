@@ -6,9 +6,8 @@
  * with scale = (D / H)^-1/2, per head; without edges y = lse = 0. q, k, v, y: N x D, lse: N x H.
  */
 #include "kernels/cpu/edge_softmax.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/dropped.h"
-
-#include <omp.h>
 
 struct attention {
     const struct sparse_attention_args *a;
@@ -16,6 +15,7 @@ struct attention {
     struct edge_softmax softmax;
     float *workspaces; /* scratch: per thread */
     int64_t per_thread;
+    struct task_queue *queues;
 };
 
 static struct attention layout_of(const struct sparse_attention_args *a, int64_t *bytes)
@@ -26,12 +26,14 @@ static struct attention layout_of(const struct sparse_attention_args *a, int64_t
                           .softmax = edge_softmax_of(a->y, a->lse, a->heads, scale)};
     struct edge_work unused;
     s.per_thread = edge_work_lay_out(&s.softmax, NULL, &unused);
-    float *columns;
+    float *columns, *queues;
     const struct edge_part parts[] = {{&columns, edge_columns_size(&s.softmax.heads)},
+                                      {&queues, task_queues_size(a->call.threads)},
                                       {&s.softmax.parts, 2 * s.tasks.count * s.softmax.state},
                                       {&s.workspaces, s.per_thread * a->call.threads}};
-    *bytes = 4 * edge_lay_out(a->call.scratch, parts, 3);
+    *bytes = 4 * edge_lay_out(a->call.scratch, parts, sizeof parts / sizeof *parts);
     edge_find_columns(&s.softmax.heads, columns);
+    s.queues = (struct task_queue *)(void *)queues;
     return s;
 }
 
@@ -79,9 +81,11 @@ static void attend_all(const struct sparse_attention_args *a, const struct mask 
     {
         struct edge_work work = {0};
         edge_work_lay_out(&s.softmax, s.workspaces + omp_get_thread_num() * s.per_thread, &work);
-#pragma omp for schedule(dynamic)
-        for (int64_t t = 0; t < s.tasks.count; t++)
-            attend_task(&s, t, &work);
+        tasks_begin(s.queues, s.tasks.count);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(s.queues, s.tasks.count, &t);)
+            attend_task(&s, t.number, &work);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < s.tasks.count; t++) {
             int64_t before = edge_pieces_before(&s.tasks, t);

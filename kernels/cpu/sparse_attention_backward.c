@@ -12,10 +12,10 @@
  */
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/dropped.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 /*
@@ -38,6 +38,7 @@ struct gradients {
     float scale;
     float *softmax, *workspaces; /* scratch: lse and delta of every node, `padded` floats each; per thread */
     int64_t padded, per_thread;  /* floats */
+    struct task_queue *queues;
 };
 
 /* Scratch of a thread: spread rows and sums of the node; the rest for the current edges. */
@@ -84,14 +85,16 @@ static struct gradients gradients_of(const struct sparse_attention_backward_args
                                 .sends = true};
     struct workspace unused;
     s.per_thread = lay_out(&s.heads, NULL, &unused);
-    float *columns;
+    float *columns, *queues;
     const struct edge_part parts[] = {{&columns, edge_columns_size(&s.heads)},
+                                      {&queues, task_queues_size(a->call.threads)},
                                       {&s.softmax, 2 * s.padded * a->q.rows},
                                       {&s.receive.parts, s.receive.tasks.count * s.receive.width},
                                       {&s.send.parts, s.send.tasks.count * s.send.width},
                                       {&s.workspaces, s.per_thread * a->call.threads}};
     *bytes = 4 * edge_lay_out(a->call.scratch, parts, sizeof parts / sizeof *parts);
     edge_find_columns(&s.heads, columns);
+    s.queues = (struct task_queue *)(void *)queues;
     return s;
 }
 
@@ -232,9 +235,11 @@ static void join(const struct gradients *s, const struct edge_pass *w, int64_t t
 
 static void run_pass(const struct gradients *s, const struct edge_pass *w, const struct workspace *r)
 {
-#pragma omp for schedule(dynamic)
-    for (int64_t t = 0; t < w->tasks.count; t++)
-        task_backward(s, w, t, r);
+    tasks_begin(s->queues, w->tasks.count);
+#pragma omp barrier
+    for (struct task t = {0}; task_next(s->queues, w->tasks.count, &t);)
+        task_backward(s, w, t.number, r);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
     for (int64_t t = 0; t < w->tasks.count; t++)
         join(s, w, t);

@@ -9,6 +9,7 @@
  * the vector width, the last vector overlaps the previous one and stores only the new columns.
  */
 #include "kernels/cpu/edges.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vectors.h"
 
 #include <math.h>
@@ -145,14 +146,17 @@ static void sum_task(const struct sums *s, int64_t t)
 static void aggregate(const struct call *call, struct mat row, struct mat col, struct sums s)
 {
     s.tasks = edge_tasks(row, col);
-    s.parts = call->scratch;
+    struct task_queue *queues = call->scratch;
+    s.parts = (float *)(queues + call->threads);
     int64_t d = s.y.cols;
     int threads = threads_for(call, (s.tasks.nodes + s.tasks.edges) * d, 1 << 15);
 #pragma omp parallel num_threads(threads)
     {
-#pragma omp for schedule(dynamic)
-        for (int64_t t = 0; t < s.tasks.count; t++)
-            sum_task(&s, t);
+        tasks_begin(queues, s.tasks.count);
+#pragma omp barrier
+        for (struct task t = {0}; task_next(queues, s.tasks.count, &t);)
+            sum_task(&s, t.number);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < s.tasks.count; t++) {
             int64_t before = edge_pieces_before(&s.tasks, t);
@@ -163,9 +167,9 @@ static void aggregate(const struct call *call, struct mat row, struct mat col, s
     }
 }
 
-static int64_t parts_bytes(struct mat row, struct mat col, int64_t d)
+static int64_t scratch_bytes(const struct call *call, struct mat row, struct mat col, int64_t d)
 {
-    return float_bytes(edge_tasks(row, col).count * d);
+    return float_bytes(task_queues_size(call->threads) + edge_tasks(row, col).count * d);
 }
 
 void CPU(spmm)(const void *args)
@@ -177,7 +181,7 @@ void CPU(spmm)(const void *args)
 int64_t CPU(spmm_scratch)(const void *args)
 {
     const struct spmm_args *a = args;
-    return parts_bytes(a->adj.row, a->adj.col, a->x.cols);
+    return scratch_bytes(&a->call, a->adj.row, a->adj.col, a->x.cols);
 }
 
 void CPU(spmm_backward)(const void *args)
@@ -190,7 +194,7 @@ void CPU(spmm_backward)(const void *args)
 int64_t CPU(spmm_backward_scratch)(const void *args)
 {
     const struct spmm_backward_args *a = args;
-    return parts_bytes(a->adj.out_row, a->adj.out_col, a->dy.cols);
+    return scratch_bytes(&a->call, a->adj.out_row, a->adj.out_col, a->dy.cols);
 }
 
 void CPU(gcn_sum)(const void *args)
@@ -202,7 +206,7 @@ void CPU(gcn_sum)(const void *args)
 int64_t CPU(gcn_sum_scratch)(const void *args)
 {
     const struct gcn_sum_args *a = args;
-    return parts_bytes(a->adj.row, a->adj.col, a->x.cols);
+    return scratch_bytes(&a->call, a->adj.row, a->adj.col, a->x.cols);
 }
 
 void CPU(gcn_sum_backward)(const void *args)
@@ -214,7 +218,7 @@ void CPU(gcn_sum_backward)(const void *args)
 int64_t CPU(gcn_sum_backward_scratch)(const void *args)
 {
     const struct gcn_sum_backward_args *a = args;
-    return parts_bytes(a->adj.out_row, a->adj.out_col, a->dy.cols);
+    return scratch_bytes(&a->call, a->adj.out_row, a->adj.out_col, a->dy.cols);
 }
 
 /* w_i = [s, (1 - loops) s], s = (1 + edges from others)^-1/2. */

@@ -17,6 +17,12 @@ struct task_queue {
     char unused[120];
 };
 
+/* Floats of scratch for the queues, one per thread. */
+static inline int64_t task_queues_size(int threads)
+{
+    return threads * (int64_t)(sizeof(struct task_queue) / sizeof(float));
+}
+
 /* The state of a thread, at first zero: the task, and the ranges that it has found empty. */
 struct task {
     int64_t number;
