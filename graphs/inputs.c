@@ -10,13 +10,17 @@
 #include "graphs/graph_file.h"
 #include "graphs/table.h"
 
+static bool is_label(const struct dataset_table *t)
+{
+    return t->of == TABLE_OF_GRAPHS || strstr(t->name, "labels");
+}
+
 /* Where the values of a table go; null if it is not taken. */
 static struct batch_table *place_of(struct batch_inputs *in, const struct dataset_table *t)
 {
-    bool labels = strstr(t->name, "labels");
     if (t->of == TABLE_OF_GRAPHS)
         return &in->targets;
-    if (labels)
+    if (is_label(t))
         return NULL;
     return t->of == TABLE_OF_NODES ? &in->features : &in->edge_features;
 }
@@ -32,7 +36,7 @@ static bool refuse(const struct graph_source *s, const char *path, const char *w
     return false;
 }
 
-/* Reads all values. */
+/* Reads all values; none of labels of which some are missing. */
 static bool take_values(struct batch_table *to, const struct dataset_table *t, int64_t rows,
                         const struct graph_source *s)
 {
@@ -46,6 +50,8 @@ static bool take_values(struct batch_table *to, const struct dataset_table *t, i
                  whose[t->of]);
         return refuse(s, t->path, text);
     }
+    if (seen.missing > 0 && is_label(t))
+        return true;
     if (seen.missing > 0) {
         snprintf(text, sizeof text, "has %" PRId64 " missing values, which models do not take", seen.missing);
         return refuse(s, t->path, text);

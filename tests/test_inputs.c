@@ -132,6 +132,34 @@ static void test_rows(void **state)
     }
 }
 
+/* Labels and targets with gaps are drawn, with one output or 16 as without them. */
+static void test_missing_labels(void **state)
+{
+    static const struct {
+        const char *file, *text, *task;
+    } gaps[] = {
+        {"graph-label.csv", "0.25,\n-0.5,2\n", "graph"},
+        {"graph-label.csv", "nan\n1\n", "graph"},
+        {"node-label.csv", "0\n3\nnan\n2\n3\n", "node"},
+    };
+    char folder[PATH_MAX], words[PATH_MAX + 200];
+    for (int i = 0; i < 3; i++) {
+        write_file(folder_of(*state, folder), gaps[i].file, gaps[i].text);
+        snprintf(words, sizeof words, TINY "--graph file:%s --mpnn gine --task %s", folder, gaps[i].task);
+        struct record *record = run_json(*state, words, 0);
+        const struct row *row = row_at(record, 0);
+        assert_string_equal(text_at(row, "status"), "ok");
+        assert_string_equal(text_at(row, "graph.inputs"), "features edge_features");
+        struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32, .mpnn = MPNN_GINE};
+        c.attention = ATTENTION_DENSE;
+        c.features.numbers = 3;
+        c.edge_features.numbers = 2;
+        c.head.outputs = i < 2 ? 1 : 16;
+        assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
+        record_free(record);
+    }
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -140,7 +168,7 @@ static void test_refusals(void **state)
         {"node-feat.csv", "1\n2\n3\n4\n", "node-feat.csv: has 4 rows, for 5 nodes"},
         {"edge-feat.csv", "1\n", "edge-feat.csv: has 1 rows, for 7 edges"},
         {"graph-label.csv", "1\n2\n3\n", "graph-label.csv: has 3 rows, for 2 graphs"},
-        {"graph-label.csv", "1\nnan\n", "graph-label.csv: has 1 missing values"},
+        {"node-feat.csv", "1\nnan\n3\n4\n5\n", "node-feat.csv: has 1 missing values"},
         {"node-feat.csv", "1\n2\n\"\n4\n5\n", "node-feat.csv:3: "},
         {"node-label.csv", "0\n1\n-1\n2\n3\n", "has a label that is no whole number from 0 to 65535"},
         {"node-label.csv", "0\n1\n0.5\n2\n3\n", "has a label that is no whole number from 0 to 65535"},
@@ -159,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_edges_keep_their_rows),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_missing_labels),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
