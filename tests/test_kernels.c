@@ -291,6 +291,23 @@ static void test_softmax_of_large_scores(void **state)
     operands_free(oracle);
 }
 
+/* Of a label that is right the loss is exp(-|y|), of one that is wrong |y|: neither is rounded away. */
+static void test_loss_of_large_logits(void **state)
+{
+    (void)state;
+    for (int v = 0; v < 20; v++) {
+        struct sample s = {.op = OP_binary_cross_entropy, .dims = {1, 2, 1, 1, 1, 1, 1}, .seed = 9};
+        struct operands *inputs = operands_new(&s, F32);
+        mat_set(inputs->args.binary_cross_entropy.y, 0, 0, (v % 2 ? -15 : 15) * (2 + v / 4));
+        mat_set(inputs->args.binary_cross_entropy.label, 0, 0, v / 2 % 2);
+        struct operands *oracle = operands_copy(inputs, F64, 0);
+        operands_run(oracle, backend_kernel(&backend_ref, s.op, F64, NULL), 1, 0, 0);
+        visit_all(s.op, check_row, inputs, oracle);
+        operands_free(inputs);
+        operands_free(oracle);
+    }
+}
+
 /* In linear layers of width 1 with weight 1, the input is the activation's argument. */
 static void test_activations_of_large_values(void **state)
 {
@@ -360,18 +377,19 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, 1 << 28); /* otherwise a fifth of the time is that of mapping pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS + 7] = {
+    struct CMUnitTest tests[OPS + 8] = {
         cmocka_unit_test(test_every_op_has_a_kernel),
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_beyond_a_block),
         cmocka_unit_test(test_attention_of_large_logits),
         cmocka_unit_test(test_softmax_of_large_scores),
+        cmocka_unit_test(test_loss_of_large_logits),
         cmocka_unit_test(test_activations_of_large_values),
         cmocka_unit_test(test_activations_over_their_range),
     };
     for (enum op op = 0; op < OPS; op++) {
         ops[op] = op;
-        tests[7 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+        tests[8 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

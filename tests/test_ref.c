@@ -202,6 +202,23 @@ static void test_pooling_and_loss(void **state)
     expect_near(loss, (double[]){(4 + 28 * 28 + 16 + 16) / 4.0}, 1, 0);
 }
 
+/* exp(-|y|) if the label is right, |y| if it is wrong, within a relative exp(-30). */
+static void test_loss_of_large_logits(void **state)
+{
+    (void)state;
+    for (int size = 30; size <= 90; size += 15)
+        for (int side = 0; side < 4; side++) {
+            int64_t label[] = {side % 2};
+            double y[] = {side / 2 ? size : -size}, loss[1], want = side % 2 == side / 2 ? exp(-size) : size;
+            struct binary_cross_entropy_args a = {
+                .loss = dense(loss, 1, 1),
+                .y = dense(y, 1, 1),
+                .label = {.data = label, .rows = 1, .cols = 1, .ld = 1, .dtype = I64}};
+            run(OP_binary_cross_entropy, &a);
+            expect_near(loss, &want, 1, 1e-13 * want);
+        }
+}
+
 static void test_elementwise(void **state)
 {
     (void)state;
@@ -286,12 +303,19 @@ static void test_uniform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_layer_norm),  cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_gcn),         cmocka_unit_test(test_gatv2),
-        cmocka_unit_test(test_pna),         cmocka_unit_test(test_pooling_and_loss),
-        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_adamw),
-        cmocka_unit_test(test_random_bits), cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_loss_of_large_logits),
+        cmocka_unit_test(test_layer_norm),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_gcn),
+        cmocka_unit_test(test_gatv2),
+        cmocka_unit_test(test_pna),
+        cmocka_unit_test(test_pooling_and_loss),
+        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_adamw),
+        cmocka_unit_test(test_random_bits),
+        cmocka_unit_test(test_uniform),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

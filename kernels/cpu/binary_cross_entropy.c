@@ -1,10 +1,11 @@
 /*
  * Cross-entropy of sigmoid(y) against labels 0 or 1, over the n = N M entries, and its backward.
  *
- *   loss = sum (max(y, 0) - label y + log(1 + exp(-|y|))) / n
+ *   loss = sum (max(y, 0) - label y + log1p(exp(-|y|))) / n
  *   dy (+)= dloss (1 / (1 + exp(-y)) - label) / n
  *
- * Losses are summed in double, a row or more at a time, and partial sums are added in order.
+ * expf, not vm_exp, which is 0 where the loss of a right label is not yet. Losses are summed in double, a row
+ * or more at a time, and partial sums are added in order.
  */
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/vector_math.h"
@@ -27,7 +28,7 @@ static double row_loss(int64_t m, const float *y, const int64_t *label)
 {
     double sum = 0;
     for (int64_t k = 0; k < m; k++)
-        sum += (double)((label[k] ? 0 : y[k]) + (y[k] < 0 ? -y[k] : 0) + logf(1 + vm_exp(-fabsf(y[k]))));
+        sum += (double)((label[k] ? 0 : y[k]) + (y[k] < 0 ? -y[k] : 0) + log1pf(expf(-fabsf(y[k]))));
     return sum;
 }
 

@@ -4,7 +4,8 @@
  *
  *   loss = sum (log(1 + exp(y)) - label y) / n    dy = dloss (1 / (1 + exp(-y)) - label) / n
  *
- * log(1 + exp(y)) = max(y, 0) + log(1 + exp(-|y|)) does not overflow.
+ * log(1 + exp(y)) = max(y, 0) + log1p(exp(-|y|)) does not overflow, and keeps the small loss of a large y
+ * that is right.
  */
 #include "kernels/ref/loops.h"
 
@@ -16,7 +17,7 @@ REF(binary_cross_entropy, 0)
     for (int64_t i = 0; i < a->y.rows; i++)
         for (int64_t k = 0; k < a->y.cols; k++) {
             real y = AT(a->y, i, k), label = R(*index_at(a->label, i, k));
-            sum += r_max(y, R(0)) - label * y + r_log(R(1) + r_exp(-r_max(y, -y)));
+            sum += r_max(y, R(0)) - label * y + r_log1p(r_exp(-r_max(y, -y)));
         }
     AT(a->loss, 0, 0) = sum / R(mat_size(a->y));
 }

@@ -6,8 +6,8 @@
  *
  * The counting type has no value, hence neither comparisons nor conversions: data-dependent control flow does
  * not compile with it, and compilers collapse loops that only count. An addition, subtraction,
- * multiplication, division and each function below except r_max, r_gate, r_match and r_choose counts 1; those
- * four, negation, and constants made by R() count 0.
+ * multiplication, division and each function below counts 1, except r_log1p, an addition and a logarithm,
+ * which counts 2; r_max, r_gate, r_match, r_choose, negation, and constants made by R() count 0.
  *
  * Scalars computed once per call (a scale, a bias correction) are not counted: they are plain double, may use
  * <math.h>, and enter the loops through R().
@@ -75,6 +75,12 @@ static inline real r_log(real)
     return real::counted();
 }
 
+static inline real r_log1p(real)
+{
+    real::counted();
+    return real::counted();
+}
+
 static inline real r_sqrt(real)
 {
     return real::counted();
@@ -132,6 +138,11 @@ static inline real r_exp(real x)
 static inline real r_log(real x)
 {
     return LIBM(log)(x);
+}
+
+static inline real r_log1p(real x)
+{
+    return LIBM(log1p)(x);
 }
 
 static inline real r_sqrt(real x)
