@@ -61,7 +61,7 @@ double operands_error(const struct operands *ours, const struct operands *oracle
         double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? gradient_limit : 1e-5;
         double difference = difference_norm(a, r);
         double error = difference == 0 ? 0 : difference / size / limit;
-        if (!(error <= largest)) {
+        if (!(error <= largest) && !isnan(largest)) {
             largest = error;
             *worst = p->name;
         }
