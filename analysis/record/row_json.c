@@ -230,7 +230,7 @@ static void add_fields(const struct row *row, struct buffer *out, int level)
         const struct field *f = &schema_fields[i];
         if (row->cells[i].state == CELL_UNSET)
             continue;
-        for (; memcmp(path, f->path, group) != 0; group = group_length(path, group - 1))
+        for (; strncmp(path, f->path, group) != 0; group = group_length(path, group - 1))
             close_object(out, --level);
         path = f->path;
         for (const char *dot; (dot = strchr(path + group, '.')); group = (size_t)(dot + 1 - path)) {
