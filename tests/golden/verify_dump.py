@@ -3,7 +3,7 @@
 
 Each DIR was written by a benchmark's --dump DIR. The step is recomputed in float64 from the dumped parameters
 and inputs; output, loss and every gradient must agree within the limits of METRICS.md, or have at most ten times
-the error of PyTorch in float32. Exit status 1 otherwise.
+the error of PyTorch in float32, in the worst of several roundings. Exit status 1 otherwise.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from reference import LIMIT_GRADIENT, LIMIT_OUTPUT, Error
 
 
 CONDITION = 10  # our errors may exceed the limits by up to this factor times PyTorch's float32 errors
+ROUNDINGS = 16  # of PyTorch in float32, for that
 
 
 def load(directory: Path, kind: str) -> dict[str, np.ndarray]:
@@ -62,8 +63,11 @@ def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structur
     return r.structure(graphs, row, col)
 
 
-def load_parameters(directory: Path, count: int, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    arrays = load(directory, "param")
+def load_parameters(directory: Path, count: int, dtype: torch.dtype, nudge: int) -> dict[str, torch.Tensor]:
+    """Changed by up to 2^-23 of themselves, at random, if `nudge`, a seed, is not 0."""
+    arrays, rng = load(directory, "param"), np.random.default_rng(nudge)
+    if nudge:
+        arrays = {name: a * (1 + rng.uniform(-1, 1, a.shape) * 2.0**-23) for name, a in arrays.items()}
     if sum(a.size for a in arrays.values()) != count:
         raise ValueError(f"{directory}: expected {count} parameters")
     return {name: torch.tensor(a, dtype=dtype, requires_grad=True) for name, a in arrays.items()}
@@ -81,12 +85,12 @@ def floors_of(p: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor, targ
     return Floors(1e-2 * float(terms), 1e-2 * float((y**2 + targets**2).mean()))
 
 
-def computed(directory: Path, dtype: torch.dtype) -> tuple[Step, Floors]:
+def computed(directory: Path, dtype: torch.dtype, nudge: int = 0) -> tuple[Step, Floors]:
     """The step in PyTorch, and the floors of its errors."""
     config = json.loads((directory / "config.json").read_text())
     entry = config["model"]
     m, inputs = r.model_of(entry), load(directory, "input")
-    parameters = load_parameters(directory, entry["parameters"], dtype)
+    parameters = load_parameters(directory, entry["parameters"], dtype, nudge)
     constants = {name: torch.tensor(a, dtype=dtype) for name, a in inputs.items() if "projection" in name}
     features = torch.tensor(inputs["features"], dtype=dtype)
     structure, masks = load_structure(directory, inputs), r.Masks(config["seed"], 0)
@@ -128,9 +132,12 @@ def verify(directory: Path) -> list[Error]:
     return errors_of(dumped(directory), *computed(directory, torch.float64))
 
 
-def verify_float32(directory: Path) -> list[Error]:
-    """The errors of PyTorch in float32, which show how well the step is conditioned."""
-    return errors_of(computed(directory, torch.float32)[0], *computed(directory, torch.float64))
+def float32_excess(directory: Path) -> float:
+    """The largest error of PyTorch in float32, which shows how well the step is conditioned. Of several runs with
+    other rounding errors: a rectifier near 0 or a maximum near a tie may fall to either side.
+    """
+    oracle = computed(directory, torch.float64)
+    return max(errors_of(computed(directory, torch.float32, n)[0], *oracle)[0].excess for n in range(ROUNDINGS))
 
 
 def report(title: str, errors: list[Error], rows: int) -> bool:
@@ -145,11 +152,12 @@ def report(title: str, errors: list[Error], rows: int) -> bool:
 
 def judge(title: str, dump: Path, rows: int) -> bool:
     """Beyond the limits a step may still be right: gradients that are exactly zero, as of a bias before batch norm,
-    are rounding alone. Then PyTorch's own float32 is beyond them, too, or nearly so.
+    are rounding alone, and a rectifier near 0 may fall to the other side. Then PyTorch's own float32 is beyond them,
+    too, or nearly so.
     """
     if report(title, errors := verify(dump), rows):
         return True
-    ratio = errors[0].excess / verify_float32(dump)[0].excess
+    ratio = errors[0].excess / float32_excess(dump)
     print(f"    {ratio:.1f} times the error of PyTorch in float32; {CONDITION} times are allowed")
     return ratio <= CONDITION
 
