@@ -97,15 +97,28 @@ static struct mat linear_record(struct tape *t, struct mat x, const struct struc
     return linear(t, "layer", x, 10, act);
 }
 
+/* Devices without the op run its steps. */
+static enum mlp_kind fused_on(const struct tape *t)
+{
+    const struct tape_config *c = tape_config(t);
+    return backend_kernel(c->backend, OP_mlp_backward, c->dtype, NULL) ? MLP_FUSED : MLP_UNFUSED;
+}
+
+static struct mat fused_mlp_record(struct tape *t, struct mat x, const struct structure *s, int act)
+{
+    (void)s;
+    return ffn(t, "layer", fused_on(t), x, INNER, act, 0);
+}
+
 static struct mat mlp_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
     (void)s;
-    return mlp(t, "layer", x, INNER, WIDTH, act, 0);
+    return ffn(t, "layer", MLP_UNFUSED, x, INNER, act, 0);
 }
 
 static struct mat gin_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
-    return gin(t, "layer", x, &s->adj, act);
+    return gin(t, "layer", fused_on(t), x, &s->adj, act);
 }
 
 static struct mat mpnn_record(struct tape *t, struct mat x, const struct structure *s, int kind)
@@ -130,7 +143,7 @@ static struct mat gine_record(struct tape *t, struct mat x, const struct structu
 {
     struct structure with = *s;
     with.edge = param(t, "e", s->adj.col.rows, WIDTH, 1);
-    return gine(t, "layer", x, &with, act);
+    return gine(t, "layer", MLP_UNFUSED, x, &with, act);
 }
 
 /* Two layers: the second reads the edges of the first, and no layer reads its own. */
@@ -167,6 +180,7 @@ static struct mat gps_record(struct tape *t, struct mat x, const struct structur
                                    .act = ACT_GELU,
                                    .attention = ATTENTION_DENSE,
                                    .mpnn = MPNN_GIN,
+                                   .mlp = fused_on(t),
                                    .norm = norm};
     struct structure own = *s;
     return gps_layer(t, "layer", x, &own, &c);
@@ -441,6 +455,7 @@ int main(void)
         {"linear_gelu_tanh", linear_record, ACT_GELU_TANH},
         {"linear_relu", linear_record, ACT_RELU},
         {"mlp", mlp_record, ACT_GELU},
+        {"mlp", fused_mlp_record, ACT_GELU},
         {"gin_layer", gin_record, ACT_RELU},
         {"gcn_layer", mpnn_record, MPNN_GCN},
         {"gatv2_layer", mpnn_record, MPNN_GATV2},

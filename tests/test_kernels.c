@@ -204,9 +204,12 @@ static void test_beyond_a_block(void **state)
 {
     (void)state;
     static const int64_t deep[DIMS] = {1, 2, 5, 7, 700, 1, 1, 0, 0},
-                         tall[DIMS] = {1, 2, 9000, 3, 8, 1, 1, 0, 0};
+                         tall[DIMS] = {1, 2, 9000, 3, 8, 1, 1, 0, 0},
+                         parts[DIMS] = {1, 2, 301, 50, 24, 1, 1, 0, 0};
     assert_true(check_shape(OP_linear, deep, 3, false) > 0);
     assert_true(check_shape(OP_linear_backward, tall, 4, false) > 0);
+    assert_true(check_shape(OP_mlp, parts, 5, false) > 0);
+    assert_true(check_shape(OP_mlp_backward, parts, 6, false) > 0);
 }
 
 /* Extreme values: results that are finite in double are finite in float. */

@@ -29,6 +29,7 @@ static const struct subject mixed[] = {
     {"gps_sparse, no norm, max",
      {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX}},
     {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
+    {"gps, fused mlp", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .mlp = MLP_FUSED}},
     {"gps, dropout",
      {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.1, .attention_dropout = 0.2}},
     {"gps_sparse, dropout",
@@ -165,6 +166,13 @@ static void test_refused_parts(void **state)
     assert_string_equal(model_refuses(&c), "the encoding's width must be less than hidden");
     c.pe.width = 9;
     assert_null(model_refuses(&c));
+    c.mlp = MLP_FUSED;
+    c.dropout = 0.1;
+    assert_string_equal(model_refuses(&c), "--mlp fused needs --dropout 0");
+    c.dropout = 0;
+    assert_null(model_refuses(&c));
+    c.attention = ATTENTION_NONE;
+    assert_string_equal(model_refuses(&c), "--mlp fused needs attention, GIN or GINE");
 }
 
 static void test_parameters_by_the_formula(void **state)

@@ -51,8 +51,8 @@ static struct mat late_reader(struct tape *t)
 static struct mat chain(struct tape *t)
 {
     struct mat x = start(t);
-    x = add_norm(t, "n1", NORM_LAYER, x, mlp(t, "l1", x, 3, WIDTH, ACT_GELU, 0), NULL);
-    x = add_norm(t, "n2", NORM_LAYER, x, mlp(t, "l2", x, 4, WIDTH, ACT_RELU, 0), NULL);
+    x = add_norm(t, "n1", NORM_LAYER, x, ffn(t, "l1", MLP_UNFUSED, x, 3, ACT_GELU, 0), NULL);
+    x = add_norm(t, "n2", NORM_LAYER, x, ffn(t, "l2", MLP_UNFUSED, x, 4, ACT_RELU, 0), NULL);
     return finish(t, sum(t, x, x));
 }
 

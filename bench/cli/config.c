@@ -85,7 +85,7 @@ void config_complete(struct config *c)
 /* Whether presets have values for this axis. */
 static bool preset_sets(enum axis a)
 {
-    return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER &&
+    return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER && a != AXIS_MLP &&
            a != AXIS_THREADS;
 }
 

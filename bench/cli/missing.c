@@ -62,7 +62,7 @@ static bool say_missing(const struct options *o, const struct config *c, enum op
     char value[128], possible[256];
     for (enum axis a = 0; a < AXES; a++) {
         const struct axis_info *axis = axis_info(a);
-        bool of_model = axis->work == WORK_ALWAYS || axis->work == WORK_CHANGED;
+        bool of_model = axis->work == WORK_ALWAYS || axis->work == WORK_CHANGED || a == AXIS_MLP;
         if (!of_model || !list_possible(o, c, a, possible, sizeof possible))
             continue;
         say_value(c, a, value, sizeof value);

@@ -30,6 +30,12 @@ void CPU(linear_blas)(const void *args);
 void CPU(linear_backward_blas)(const void *args);
 int64_t CPU(linear_backward_blas_scratch)(const void *args);
 
+/* Variants: two linear layers, which keep the hidden panel. */
+void CPU(mlp_steps)(const void *args);
+void CPU(mlp_backward_steps)(const void *args);
+int64_t CPU(mlp_steps_scratch)(const void *args);
+int64_t CPU(mlp_backward_steps_scratch)(const void *args);
+
 /* Bytes of `count` floats, padded so that the next part begins on its own cache line. */
 static inline int64_t float_bytes(int64_t count)
 {

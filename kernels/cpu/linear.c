@@ -6,13 +6,11 @@
  * pack its operands in every task, and so uses larger tasks. If there are few rows, a task of "simd"
  * processes all of them and packs its own columns of w: no core reads, or waits for, what another packed.
  */
-#include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
+#include "kernels/cpu/finish.h"
 
 enum {
-    STRIP = 32,     /* columns for which a task's rows stay in the first-level cache */
     FEW_ROWS = 192, /* for which x stays in the second-level cache */
-    PANEL = GEMM_COLS > STRIP ? GEMM_COLS : STRIP
 };
 
 struct layer {
@@ -37,38 +35,6 @@ static void product(const struct layer *l, int64_t i, int64_t rows, int64_t j, i
                      z.ld, false);
     else
         gemm_packed(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), l->packed + j * x.cols, to, z.ld, false);
-}
-
-/* z = z + b and y = act(z) on one strip of a block; z and y may be the same. */
-static inline __attribute__((always_inline)) void finish(int act, int64_t rows, int64_t cols, struct mat z,
-                                                         const float *restrict b, struct mat y)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        float *z_row = row_of(z, i), *y_row = row_of(y, i);
-#pragma omp simd
-        for (int64_t j = 0; j < cols; j++) {
-            float x = z_row[j] + b[j];
-            z_row[j] = x;
-            y_row[j] = activation(act, x);
-        }
-    }
-}
-
-static void finish_strip(int act, int64_t rows, int64_t cols, struct mat z, const float *b, struct mat y)
-{
-    switch (act) {
-    case ACT_GELU:
-        finish(ACT_GELU, rows, cols, z, b, y);
-        break;
-    case ACT_GELU_TANH:
-        finish(ACT_GELU_TANH, rows, cols, z, b, y);
-        break;
-    case ACT_RELU:
-        finish(ACT_RELU, rows, cols, z, b, y);
-        break;
-    default:
-        finish(ACT_NONE, rows, cols, z, b, y);
-    }
 }
 
 /* Rows i .. and columns j .. of y. */

@@ -22,6 +22,10 @@ static const struct kernel kernels[] = {
     ROW(linear, "blas", f32, linear_blas),
     ROW_SCRATCH(linear_backward, "blas", f32, linear_backward_blas),
 #endif
+    ROW_SCRATCH(mlp, "simd", f32, mlp),
+    ROW_SCRATCH(mlp, "steps", f32, mlp_steps),
+    ROW_SCRATCH(mlp_backward, "simd", f32, mlp_backward),
+    ROW_SCRATCH(mlp_backward, "steps", f32, mlp_backward_steps),
     ROW(layer_norm, "simd", f32, layer_norm),
     ROW_SCRATCH(layer_norm_backward, "simd", f32, layer_norm_backward),
     ROW(add_layer_norm, "simd", f32, add_layer_norm),

@@ -13,6 +13,8 @@
 #define ORACLE_OPS(PLAIN, WITH_SCRATCH)                                                                      \
     PLAIN(linear)                                                                                            \
     WITH_SCRATCH(linear_backward)                                                                            \
+    WITH_SCRATCH(mlp)                                                                                        \
+    WITH_SCRATCH(mlp_backward)                                                                               \
     WITH_SCRATCH(attention)                                                                                  \
     WITH_SCRATCH(attention_backward)                                                                         \
     WITH_SCRATCH(dropout_attention)                                                                          \

@@ -152,18 +152,18 @@ static bool recompute_rows(const struct shadow *s, const struct kernel *ref, int
     return done;
 }
 
-/* Whether a single row takes about as long as all, since it needs statistics over all rows. */
-static bool has_statistics_of_rows(enum op op)
+/* Whether a single row takes about as long as all: it needs statistics, or the hidden panel, of all rows. */
+static bool needs_all_rows(enum op op)
 {
     const struct operand *stats = operand_named(op, "stats");
-    return stats && stats->rows != DIM_N;
+    return (stats && stats->rows != DIM_N) || op == OP_mlp_backward;
 }
 
 static bool recompute(const struct shadow *s, enum op op, const struct chosen *chosen)
 {
     const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
     bool done = true;
-    if (has_statistics_of_rows(op))
+    if (needs_all_rows(op))
         return recompute_rows(s, ref, 0, INT64_MAX);
 #pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
     for (int n = 0; n < chosen->count; n++)

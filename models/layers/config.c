@@ -41,6 +41,12 @@ const char *mpnn_name(int kind)
     return name_at(names, MPNN_KINDS, kind);
 }
 
+const char *mlp_name(int kind)
+{
+    static const char *const names[MLP_KINDS] = {"unfused", "fused"};
+    return name_at(names, MLP_KINDS, kind);
+}
+
 const char *norm_name(int kind)
 {
     static const char *const names[NORM_KINDS] = {"layer", "batch", "graph", "none"};
@@ -84,6 +90,10 @@ const char *model_refuses(const struct model_config *c)
         return "a layer needs attention or message passing";
     if (c->attention_dropout > 0 && !c->attention)
         return "--attention-dropout needs attention";
+    if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
+        return "--mlp fused needs attention, GIN or GINE";
+    if (c->mlp == MLP_FUSED && c->dropout > 0)
+        return "--mlp fused needs --dropout 0";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
     bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2 ||

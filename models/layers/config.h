@@ -48,6 +48,12 @@ enum mpnn_kind {
     MPNN_KINDS
 };
 
+/*
+ * How the feed-forward network, and the network of GIN and GINE, run: as two ops that keep the hidden panel,
+ * or as one that does not, and computes it once more in the backward pass.
+ */
+enum mlp_kind { MLP_UNFUSED, MLP_FUSED, MLP_KINDS };
+
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 
 /* How the nodes of a graph are reduced to one row. */
@@ -86,6 +92,7 @@ struct head_config {
 /* Null if there is no such kind. */
 const char *attention_name(int kind);
 const char *mpnn_name(int kind);
+const char *mlp_name(int kind);
 const char *norm_name(int kind);
 const char *pool_name(int kind);
 const char *task_name(int kind);
@@ -96,6 +103,7 @@ struct model_config {
     enum activation act;
     enum attention_kind attention;
     enum mpnn_kind mpnn;
+    enum mlp_kind mlp;
     enum norm_kind norm;
     enum pool_kind pool;
     enum task_kind task;

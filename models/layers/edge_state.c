@@ -9,13 +9,12 @@
 
 #include <stdio.h>
 
-struct mat gine(struct tape *t, const char *name, struct mat x, const struct structure *s,
+struct mat gine(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                 enum activation act)
 {
     span_enter(t, name);
     struct mat sum = op(t, gine, .x = x, .e = s->edge, .adj = s->adj, .self = 1)->y;
-    struct mat h = linear(t, "up", sum, x.cols, act);
-    struct mat y = linear(t, "down", h, x.cols, ACT_NONE);
+    struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
 }

@@ -77,11 +77,11 @@ static struct mat message_passing(struct tape *t, struct mat x, struct structure
     case MPNN_PNA_EDGE:
         return pna(t, name, x, s, c->mpnn == MPNN_PNA_EDGE);
     case MPNN_GINE:
-        return gine(t, name, x, s, c->act);
+        return gine(t, name, c->mlp, x, s, c->act);
     case MPNN_GATEDGCN:
         return gatedgcn(t, name, x, s, c->act, c->dropout);
     default:
-        return gin(t, name, x, &s->adj, c->act);
+        return gin(t, name, c->mlp, x, &s->adj, c->act);
     }
 }
 
@@ -108,7 +108,7 @@ struct mat gps_layer(struct tape *t, const char *name, struct mat x, struct stru
         a = dropout(t, "dropout_attention", a, c->dropout);
         a = add_norm(t, "norm_attention", c->norm, x, a, s);
         h = mat_present(h) ? op(t, add, .a = h, .b = a)->y : a;
-        struct mat f = mlp(t, "ffn", h, c->ffn, c->hidden, c->act, c->dropout);
+        struct mat f = ffn(t, "ffn", c->mlp, h, c->ffn, c->act, c->dropout);
         h = add_norm(t, "norm_out", c->norm, h, f, s);
     }
     span_leave(t);

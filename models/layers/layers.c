@@ -4,14 +4,28 @@
 static const double norm_eps = 1e-5;
 static const double l2_eps = 1e-24;
 
+struct affine {
+    struct mat w, b;
+};
+
+/* Weight and bias of a linear layer, in a span of their own. */
+static struct affine affine(struct tape *t, const char *name, int64_t inputs, int64_t width)
+{
+    struct affine a;
+    span_enter(t, name);
+    a.w = param(t, "weight", width, inputs, inputs);
+    a.b = param(t, "bias", 1, width, inputs);
+    span_leave(t);
+    return a;
+}
+
 /* Creates y if it is absent. */
 static struct mat linear_as(struct tape *t, const char *name, struct mat y, struct mat x, int64_t width,
                             enum activation act)
 {
+    struct affine a = affine(t, name, x.cols, width);
     span_enter(t, name);
-    struct mat w = param(t, "weight", width, x.cols, x.cols);
-    struct mat b = param(t, "bias", 1, width, x.cols);
-    y = op(t, linear, .y = y, .x = x, .w = w, .b = b, .act = act)->y;
+    y = op(t, linear, .y = y, .x = x, .w = a.w, .b = a.b, .act = act)->y;
     span_leave(t);
     return y;
 }
@@ -28,10 +42,7 @@ void linear_to(struct tape *t, const char *name, struct mat y, struct mat x, enu
 
 void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t width)
 {
-    span_enter(t, name);
-    param(t, "weight", width, inputs, inputs);
-    param(t, "bias", 1, width, inputs);
-    span_leave(t);
+    affine(t, name, inputs, width);
 }
 
 struct mat dropout(struct tape *t, const char *name, struct mat x, double p)
@@ -45,12 +56,22 @@ struct mat dropout(struct tape *t, const char *name, struct mat x, double p)
     return y;
 }
 
-struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
+struct mat mlp(struct tape *t, enum mlp_kind kind, struct mat x, int64_t hidden, enum activation act,
+               double p)
+{
+    if (kind == MLP_UNFUSED) {
+        struct mat h = dropout(t, "dropout_up", linear(t, "up", x, hidden, act), p);
+        return dropout(t, "dropout_down", linear(t, "down", h, x.cols, ACT_NONE), p);
+    }
+    struct affine up = affine(t, "up", x.cols, hidden), down = affine(t, "down", hidden, x.cols);
+    return op(t, mlp, .x = x, .up = up.w, .b = up.b, .down = down.w, .c = down.b, .act = act)->y;
+}
+
+struct mat ffn(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, int64_t hidden,
                enum activation act, double p)
 {
     span_enter(t, name);
-    struct mat h = dropout(t, "dropout_up", linear(t, "up", x, hidden, act), p);
-    struct mat y = dropout(t, "dropout_down", linear(t, "down", h, width, ACT_NONE), p);
+    struct mat y = mlp(t, kind, x, hidden, act, p);
     span_leave(t);
     return y;
 }
@@ -126,12 +147,12 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
     return y;
 }
 
-struct mat gin(struct tape *t, const char *name, struct mat x, const struct edges *adj, enum activation act)
+struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct edges *adj,
+               enum activation act)
 {
     span_enter(t, name);
     struct mat sum = op(t, spmm, .x = x, .adj = *adj, .self = 1)->y;
-    struct mat h = linear(t, "up", sum, x.cols, act);
-    struct mat y = linear(t, "down", h, x.cols, ACT_NONE);
+    struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
 }

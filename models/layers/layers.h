@@ -52,10 +52,12 @@ void linear_unused(struct tape *t, const char *name, int64_t inputs, int64_t wid
 struct mat dropout(struct tape *t, const char *name, struct mat x, double p);
 
 /*
- * Two linear layers with an activation in between: N x D -> N x hidden -> N x width; dropout with probability
- * p after both.
+ * Two linear layers "up" and "down" with an activation in between, N x D -> N x hidden -> N x D. Dropout with
+ * probability p, which must be 0 with MLP_FUSED, follows both. `ffn` has a span of its own.
  */
-struct mat mlp(struct tape *t, const char *name, struct mat x, int64_t hidden, int64_t width,
+struct mat mlp(struct tape *t, enum mlp_kind kind, struct mat x, int64_t hidden, enum activation act,
+               double p);
+struct mat ffn(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, int64_t hidden,
                enum activation act, double p);
 
 /*
@@ -90,8 +92,9 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
  *
  * "nodes" is A, B, D and F, stacked; e' replaces s->edge, unless that ends.
  */
-struct mat gin(struct tape *t, const char *name, struct mat x, const struct edges *adj, enum activation act);
-struct mat gine(struct tape *t, const char *name, struct mat x, const struct structure *s,
+struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct edges *adj,
+               enum activation act);
+struct mat gine(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                 enum activation act);
 struct mat gatedgcn(struct tape *t, const char *name, struct mat x, struct structure *s, enum activation act,
                     double p);

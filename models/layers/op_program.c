@@ -186,7 +186,7 @@ static void set_sizes(struct op_program *s, const struct model_config *c, const 
     }
     dims[DIM_C] = dims[DIM_D] / dims[DIM_H];
     dims[DIM_F] = dims[DIM_B] * dims[DIM_H] * dims[DIM_M];
-    if (s->op == OP_linear || s->op == OP_linear_backward)
+    if (s->op == OP_linear || s->op == OP_linear_backward || s->op == OP_mlp || s->op == OP_mlp_backward)
         dims[DIM_M] = c->ffn;
     if (s->op == OP_cross_entropy || s->op == OP_cross_entropy_backward)
         dims[DIM_M] = CLASSES;

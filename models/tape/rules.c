@@ -12,6 +12,13 @@ RULE(linear)
        .dy = grad_from(t, a->y), .x = a->x, .w = a->w, .pre = a->pre, .act = a->act);
 }
 
+RULE(mlp)
+{
+    op(t, mlp_backward, .dx = grad_into(t, a->x), .dup = grad_into(t, a->up), .db = grad_into(t, a->b),
+       .ddown = grad_into(t, a->down), .dc = grad_into(t, a->c), .dy = grad_from(t, a->y), .x = a->x,
+       .up = a->up, .b = a->b, .down = a->down, .act = a->act);
+}
+
 RULE(layer_norm)
 {
     op(t, layer_norm_backward, .dx = grad_into(t, a->x), .dgain = grad_into(t, a->gain),
@@ -257,6 +264,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         rule_##name(t, args);                                                                                \
         break;
         APPLY(linear)
+        APPLY(mlp)
         APPLY(layer_norm)
         APPLY(add_layer_norm)
         APPLY(batch_norm)
