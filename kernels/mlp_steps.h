@@ -13,11 +13,16 @@ struct mlp_steps {
     int64_t (*linear_scratch)(const void *args), (*backward_scratch)(const void *args); /* null: none */
 };
 
-/* Panel n of x.rows x up.rows, and the scratch after `count` of them. */
-static inline char *mlp_panel_at(const struct call *call, struct mat x, struct mat up, int n)
+/* Bytes of n panels of x.rows x up.rows. */
+static inline int64_t mlp_panels(struct mat x, struct mat up, int n)
 {
-    int64_t bytes = round_up(x.rows * up.rows * (int64_t)dtype_size(x.dtype), 64);
-    return (char *)call->scratch + n * bytes;
+    return n * round_up(x.rows * up.rows * (int64_t)dtype_size(x.dtype), 64);
+}
+
+/* Panel n, or the scratch after n of them. Not by a pointer's offset: without a size yet, scratch is null. */
+static inline void *mlp_panel_at(const struct call *call, struct mat x, struct mat up, int n)
+{
+    return (void *)((uintptr_t)call->scratch + (uintptr_t)mlp_panels(x, up, n));
 }
 
 static inline struct mat mlp_panel(const struct call *call, struct mat x, struct mat up, int n)
@@ -52,8 +57,8 @@ static inline void mlp_in_steps(const struct mlp_args *a, const struct mlp_steps
 static inline int64_t mlp_in_steps_scratch(const struct mlp_args *a, const struct mlp_steps *k)
 {
     struct mlp_layers l = mlp_layers_of(a);
-    int64_t panel = mlp_panel_at(&a->call, a->x, a->up, 1) - (char *)a->call.scratch;
-    return panel + (k->linear_scratch ? max_of(k->linear_scratch(&l.up), k->linear_scratch(&l.down)) : 0);
+    return mlp_panels(a->x, a->up, 1) +
+           (k->linear_scratch ? max_of(k->linear_scratch(&l.up), k->linear_scratch(&l.down)) : 0);
 }
 
 struct mlp_backward_layers {
@@ -93,9 +98,8 @@ static inline int64_t mlp_backward_in_steps_scratch(const struct mlp_backward_ar
                                                     const struct mlp_steps *k)
 {
     struct mlp_backward_layers l = mlp_backward_layers_of(a);
-    int64_t panels = mlp_panel_at(&a->call, a->x, a->up, 3) - (char *)a->call.scratch;
     int64_t step = max_of(k->backward_scratch(&l.down), k->backward_scratch(&l.first));
-    return panels + max_of(step, k->linear_scratch ? k->linear_scratch(&l.up) : 0);
+    return mlp_panels(a->x, a->up, 3) + max_of(step, k->linear_scratch ? k->linear_scratch(&l.up) : 0);
 }
 
 #endif
