@@ -6,8 +6,7 @@
 
 #include "kernels/arithmetic.h"
 
-/* Appends the unseen neighbours of a node to the queue, whose length is returned. */
-static int64_t visit(const struct csr *g, int64_t node, int32_t *queue, int64_t length, bool *seen)
+int64_t components_visit(const struct csr *g, int64_t node, int32_t *queue, int64_t length, bool *seen)
 {
     for (int64_t e = g->row_ptr[node]; e < g->row_ptr[node + 1]; e++) {
         int32_t other = g->col[e];
@@ -31,9 +30,9 @@ int64_t components_find(const struct csr *g, const struct csr *out, int64_t *sta
         seen[first] = true;
         node[length] = (int32_t)first;
         for (int64_t at = length++; at < length; at++) {
-            length = visit(g, node[at], node, length, seen);
+            length = components_visit(g, node[at], node, length, seen);
             if (out)
-                length = visit(out, node[at], node, length, seen);
+                length = components_visit(out, node[at], node, length, seen);
         }
     }
     start[count] = length;

@@ -17,6 +17,9 @@
 int64_t components_find(const struct csr *g, const struct csr *out, int64_t *start, int32_t *node,
                         bool *seen);
 
+/* Appends the unseen neighbours of a node to the queue, marks them, and returns the new length. */
+int64_t components_visit(const struct csr *g, int64_t node, int32_t *queue, int64_t length, bool *seen);
+
 /*
  * Reduces each graph of a symmetric batch to its largest component (of several the one with the smallest
  * node); the nodes keep their order. False with a line in error without memory, in which case b is unchanged.

@@ -80,8 +80,7 @@ static bool reverse_edges(struct batch *b, const struct graph_config *c, bool sy
     return true;
 }
 
-/* Whether building may take this much; if not, b->peak says what it needs. */
-static bool may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
+bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
 {
     if (c->limits.memory <= 0 || bytes <= c->limits.memory)
         return true;
@@ -187,7 +186,7 @@ static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph
 static bool draw_family(struct batch *b, const struct graph_config *c, const struct graph_name *n,
                         char *error, size_t error_size)
 {
-    if (!shape_family(b, c, n, error, error_size) || !may_take(b, c, b->peak, error, error_size))
+    if (!shape_family(b, c, n, error, error_size) || !batch_may_take(b, c, b->peak, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes, edges = b->adj.edges;
     uint64_t *edge = reallocarray(NULL, (size_t)edges, sizeof *edge);
@@ -253,7 +252,7 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
     bool mirrored = list.mirrored, both_listed = list.both_listed;
     take_offset(b, &list);
     b->entries = list.entries;
-    bool done = may_take(b, c, file_peak(b, &list), error, size) &&
+    bool done = batch_may_take(b, c, file_peak(b, &list), error, size) &&
                 csr_build(&b->adj, list.nodes, list.edge, list.edges, c->limits.cancel, error, size);
     if (done)
         b->peak = building_peak(&b->adj, list_bytes(b, &list));
@@ -286,8 +285,7 @@ static void free_arrays(struct batch *b)
     b->adj.col = b->out.col = NULL;
 }
 
-/* Frees the batch, but keeps what building it needs. */
-static void drop(struct batch *b)
+void batch_drop(struct batch *b)
 {
     int64_t peak = b->peak;
     batch_free(b);
@@ -299,7 +297,7 @@ static bool made_as_asked(struct batch *b, const struct graph_config *c, char *e
 {
     if (c->batching != BATCHING_PADDED || batch_pad(b, error, size))
         return true;
-    drop(b);
+    batch_drop(b);
     return false;
 }
 
@@ -310,7 +308,7 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
     bool done = config_valid(c, &n, error, error_size) &&
                 (n.family ? draw_family(b, c, &n, error, error_size) : read_file(b, c, error, error_size));
     if (!done)
-        drop(b);
+        batch_drop(b);
     return done && made_as_asked(b, c, error, error_size);
 }
 
@@ -333,7 +331,7 @@ bool batch_number_edges(struct batch *b, const struct graph_config *c, char *err
     const struct csr *g = &b->adj;
     int64_t graph = csr_bytes(g) + (b->symmetric ? 0 : csr_bytes(&b->out));
     int64_t bytes = graph + (g->edges + g->nodes) * (int64_t)sizeof *b->out_edge;
-    bool done = may_take(b, c, bytes, error, error_size);
+    bool done = batch_may_take(b, c, bytes, error, error_size);
     b->peak = max_of(b->peak, bytes);
     if (done && g->row_ptr) {
         b->out_edge = csr_number_transpose(&b->out, g);
@@ -342,7 +340,7 @@ bool batch_number_edges(struct batch *b, const struct graph_config *c, char *err
             snprintf(error, error_size, "no memory to number %" PRId64 " edges", g->edges);
     }
     if (!done)
-        drop(b);
+        batch_drop(b);
     return done;
 }
 

@@ -10,6 +10,7 @@
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "graphs/graph.h"
+#include "graphs/order.h"
 #include "models/encodings/encoding.h"
 #include "models/layers/model.h"
 

@@ -3,12 +3,14 @@
 #define GTMARK_BENCH_CONFIG_H
 
 #include "bench/cli/options.h"
+#include "graphs/order.h"
 
 struct config {
     int preset; /* see preset_at */
     int model;  /* index among models */
     struct model_config parts;
     struct graph_config graph;
+    enum order order; /* of the nodes of each graph */
     int threads;
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */

@@ -48,8 +48,11 @@ void result_graph(struct graph_result *g, const struct workload *w)
         g->encoding_storage = encoding_storage(&w->config.parts.pe, b);
         g->bound = encoding_bound(&w->config.parts.pe, b, w->config.threads);
     }
-    if (!g->planned)
+    if (!g->planned) {
         g->degrees = csr_degrees(&b->adj);
+        g->bandwidth = csr_bandwidth(&b->adj);
+        g->order_seconds = w->config.order != ORDER_NONE ? w->order_seconds : 0;
+    }
     g->parameters = model_parameters(&w->config.parts);
     name_inputs(g->inputs, w);
 }

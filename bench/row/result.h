@@ -53,7 +53,9 @@ struct graph_result {
     bool planned;
     int64_t nodes, graphs, edges, pairs, bytes;
     int64_t parameters; /* of the model */
-    char inputs[64];    /* of the model, from the graph's files */
+    int64_t bandwidth;
+    double order_seconds; /* 0: not ordered */
+    char inputs[64];      /* of the model, from the graph's files */
     struct batching_work work[BATCHINGS];
     int64_t encoding_storage;    /* bytes; 0 without an encoding */
     struct encoding_bound bound; /* of the encoding; zero without one */

@@ -44,8 +44,14 @@ static void write_batch(struct row *row, const struct graph_result *g)
     else
         row_set_null(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
     row_set_count(row, "graph.bytes", g->bytes);
-    if (!g->planned)
-        write_degrees(row, g->degrees);
+    if (g->planned)
+        return;
+    write_degrees(row, g->degrees);
+    row_set_count(row, "graph.bandwidth", g->bandwidth);
+    if (g->order_seconds > 0)
+        row_set_real(row, "graph.order_seconds", g->order_seconds);
+    else
+        row_set_null(row, "graph.order_seconds", "the nodes are not ordered (--order none)");
 }
 
 static void write_noise(struct row *row, const struct noise *n)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/tables/units.h"
+#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/encode_check.h"
 #include "graphs/inputs.h"
@@ -69,6 +70,14 @@ bool workload_numbers_edges(const struct options *o, const struct config *c)
                      : o->programs[PROGRAM_STEP] && model_numbers_edges(&c->parts);
 }
 
+static bool order_nodes(struct workload *w, struct message *error)
+{
+    double begin = clock_now();
+    bool done = batch_order(&w->batch, w->config.order, &w->config.graph, error->text, sizeof error->text);
+    w->order_seconds = clock_now() - begin;
+    return done;
+}
+
 /* Makes the batch, by batch_shape or batch_generate. */
 static bool make_batch(bool (*make)(struct batch *, const struct graph_config *, char *, size_t),
                        struct workload *w, struct message *error)
@@ -78,8 +87,8 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
         !batch_read_inputs(&w->batch, g, error->text, sizeof error->text))
         return false;
     model_take_inputs(&w->config.parts, &w->batch.inputs);
-    return (!workload_numbers_edges(w->options, &w->config) ||
-            batch_number_edges(&w->batch, g, error->text, sizeof error->text));
+    return order_nodes(w, error) && (!workload_numbers_edges(w->options, &w->config) ||
+                                     batch_number_edges(&w->batch, g, error->text, sizeof error->text));
 }
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)

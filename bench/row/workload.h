@@ -25,6 +25,7 @@ struct workload {
     const struct options *options;
     struct config config; /* config.encoding points to the argument of workload_encode */
     struct batch batch;
+    double order_seconds; /* that ordering its nodes took */
 };
 
 /* Whether its programs need the numbers of the edges; then the batch has them (batch_number_edges). */
