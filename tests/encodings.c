@@ -33,13 +33,14 @@ struct encoding encoding_sample(const struct encoding_config *c, const struct ba
         return e;
     e.eigenvalues = matrix(b->graphs, c->k);
     e.pairs = malloc((size_t)b->graphs * sizeof *e.pairs);
+    float absent = c->kind == ENCODING_ESLAP ? 0 : NAN; /* which reads them all; other encoders only pairs */
     for (int64_t g = 0; g < b->graphs; g++) {
         e.pairs[g] = encoding_pairs(c, b->offset[g + 1] - b->offset[g]);
         for (int64_t k = 0; k < c->k; k++) {
             bool there = k < e.pairs[g];
             ((float *)e.eigenvalues.data)[g * c->k + k] = there ? sample("values of L", g * c->k + k) : NAN;
             for (int64_t i = b->offset[g]; i < b->offset[g + 1] && !there; i++)
-                values[i * c->k + k] = NAN;
+                values[i * c->k + k] = absent;
         }
     }
     return e;

@@ -11,7 +11,8 @@ static void test_names_are_read(void **state)
         int64_t k, width;
     } good[] = {{"none", ENCODING_NONE, 0, 0},           {"rwse:16", ENCODING_RWSE, 16, 16},
                 {"rwse:20:32", ENCODING_RWSE, 20, 32},   {"lap:1", ENCODING_LAP, 1, 16},
-                {"lap-pyg:8:4", ENCODING_LAP_PYG, 8, 4}, {"lap:4096:4096", ENCODING_LAP, 4096, 4096}};
+                {"lap-pyg:8:4", ENCODING_LAP_PYG, 8, 4}, {"lap:4096:4096", ENCODING_LAP, 4096, 4096},
+                {"eslap:8", ENCODING_ESLAP, 8, 0}};
     struct encoding_config c;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         if (!encoding_parse(good[i].text, &c))
@@ -22,9 +23,10 @@ static void test_names_are_read(void **state)
         assert_int_equal(c.solver, SOLVER_AUTO);
     }
     static const char *const bad[] = {
-        "",         "lap",    "lap:",    "lap:0",    "rwse:-1",  "rwse: 1",
-        "rwse:1:",  "rwse:x", "lap:8:0", "lap:8:8:", "laps:8",   "none:1",
-        "lap:4097", "la:8",   "LAP:8",   "lap:8 ",   "rwse:1.5", "lap:99999999999999999999999999"};
+        "",         "lap",      "lap:",    "lap:0",    "rwse:-1",  "rwse: 1",
+        "rwse:1:",  "rwse:x",   "lap:8:0", "lap:8:8:", "laps:8",   "none:1",
+        "lap:4097", "la:8",     "LAP:8",   "lap:8 ",   "rwse:1.5", "lap:99999999999999999999999999",
+        "eslap",    "eslap:8:4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (encoding_parse(bad[i], &c))
             fail_msg("\"%s\" was taken", bad[i]);

@@ -19,7 +19,7 @@ enum {
     HEADS = 3,
     LINEAR_HEADS = 2,
     STEPS = 3,
-    PARAMETERS_MAX = 24
+    PARAMETERS_MAX = 32
 };
 
 static void compare(struct check *c, const char *name, struct mat ours, struct mat oracle, double floor,
@@ -146,6 +146,29 @@ static struct mat gine_record(struct tape *t, struct mat x, const struct structu
     return gine(t, "layer", MLP_UNFUSED, x, &with, act);
 }
 
+/* The weights of edges by ESLapPE. */
+static struct mat place_record(struct tape *t)
+{
+    enum { PAIRS = 9 };
+    static float values[NODES * PAIRS];
+    const struct encoding_config c = {.kind = ENCODING_ESLAP, .k = PAIRS};
+    const struct encoding e = {
+        .values = {.data = values, .rows = NODES, .cols = PAIRS, .ld = PAIRS, .dtype = F32}};
+    for (int64_t i = 0; i < NODES * PAIRS; i++)
+        values[i] = (float)golden_entry("values", i);
+    struct batch b = golden_batch();
+    struct mat z = gate_encoder(t, "encoder", WIDTH, &c, &b, &e);
+    batch_free(&b);
+    return z;
+}
+
+static struct mat gine_eslap_record(struct tape *t, struct mat x, const struct structure *s, int act)
+{
+    struct structure with = *s;
+    with.place = place_record(t);
+    return gine_record(t, x, &with, act);
+}
+
 /* Two layers: the second reads the edges of the first, and no layer reads its own. */
 static struct mat gatedgcn_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
@@ -154,6 +177,13 @@ static struct mat gatedgcn_record(struct tape *t, struct mat x, const struct str
     x = gatedgcn(t, "first", x, &with, act, 0);
     with.edge_ends = true;
     return gatedgcn(t, "second", x, &with, act, 0);
+}
+
+static struct mat gatedgcn_eslap_record(struct tape *t, struct mat x, const struct structure *s, int act)
+{
+    struct structure with = *s;
+    with.place = place_record(t);
+    return gatedgcn_record(t, x, &with, act);
 }
 
 static struct mat attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
@@ -239,20 +269,23 @@ static struct mat head_record(struct tape *t, struct mat x, const struct structu
     return y;
 }
 
-/* Tests the loss of this task, on x itself. */
-static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int task)
+/* Tests this loss, on x itself. */
+static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int loss)
 {
-    (void)t, (void)s, (void)task;
+    (void)t, (void)s, (void)loss;
     return x;
 }
 
 static struct mat loss_record(struct tape *t, const struct layer *layer, struct mat y)
 {
-    if (layer->record == nothing_record && layer->kind == TASK_EDGE)
+    if (layer->record == nothing_record && layer->kind == LOSS_BINARY)
         return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
-    if (layer->record == nothing_record && layer->kind == TASK_NODE)
+    if (layer->record == nothing_record && layer->kind == LOSS_CROSS_ENTROPY)
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
-    return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
+    struct mat targets = input_uniform(t, "targets", y.rows, y.cols);
+    if (layer->record == nothing_record && layer->kind == LOSS_ABSOLUTE)
+        return mean_absolute_error(t, "loss", y, targets);
+    return mean_squared_error(t, "loss", y, targets);
 }
 
 /* Sets every parameter to the generated matrix of its name. */
@@ -463,7 +496,9 @@ int main(void)
         {"gatv2-edge_layer", mpnn_edge_record, MPNN_GATV2_EDGE},
         {"pna-edge_layer", mpnn_edge_record, MPNN_PNA_EDGE},
         {"gine_layer", gine_record, ACT_RELU},
+        {"gine_eslap_layer", gine_eslap_record, ACT_RELU},
         {"gatedgcn_layers", gatedgcn_record, ACT_RELU},
+        {"gatedgcn_eslap_layers", gatedgcn_eslap_record, ACT_RELU},
         {"attention", attention_record, ATTENTION_DENSE},
         {"attention", attention_record, ATTENTION_UNFUSED},
         {"sparse_attention", attention_record, ATTENTION_SPARSE},
@@ -485,9 +520,10 @@ int main(void)
         {"halving_head", head_record, HEAD_HALVING},
         {"mlp_head", head_record, HEAD_MLP},
         {"pairs_head", head_record, HEAD_LINEAR},
-        {"mse", nothing_record, TASK_GRAPH},
-        {"cross_entropy", nothing_record, TASK_NODE},
-        {"binary_cross_entropy", nothing_record, TASK_EDGE},
+        {"mse", nothing_record, LOSS_SQUARES},
+        {"mae", nothing_record, LOSS_ABSOLUTE},
+        {"cross_entropy", nothing_record, LOSS_CROSS_ENTROPY},
+        {"binary_cross_entropy", nothing_record, LOSS_BINARY},
     };
     static struct whole wholes[] = {
         {"graph_transformer", {.attention = ATTENTION_DENSE}},

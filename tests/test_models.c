@@ -51,6 +51,9 @@ static const struct subject mixed[] = {
     {"gps, rwse", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_RWSE, .k = 5}}},
     {"gps, heat", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_HEAT, .k = 5}}},
     {"gps, lap", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_LAP, .k = 4}}},
+    {"gps, gine, eslap",
+     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .pe = {.kind = ENCODING_ESLAP, .k = 4}}},
+    {"gatedgcn, eslap", {.mpnn = MPNN_GATEDGCN, .norm = NORM_NONE, .pe = {.kind = ENCODING_ESLAP, .k = 4}}},
     {"gin, nodes, lap-pyg",
      {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE, .pe = {.kind = ENCODING_LAP_PYG, .k = 8}}},
 };
@@ -166,13 +169,19 @@ static void test_refused_parts(void **state)
     assert_string_equal(model_refuses(&c), "the encoding's width must be less than hidden");
     c.pe.width = 9;
     assert_null(model_refuses(&c));
+    c.pe = (struct encoding_config){.kind = ENCODING_ESLAP, .k = 3};
+    assert_string_equal(model_refuses(&c), "eslap needs GINE or GatedGCN");
+    c.mpnn = MPNN_GINE;
+    assert_null(model_refuses(&c));
+    c.pe = (struct encoding_config){0};
+    c.mpnn = MPNN_GATV2;
     c.mlp = MLP_FUSED;
     c.dropout = 0.1;
-    assert_string_equal(model_refuses(&c), "--mlp fused needs --dropout 0");
+    assert_string_equal(model_refuses(&c), "a fused mlp has no dropout");
     c.dropout = 0;
     assert_null(model_refuses(&c));
     c.attention = ATTENTION_NONE;
-    assert_string_equal(model_refuses(&c), "--mlp fused needs attention, GIN or GINE");
+    assert_string_equal(model_refuses(&c), "a fused mlp needs attention, GIN or GINE");
 }
 
 static void test_parameters_by_the_formula(void **state)

@@ -59,6 +59,26 @@ static void test_rows(void **state)
     record_free(r);
 }
 
+/* The weights of edges by ESLapPE: the encoding is that of lap, the model another. */
+static void test_eslap(void **state)
+{
+    needs_lapack();
+    struct record *r = run_json(*state, TINY "--nodes 40 --graph grid --mpnn gine --pe lap:4,eslap:4", 0);
+    const struct row *lap = row_at(r, 0), *eslap = row_at(r, 1);
+    assert_string_equal(text_at(eslap, "pe"), "eslap:4");
+    assert_string_equal(text_at(eslap, "checked"), "whole");
+    assert_int_equal(count_at(eslap, "encoding.storage"), count_at(lap, "encoding.storage"));
+    assert_int_equal(count_at(eslap, "encoding.flops"), count_at(lap, "encoding.flops"));
+    assert_int_equal(count_at(eslap, "step.memory.encodings"), 4 * 4 * count_at(eslap, "nodes"));
+    /* Linear(16, 16) || 2 p^2 + 7 p, p = 16, or Linear(16, 32), Linear(4, 32) and 3 d + 1 in the layer, d =
+     * 32 */
+    int64_t more = (17 * 32 + 5 * 32 + 3 * 32 + 1) - (17 * 16 + 2 * 256 + 7 * 16);
+    assert_int_equal(count_at(eslap, "parameters") - count_at(lap, "parameters"), more);
+    assert_true(count_at(eslap, "encoding.break_even_step") > 0);
+    assert_string_not_equal(text_at(eslap, "work"), text_at(lap, "work"));
+    record_free(r);
+}
+
 /* Solvers do the same work, and only multiply the sweep where there is something to solve. */
 static void test_solvers(void **state)
 {
@@ -201,13 +221,10 @@ static void test_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_solvers),
-        cmocka_unit_test(test_default_solvers),
-        cmocka_unit_test(test_model_once),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_directed),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_eslap),
+        cmocka_unit_test(test_solvers),    cmocka_unit_test(test_default_solvers),
+        cmocka_unit_test(test_model_once), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_directed),   cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

@@ -200,6 +200,17 @@ static void test_pooling_and_loss(void **state)
     struct mse_args b = {.loss = dense(loss, 1, 1), .y = dense(y, 2, 2), .target = dense(target, 2, 2)};
     run(OP_mse, &b);
     expect_near(loss, (double[]){(4 + 28 * 28 + 16 + 16) / 4.0}, 1, 0);
+
+    target[0] = 3; /* the gradient is 0 there */
+    double two = 2, dy[4];
+    struct mae_args c = {.loss = b.loss, .y = b.y, .target = b.target};
+    run(OP_mae, &c);
+    expect_near(loss, (double[]){(0 + 28 + 4 + 4) / 4.0}, 1, 0);
+    struct mae_backward_args d = {
+        .dy = dense(dy, 2, 2), .dloss = dense(&two, 1, 1), .y = b.y, .target = b.target};
+    target[3] = 9;
+    run(OP_mae_backward, &d);
+    expect_near(dy, (double[]){0, 0.5, 0.5, -0.5}, 4, 0);
 }
 
 /* exp(-|y|) if the label is right, |y| if it is wrong, within a relative exp(-30). */

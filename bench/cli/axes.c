@@ -67,7 +67,8 @@ static char *graph_text(const char *item, struct message *why)
 /* Examples of --pe: any K is allowed, and the encoder may have a non-default width. */
 static const char *pe_choice(int index)
 {
-    static const char *const texts[] = {"none", "lap:16", "lap-pyg:16", "rwse:16", "rwse:16:32", "heat:16"};
+    static const char *const texts[] = {"none",       "lap:16",  "lap-pyg:16", "rwse:16",
+                                        "rwse:16:32", "heat:16", "eslap:16"};
     return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
 }
 

@@ -236,14 +236,18 @@ static bool check_readable(const struct options *o, struct message *error)
 static bool say_refused(const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
-    char pe[80] = "";
-    if (p->pe.kind)
+    char pe[80] = "", mlp[64] = "";
+    if (p->pe.kind && p->pe.width)
         snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
                  p->pe.width);
+    else if (p->pe.kind)
+        snprintf(pe, sizeof pe, " --pe %s:%" PRId64, encoding_name((int)p->pe.kind), p->pe.k);
+    if (p->mlp)
+        snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
     return complain(error,
-                    "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s: %s",
+                    "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
                     models[c->model].name, attention_name((int)p->attention), mpnn_name((int)p->mpnn),
-                    p->heads, p->hidden, pe, model_refuses(p));
+                    p->heads, p->hidden, pe, mlp, model_refuses(p));
 }
 
 bool config_check_all(const struct options *o, struct message *error)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/cli/config.h"
+#include "bench/cli/presets.h"
 #include "graphs/graph_file.h"
 #include "kernels/rng.h"
 
@@ -130,6 +131,8 @@ static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
     const struct encoding_config *pe = &c->parts.pe;
     if (a == AXIS_GRAPH)
         graph_word(&c->graph, text);
+    else if (a == AXIS_PRESET && c->parts.head.loss == LOSS_ABSOLUTE) /* once the mean squared error */
+        snprintf(text, WORD_TEXT, "%s %s", preset_choice(c->preset), loss_name(LOSS_ABSOLUTE));
     else if (a == AXIS_PE)
         snprintf(text, WORD_TEXT, "%s %" PRId64 " %" PRId64, encoding_name((int)pe->kind), pe->k, pe->width);
     else if (a == AXIS_CHECKPOINT)

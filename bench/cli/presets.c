@@ -35,28 +35,27 @@
     }
 
 #define PEPTIDES LAYERS(GATEDGCN, DENSE, 4, 4, 96, RELU, 0.5), LAP(10, 16), NODE(ATOMS), EDGE(BONDS)
-#define PCQM4M   RWSE(16, 20), NODE(ATOMS), EDGE(BONDS), HEAD(GRAPH, MEAN, HALVING, 0, 1, SQUARES)
+#define PCQM4M   RWSE(16, 20), NODE(ATOMS), EDGE(BONDS), HEAD(GRAPH, MEAN, HALVING, 0, 1, ABSOLUTE)
 
 #define GPS       "GraphGPS configs/GPS/"
 #define GRAPHGPS  "GraphGPS README.md"
 #define EXPHORMER "Exphormer, arXiv 2303.06147, table "
 
 /* What is left out. */
-#define L1       "the L1 loss, in whose place is the mean squared error"
 #define WEIGHTED "weights of the classes in the loss"
 
 /* clang-format off */
 const struct preset presets[] = {
     {"zinc",
      {LAYERS(GINE, DENSE, 10, 4, 64, RELU, 0.5), RWSE(20, 28), NODE(TYPES(28)), EDGE(TYPES(4)),
-      HEAD(GRAPH, SUM, HALVING, 0, 1, SQUARES)},
+      HEAD(GRAPH, SUM, HALVING, 0, 1, ABSOLUTE)},
      GRAPHS("zinc", 23.2, 49.8, 32),
-     32, 423717, PRESET_DERIVED, GPS "zinc-GPS+RWSE.yaml", L1},
+     32, 423717, PRESET_DERIVED, GPS "zinc-GPS+RWSE.yaml", ""},
     {"zinc-lap",
      {LAYERS(GINE, DENSE, 10, 4, 64, RELU, 0.5), LAP(8, 8), NODE(TYPES(28)), EDGE(TYPES(4)),
-      HEAD(GRAPH, SUM, HALVING, 0, 1, SQUARES)},
+      HEAD(GRAPH, SUM, HALVING, 0, 1, ABSOLUTE)},
      GRAPHS("zinc", 23.2, 49.8, 32),
-     32, 423833, PRESET_DERIVED, GPS "zinc-GPS.yaml", L1},
+     32, 423833, PRESET_DERIVED, GPS "zinc-GPS.yaml", ""},
     {"pattern",
      {LAYERS(GATEDGCN, DENSE, 6, 4, 64, RELU, 0.5), LAP(16, 16), NODE(NUMBERS(3)), EDGE(SAME),
       HEAD(NODE, MEAN, MLP, 3, 1, BINARY)},
@@ -86,8 +85,8 @@ const struct preset presets[] = {
      {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 10, BINARY)}, GRAPHS("peptides", 150.94, 307.30, 128),
      128, 504362, PRESET_DERIVED, GPS "peptides-func-GPS.yaml", ""},
     {"peptides-struct",
-     {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 11, SQUARES)}, GRAPHS("peptides", 150.94, 307.30, 128),
-     128, 504459, PRESET_DERIVED, GPS "peptides-struct-GPS.yaml", L1},
+     {PEPTIDES, HEAD(GRAPH, MEAN, LINEAR, 0, 11, ABSOLUTE)}, GRAPHS("peptides", 150.94, 307.30, 128),
+     128, 504459, PRESET_DERIVED, GPS "peptides-struct-GPS.yaml", ""},
     {"pcqm-contact",
      {PEPTIDES, HEAD(EDGE, MEAN, LINEAR, 0, 1, BINARY)}, GRAPHS("pcqm-contact", 30.14, 61.09, 256),
      256, 512704, PRESET_DERIVED, GPS "pcqm-contact-GPS.yaml", ""},
@@ -108,13 +107,13 @@ const struct preset presets[] = {
      512, 9744496, PRESET_DERIVED, GPS "ogbg-molpcba-GPS+RWSE.yaml", ""},
     {"pcqm4m-small",
      {LAYERS(GATEDGCN, DENSE, 5, 4, 304, RELU, 0.5), PCQM4M}, GRAPHS("pcqm4m", 14.1, 29.2, 256),
-     256, 6152001, PRESET_EXACT, GRAPHGPS, L1},
+     256, 6152001, PRESET_EXACT, GRAPHGPS, ""},
     {"pcqm4m-medium",
      {LAYERS(GATEDGCN, DENSE, 10, 16, 384, RELU, 0.1), PCQM4M, .dropout = 0.1}, GRAPHS("pcqm4m", 14.1, 29.2, 128),
-     256, 19414641, PRESET_EXACT, GRAPHGPS, L1},
+     256, 19414641, PRESET_EXACT, GRAPHGPS, ""},
     {"pcqm4m-deep",
      {LAYERS(GATEDGCN, DENSE, 16, 8, 256, GELU, 0.1), PCQM4M, .dropout = 0.1}, GRAPHS("pcqm4m", 14.1, 29.2, 128),
-     256, 13807345, PRESET_EXACT, GRAPHGPS, L1},
+     256, 13807345, PRESET_EXACT, GRAPHGPS, ""},
     {0},
 };
 /* clang-format on */

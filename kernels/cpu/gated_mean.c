@@ -1,32 +1,55 @@
 /*
- * The aggregation of GatedGCN and its backward; b, y: N x D, h: E x D, for the edges e: j -> i.
+ * The aggregation of GatedGCN and its backward; b, y: N x D, h: E x D, for the edges e: j -> i. Gates may
+ * have weights, g: E x 1.
  *
- *   s_e = 1 / (1 + exp(-h_e))    sum_i = eps + sum of s_e    y_i = sum of s_e b_j / sum_i
- *   g_i = dy_i / sum_i    db_j (+)= sum of s_e g_i over the edges from j
- *   dh_e (+)= g_i (b_j - y_i) s_e (1 - s_e)
+ *   s_e = 1 / (1 + exp(-h_e))    w = 1 / (1 + exp(-g)), or 1 without g
+ *   sum_i = eps + sum of w s_e    y_i = sum of w s_e b_j / sum_i
+ *   f_i = dy_i / sum_i    db_j (+)= sum of w s_e f_i over the edges from j
+ *   r_e = f_i (b_j - y_i) s_e    dh_e (+)= w r_e (1 - s_e)    dg_e (+)= w (1 - w) sum of r_e over the columns
  *
  * The backward is one pass by sender, so that each gate is computed once; the rows of h and dh are gathered
  * by the numbers of the edges.
  */
-#include "kernels/cpu/edge_sums.h"
-#include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/edge_weight.h"
 
-static void add_gated(const void *args, struct edge_piece p, float *const sums[])
+/* The operands of a pass; g and dg are absent without weights. */
+struct gated {
+    struct gated_mean_args plain;
+    struct mat g;
+};
+
+struct gated_gradients {
+    struct gated_mean_backward_args plain;
+    struct mat g, dg;
+};
+
+static inline void add_gated(const struct gated *m, struct edge_piece p, float *const sums[], bool weighted)
 {
-    const struct gated_mean_args *a = args;
+    const struct gated_mean_args *a = &m->plain;
     const int32_t *col = a->adj.col.data;
     int64_t d = a->y.cols, last = a->adj.col.rows - 1;
     float *restrict y = sums[0], *restrict sum = sums[1];
     for (int64_t e = p.first; e < p.end; e++) {
         const float *restrict h = row_of(a->h, e), *restrict b = row_of(a->b, col[e]);
+        float w = weighted ? edge_weight(m->g, e) : 1;
         edge_fetch_row(a->b, col[min_of(e + EDGES_AHEAD, last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
-            float s = vm_logistic(h[k]);
+            float s = weighted ? w * vm_logistic(h[k]) : vm_logistic(h[k]);
             y[k] += s * b[k];
             sum[k] += s;
         }
     }
+}
+
+static void add_plain(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_gated(args, p, sums, false);
+}
+
+static void add_weighted(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_gated(args, p, sums, true);
 }
 
 static void divide(const struct gated_mean_args *a, struct mat sums, int64_t i)
@@ -39,9 +62,9 @@ static void divide(const struct gated_mean_args *a, struct mat sums, int64_t i)
     }
 }
 
-void CPU(gated_mean)(const void *args)
+static void aggregate(const struct gated *m)
 {
-    const struct gated_mean_args *a = args;
+    const struct gated_mean_args *a = &m->plain;
     int64_t d = a->y.cols;
     struct mat sum = a->sum;
     if (!mat_present(sum))
@@ -50,8 +73,8 @@ void CPU(gated_mean)(const void *args)
                           .tasks = edge_tasks(a->adj.row, a->adj.col),
                           .d = d,
                           .to = {a->y, sum},
-                          .add = add_gated,
-                          .args = a,
+                          .add = mat_present(m->g) ? add_weighted : add_plain,
+                          .args = m,
                           .parts = (float *)a->call.scratch + (mat_present(a->sum) ? 0 : a->y.rows * d)};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     {
@@ -62,59 +85,97 @@ void CPU(gated_mean)(const void *args)
     }
 }
 
+/* Sums are in scratch if they are not saved. */
+static int64_t aggregate_scratch(struct mat b, struct mat sum, const struct edges *adj)
+{
+    int64_t sums = mat_present(sum) ? 0 : b.rows * b.cols;
+    return float_bytes(sums + edge_sums_size(adj->row, adj->col, b.cols));
+}
+
+void CPU(gated_mean)(const void *args)
+{
+    aggregate(&(struct gated){.plain = *(const struct gated_mean_args *)args});
+}
+
 int64_t CPU(gated_mean_scratch)(const void *args)
 {
     const struct gated_mean_args *a = args;
-    int64_t d = a->b.cols, sums = mat_present(a->sum) ? 0 : a->b.rows * d;
-    return float_bytes(sums + edge_sums_size(a->adj.row, a->adj.col, d));
+    return aggregate_scratch(a->b, a->sum, &a->adj);
 }
 
-/* g is at the start of the scratch buffer, N x D. */
-static void add_gradients(const void *args, struct edge_piece p, float *const sums[])
+void CPU(weighted_gated_mean)(const void *args)
 {
-    const struct gated_mean_backward_args *a = args;
+    const struct weighted_gated_mean_args *a = args;
+    aggregate(&(struct gated){{a->call, a->y, a->sum, a->h, a->b, a->adj, a->eps}, a->g});
+}
+
+int64_t CPU(weighted_gated_mean_scratch)(const void *args)
+{
+    const struct weighted_gated_mean_args *a = args;
+    return aggregate_scratch(a->b, a->sum, &a->adj);
+}
+
+/* f is at the start of the scratch buffer, N x D. */
+static inline void add_gradients(const struct gated_gradients *m, struct edge_piece p, float *const sums[],
+                                 bool weighted)
+{
+    const struct gated_mean_backward_args *a = &m->plain;
     const int32_t *receiver = a->adj.out_col.data, *number = a->adj.out_edge.data;
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
     const float *restrict b = row_of(a->b, p.row);
     float *restrict sum = sums[0];
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict h = row_of(a->h, number[n]), *restrict y = row_of(a->y, receiver[n]);
-        const float *restrict g = (const float *)a->call.scratch + receiver[n] * d;
+        const float *restrict f = (const float *)a->call.scratch + receiver[n] * d;
         float *restrict dh = row_of(a->dh, number[n]);
+        float w = weighted ? edge_weight(m->g, number[n]) : 1, all = 0;
         int64_t ahead = min_of(n + EDGES_AHEAD, last);
         edge_fetch_row(a->h, number[ahead]);
         edge_fetch_row(a->y, receiver[ahead]);
         if (!a->dh.acc) /* here, because gcc does not vectorise the loop if it is there */
             memset(dh, 0, (size_t)d * sizeof *dh);
-#pragma omp simd
+#pragma omp simd reduction(+ : all)
         for (int64_t k = 0; k < d; k++) {
-            float s = vm_logistic(h[k]);
-            sum[k] += s * g[k];
-            dh[k] += g[k] * (b[k] - y[k]) * s * (1 - s);
+            float s = vm_logistic(h[k]), r = f[k] * (b[k] - y[k]) * s;
+            all += weighted ? r : 0;
+            sum[k] += (weighted ? w * s : s) * f[k];
+            dh[k] += (weighted ? w * r : r) * (1 - s);
         }
+        if (weighted)
+            edge_weight_gradient(m->dg, number[n], w, all);
     }
 }
 
-/* Row i of g. */
+static void add_plain_gradients(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_gradients(args, p, sums, false);
+}
+
+static void add_weighted_gradients(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_gradients(args, p, sums, true);
+}
+
+/* Row i of f. */
 static void divide_gradient(const struct gated_mean_backward_args *a, int64_t i)
 {
     int64_t d = a->dy.cols;
-    float *restrict g = (float *)a->call.scratch + i * d;
+    float *restrict f = (float *)a->call.scratch + i * d;
     const float *restrict dy = row_of(a->dy, i), *restrict sum = row_of(a->sum, i);
 #pragma omp simd
     for (int64_t k = 0; k < d; k++)
-        g[k] = dy[k] / sum[k];
+        f[k] = dy[k] / sum[k];
 }
 
-void CPU(gated_mean_backward)(const void *args)
+static void sum_gradients(const struct gated_gradients *m)
 {
-    const struct gated_mean_backward_args *a = args;
+    const struct gated_mean_backward_args *a = &m->plain;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
                           .d = a->dy.cols,
                           .to = {a->db},
-                          .add = add_gradients,
-                          .args = a,
+                          .add = mat_present(m->g) ? add_weighted_gradients : add_plain_gradients,
+                          .args = m,
                           .parts = (float *)a->call.scratch + mat_size(a->dy)};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     {
@@ -125,8 +186,31 @@ void CPU(gated_mean_backward)(const void *args)
     }
 }
 
+static int64_t gradient_scratch(struct mat dy, const struct edges *adj)
+{
+    return float_bytes(mat_size(dy) + edge_sums_size(adj->out_row, adj->out_col, dy.cols));
+}
+
+void CPU(gated_mean_backward)(const void *args)
+{
+    sum_gradients(&(struct gated_gradients){.plain = *(const struct gated_mean_backward_args *)args});
+}
+
 int64_t CPU(gated_mean_backward_scratch)(const void *args)
 {
     const struct gated_mean_backward_args *a = args;
-    return float_bytes(mat_size(a->dy) + edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
+    return gradient_scratch(a->dy, &a->adj);
+}
+
+void CPU(weighted_gated_mean_backward)(const void *args)
+{
+    const struct weighted_gated_mean_backward_args *a = args;
+    sum_gradients(&(struct gated_gradients){
+        {a->call, a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum, a->adj}, a->g, a->dg});
+}
+
+int64_t CPU(weighted_gated_mean_backward_scratch)(const void *args)
+{
+    const struct weighted_gated_mean_backward_args *a = args;
+    return gradient_scratch(a->dy, &a->adj);
 }

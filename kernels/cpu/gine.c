@@ -1,12 +1,24 @@
 /*
- * The sum in GINE and its backward; x, y: N x D, e: E x D.
+ * The sum in GINE and its backward; x, y: N x D, e: E x D. Messages may have weights, g: E x 1.
  *
- *   y_i = self x_i + sum of relu(x_j + e) over the edges e: j -> i
- *   g_e = dy_i where x_j + e > 0, else 0    de (+)= g    dx_j (+)= self dy_j + sum of g over the edges from j
+ *   y_i = self x_i + sum of w relu(x_j + e) over the edges e: j -> i, w = 1 / (1 + exp(-g)), or 1 without g
+ *   f_e = dy_i where x_j + e > 0, else 0    de (+)= w f    dx_j (+)= self dy_j + sum of w f over the edges
+ * from j dg_e (+)= w (1 - w) sum of f (x_j + e) over the columns
  *
  * The backward is one pass by sender, in which the rows of e and de are gathered by the numbers of the edges.
  */
-#include "kernels/cpu/edge_sums.h"
+#include "kernels/cpu/edge_weight.h"
+
+/* The operands of a pass; g and dg are absent without weights. */
+struct messages {
+    struct gine_args plain;
+    struct mat g;
+};
+
+struct message_gradients {
+    struct gine_backward_args plain;
+    struct mat g, dg;
+};
 
 static void add_self(int64_t d, float *restrict sum, float self, const float *restrict x)
 {
@@ -15,37 +27,54 @@ static void add_self(int64_t d, float *restrict sum, float self, const float *re
         sum[k] += self * x[k];
 }
 
-static void add_messages(const void *args, struct edge_piece p, float *const sums[])
+static inline void add_messages(const struct messages *m, struct edge_piece p, float *const sums[],
+                                bool weighted)
 {
-    const struct gine_args *a = args;
+    const struct gine_args *a = &m->plain;
     const int32_t *col = a->adj.col.data;
     int64_t d = a->y.cols, last = a->adj.col.rows - 1;
     float *restrict sum = sums[0];
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict x = row_of(a->x, col[n]), *restrict e = row_of(a->e, n);
+        float w = weighted ? edge_weight(m->g, n) : 1;
         edge_fetch_row(a->x, col[min_of(n + EDGES_AHEAD, last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
-            float z = x[k] + e[k];
-            sum[k] += z > 0 ? z : 0;
+            float z = x[k] + e[k] > 0 ? x[k] + e[k] : 0;
+            sum[k] += weighted ? w * z : z;
         }
     }
     if (p.ends && a->self != 0)
         add_self(d, sum, (float)a->self, row_of(a->x, p.row));
 }
 
-void CPU(gine)(const void *args)
+static void add_plain(const void *args, struct edge_piece p, float *const sums[])
 {
-    const struct gine_args *a = args;
+    add_messages(args, p, sums, false);
+}
+
+static void add_weighted(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_messages(args, p, sums, true);
+}
+
+static void sum_messages(const struct messages *m)
+{
+    const struct gine_args *a = &m->plain;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.row, a->adj.col),
                           .d = a->y.cols,
                           .to = {a->y},
-                          .add = add_messages,
-                          .args = a,
+                          .add = mat_present(m->g) ? add_weighted : add_plain,
+                          .args = m,
                           .parts = a->call.scratch};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     edge_sums_run(&s);
+}
+
+void CPU(gine)(const void *args)
+{
+    sum_messages(&(struct messages){.plain = *(const struct gine_args *)args});
 }
 
 int64_t CPU(gine_scratch)(const void *args)
@@ -54,9 +83,22 @@ int64_t CPU(gine_scratch)(const void *args)
     return float_bytes(edge_sums_size(a->adj.row, a->adj.col, a->x.cols));
 }
 
-static void add_gradients(const void *args, struct edge_piece p, float *const sums[])
+void CPU(weighted_gine)(const void *args)
 {
-    const struct gine_backward_args *a = args;
+    const struct weighted_gine_args *a = args;
+    sum_messages(&(struct messages){{a->call, a->y, a->x, a->e, a->adj, a->self}, a->g});
+}
+
+int64_t CPU(weighted_gine_scratch)(const void *args)
+{
+    const struct weighted_gine_args *a = args;
+    return float_bytes(edge_sums_size(a->adj.row, a->adj.col, a->x.cols));
+}
+
+static inline void add_gradients(const struct message_gradients *m, struct edge_piece p, float *const sums[],
+                                 bool weighted)
+{
+    const struct gine_backward_args *a = &m->plain;
     const int32_t *receiver = a->adj.out_col.data, *number = a->adj.out_edge.data;
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
     const float *restrict x = row_of(a->x, p.row);
@@ -65,36 +107,69 @@ static void add_gradients(const void *args, struct edge_piece p, float *const su
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict e = row_of(a->e, number[n]), *restrict dy = row_of(a->dy, receiver[n]);
         float *restrict de = row_of(a->de, number[n]);
+        float w = weighted ? edge_weight(m->g, number[n]) : 1, along = 0;
         int64_t ahead = min_of(n + EDGES_AHEAD, last);
         edge_fetch_row(a->e, number[ahead]);
         edge_fetch_row(a->dy, receiver[ahead]);
-#pragma omp simd
+#pragma omp simd reduction(+ : along)
         for (int64_t k = 0; k < d; k++) {
-            float g = x[k] + e[k] > 0 ? dy[k] : 0;
-            sum[k] += g;
-            de[k] = (acc ? de[k] : 0) + g;
+            float z = x[k] + e[k], f = z > 0 ? dy[k] : 0;
+            along += weighted ? f * z : 0;
+            f = weighted ? w * f : f;
+            sum[k] += f;
+            de[k] = (acc ? de[k] : 0) + f;
         }
+        if (weighted)
+            edge_weight_gradient(m->dg, number[n], w, along);
     }
     if (p.ends && a->self != 0)
         add_self(d, sum, (float)a->self, row_of(a->dy, p.row));
 }
 
-void CPU(gine_backward)(const void *args)
+static void add_plain_gradients(const void *args, struct edge_piece p, float *const sums[])
 {
-    const struct gine_backward_args *a = args;
+    add_gradients(args, p, sums, false);
+}
+
+static void add_weighted_gradients(const void *args, struct edge_piece p, float *const sums[])
+{
+    add_gradients(args, p, sums, true);
+}
+
+static void sum_gradients(const struct message_gradients *m)
+{
+    const struct gine_backward_args *a = &m->plain;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
                           .d = a->dy.cols,
                           .to = {a->dx},
-                          .add = add_gradients,
-                          .args = a,
+                          .add = mat_present(m->g) ? add_weighted_gradients : add_plain_gradients,
+                          .args = m,
                           .parts = a->call.scratch};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     edge_sums_run(&s);
 }
 
+void CPU(gine_backward)(const void *args)
+{
+    sum_gradients(&(struct message_gradients){.plain = *(const struct gine_backward_args *)args});
+}
+
 int64_t CPU(gine_backward_scratch)(const void *args)
 {
     const struct gine_backward_args *a = args;
+    return float_bytes(edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
+}
+
+void CPU(weighted_gine_backward)(const void *args)
+{
+    const struct weighted_gine_backward_args *a = args;
+    sum_gradients(&(struct message_gradients){
+        {a->call, a->dx, a->de, a->dy, a->x, a->e, a->adj, a->self}, a->g, a->dg});
+}
+
+int64_t CPU(weighted_gine_backward_scratch)(const void *args)
+{
+    const struct weighted_gine_backward_args *a = args;
     return float_bytes(edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
 }

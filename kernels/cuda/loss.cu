@@ -1,7 +1,8 @@
 /*
- * Mean squared error, cross-entropy, and their backwards.
+ * Mean squared and mean absolute error, cross-entropy, and their backwards.
  *
  *   mse             loss = sum of (y - target)^2 / (N M)     dy (+)= dloss 2 / (N M) (y - target)
+ *   mae             loss = sum of |y - target| / (N M)       dy (+)= dloss / (N M) sign(y - target)
  *   cross_entropy   lse = log sum exp y of each row, loss = sum of (lse - y at the label) / N
  *                   dy (+)= dloss (exp(y - lse) - [k is the label]) / N
  *
@@ -40,36 +41,43 @@ cuda_status run_mean(const struct call &call, struct mat loss, struct launch l, 
                (int64_t)l.grid_x, (double)count);
 }
 
-struct square_entries {
+/* Sums squares, or magnitudes. */
+template <bool SQUARES> struct distance_entries {
     struct mat y, target;
     float *sum; /* of this thread */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
-        *sum += sum_of(apart * apart);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            *sum += SQUARES ? apart.at[v] * apart.at[v] : fabsf(apart.at[v]);
     }
 };
 
-template <int V>
+template <bool SQUARES, int V>
 __global__ void __launch_bounds__(BLOCK, 1)
-    sum_squares(struct lines l, struct mat y, struct mat target, double *parts)
+    sum_distances(struct lines l, struct mat y, struct mat target, double *parts)
 {
     float mine = 0;
-    const square_entries f = {y, target, &mine};
+    const distance_entries<SQUARES> f = {y, target, &mine};
     do_entries<V>(l, f);
     double sum = block_sum((double)mine);
     if (threadIdx.x == 0)
         parts[blockIdx.x] = sum;
 }
 
-struct error_entries {
+/* The gradient of squares, or of magnitudes, which is 0 at 0. */
+template <bool SQUARES> struct error_entries {
     struct mat dy, y, target, dloss;
     float scale;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
+#pragma unroll
+        for (int v = 0; v < V && !SQUARES; v++)
+            apart.at[v] = (float)((apart.at[v] > 0) - (apart.at[v] < 0));
         put(entry(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
     }
 };
@@ -127,17 +135,35 @@ struct surprise_entries {
         put(entry(dy, i, k), dy.acc, slope);
     }
 };
+
+template <bool SQUARES>
+cuda_status run_distance(const struct call &call, struct mat loss, struct mat y, struct mat target)
+{
+    const struct mat all[] = {y, target};
+    struct lines l = lines_of(all, 2);
+    struct launch plan = loss_launch(lines_launch(l));
+    cuda_status status =
+        run(call, plan, l.width == WIDE ? sum_distances<SQUARES, WIDE> : sum_distances<SQUARES, 1>, l,
+            lines_view(l, y), lines_view(l, target), (double *)call.scratch);
+    return status.fault ? status : run_mean(call, loss, plan, l.total);
+}
+
+template <bool SQUARES>
+cuda_status run_distance_backward(const struct call &call, struct mat dy, struct mat y, struct mat target,
+                                  struct mat dloss)
+{
+    const struct mat all[] = {dy, y, target};
+    struct lines l = lines_of(all, 3);
+    const error_entries<SQUARES> f = {lines_view(l, dy), lines_view(l, y), lines_view(l, target), dloss,
+                                      (float)((SQUARES ? 2 : 1) / (double)l.total)};
+    return run_entries(call, l, f);
+}
 } // namespace
 
 extern "C" void cuda_mse(const void *args)
 {
     const struct mse_args *a = (const struct mse_args *)args;
-    const struct mat all[] = {a->y, a->target};
-    struct lines l = lines_of(all, 2);
-    struct launch plan = loss_launch(lines_launch(l));
-    CUDA_CHECK(a->call, run(a->call, plan, l.width == WIDE ? sum_squares<WIDE> : sum_squares<1>, l,
-                            lines_view(l, a->y), lines_view(l, a->target), (double *)a->call.scratch));
-    CUDA_CHECK(a->call, run_mean(a->call, a->loss, plan, l.total));
+    CUDA_CHECK(a->call, run_distance<true>(a->call, a->loss, a->y, a->target));
 }
 
 extern "C" int64_t cuda_mse_scratch(const void *args)
@@ -149,11 +175,24 @@ extern "C" int64_t cuda_mse_scratch(const void *args)
 extern "C" void cuda_mse_backward(const void *args)
 {
     const struct mse_backward_args *a = (const struct mse_backward_args *)args;
-    const struct mat all[] = {a->dy, a->y, a->target};
-    struct lines l = lines_of(all, 3);
-    const error_entries f = {lines_view(l, a->dy), lines_view(l, a->y), lines_view(l, a->target), a->dloss,
-                             (float)(2 / (double)l.total)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call, run_distance_backward<true>(a->call, a->dy, a->y, a->target, a->dloss));
+}
+
+extern "C" void cuda_mae(const void *args)
+{
+    const struct mae_args *a = (const struct mae_args *)args;
+    CUDA_CHECK(a->call, run_distance<false>(a->call, a->loss, a->y, a->target));
+}
+
+extern "C" int64_t cuda_mae_scratch(const void *args)
+{
+    return cuda_mse_scratch(args);
+}
+
+extern "C" void cuda_mae_backward(const void *args)
+{
+    const struct mae_backward_args *a = (const struct mae_backward_args *)args;
+    CUDA_CHECK(a->call, run_distance_backward<false>(a->call, a->dy, a->y, a->target, a->dloss));
 }
 
 extern "C" void cuda_cross_entropy(const void *args)

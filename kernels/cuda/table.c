@@ -68,6 +68,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(max_pool_backward, "cuda", f32, max_pool_backward),
     ROW_SCRATCH(mse, "cuda", f32, mse),
     ROW(mse_backward, "cuda", f32, mse_backward),
+    ROW_SCRATCH(mae, "cuda", f32, mae),
+    ROW(mae_backward, "cuda", f32, mae_backward),
     ROW_SCRATCH(cross_entropy, "cuda", f32, cross_entropy),
     ROW(cross_entropy_backward, "cuda", f32, cross_entropy_backward),
     ROW(adamw, "cuda", f32, adamw),

@@ -9,7 +9,7 @@
 
 const char *encoding_name(int kind)
 {
-    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse", "heat"};
+    static const char *const names[ENCODING_KINDS] = {"none", "lap", "lap-pyg", "rwse", "heat", "eslap"};
     return kind >= 0 && kind < ENCODING_KINDS ? names[kind] : NULL;
 }
 
@@ -39,7 +39,7 @@ static bool read_number(const char **text, int64_t *number)
 
 bool encoding_is_spectral(const struct encoding_config *c)
 {
-    return c->kind == ENCODING_LAP || c->kind == ENCODING_LAP_PYG;
+    return c->kind == ENCODING_LAP || c->kind == ENCODING_LAP_PYG || c->kind == ENCODING_ESLAP;
 }
 
 bool encoding_calls_lapack(const struct encoding_config *c)
@@ -47,20 +47,24 @@ bool encoding_calls_lapack(const struct encoding_config *c)
     return encoding_is_spectral(c) || (c->kind == ENCODING_HEAT && dense_available());
 }
 
+static int64_t standard_width(enum encoding_kind kind)
+{
+    return kind == ENCODING_NONE || kind == ENCODING_ESLAP ? 0 : ENCODING_WIDTH;
+}
+
 bool encoding_parse(const char *text, struct encoding_config *c)
 {
-    *c = (struct encoding_config){.width = ENCODING_WIDTH};
-    if (strcmp(text, encoding_name(ENCODING_NONE)) == 0) {
-        c->width = 0;
+    *c = (struct encoding_config){0};
+    if (strcmp(text, encoding_name(ENCODING_NONE)) == 0)
         return true;
-    }
     size_t length = strcspn(text, ":");
     for (enum encoding_kind kind = ENCODING_LAP; kind < ENCODING_KINDS; kind++) {
         const char *name = encoding_name((int)kind), *rest = text + length;
         if (strlen(name) != length || memcmp(name, text, length) != 0)
             continue;
         c->kind = kind;
-        return read_number(&rest, &c->k) && (!*rest || read_number(&rest, &c->width)) && !*rest;
+        c->width = standard_width(kind);
+        return read_number(&rest, &c->k) && (!*rest || (c->width && read_number(&rest, &c->width))) && !*rest;
     }
     return false;
 }
@@ -74,7 +78,7 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size)
 {
     if (c->kind == ENCODING_NONE)
         snprintf(text, size, "%s", encoding_name(ENCODING_NONE));
-    else if (c->width == ENCODING_WIDTH)
+    else if (c->width == standard_width(c->kind))
         snprintf(text, size, "%s:%lld", encoding_name((int)c->kind), (long long)c->k);
     else
         snprintf(text, size, "%s:%lld:%lld", encoding_name((int)c->kind), (long long)c->k,

@@ -9,8 +9,12 @@
  *     lap-pyg:K[:p]  the same for I - D^-1/2 A D^-1/2, without the first (Dwivedi et al., "Benchmarking graph
  *                    neural networks", 2020)
  *     heat:K[:p]     diagonal of the heat kernel of D - A at the times 1 .. K (models/encodings/heat.h)
+ *     eslap:K        the eigenvectors of lap:K, which weight the messages of edges instead (Wang et al.,
+ *                    "Equivariant and stable positional encoding for more powerful graph neural networks",
+ *                    2022)
  *
- * p is the width of the encoder, i.e. the number of columns of the model's input that it fills; default 16.
+ * p is the width of the encoder, i.e. the number of columns of the model's input that it fills; default 16;
+ * of eslap 0.
  */
 #ifndef GTMARK_MODELS_ENCODING_H
 #define GTMARK_MODELS_ENCODING_H
@@ -24,6 +28,7 @@ enum encoding_kind {
     ENCODING_LAP_PYG,
     ENCODING_RWSE,
     ENCODING_HEAT,
+    ENCODING_ESLAP,
     ENCODING_KINDS
 };
 

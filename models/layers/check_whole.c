@@ -117,14 +117,30 @@ static double squares(struct mat m)
     return sum;
 }
 
-/* 1e-2 mean(y^2 + target^2) of the tape's mean squared error, 0 if there is none. */
+static double magnitudes(struct mat m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            sum += fabs(mat_get(m, i, k));
+    return sum;
+}
+
+/*
+ * 1e-2 mean(y^2 + target^2) of the tape's mean squared error, 1e-2 mean(|y| + |target|) of its mean absolute
+ * error, 0 if there is neither.
+ */
 static double loss_floor(const struct tape *t)
 {
-    for (int e = 0; e < tape_entry_count(t); e++)
-        if (tape_entry(t, e)->op == OP_mse) {
-            const struct mse_args *a = tape_entry(t, e)->args;
-            return 1e-2 * (squares(a->y) + squares(a->target)) / (double)mat_size(a->y);
-        }
+    for (int e = 0; e < tape_entry_count(t); e++) {
+        const void *args = tape_entry(t, e)->args;
+        const struct mse_args *s = args;
+        const struct mae_args *a = args;
+        if (tape_entry(t, e)->op == OP_mse)
+            return 1e-2 * (squares(s->y) + squares(s->target)) / (double)mat_size(s->y);
+        if (tape_entry(t, e)->op == OP_mae)
+            return 1e-2 * (magnitudes(a->y) + magnitudes(a->target)) / (double)mat_size(a->y);
+    }
     return 0;
 }
 

@@ -10,7 +10,7 @@
  * with H heads has projections to and from i = 64 H columns, of which only the last has a bias: 4 d i + d.
  * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
  * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
- * LapPE.
+ * LapPE. The gate of ESLapPE has Linear(K, d) once, and Linear(1, d) and Linear(d, 1) in each layer.
  */
 #include "models/layers/config.h"
 
@@ -68,6 +68,7 @@ const char *task_name(int kind)
 const char *loss_name(int kind)
 {
     static const char *const names[] = {[LOSS_SQUARES] = "mse",
+                                        [LOSS_ABSOLUTE] = "mae",
                                         [LOSS_CROSS_ENTROPY] = "cross_entropy",
                                         [LOSS_BINARY] = "binary_cross_entropy"};
     return name_at(names, sizeof names / sizeof *names, kind);
@@ -89,11 +90,13 @@ const char *model_refuses(const struct model_config *c)
     if (!c->attention && !c->mpnn)
         return "a layer needs attention or message passing";
     if (c->attention_dropout > 0 && !c->attention)
-        return "--attention-dropout needs attention";
+        return "attention dropout needs attention";
     if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
-        return "--mlp fused needs attention, GIN or GINE";
+        return "a fused mlp needs attention, GIN or GINE";
     if (c->mlp == MLP_FUSED && c->dropout > 0)
-        return "--mlp fused needs --dropout 0";
+        return "a fused mlp has no dropout";
+    if (model_has_gate(c) && c->mpnn != MPNN_GINE && c->mpnn != MPNN_GATEDGCN)
+        return "eslap needs GINE or GatedGCN";
     if (encoder_width(c) >= c->hidden)
         return "the encoding's width must be less than hidden";
     bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2 ||
@@ -103,7 +106,12 @@ const char *model_refuses(const struct model_config *c)
 
 int64_t encoder_width(const struct model_config *c)
 {
-    return c->pe.kind ? c->pe.width : 0;
+    return c->pe.kind && !model_has_gate(c) ? c->pe.width : 0;
+}
+
+bool model_has_gate(const struct model_config *c)
+{
+    return c->pe.kind == ENCODING_ESLAP;
 }
 
 int64_t model_outputs(const struct model_config *c)
@@ -138,7 +146,7 @@ static int64_t linear_parameters(int64_t inputs, int64_t outputs)
     return inputs * outputs + outputs;
 }
 
-static int64_t encoder_parameters(const struct encoding_config *pe)
+static int64_t encoder_parameters(const struct encoding_config *pe, int64_t hidden)
 {
     int64_t k = pe->k, p = pe->width;
     switch (pe->kind) {
@@ -148,6 +156,8 @@ static int64_t encoder_parameters(const struct encoding_config *pe)
     case ENCODING_LAP:
     case ENCODING_LAP_PYG:
         return linear_parameters(2, 2 * p) + linear_parameters(2 * p, p);
+    case ENCODING_ESLAP:
+        return linear_parameters(k, hidden);
     default:
         return 0;
     }
@@ -215,10 +225,12 @@ int64_t model_parameters(const struct model_config *c)
     int64_t d = c->hidden, norm = c->norm == NORM_NONE ? 0 : 2 * d, layer = 0;
     if (c->mpnn)
         layer += mpnn_parameters(c->mpnn, d) + norm;
+    if (model_has_gate(c))
+        layer += linear_parameters(1, d) + linear_parameters(d, 1);
     if (c->attention)
         layer += attention_parameters(c) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
     int64_t edges = model_has_edge_state(c) ? feature_parameters(&c->edge_features, d, EDGE_FEATURES) : 0;
-    return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe) +
+    return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe, d) +
            edges + c->layers * layer + head_parameters(c);
 }

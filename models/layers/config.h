@@ -65,8 +65,8 @@ enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_KINDS };
  */
 enum task_kind { TASK_GRAPH, TASK_NODE, TASK_EDGE, TASK_KINDS };
 
-/* The loss of the task, or another one: of classes, or of a yes or no for each output. */
-enum loss_kind { LOSS_OF_TASK, LOSS_SQUARES, LOSS_CROSS_ENTROPY, LOSS_BINARY };
+/* The loss of the task, or another one: of numbers, of classes, or of a yes or no for each output. */
+enum loss_kind { LOSS_OF_TASK, LOSS_SQUARES, LOSS_ABSOLUTE, LOSS_CROSS_ENTROPY, LOSS_BINARY };
 
 /*
  * What the raw features of nodes or edges are, and what embeds them: numbers, by a linear layer; or types, by
@@ -128,6 +128,9 @@ const char *model_refuses(const struct model_config *c);
 
 /* The number of columns of the layers' input that the encoder fills; 0 without an encoding. */
 int64_t encoder_width(const struct model_config *c);
+
+/* Whether an encoding weights the messages of edges (ESLapPE). */
+bool model_has_gate(const struct model_config *c);
 
 /* Outputs for each graph, node or pair of nodes, and the loss that compares them. */
 int64_t model_outputs(const struct model_config *c);

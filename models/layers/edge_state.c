@@ -9,11 +9,35 @@
 
 #include <stdio.h>
 
+static const double gate_eps = 1e-6;
+
+/* What sigmoid turns into the weights of all edges, E x 1; absent without a place or without edges. */
+static struct mat edge_weights(struct tape *t, const struct structure *s, enum activation act)
+{
+    int64_t d = s->place.cols;
+    struct mat w = {0};
+    if (!mat_present(s->place))
+        return w;
+    span_enter(t, "weight");
+    if (mat_present(s->edge)) {
+        struct mat h = linear(t, "up", op(t, edge_distance, .x = s->place, .adj = s->adj)->y, d, act);
+        w = linear(t, "down", h, 1, ACT_NONE);
+    } else {
+        linear_unused(t, "up", 1, d);
+        linear_unused(t, "down", d, 1);
+    }
+    span_leave(t);
+    return w;
+}
+
 struct mat gine(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                 enum activation act)
 {
     span_enter(t, name);
-    struct mat sum = op(t, gine, .x = x, .e = s->edge, .adj = s->adj, .self = 1)->y;
+    struct mat w = edge_weights(t, s, ACT_RELU);
+    struct mat sum = mat_present(w)
+                         ? op(t, weighted_gine, .x = x, .e = s->edge, .g = w, .adj = s->adj, .self = 1)->y
+                         : op(t, gine, .x = x, .e = s->edge, .adj = s->adj, .self = 1)->y;
     struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
@@ -50,7 +74,11 @@ struct mat gatedgcn(struct tape *t, const char *name, struct mat x, struct struc
     struct mat h = edge_linear(t, "edge", s->edge, d);
     if (mat_present(h))
         h = op(t, edge_add, .a = receiver, .b = sender, .c = h, .adj = s->adj)->y;
-    struct mat mean = op(t, gated_mean, .h = h, .b = sent, .adj = s->adj, .eps = 1e-6)->y;
+    struct mat w = edge_weights(t, s, act);
+    struct mat mean =
+        mat_present(w)
+            ? op(t, weighted_gated_mean, .h = h, .b = sent, .g = w, .adj = s->adj, .eps = gate_eps)->y
+            : op(t, gated_mean, .h = h, .b = sent, .adj = s->adj, .eps = gate_eps)->y;
     struct mat sum = op(t, add, .a = own, .b = mean)->y;
     struct mat y = add_activated(t, "node", x, sum, act, p);
     if (mat_present(h) && !s->edge_ends)

@@ -79,3 +79,11 @@ void encoder(struct tape *t, const char *name, struct mat y, const struct encodi
         encode_pairs(t, y, c, b, encoding);
     span_leave(t);
 }
+
+struct mat gate_encoder(struct tape *t, const char *name, int64_t width, const struct encoding_config *c,
+                        const struct batch *b, const struct encoding *encoding)
+{
+    const float *values = encoding ? encoding->values.data : NULL;
+    struct mat v = input_encoding(t, "encoding.vectors", b->adj.nodes, c->k, values);
+    return linear(t, name, v, width, ACT_NONE);
+}

@@ -6,6 +6,9 @@
  *     lap     the sum over a node's pairs (v, lambda) of ReLU(Linear(2p, p)(ReLU(Linear(2, 2p)(v, lambda)))):
  *             DeepSets (Zaheer et al. 2017), as Rampasek et al. 2022 encode eigenvectors
  *
+ *     eslap   Linear(K, D)(values), whose distances weight the messages of edges (layers.h); absent pairs are
+ * 0
+ *
  * Pairs that a graph does not have are omitted from the sum rather than encoded as zeros, because the layers
  * have biases.
  */
@@ -21,5 +24,9 @@
  */
 void encoder(struct tape *t, const char *name, struct mat y, const struct encoding_config *c,
              const struct batch *b, const struct encoding *encoding);
+
+/* The encoder of eslap: N x width. */
+struct mat gate_encoder(struct tape *t, const char *name, int64_t width, const struct encoding_config *c,
+                        const struct batch *b, const struct encoding *encoding);
 
 #endif

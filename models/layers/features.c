@@ -18,7 +18,8 @@ bool takes_labels(const struct model_config *c, const struct batch_inputs *in)
 
 bool takes_targets(const struct model_config *c, const struct batch_inputs *in)
 {
-    return in->targets.cols > 0 && c->task == TASK_GRAPH && model_loss(c) == LOSS_SQUARES &&
+    enum loss_kind loss = model_loss(c);
+    return in->targets.cols > 0 && c->task == TASK_GRAPH && (loss == LOSS_SQUARES || loss == LOSS_ABSOLUTE) &&
            model_outputs(c) == in->targets.cols;
 }
 

@@ -253,6 +253,14 @@ struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, st
     return loss;
 }
 
+struct mat mean_absolute_error(struct tape *t, const char *name, struct mat y, struct mat target)
+{
+    span_enter(t, name);
+    struct mat loss = op(t, mae, .y = y, .target = target)->loss;
+    span_leave(t);
+    return loss;
+}
+
 struct mat cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label)
 {
     span_enter(t, name);

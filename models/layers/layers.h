@@ -12,13 +12,15 @@
 /*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
  * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
- * graph. `edge` is the state of the edges, E x D, which message passing reads and may replace: absent if the
- * model has none, or without edges. edge_ends: no later layer reads it.
+ * graph. `place`, N x D, is the encoding by whose distances messages are weighted; absent without. `edge` is
+ * the state of the edges, E x D, which message passing reads and may replace: absent if the model has none,
+ * or without edges. edge_ends: no later layer reads it.
  */
 struct structure {
     struct offsets graphs;
     struct mat mask, share;
     struct edges adj;
+    struct mat place;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
     struct mat edge;
     bool edge_ends;
@@ -91,6 +93,13 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
  *     x'_i = x_i + dropout(act(BatchNorm(m_i))),  e' = e + dropout(act(BatchNorm(h_e)))
  *
  * "nodes" is A, B, D and F, stacked; e' replaces s->edge, unless that ends.
+ *
+ * With s->place z, messages of GINE and s of GatedGCN, in both sums, are multiplied by
+ *
+ *     sigmoid(W2 act(W1 |z_i - z_j|^2)),  W1 from 1 to D, W2 from D to 1, act of GINE relu
+ *
+ * which is ESLapPE (Wang et al., "Equivariant and stable positional encoding for more powerful graph neural
+ * networks", 2022; as in GraphGPS, gine_conv_layer.py and gatedgcn_layer.py).
  */
 struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct edges *adj,
                enum activation act);
@@ -159,10 +168,12 @@ struct mat l2_norm(struct tape *t, struct mat x);
 void l2_norm_to(struct tape *t, struct mat y, struct mat x);
 
 /*
- * Losses, 1 x 1: mean squared error; the mean cross-entropy of softmax(y) against labels, I64, N x 1; and
- * that of the sigmoid of each entry of y against labels 0 and 1, I64, N x M.
+ * Losses, 1 x 1: mean squared and mean absolute error (L1), whose gradient is 0 where y = target; the mean
+ * cross-entropy of softmax(y) against labels, I64, N x 1; and that of the sigmoid of each entry of y against
+ * labels 0 and 1, I64, N x M.
  */
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target);
+struct mat mean_absolute_error(struct tape *t, const char *name, struct mat y, struct mat target);
 struct mat cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label);
 struct mat binary_cross_entropy(struct tape *t, const char *name, struct mat y, struct mat label);
 

@@ -78,20 +78,27 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
     return head(t, x, c, batch);
 }
 
+static struct mat program_targets(struct tape *t, const struct model_config *c, const struct batch_inputs *in,
+                                  struct mat y)
+{
+    return takes_targets(c, in) ? input_reals(t, "targets", y.rows, y.cols, in->targets.value)
+                                : input_uniform(t, "targets", y.rows, y.cols);
+}
+
 static struct mat program_loss(struct tape *t, const struct model_config *c, const struct batch_inputs *in,
                                struct mat y)
 {
     if (takes_labels(c, in))
         return cross_entropy(t, "loss", y, input_copy(t, "labels", I64, y.rows, 1, in->label));
-    if (takes_targets(c, in))
-        return mean_squared_error(t, "loss", y, input_reals(t, "targets", y.rows, y.cols, in->targets.value));
     switch (model_loss(c)) {
     case LOSS_CROSS_ENTROPY:
         return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
     case LOSS_BINARY:
         return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
+    case LOSS_ABSOLUTE:
+        return mean_absolute_error(t, "loss", y, program_targets(t, c, in, y));
     default:
-        return mean_squared_error(t, "loss", y, input_uniform(t, "targets", y.rows, y.cols));
+        return mean_squared_error(t, "loss", y, program_targets(t, c, in, y));
     }
 }
 
@@ -108,6 +115,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
     struct mat x = program_input(t, c, features, batch, encoding);
+    if (model_has_gate(c))
+        s.place = gate_encoder(t, "encoder", c->hidden, &c->pe, batch, encoding);
     if (model_has_edge_state(c))
         s.edge = program_edges(t, c, batch);
     r.output = program_output(t, c, &s, batch, x);

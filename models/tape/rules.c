@@ -169,6 +169,19 @@ RULE(gine)
        .x = a->x, .e = a->e, .adj = a->adj, .self = a->self);
 }
 
+RULE(weighted_gine)
+{
+    op(t, weighted_gine_backward, .dx = grad_into(t, a->x), .de = grad_into(t, a->e),
+       .dg = grad_into(t, a->g), .dy = grad_from(t, a->y), .x = a->x, .e = a->e, .g = a->g, .adj = a->adj,
+       .self = a->self);
+}
+
+RULE(edge_distance)
+{
+    op(t, edge_distance_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .x = a->x,
+       .adj = a->adj);
+}
+
 RULE(edge_add)
 {
     struct mat dy = grad_from(t, a->y);
@@ -181,6 +194,13 @@ RULE(gated_mean)
 {
     op(t, gated_mean_backward, .dh = grad_into(t, a->h), .db = grad_into(t, a->b), .dy = grad_from(t, a->y),
        .y = a->y, .h = a->h, .b = a->b, .sum = a->sum, .adj = a->adj);
+}
+
+RULE(weighted_gated_mean)
+{
+    op(t, weighted_gated_mean_backward, .dh = grad_into(t, a->h), .db = grad_into(t, a->b),
+       .dg = grad_into(t, a->g), .dy = grad_from(t, a->y), .y = a->y, .h = a->h, .b = a->b, .g = a->g,
+       .sum = a->sum, .adj = a->adj);
 }
 
 RULE(activate)
@@ -256,6 +276,12 @@ RULE(mse)
        .target = a->target);
 }
 
+RULE(mae)
+{
+    op(t, mae_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
+       .target = a->target);
+}
+
 void rule_apply(struct tape *t, enum op op, const void *args)
 {
     switch (op) {
@@ -290,8 +316,11 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(row_dot)
         APPLY(spmm)
         APPLY(gine)
+        APPLY(weighted_gine)
+        APPLY(edge_distance)
         APPLY(edge_add)
         APPLY(gated_mean)
+        APPLY(weighted_gated_mean)
         APPLY(activate)
         APPLY(add)
         APPLY(dropout)
@@ -301,6 +330,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(cross_entropy)
         APPLY(binary_cross_entropy)
         APPLY(mse)
+        APPLY(mae)
         APPLY(scale_rows)
     default:
         tape_contract("%s has no gradient rule", op_info(op)->name);

@@ -114,14 +114,33 @@ def gps(norm: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | layer_shapes("layer.", m, D, FFN), lambda p: r.layer(p, "layer.", m, p["x"], BATCH)[0]
 
 
-def gatedgcn() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+PE, PAIRS = 6, 9  # encoder width, and pairs: more than the smaller graphs have
+
+
+def weight(prefix: str) -> Shapes:
+    """The weights of edges by ESLapPE."""
+    return dense(prefix + "weight.up.", 1, D) | dense(prefix + "weight.down.", D, 1)
+
+
+def place(p: Parameters) -> Tensor:
+    return r.linear(p, "encoder.", torch.tensor(r.uniform(SEED, "values", NODES, PAIRS)))
+
+
+def gine(eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    shapes = X | E | two_dense("layer.", D, D) | (dense("encoder.", PAIRS, D) | weight("layer.") if eslap else {})
+    return shapes, lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, "relu", place(p) if eslap else None)
+
+
+def gatedgcn(eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     """Two layers, of which the second reads the edges of the first."""
 
     def forward(p: Parameters) -> Tensor:
-        x, e = r.gatedgcn(p, "first.", p["x"], p["e"], ORDERED, "relu", EPS)
-        return r.gatedgcn(p, "second.", x, e, ORDERED, "relu", EPS)[0]
+        z = place(p) if eslap else None
+        x, e = r.gatedgcn(p, "first.", p["x"], p["e"], ORDERED, "relu", EPS, place=z)
+        return r.gatedgcn(p, "second.", x, e, ORDERED, "relu", EPS, place=z)[0]
 
-    return X | E | gated("first.", D) | gated("second.", D), forward
+    shapes = X | E | gated("first.", D) | gated("second.", D)
+    return shapes | (dense("encoder.", PAIRS, D) | weight("first.") | weight("second.") if eslap else {}), forward
 
 
 def mpnn(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -152,9 +171,6 @@ def add_norm(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
 
 def linear(act: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | dense("layer.", D, 10), lambda p: r.ACTIVATIONS[act](r.linear(p, "layer.", p["x"]))
-
-
-PE, PAIRS = 6, 9  # encoder width, and pairs: more than the smaller graphs have
 
 
 def encoder(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -205,11 +221,10 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
     **{f"{kind}_layer": mpnn(kind) for kind in ("gcn", "gatv2", "pna")},
     **{f"{kind}_layer": mpnn_of_edges(kind) for kind in ("gatv2-edge", "pna-edge")},
-    "gine_layer": (
-        X | E | two_dense("layer.", D, D),
-        lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, "relu"),
-    ),
-    "gatedgcn_layers": gatedgcn(),
+    "gine_layer": gine(False),
+    "gine_eslap_layer": gine(True),
+    "gatedgcn_layers": gatedgcn(False),
+    "gatedgcn_eslap_layers": gatedgcn(True),
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
     "performer": linear_attention("performer"),
@@ -224,6 +239,7 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "embedding": embedding(),
     **{f"{kind}_head": head(kind) for kind in ("halving", "mlp", "pairs")},
     "mse": (X, lambda p: p["x"]),
+    "mae": (X, lambda p: p["x"]),
     "cross_entropy": (X, lambda p: p["x"]),
     "binary_cross_entropy": (X, lambda p: p["x"]),
 }
@@ -231,6 +247,10 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
 
 def mse(output: Tensor) -> Tensor:
     return r.mse(output, torch.tensor(r.uniform(SEED, "targets", *output.shape)))
+
+
+def mae(output: Tensor) -> Tensor:
+    return r.mae(output, torch.tensor(r.uniform(SEED, "targets", *output.shape)))
 
 
 def cross_entropy(output: Tensor) -> Tensor:
@@ -244,7 +264,7 @@ def binary_cross_entropy(output: Tensor) -> Tensor:
 
 
 # Layers whose output is the loss.
-LOSSES = {"mse": mse, "cross_entropy": cross_entropy, "binary_cross_entropy": binary_cross_entropy}
+LOSSES = {"mse": mse, "mae": mae, "cross_entropy": cross_entropy, "binary_cross_entropy": binary_cross_entropy}
 
 
 def gradient(p: Tensor) -> np.ndarray:

@@ -137,18 +137,37 @@ def by_receiver(s: Structure) -> Structure:
     return Structure(s.graphs, s.receiver[order], s.sender[order])
 
 
-def gine(p: dict[str, Tensor], name: str, x: Tensor, e: Tensor, s: Structure, act: str) -> Tensor:
+def edge_weights(p: dict[str, Tensor], name: str, place: Tensor | None, s: Structure, act: str) -> Tensor | float:
+    """ESLapPE, from the encoding of each node; 1 without."""
+    if place is None:
+        return 1.0
+    distance = ((place[s.receiver] - place[s.sender]) ** 2).sum(1, keepdim=True)
+    return torch.sigmoid(linear(p, name + "down.", ACTIVATIONS[act](linear(p, name + "up.", distance))))
+
+
+def gine(
+    p: dict[str, Tensor], name: str, x: Tensor, e: Tensor, s: Structure, act: str, place: Tensor | None = None
+) -> Tensor:
     """Row n of e belongs to edge n of s."""
-    return mlp(p, name, x + sum_rows(F.relu(x[s.sender] + e), s.receiver, len(x)), act)
+    message = F.relu(x[s.sender] + e) * edge_weights(p, name + "weight.", place, s, "relu")
+    return mlp(p, name, x + sum_rows(message, s.receiver, len(x)), act)
 
 
 def gatedgcn(
-    p: dict[str, Tensor], name: str, x: Tensor, e: Tensor, s: Structure, act: str, eps: float, drop: Drop = keep
+    p: dict[str, Tensor],
+    name: str,
+    x: Tensor,
+    e: Tensor,
+    s: Structure,
+    act: str,
+    eps: float,
+    drop: Drop = keep,
+    place: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """New rows of nodes and edges."""
     own, sent, receiver, sender = linear(p, name + "nodes.", x).chunk(4, dim=1)
     h = receiver[s.receiver] + sender[s.sender] + linear(p, name + "edge.", e)
-    gate = torch.sigmoid(h)
+    gate = torch.sigmoid(h) * edge_weights(p, name + "weight.", place, s, act)
     total = sum_rows(gate * sent[s.sender], s.receiver, len(x))
     m = own + total / (sum_rows(gate, s.receiver, len(x)) + 1e-6)
     added = [
@@ -281,6 +300,26 @@ def embedding(p: dict[str, Tensor], name: str, types: Tensor) -> Tensor:
     return F.embedding(types, p[name + "weight"]).sum(1)
 
 
+def embed(p: dict[str, Tensor], name: str, raw: Tensor, s: Structure, eps: float) -> Tensor:
+    """Types look up rows of stacked tables; numbers go through a linear layer, or what GraphGym calls pre_mp."""
+    if not raw.is_floating_point():
+        return embedding(p, name, raw)
+    if name + "bias" in p:
+        return linear(p, name, raw)
+    return F.normalize(F.relu(norm(p, name + "norm.", "batch", raw @ p[name + "weight"].T, s, eps)))
+
+
+def head_rows(p: dict[str, Tensor], x: Tensor, act: str) -> tuple[Tensor, str]:
+    """The input of the head's last layer, and the name of that layer."""
+    if "head.weight" in p:
+        return x, "head."
+    for name in ("half", "quarter", *(f"hidden{n}" for n in range(1, 9))):
+        if f"head.{name}.weight" in p:
+            x = ACTIVATIONS[act](linear(p, f"head.{name}.", x))
+            x = F.normalize(x) if name.startswith("hidden") else x
+    return x, "head.out."
+
+
 def halving_head(p: dict[str, Tensor], name: str, x: Tensor, act: str) -> Tensor:
     half = ACTIVATIONS[act](linear(p, name + "half.", x))
     return linear(p, name + "out.", ACTIVATIONS[act](linear(p, name + "quarter.", half)))
@@ -299,6 +338,10 @@ def pair_products(x: Tensor, pairs: Tensor) -> Tensor:
 
 def mse(y: Tensor, target: Tensor) -> Tensor:
     return ((y - target) ** 2).mean().reshape(1, 1)
+
+
+def mae(y: Tensor, target: Tensor) -> Tensor:
+    return F.l1_loss(y, target).reshape(1, 1)
 
 
 def cross_entropy(y: Tensor, label: Tensor) -> Tensor:
@@ -334,6 +377,18 @@ def lap_encoder(
     return (encoded * (torch.arange(k) < there[:, None])[:, :, None]).sum(1)
 
 
+def encode(p: dict[str, Tensor], inputs: dict[str, Tensor], s: Structure, eps: float) -> Tensor | None:
+    """The columns of the layers' input that an encoder fills, from a program's inputs; None if there are none."""
+    for name in ("encoding.walks", "encoding.heat"):
+        if name in inputs:
+            return rwse_encoder(p, "encoder.", inputs[name], s, eps)
+    if "encoding.pairs" not in inputs:
+        return None
+    h = F.relu(linear(p, "encoder.down.", F.relu(linear(p, "encoder.up.", inputs["encoding.pairs"]))))
+    counts = inputs["encoding.bounds"].flatten().diff()
+    return sum_rows(h, torch.arange(len(counts)).repeat_interleave(counts), len(counts))
+
+
 # --- models: m is a `Model`
 
 
@@ -350,6 +405,7 @@ class Model:
     eps: float = 1e-5
     dropout: float = 0.0
     attention_dropout: float = 0.0
+    loss: str = "mse"
 
 
 PRESETS = {
@@ -391,14 +447,20 @@ class Masks:
 
 
 def message_passing(
-    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, e: Tensor | None = None
+    p: dict[str, Tensor],
+    name: str,
+    m: Model,
+    x: Tensor,
+    s: Structure,
+    e: Tensor | None = None,
+    place: Tensor | None = None,
 ) -> Tensor:
     if m.mpnn == "gin":
         return gin(p, name, x, s, m.act)
     if m.mpnn == "gcn":
         return gcn(p, name, x, s)
     if m.mpnn == "gine":
-        return gine(p, name, x, e, s, m.act)
+        return gine(p, name, x, e, s, m.act, place)
     edges = e if m.mpnn.endswith("-edge") else None
     if m.mpnn.startswith("gatv2"):
         return gatv2(p, name, x, s, m.heads, edges)
@@ -412,12 +474,19 @@ def unread_parameters(m: Model) -> set[str]:
 
 
 def local_branch(
-    p: dict[str, Tensor], name: str, m: Model, x: Tensor, s: Structure, e: Tensor | None, drop: Drop
+    p: dict[str, Tensor],
+    name: str,
+    m: Model,
+    x: Tensor,
+    s: Structure,
+    e: Tensor | None,
+    drop: Drop,
+    place: Tensor | None,
 ) -> tuple[Tensor, Tensor | None]:
     """What norm_local normalises, and the state of the edges."""
     if m.mpnn == "gatedgcn":
-        return gatedgcn(p, name + "gatedgcn.", x, e, s, m.act, m.eps, drop)
-    y = message_passing(p, f"{name}{m.mpnn}.", m, x, s, e)
+        return gatedgcn(p, name + "gatedgcn.", x, e, s, m.act, m.eps, drop, place)
+    y = message_passing(p, f"{name}{m.mpnn}.", m, x, s, e, place)
     return x + drop(name + "dropout_local", y), e
 
 
@@ -429,6 +498,7 @@ def layer(
     s: Structure,
     masks: Masks = Masks(0, 0),
     e: Tensor | None = None,
+    place: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """New rows of the nodes, and the state of the edges, if the model has one."""
     drop = masks.drop(m.dropout)
@@ -438,7 +508,7 @@ def layer(
 
     branches = []
     if m.mpnn != "none":
-        local, e = local_branch(p, name, m, x, s, e, drop)
+        local, e = local_branch(p, name, m, x, s, e, drop, place)
         branches.append(norm_of("norm_local", local))
     if m.attention == "none":
         return branches[0], e
@@ -455,12 +525,16 @@ def head_input(
     s: Structure,
     masks: Masks = Masks(0, 0),
     edge_features: Tensor | None = None,
+    encoding: dict[str, Tensor] | None = None,
 ) -> Tensor:
-    """The head's output for each graph or node, depending on the task."""
-    x = linear(p, "input.", features)
-    e = linear(p, "edge_encoder.", edge_features) if m.mpnn in EDGE_STATE else None
+    """The head's input for each graph or node, depending on the task."""
+    x, encoding = embed(p, "input.", features, s, m.eps), encoding or {}
+    if (columns := encode(p, encoding, s, m.eps)) is not None:
+        x = torch.cat([x, columns], dim=1)
+    place = linear(p, "encoder.", encoding["encoding.vectors"]) if "encoding.vectors" in encoding else None
+    e = embed(p, "edge_encoder.", edge_features, s, m.eps) if m.mpnn in EDGE_STATE else None
     for index in range(1, m.layers + 1):
-        x, e = layer(p, f"layer{index}.", m, x, s, masks, e)
+        x, e = layer(p, f"layer{index}.", m, x, s, masks, e, place)
     return pool(m.pool, x, s) if m.task == "graph" else x
 
 

@@ -18,7 +18,7 @@ from torch_geometric.utils import scatter
 import torch_batch
 
 torch.backends.mha.set_fastpath_enabled(False)  # torch_pyg.py says why
-LOSSES = {"mse": F.mse_loss, "cross_entropy": F.cross_entropy, "binary_cross_entropy": F.binary_cross_entropy_with_logits}
+LOSSES = {"mse": F.mse_loss, "mae": F.l1_loss, "cross_entropy": F.cross_entropy, "binary_cross_entropy": F.binary_cross_entropy_with_logits}
 POOLS = {"mean": pyg.global_mean_pool, "sum": pyg.global_add_pool, "max": pyg.global_max_pool}
 ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU}
 
@@ -264,7 +264,7 @@ class Preset(nn.Module):
 
     def loss(self, inputs, batch):
         y, kind = self(inputs, batch), self.m["loss"]
-        if kind == "mse":
-            return F.mse_loss(y, inputs["targets"])
+        if kind in ("mse", "mae"):
+            return LOSSES[kind](y, inputs["targets"])
         labels = inputs["labels"]
         return LOSSES[kind](y, labels.flatten() if kind == "cross_entropy" else labels.to(y.dtype))
