@@ -79,10 +79,16 @@ class Floors:
     loss: float
 
 
-def floors_of(p: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor, targets: torch.Tensor) -> Floors:
-    """Cancellation in an output, or in a loss near its target, loses digits on both sides."""
-    terms = x.norm() * p["head.weight"].norm() + len(y) ** 0.5 * p["head.bias"].norm()
-    return Floors(1e-2 * float(terms), 1e-2 * float((y**2 + targets**2).mean()))
+def floors_of(
+    p: dict[str, torch.Tensor], last: str, x: torch.Tensor, y: torch.Tensor, targets: torch.Tensor | None, power: int
+) -> Floors:
+    """Cancellation in an output, or in a loss near its target, loses digits on both sides. `last`: the last layer."""
+    terms = x.norm() * p[last + "weight"].norm() + len(y) ** 0.5 * p[last + "bias"].norm()
+    sizes = 0.0 if targets is None else (y.abs() ** power + targets.abs() ** power).mean()
+    return Floors(1e-2 * float(terms), 1e-2 * float(sizes))
+
+
+LOSSES = {"mse": r.mse, "mae": r.mae, "cross_entropy": r.cross_entropy, "binary_cross_entropy": r.binary_cross_entropy}
 
 
 def computed(directory: Path, dtype: torch.dtype, nudge: int = 0) -> tuple[Step, Floors]:
@@ -91,22 +97,19 @@ def computed(directory: Path, dtype: torch.dtype, nudge: int = 0) -> tuple[Step,
     entry = config["model"]
     m, inputs = r.model_of(entry), load(directory, "input")
     parameters = load_parameters(directory, entry["parameters"], dtype, nudge)
-    constants = {name: torch.tensor(a, dtype=dtype) for name, a in inputs.items() if "projection" in name}
-    features = torch.tensor(inputs["features"], dtype=dtype)
     structure, masks = load_structure(directory, inputs), r.Masks(config["seed"], 0)
-    edge_features = torch.tensor(inputs.get("edge_features", np.zeros((0, 4))), dtype=dtype)
-    rows = r.head_input(parameters | constants, m, features, structure, masks, edge_features)
-    output, floors = r.linear(parameters, "head.", rows), Floors(0.0, 0.0)
+    given = {n: torch.tensor(a, dtype=dtype if a.dtype.kind == "f" else None) for n, a in inputs.items()}
+    constants = {name: a for name, a in given.items() if "projection" in name}
+    edge_features = given.get("edge_features", torch.zeros((0, 4), dtype=dtype))
+    x = r.head_input(parameters | constants, m, given["features"], structure, masks, edge_features, given)
+    rows, last = r.head_rows(parameters, x, m.act)
+    output, floors = r.linear(parameters, last, rows), Floors(0.0, 0.0)
     if m.task == "edge":
-        output = r.pair_products(output, torch.tensor(inputs["pairs"]))
-        loss = r.binary_cross_entropy(output, torch.tensor(inputs["labels"]))
-    elif m.task == "node":
-        loss = r.cross_entropy(output, torch.tensor(inputs["labels"]))
-    else:
-        targets = torch.tensor(inputs["targets"], dtype=dtype)
-        loss = r.mse(output, targets)
+        output = r.pair_products(output, given["pairs"])
+    loss = LOSSES[m.loss](output, given["targets" if m.loss in ("mse", "mae") else "labels"])
+    if m.task == "graph":
         with torch.no_grad():
-            floors = floors_of(parameters, rows, output, targets)
+            floors = floors_of(parameters, last, rows, output, given.get("targets"), 1 if m.loss == "mae" else 2)
     loss.backward()
     for name in r.unread_parameters(m):
         parameters[name].grad = torch.zeros_like(parameters[name])

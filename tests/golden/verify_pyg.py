@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 import reference as r
+from torch_preset import GatedGcn
 
 LIMIT = 1e-10
 SEED, D, HEADS, LAYERS = 3, 12, 3, 2
@@ -58,9 +59,14 @@ LINEAR = {"attention.qkv.weight": (3 * INNER, D)} | dense("attention.out.", INNE
 FFN = dense("ffn.up.", D, 2 * D) | dense("ffn.down.", 2 * D, D)
 
 
-def gps_shapes(norm: str) -> Shapes:
+GATEDGCN = dense("gatedgcn.nodes.", D, 4 * D) | dense("gatedgcn.edge.", D, D) | E
+GATEDGCN |= gain("gatedgcn.norm_node.") | gain("gatedgcn.norm_edge.")
+MPNN = {"gin": GIN, "gine": GINE, "gatedgcn": GATEDGCN}
+
+
+def gps_shapes(norm: str, mpnn: str = "gin") -> Shapes:
     norms = gain("norm_local.") | gain("norm_attention.") | gain("norm_out.")
-    return GIN | ATTENTION | FFN | (norms if norm != "none" else {})
+    return MPNN[mpnn] | ATTENTION | FFN | (norms if norm != "none" else {})
 
 
 def model_shapes(norm: str) -> Shapes:
@@ -173,22 +179,34 @@ def linear_case(kind: str, theirs: Function) -> Case:
     )
 
 
-def gps_module(norm: str) -> nn.Module:
+def conv_module(mpnn: str) -> nn.Module:
+    """PyG has no GatedGCN: the layer of GraphGPS, whose state of the edges nothing reads here."""
+    network = nn.Sequential(nn.Linear(D, D), nn.GELU(), nn.Linear(D, D))
+    if mpnn == "gatedgcn":
+        return GatedGcn(D, nn.GELU(), 0.0, last=True)
+    return pyg.GINEConv(network) if mpnn == "gine" else pyg.GINConv(network)
+
+
+def gps_module(norm: str, mpnn: str) -> nn.Module:
     """PyG's LayerNorm normalises whole graphs unless mode is "node"."""
     name = {"layer": "layer_norm", "graph": "layer_norm", "batch": "batch_norm", "none": None}[norm]
     mode = {"layer": {"mode": "node"}, "graph": {"mode": "graph"}}.get(norm)
-    return pyg.GPSConv(D, gin_module(nn.GELU()), HEADS, act="gelu", norm=name, norm_kwargs=mode)
+    return pyg.GPSConv(D, conv_module(mpnn), HEADS, act="gelu", norm=name, norm_kwargs=mode)
 
 
-def gps(p: Parameters, norm: str, x: Tensor, prefix: str = "") -> Tensor:
-    names = {"conv.nn.0.": "gin.up.", "conv.nn.2.": "gin.down.", "attn.in_proj_": "attention.qkv."}
+def gps(p: Parameters, norm: str, x: Tensor, prefix: str = "", mpnn: str = "gin") -> Tensor:
+    names = {"conv.nn.0.": f"{mpnn}.up.", "conv.nn.2.": f"{mpnn}.down.", "attn.in_proj_": "attention.qkv."}
+    if mpnn == "gatedgcn":
+        parts = ("nodes.", "edge.", "norm_node.")
+        names = {"conv." + part: "gatedgcn." + part for part in parts} | {"attn.in_proj_": "attention.qkv."}
     names |= {"attn.out_proj.": "attention.out.", "mlp.0.": "ffn.up.", "mlp.3.": "ffn.down."}
     if norm != "none":
         inner = "module." if norm == "batch" else ""
         places = ("norm_local.", "norm_attention.", "norm_out.")
         names |= {f"norm{i}.{inner}": place for i, place in enumerate(places, 1)}
     own = given(p, {theirs: prefix + ours for theirs, ours in names.items()})
-    return functional_call(gps_module(norm), own, (x, EDGES), {"batch": GRAPH_OF})
+    edges = {"edge_attr": p["e"]} if mpnn != "gin" else {}
+    return functional_call(gps_module(norm, mpnn), own, (x, EDGES), {"batch": GRAPH_OF} | edges)
 
 
 POOLS = {"mean": pyg.global_mean_pool, "sum": pyg.global_add_pool, "max": pyg.global_max_pool}
@@ -213,13 +231,13 @@ def norm_case(kind: str, module: nn.Module, prefix: str, *arguments: Tensor) -> 
     )
 
 
-def gps_case(norm: str) -> Case:
-    m = r.Model("dense", "gin", 1, HEADS, "gelu", norm)
+def gps_case(norm: str, mpnn: str = "gin") -> Case:
+    m = r.Model("dense", mpnn, 1, HEADS, "gelu", norm)
     return (
-        f"GPS layer, norm {norm}",
-        X | gps_shapes(norm),
-        lambda p: r.layer(p, "", m, p["x"], BATCH)[0],
-        lambda p: gps(p, norm, p["x"]),
+        f"GPS layer, {mpnn}, norm {norm}",
+        X | gps_shapes(norm, mpnn),
+        lambda p: r.layer(p, "", m, p["x"], BATCH, e=p.get("e"))[0],
+        lambda p: gps(p, norm, p["x"], mpnn=mpnn),
     )
 
 
@@ -260,6 +278,7 @@ def cases() -> Iterator[Case]:
     yield norm_case("batch", pyg.BatchNorm(D), "module.")
     yield from map(pool_case, POOLS)
     yield from map(gps_case, ("none", "layer", "batch", "graph"))
+    yield from (gps_case("batch", mpnn) for mpnn in ("gine", "gatedgcn"))
     yield from (model_case(norm, pool) for norm, pool in zip(("layer", "batch", "graph"), POOLS))
 
 
@@ -274,7 +293,8 @@ def results(shapes: Shapes, function: Function) -> Parameters:
     }
     y = function(p)
     y.backward(torch.tensor(r.uniform(SEED, "cotangent", *y.shape)))
-    return {"output": y.detach()} | {name: tensor.grad for name, tensor in p.items()}
+    grads = {n: torch.zeros_like(t) if t.grad is None else t.grad for n, t in p.items()}
+    return {"output": y.detach()} | grads
 
 
 def largest_error(ours: Parameters, theirs: Parameters) -> r.Error:

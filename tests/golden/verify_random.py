@@ -54,8 +54,22 @@ def draw_graphs(rng: random.Random, scratch: str) -> dict[str, object]:
     }
 
 
+# Published models: types, encoders, heads and losses that have no flag. Few layers of few graphs.
+PUBLISHED = ["zinc", "zinc-lap", "pattern", "cluster", "mnist", "cifar10", "malnet", "peptides-func"]
+PUBLISHED += ["peptides-struct", "pcqm-contact", "molhiv", "pcqm4m-deep"]
+
+
+def published_flags(rng: random.Random) -> dict[str, object]:
+    flags = {"preset": rng.choice(PUBLISHED), "batch": rng.randint(2, 4), "layers": rng.randint(1, 3)}
+    if rng.random() < 0.5:
+        flags |= {"mpnn": rng.choice(["gine", "gatedgcn"]), "pe": rng.choice(["eslap:5", "heat:4", "lap:5:6", "none"])}
+    return flags | {"threads": rng.randint(1, 3), "seed": rng.randrange(2**32)}
+
+
 def random_flags(rng: random.Random, scratch: str) -> dict[str, object]:
     """Small and awkward: widths not divisible by the vector length, one node, one head, isolated nodes."""
+    if rng.random() < 0.3:
+        return published_flags(rng)
     heads = rng.randint(1, 8)
     parts, graphs = draw_parts(rng), draw_graphs(rng, scratch)
     if parts["norm"] == "batch" and parts["task"] == "graph" and graphs.get("batch", 1) == 1:
