@@ -3,8 +3,8 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {"kernel", "kernel.rate", "kernel.roofline.percent",
-                                          "kernel.cold.median", NULL};
+    static const char *const columns[] = {
+        "kernel", "kernel.rate", "kernel.roofline.percent", "kernel.bound.ratio", "kernel.cold.median", NULL};
     static const struct bench bench = {
         .name = "bench_kernels",
         .doc = "every op alone, with every kernel of the device, against the roofline",

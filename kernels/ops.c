@@ -26,6 +26,17 @@ static wide act_backward_flops(int act)
     return cost[act];
 }
 
+/* Exponentials per element: erf, and in the slope of GELU also the density; or tanh. */
+static wide act_exps(int act)
+{
+    return act == ACT_GELU || act == ACT_GELU_TANH;
+}
+
+static wide act_backward_exps(int act)
+{
+    return act == ACT_GELU ? 2 : act_exps(act);
+}
+
 /* FLOPs per element of self x + sum, where the sum starts at zero. */
 static wide self_flops(double self)
 {
@@ -62,7 +73,15 @@ static wide known(struct mat m, wide bound)
     {                                                                                                           \
         const struct name##_args *a = args;                                                                     \
         SIZES
-#define END(name, formula) return formula; }
+#define END(name, formula, ...) return formula; }
+#include "kernels/ops_list.h"
+
+#define OP(name, doc)                                                                                           \
+    static wide exps_##name(const void *args, const int64_t dims[DIMS])                                         \
+    {                                                                                                           \
+        const struct name##_args *a = args;                                                                     \
+        SIZES
+#define END(name, formula, ...) return __VA_ARGS__ + 0; }
 #include "kernels/ops_list.h"
 
 #define OP(name, doc)                                                                                           \
@@ -71,17 +90,18 @@ static wide known(struct mat m, wide bound)
         const struct name##_args *a = args;                                                                     \
         SIZES
 #define CHECK(condition, message) if (!(condition)) return message;
-#define END(name, formula) return NULL; }
+#define END(name, formula, ...) return NULL; }
 #include "kernels/ops_list.h"
 
 #define OP(name, doc)       enum { host_##name = 0
 #define HOST()              | 1
-#define END(name, formula)  };
+#define END(name, formula, ...)  };
 #include "kernels/ops_list.h"
 
 struct op_row {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
+    wide (*exps)(const void *args, const int64_t dims[DIMS]);
     const char *(*check)(const void *args, const int64_t dims[DIMS]);
 };
 
@@ -126,12 +146,12 @@ struct op_row {
 #define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name) NUMBERS(name)
 #define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
-#define END(name, formula)                                                                                      \
+#define END(name, formula, ...)                                                                                 \
         };                                                                                                      \
         static const struct op_row entry = {                                                                     \
             {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
              host_##name},                                                                                      \
-            flops_##name, check_##name};                                                                        \
+            flops_##name, exps_##name, check_##name};                                                                        \
         return &entry;                                                                                          \
     }
 #include "kernels/ops_list.h"
@@ -429,6 +449,11 @@ int64_t op_flops(enum op op, const void *args)
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS])
 {
     return exact(entry(op)->flops(args, dims));
+}
+
+int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS])
+{
+    return exact(entry(op)->exps(args, dims));
 }
 
 /* Whether an earlier operand is the same matrix and is read too: its bytes count once. */

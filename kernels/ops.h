@@ -57,7 +57,7 @@ struct call {
 #define EDGES_BOTH_NUMBERED(name)            struct edges name;
 #define SIZE(name, size)                     int name;
 #define ATTR(type, name, ...)                type name;
-#define END(name, formula)                                                                                   \
+#define END(name, formula, ...)                                                                              \
     }                                                                                                        \
     ;
 #include "kernels/ops_list.h"
@@ -169,6 +169,9 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size);
 int64_t op_flops(enum op op, const void *args);
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS]); /* by op_bind */
 int64_t op_bytes(enum op op, const void *args);
+
+/* How often it computes exp, tanh or erf of an element; -1 beyond 63 bits. */
+int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS]);
 
 /* Minimum bytes, each -1 beyond 63 bits. */
 struct op_traffic {

@@ -60,7 +60,7 @@
 #define HOST()
 #endif
 #ifndef END
-#define END(name, formula)
+#define END(name, formula, ...)
 #endif
 
 #include "kernels/ops.def"

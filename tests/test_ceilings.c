@@ -1,5 +1,5 @@
-/* The share of the roofline in a row: of the ceilings of the state that the program is reported in, or null.
- */
+/* The share of the roofline in a row, and the bound of its time: of the ceilings of the state that the
+ * program is reported in, or null. */
 #include <math.h>
 
 #include "bench/row/result_row.h"
@@ -39,6 +39,10 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
     struct program_result *p = &r.program[PROGRAM_FORWARD];
     *p = (struct program_result){.planned = true, .samples = &s};
     p->plan = (struct plan){.arena = 1 << 20, .peak = 1 << 20, .operands = 1 << 20};
+    struct cost entries[] = {{.flops = 900000000, .bytes = 100000, .written = 50000, .exps = 62500},
+                             {.flops = 100000000, .bytes = 80000000, .written = 30000000}};
+    p->entry = entries;
+    p->entries = 2;
     p->cost[PHASE_FORWARD] = (struct cost){.flops = 1000000000, .bytes = 1000000, .written = 500000};
     struct row *row = result_row(&r);
     options_free(&o);
@@ -69,11 +73,21 @@ static void assert_percent(const struct row *row, double percent, const char *ca
     assert_non_null(strstr(text, fault));
 }
 
+static void assert_bound(const struct row *row, double bound, double ratio)
+{
+    double value;
+    assert_true(row_get_real(row, "forward.bound.time", &value));
+    assert_true(fabs(value - bound) < 1e-9 * bound);
+    assert_true(row_get_real(row, "forward.bound.ratio", &value));
+    assert_true(fabs(value - ratio) < 1e-9 * ratio);
+}
+
 static void assert_null_because(const struct row *row, const char *reason)
 {
     double value;
     assert_false(row_get_real(row, "forward.roofline.percent", &value));
     assert_string_equal(row_reason(row, "forward.roofline.percent"), reason);
+    assert_string_equal(row_reason(row, "forward.bound.time"), reason);
 }
 
 static void test_state_of_the_row(void **state)
@@ -87,6 +101,7 @@ static void test_state_of_the_row(void **state)
     ceilings_add(&c, &near);
     row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
     assert_percent(row, 50, "near", "");
+    assert_bound(row, 0.01 + 1e-5 + 0.01, 0.02 / 0.02001); /* multiply-adds, exponentials, bytes */
     row_free(row);
     row = row_of_states(&c, 0.02, 5.7e-7, 10, 0);
     assert_null_because(row, "the ceilings were measured in another state of the machine");
@@ -95,6 +110,7 @@ static void test_state_of_the_row(void **state)
     ceilings_add(&c, &far);
     row = row_of_states(&c, 0.04, 1.4e-7, 3, 5.7e-7); /* seven turns are far */
     assert_percent(row, 50, "far", "");
+    assert_bound(row, 0.02 + 2e-5 + 0.01, 0.04 / 0.03002);
     row_free(row);
     ceilings_free(&c);
 }

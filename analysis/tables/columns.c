@@ -20,6 +20,14 @@ static void format_real(struct table_cell *cell, const struct row *row, const ch
         snprintf(cell->text, CELL_TEXT, "%.3g", value);
 }
 
+/* A multiple. */
+static void format_times(struct table_cell *cell, const struct row *row, const char *path)
+{
+    double value;
+    if (row_get_real(row, path, &value))
+        snprintf(cell->text, CELL_TEXT, "%.2fx", value);
+}
+
 /* How many there are. */
 static void format_samples(struct table_cell *cell, const struct row *row, const char *path)
 {
@@ -185,6 +193,9 @@ static const struct column columns[] = {
     {"roof", 6, format_roof, "forward.roofline.percent"},
     {"roof", 6, format_roof, "step.roofline.percent"},
     {"roof", 6, format_roof, "kernel.roofline.percent"},
+    {"/ bound", 7, format_times, "forward.bound.ratio"},
+    {"/ bound", 7, format_times, "step.bound.ratio"},
+    {"/ bound", 7, format_times, "kernel.bound.ratio"},
     {"cold roof", 9, format_cold_roof, "kernel.cold.percent"},
     {"error", 7, format_small, "error.norm"},
 };

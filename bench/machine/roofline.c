@@ -23,6 +23,16 @@ struct roofline roofline_place(const struct calibration *c, const struct cost *c
     return r;
 }
 
+double roofline_bound(const struct calibration *c, const struct cost *cost)
+{
+    enum memory_level level;
+    struct traffic traffic = {(double)(cost->bytes - cost->written), (double)cost->written,
+                              (double)cost->bytes};
+    double peak = 1e9 * c->peak, memory = cost->bytes ? levels_seconds(c->level, &traffic, &level) : 0;
+    return fmax((double)cost->flops / (BOUND_ARITHMETIC * peak), memory / BOUND_BANDWIDTH) +
+           BOUND_EXP * (double)cost->exps / peak;
+}
+
 bool roofline_fault(const struct roofline *r, const struct calibration *c, struct message *text)
 {
     static const char *const reasons[] = {

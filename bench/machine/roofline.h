@@ -25,6 +25,17 @@ struct roofline {
 struct roofline roofline_place(const struct calibration *c, const struct cost *cost, double seconds,
                                int64_t working_set);
 
+/*
+ * Seconds that good kernels take for an op of this cost, within 63 bits: its FLOPs at BOUND_ARITHMETIC of the
+ * peak or its bytes at BOUND_BANDWIDTH of the bandwidth of the level that holds them, whichever is longer,
+ * and each exp, tanh and erf as many FLOPs at the peak as the shortest exponential of kernels/cpu takes
+ * slots: eight multiply-adds (vm_exp2_normal).
+ */
+#define BOUND_ARITHMETIC 0.9
+#define BOUND_BANDWIDTH  0.8
+#define BOUND_EXP        16
+double roofline_bound(const struct calibration *c, const struct cost *cost);
+
 /* Whether the rate is above what is attainable; `text` then says so and why, otherwise it is empty. */
 bool roofline_fault(const struct roofline *r, const struct calibration *c, struct message *text);
 

@@ -1,6 +1,7 @@
 #include "bench/row/result.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/layers/features.h"
@@ -15,6 +16,16 @@ void result_plan(struct program_result *p, struct tape *t)
         p->cost[phase] = tape_cost(t, phase);
     for (enum convention c = 0; c < CONVENTIONS; c++)
         p->convention[c] = convention_total(c, t, OPS);
+}
+
+void result_entries(struct program_result *p, const struct tape *t)
+{
+    p->entries = tape_entry_count(t);
+    p->entry = realloc(p->entry, (size_t)p->entries * sizeof *p->entry);
+    if (!p->entry)
+        abort();
+    for (int i = 0; i < p->entries; i++)
+        p->entry[i] = entry_cost(tape_entry(t, i));
 }
 
 /* Which inputs of the model the files of the graph have. */

@@ -27,8 +27,10 @@ struct program_result {
     const char *unwanted; /* why it is not run; null if it is */
     bool planned;
     struct plan plan;
-    char peak_op[128];               /* the entry at which the plan's peak is reached */
-    struct cost cost[PHASES];        /* analytic */
+    char peak_op[128];        /* the entry at which the plan's peak is reached */
+    struct cost cost[PHASES]; /* analytic */
+    struct cost *entry;       /* of each entry; null if not to be timed */
+    int entries;
     int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them; -1 beyond 63 bits */
 
     int64_t batched[BATCHINGS]; /* FLOPs with each way of batching; -1 beyond 63 bits */
@@ -76,6 +78,9 @@ struct result {
 
 /* Stores the plan and the costs of a recorded program. */
 void result_plan(struct program_result *p, struct tape *t);
+
+/* Keeps the cost of each entry, for the bound of the program's time; to be freed. */
+void result_entries(struct program_result *p, const struct tape *t);
 
 /* What the row says of its batch. */
 void result_graph(struct graph_result *g, const struct workload *w);

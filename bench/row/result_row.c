@@ -282,6 +282,17 @@ static void write_roofline(struct row *row, enum program_kind kind, const struct
                          roofline_place(c, &cost, p->cold.median, INT64_MAX).percent);
 }
 
+/* What good kernels take, in the same state. */
+static void write_bound(struct row *row, enum program_kind kind, const struct program_result *p,
+                        double median, const struct calibration *c)
+{
+    double bound = 0;
+    for (int i = 0; i < p->entries; i++)
+        bound += roofline_bound(c, &p->entry[i]);
+    program_set_real(row, kind, "bound.time", bound);
+    program_set_real(row, kind, "bound.ratio", median / bound);
+}
+
 static void write_timed(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
@@ -293,10 +304,13 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
     write_times(row, kind, p, &reported);
     write_rates(row, kind, p, median, &r->graph);
     passes_write(row, kind, p);
-    if (c)
+    if (c) {
         write_roofline(row, kind, p, median, c);
-    else
+        write_bound(row, kind, p, median, c);
+    } else {
         program_set_null(row, kind, "roofline", missing);
+        program_set_null(row, kind, "bound", missing);
+    }
     if (!c && p->cold.n > 0)
         program_set_null(row, kind, "cold.percent", missing);
     if (kind == PROGRAM_STEP)

@@ -66,8 +66,10 @@ static void finish_program(struct measurement *m, enum program_kind kind, struct
 {
     if (m->samples[kind].n == 0 || interrupt_signal())
         return;
-    if (tape_learn(r->tape))
+    if (tape_learn(r->tape)) {
         result_plan(&m->result.program[kind], r->tape);
+        result_entries(&m->result.program[kind], r->tape);
+    }
     run_passes(m, kind, r);
 }
 
@@ -106,6 +108,7 @@ static void measure_program(struct visit *v, enum program_kind kind)
     if (m->job->options->device.meta) {
         run_passes(m, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {
+        result_entries(&m->result.program[kind], r.tape);
         double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
         sampling_turn(m->job, v->plan, kind, &r, until, &m->samples[kind]);
         bool cut = clock_now() >= until;
@@ -342,6 +345,7 @@ void measurement_end(struct measurement *m)
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         samples_free(&m->samples[p]);
         profile_free(&m->result.program[p].profile);
+        free(m->result.program[p].entry);
     }
     encoded_free(&m->encoded);
     row_free(m->from);

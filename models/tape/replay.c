@@ -262,13 +262,17 @@ struct cost cost_add(struct cost a, struct cost b)
     return (struct cost){.flops = sum(a.flops, b.flops),
                          .bytes = sum(a.bytes, b.bytes),
                          .written = sum(a.written, b.written),
-                         .no_reuse = sum(a.no_reuse, b.no_reuse)};
+                         .no_reuse = sum(a.no_reuse, b.no_reuse),
+                         .exps = sum(a.exps, b.exps)};
 }
 
 struct cost entry_cost(const struct entry *e)
 {
-    return (struct cost){
-        .flops = e->flops, .bytes = e->bytes, .written = e->written, .no_reuse = e->no_reuse};
+    return (struct cost){.flops = e->flops,
+                         .bytes = e->bytes,
+                         .written = e->written,
+                         .no_reuse = e->no_reuse,
+                         .exps = e->exps};
 }
 
 struct cost tape_cost(const struct tape *t, enum phase phase)

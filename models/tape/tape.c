@@ -234,6 +234,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     memcpy(e->dims, dims, sizeof dims);
     e->flops = op_flops_bound(op, copy, dims);
+    e->exps = op_exps(op, copy, dims);
     struct op_traffic moved = op_traffic(op, copy);
     e->bytes = moved.bytes;
     e->written = moved.written;

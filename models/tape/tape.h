@@ -237,8 +237,9 @@ struct entry {
     void *args;
     int64_t dims[DIMS]; /* by op_bind */
     struct mat scratch;
-    bool prepared; /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
-    int64_t flops, bytes, written, no_reuse; /* by op_flops and op_traffic; -1 beyond 63 bits */
+    bool prepared;       /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
+    int64_t flops, exps; /* by op_flops and op_exps; -1 beyond 63 bits */
+    int64_t bytes, written, no_reuse; /* by op_traffic, likewise */
 };
 
 int tape_entry_count(const struct tape *t);
@@ -246,6 +247,7 @@ const struct entry *tape_entry(const struct tape *t, int index);
 
 struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
+    int64_t exps;                   /* likewise */
     int64_t written;                /* of the bytes */
 };
 

@@ -4,7 +4,8 @@
 A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
 ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
 peer that was fastest over all rounds; the smallest and the largest ratio of a round are printed beside it. Rounds
-in which gtmark found the machine in different states (METRICS.md, time) have ratios of their own.
+in which gtmark found the machine in different states (METRICS.md, time) have ratios of their own. "gtmark / bound"
+is gtmark's time over its bound in the same round (METRICS.md, roofline).
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
 for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
@@ -81,23 +82,24 @@ class Gtmark:
 
     def __init__(self, args, kind, axes, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
-        self.command = [*command(args, kind, axes), f"--device={args.device}",
+        self.command = [*command(args, kind, axes, "--turns=1"), f"--device={args.device}",
                         *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
-        self.document, self.ping, self.samples = {}, 0, []
+        self.document, self.ping, self.samples, self.bound = {}, 0, [], None
 
     def median(self):
         self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
-        found = self.document["rows"][0][self.kind]["time"]
+        program = self.document["rows"][0][self.kind]
+        found, self.bound = program["time"], program["bound"]["time"]
         self.ping, self.samples = found["state"]["ping"] or 0, found["samples"]
         self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
         return found["median"]
 
 
-def command(args, kind, axes):
-    flags = [f"--{axis}={value}" for axis, value in axes.items()]
-    flags += [f"--threads={args.threads}", "--turns=1", "--no-check", "--no-roofline"]
-    return [str(args.bench), "--phase", kind, *flags]
+def command(args, kind, axes, *flags):
+    axes = [f"--{axis}={value}" for axis, value in axes.items()]
+    return [str(args.bench), "--phase", kind, *axes, f"--threads={args.threads}", "--no-check",
+            *(flags or ("--turns=1", "--no-roofline"))]
 
 
 def call(line):
@@ -156,7 +158,7 @@ def await_idle(until):
             return
 
 
-def ratios_of(rounds, best):
+def ratios_of(rounds, over, under):
     """The ratio in each state of the machine, and the smallest and the largest of a round."""
     states = []
     for r in sorted(rounds, key=lambda r: r["ping"]):
@@ -164,9 +166,9 @@ def ratios_of(rounds, best):
             states[-1].append(r)
         else:
             states.append([r])
-    medians = [statistics.median(r[best] / r["ours"] for r in state) for state in states]
+    medians = [statistics.median(r[over] / r[under] for r in state) for state in states]
     named = [f"{m:.2f} in state {1e9 * s[0]['ping']:.0f} ns" for m, s in zip(medians, states)]
-    all_of_them = sorted(r[best] / r["ours"] for r in rounds)
+    all_of_them = sorted(r[over] / r[under] for r in rounds)
     return (", ".join(named) if len(states) > 1 else f"{medians[0]:.2f}",
             f"{all_of_them[0]:.2f} to {all_of_them[-1]:.2f}")
 
@@ -187,7 +189,8 @@ def measure(contestants, args):
         tried += 1
         if not on_cores or others.share() <= BUSY:
             samples = {name: getattr(contestant, "samples", []) for name, contestant in contestants.items()}
-            rounds.append({**medians, "ping": getattr(contestants["ours"], "ping", 0), "samples": samples})
+            ping, bound = (getattr(contestants["ours"], name, None) for name in ("ping", "bound"))
+            rounds.append({**medians, "ping": ping or 0, "bound": bound, "samples": samples})
             until += time.perf_counter() - start
     return rounds, tried
 
@@ -210,10 +213,17 @@ def line_of(cells, peers, rounds, tried):
     if rounds:
         typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers)}
         best = min(peers, key=typical.get)
-        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, *ratios_of(rounds, best)]
+        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, *ratios_of(rounds, best, "ours"),
+                  over_bound(rounds)]
     else:
-        cells += ["busy"] * (len(peers) + 4)
+        cells += ["busy"] * (len(peers) + 5)
     return "| " + " | ".join(map(str, [*cells, f"{len(rounds)} of {tried}"])) + " |"
+
+
+def over_bound(rounds):
+    """gtmark's time over its bound, in each state of the machine; "-" if no round found ceilings for its state."""
+    known = [r for r in rounds if r["bound"]]
+    return ratios_of(known, "ours", "bound")[0] if known else "-"
 
 
 def versions_on_gpu(document):
@@ -235,7 +245,7 @@ def versions(document):
 
 def heading(columns, peers):
     columns = [*columns, "gtmark ms", *(f"torch {p} ms" for p in peers), "best", "best / gtmark", "spread",
-               "quiet rounds"]
+               "gtmark / bound", "quiet rounds"]
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
 
 
@@ -292,7 +302,7 @@ def ops_row(args, name, kind, shape, scratch):
         return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
     typical = {who: statistics.median(r[who] for r in rounds) for who in ("ours", *peers)}
     best = min(peers, key=typical.get)
-    ratio, spread = ratios_of(rounds, best)
+    ratio, spread = ratios_of(rounds, best, "ours")
     others = ", ".join(f"{peer} {1e3 * typical[peer]:.2f}" for peer in peers)
     return (f"| {name} | {kind} | {1e3 * typical['ours']:.2f} | {others} | {ratio} ({best}) | "
             f"{spread} | {len(rounds)} of {tried} |")
