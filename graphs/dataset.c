@@ -51,6 +51,7 @@ static bool find_all(struct dataset *d, const char *folder, const char *prefix, 
         struct dataset_table *t = &d->table[d->tables];
         if (find(t->path, folder, prefix, l->table[i].file)) {
             t->name = l->table[i].name;
+            t->given = false;
             t->of = l->table[i].of;
             d->tables++;
         }

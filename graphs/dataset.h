@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { DATASET_PARTS = 3, DATASET_TABLES = 6 };
+enum { DATASET_PARTS = 3, DATASET_TABLES = 6, DATASET_GIVEN = 3 };
 
 enum dataset_kind { DATASET_TU, DATASET_OGB };
 
@@ -19,6 +19,7 @@ enum table_of { TABLE_OF_NODES, TABLE_OF_EDGES, TABLE_OF_GRAPHS };
 struct dataset_table {
     const char *name; /* "node attributes" */
     enum table_of of;
+    bool given; /* named by the user, not found in the folder: none of it is left out */
     char path[PATH_MAX];
 };
 
@@ -26,7 +27,7 @@ struct dataset {
     enum dataset_kind kind;
     char part[DATASET_PARTS][PATH_MAX]; /* the files of the graphs, as tu_read and ogb_read take them */
     int parts;
-    struct dataset_table table[DATASET_TABLES]; /* those that there are */
+    struct dataset_table table[DATASET_TABLES + DATASET_GIVEN]; /* those that there are */
     int tables;
 };
 

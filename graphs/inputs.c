@@ -27,7 +27,7 @@ static struct batch_table *place_of(struct batch_inputs *in, const struct datase
 
 static bool takes_classes(const struct dataset *d, const struct dataset_table *t)
 {
-    return d->kind == DATASET_OGB && t->of == TABLE_OF_NODES && strstr(t->name, "labels");
+    return (d->kind == DATASET_OGB || t->given) && t->of == TABLE_OF_NODES && strstr(t->name, "labels");
 }
 
 static bool refuse(const struct graph_source *s, const char *path, const char *what)
@@ -50,7 +50,7 @@ static bool take_values(struct batch_table *to, const struct dataset_table *t, i
                  whose[t->of]);
         return refuse(s, t->path, text);
     }
-    if (seen.missing > 0 && is_label(t))
+    if (seen.missing > 0 && is_label(t) && !t->given)
         return true;
     if (seen.missing > 0) {
         snprintf(text, sizeof text, "has %" PRId64 " missing values, which models do not take", seen.missing);
@@ -70,8 +70,11 @@ static bool take_classes(struct batch_inputs *in, const struct dataset_table *t,
 {
     struct batch_table labels = {0};
     bool good = take_values(&labels, t, nodes, s);
+    if (good && t->given && labels.cols != 1)
+        good = refuse(s, t->path, "has several columns; labels of nodes have one");
     if (good && labels.cols == 1) {
         free(in->label);
+        in->classes = 0;
         in->label = reallocarray(NULL, (size_t)nodes, sizeof *in->label);
         good = in->label || refuse(s, t->path, "no memory for its values");
         for (int64_t i = 0; i < nodes && good; i++) {
@@ -136,33 +139,89 @@ static bool place_edges(struct batch *b, const struct graph_source *s)
     return good || refuse(s, s->path, "no memory for the rows of its edges");
 }
 
+/* The rows of the nodes of a padded batch, where they are in it. */
+static bool pad_rows(struct batch_table *t, const struct batch *b)
+{
+    const float *from = t->value;
+    float *value = calloc((size_t)(b->adj.nodes * t->cols), sizeof *value);
+    for (int64_t g = 0; g < b->graphs && value; from += b->nodes[g++] * t->cols)
+        memcpy(value + b->offset[g] * t->cols, from, (size_t)(b->nodes[g] * t->cols) * sizeof *value);
+    free(t->value);
+    t->value = value;
+    return value;
+}
+
+static int64_t own_nodes(const struct batch *b)
+{
+    int64_t nodes = b->nodes ? 0 : b->adj.nodes;
+    for (int64_t g = 0; g < b->graphs && b->nodes; g++)
+        nodes += b->nodes[g];
+    return nodes;
+}
+
 static bool read_tables(struct batch *b, const struct dataset *d, const struct graph_source *s)
 {
-    const int64_t rows[] = {b->adj.nodes, b->entries, b->graphs};
+    const int64_t rows[] = {own_nodes(b), b->entries, b->graphs};
     struct batch_inputs *in = &b->inputs;
-    bool good = true;
+    bool good = true, padded = b->nodes;
     for (int i = 0; i < d->tables && good; i++) {
         const struct dataset_table *t = &d->table[i];
         struct batch_table *to = place_of(in, t);
-        if (takes_classes(d, t))
+        bool classes = takes_classes(d, t);
+        if (padded && (classes || t->of == TABLE_OF_EDGES))
+            continue;
+        if (classes)
             good = take_classes(in, t, rows[t->of], s);
         else if (to)
             good = take_values(to, t, rows[t->of], s);
     }
+    if (good && padded && b->adj.row_ptr && in->features.cols > 0 && !pad_rows(&in->features, b))
+        return refuse(s, s->path, "no memory for the rows of its nodes");
     return good && (!b->adj.row_ptr || in->edge_features.cols == 0 || place_edges(b, s));
 }
 
-bool batch_read_inputs(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
+/* Adds a table given by name, if there is one. */
+static struct dataset_table *add_given(struct dataset *d, const char *path, const char *name,
+                                       enum table_of of)
 {
-    struct dataset d;
+    if (!path)
+        return NULL;
+    struct dataset_table *t = &d->table[d->tables++];
+    *t = (struct dataset_table){.name = name, .of = of, .given = true};
+    snprintf(t->path, sizeof t->path, "%s", path);
+    return t;
+}
+
+/* Adds what is given; labels are of graphs if they have a row for each, and not one for each node. */
+static bool find_given(struct dataset *d, const struct batch *b, const struct graph_tables *given,
+                       const struct graph_source *s)
+{
+    struct number_table seen;
+    add_given(d, given->features, "node features", TABLE_OF_NODES);
+    add_given(d, given->edge_features, "edge features", TABLE_OF_EDGES);
+    struct dataset_table *labels = add_given(d, given->labels, "labels", TABLE_OF_NODES);
+    if (!labels)
+        return true;
+    if (!table_read(&seen, labels->path, s->limits.cancel, s->error, s->error_size))
+        return false;
+    if (seen.rows == b->graphs && seen.rows != own_nodes(b))
+        labels->of = TABLE_OF_GRAPHS;
+    return true;
+}
+
+bool batch_read_inputs(struct batch *b, const struct graph_config *c, const struct graph_tables *given,
+                       char *error, size_t error_size)
+{
+    struct dataset d = {.tables = 0};
     enum graph_format format;
-    if (!graph_is_file(c->family) || b->nodes)
+    if (!graph_is_file(c->family))
         return true;
     const struct graph_source s = {strchr(c->family, ':') + 1, *c->family == 'u', c->limits, error,
                                    error_size};
     if (!graph_format_find(s.path, &format, error, error_size))
         return false;
-    bool good = format < GRAPH_TU || (dataset_find(&d, s.path, error, error_size) && read_tables(b, &d, &s));
+    bool good = (format < GRAPH_TU || dataset_find(&d, s.path, error, error_size)) &&
+                find_given(&d, b, given, &s) && read_tables(b, &d, &s);
     if (!b->adj.row_ptr)
         batch_drop_inputs(b);
     if (!good)

@@ -3,6 +3,9 @@
  * node features or attributes, edge features or attributes, node labels of OGB as classes, and graph labels
  * or attributes as targets. Node labels of several columns, those of TUDataset, and labels and targets of
  * which some are missing, as of molecules that were not measured for every task, are not taken.
+ *
+ * Tables that are given by name (struct graph_tables), for a file or a folder, come in place of the folder's.
+ * Labels that have a row for each node are classes, otherwise one for each graph, targets.
  */
 #ifndef GTMARK_GRAPHS_INPUTS_H
 #define GTMARK_GRAPHS_INPUTS_H
@@ -11,12 +14,20 @@
 
 enum { CLASSES_MOST = 65536 };
 
+/* Files of features and labels beside the graph of a file; null: none. */
+struct graph_tables {
+    const char *features, *edge_features, *labels;
+};
+
 /*
- * Sets b->inputs of a batch from a folder, which was made with this configuration; of a shape, without
- * values; nothing for other graphs and for padded batches. False with an error, after which the batch is
- * freed, if a table cannot be read, has another number of rows than there are nodes, edges or graphs, if
- * features are missing, if a class is no whole number from 0 to CLASSES_MOST - 1, or without memory.
+ * Sets b->inputs of a batch from a file or folder, which was made with this configuration; of a shape,
+ * without values; nothing for other graphs. Padded batches have no features of edges and no classes, and
+ * zeros in the rows that are no node's. False with an error, after which the batch is freed, if a table
+ * cannot be read, has another number of rows than there are nodes, edges or graphs, if features are missing,
+ * if a class is no whole number from 0 to CLASSES_MOST - 1, or without memory; of given labels also if any
+ * are missing or classes have several columns.
  */
-bool batch_read_inputs(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
+bool batch_read_inputs(struct batch *b, const struct graph_config *c, const struct graph_tables *given,
+                       char *error, size_t error_size);
 
 #endif

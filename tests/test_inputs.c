@@ -26,6 +26,8 @@ static const char *const files[][2] = {
     {"graph-label.csv", "0.25,1\n-0.5,2\n"},
 };
 
+static const struct graph_tables none;
+
 enum { FILES = sizeof files / sizeof *files };
 
 static void write_file(const char *folder, const char *name, const char *text)
@@ -55,7 +57,8 @@ static struct batch batch_of(const char *direction, const char *folder)
     snprintf(family, sizeof family, "%s:%s", direction, folder);
     struct graph_config g = {.family = family, .graphs = 1};
     struct batch b;
-    if (!batch_generate(&b, &g, error, sizeof error) || !batch_read_inputs(&b, &g, error, sizeof error))
+    if (!batch_generate(&b, &g, error, sizeof error) ||
+        !batch_read_inputs(&b, &g, &none, error, sizeof error))
         fail_msg("%s", error);
     return b;
 }
@@ -132,6 +135,80 @@ static void test_rows(void **state)
     }
 }
 
+/* Tables given by name, beside a file; their bytes are part of the work. */
+static void test_given(void **state)
+{
+    static const struct {
+        const char *flags, *inputs;
+        int64_t features, edges, outputs;
+    } rows[] = {
+        {"--features x.csv --edge-features e.csv --labels y.csv --task node --mpnn gine",
+         "features edge_features labels", 2, 1, 3},
+        {"--features x.csv --labels t.csv --mpnn gine", "features targets", 2, 0, 2},
+        {"--features z.csv --mpnn gine", "features", 2, 0, 1},
+    };
+    const struct house *h = *state;
+    const char *folder = h->work;
+    char words[400], work[3][32];
+    write_file(folder, "edges.txt", "0 1\n1 2\n2 3\n3 0\n");
+    write_file(folder, "x.csv", "1,2\n3,4\n5,6\n7,8\n");
+    write_file(folder, "z.csv", "1,2\n3,4\n5,6\n7,9\n");
+    write_file(folder, "e.csv", "1\n2\n3\n4\n");
+    write_file(folder, "y.csv", "0\n2\n1\n0\n");
+    write_file(folder, "t.csv", "0.5 -1\n");
+    for (int i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, TINY "--graph file:edges.txt %s", rows[i].flags);
+        struct record *record = run_json(h, words, 0);
+        const struct row *row = row_at(record, 0);
+        assert_string_equal(text_at(row, "status"), "ok");
+        assert_string_equal(text_at(row, "graph.inputs"), rows[i].inputs);
+        struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32, .mpnn = MPNN_GINE};
+        c.attention = ATTENTION_DENSE;
+        c.task = i == 0 ? TASK_NODE : TASK_GRAPH;
+        c.features.numbers = rows[i].features;
+        c.edge_features.numbers = rows[i].edges;
+        c.head.outputs = rows[i].outputs;
+        assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
+        snprintf(work[i], sizeof work[i], "%s", text_at(row, "work"));
+        record_free(record);
+    }
+    assert_string_not_equal(work[1], work[2]);
+    static const char *const bad[][2] = {
+        {"--features y.txt", "y.txt: "},
+        {"--features t.csv", "t.csv: has 1 rows, for 4 nodes"},
+        {"--edge-features t.csv", "t.csv: has 1 rows, for 4 edges"},
+        {"--labels x.csv", "x.csv: has several columns"},
+        {"--labels gap.csv", "gap.csv: has 1 missing values"},
+    };
+    write_file(folder, "gap.csv", "0\nnan\n1\n0\n");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(words, sizeof words, "--graph file:edges.txt %s", bad[i][0]);
+        refuses(h, words, NULL, "--graph file:edges.txt: ", bad[i][1]);
+    }
+    refuses(h, "--labels y.csv", NULL, "--labels y.csv: ", "needs a graph from a file");
+}
+
+/* The rows of a padded batch that are no node's are zeros. */
+static void test_padded(void **state)
+{
+    char folder[PATH_MAX], words[PATH_MAX + 200], family[PATH_MAX + 16], error[256];
+    snprintf(family, sizeof family, "file:%s", folder_of(*state, folder));
+    struct graph_config g = {.family = family, .graphs = 1, .batching = BATCHING_PADDED};
+    struct batch b;
+    assert_true(batch_generate(&b, &g, error, sizeof error) &&
+                batch_read_inputs(&b, &g, &none, error, sizeof error));
+    assert_int_equal(b.adj.nodes, 6);
+    static const float first[] = {0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 0};
+    for (int i = 0; i < 6; i++)
+        assert_true(b.inputs.features.value[3 * i] == first[i]);
+    batch_free(&b);
+    snprintf(words, sizeof words, TINY "--graph %s --batching padded", family);
+    struct record *record = run_json(*state, words, 0);
+    assert_string_equal(text_at(row_at(record, 0), "status"), "ok");
+    assert_string_equal(text_at(row_at(record, 0), "graph.inputs"), "features targets");
+    record_free(record);
+}
+
 /* Labels and targets with gaps are drawn, with one output or 16 as without them. */
 static void test_missing_labels(void **state)
 {
@@ -187,6 +264,8 @@ int main(void)
         cmocka_unit_test(test_edges_keep_their_rows),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_given),
+        cmocka_unit_test(test_padded),
         cmocka_unit_test(test_missing_labels),
         cmocka_unit_test(test_refusals),
     };

@@ -116,6 +116,7 @@ struct config config_at(const struct options *o, int64_t index)
     struct config c = p ? config_of_preset(p) : (struct config){0};
     c.kernel = o->kernels ? o->kernels[kernel] : NULL;
     c.graph.seed = o->seed;
+    c.tables = o->tables;
     for (enum axis a = 0; a < AXES; a++)
         if (takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
@@ -225,7 +226,7 @@ static bool check_readable(const struct options *o, struct message *error)
             continue;
         if (!batch_shape(&b, &c, reason, sizeof reason) && b.peak <= c.limits.memory)
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
-        if (b.graphs > 0 && !batch_read_inputs(&b, &c, reason, sizeof reason))
+        if (b.graphs > 0 && !batch_read_inputs(&b, &c, &o->tables, reason, sizeof reason))
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
         batch_free(&b);
     }

@@ -10,7 +10,8 @@ struct config {
     int model;  /* index among models */
     struct model_config parts;
     struct graph_config graph;
-    enum order order; /* of the nodes of each graph */
+    struct graph_tables tables; /* beside a graph from a file */
+    enum order order;           /* of the nodes of each graph */
     int threads;
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */

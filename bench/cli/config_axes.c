@@ -90,25 +90,30 @@ static uint64_t file_hash(const char *path, uint64_t hash)
 enum { WORD_TEXT = 256 };
 
 /* The direction of edges, the format unless it is an edge list, and the hash of what is read. */
-static void file_word(const char *family, const char *path, char text[WORD_TEXT])
+static void file_word(const struct config *c, const char *path, char text[WORD_TEXT])
 {
+    const char *const tables[] = {c->tables.features, c->tables.edge_features, c->tables.labels};
     char part[GRAPH_PARTS][PATH_MAX], error[MESSAGE_SIZE];
     enum graph_format format = GRAPH_EDGE_LIST;
     uint64_t hash = 0;
     graph_format_find(path, &format, error, sizeof error);
     for (int i = 0, parts = graph_file_parts(path, part); i < parts; i++)
         hash = file_hash(part[i], hash);
-    snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)strcspn(family, ":"), family, format ? " " : "",
-             format ? graph_format_name(format) : "", hash);
+    for (int i = 0; i < 3; i++)
+        if (tables[i])
+            hash = file_hash(tables[i], rng_mix(hash + (uint64_t)i + 1));
+    snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)strcspn(c->graph.family, ":"), c->graph.family,
+             format ? " " : "", format ? graph_format_name(format) : "", hash);
 }
 
 /* How the graph is generated, or what its file is. Of a shape, what it stands for. */
-static void graph_word(const struct graph_config *g, char text[WORD_TEXT])
+static void graph_word(const struct config *c, char text[WORD_TEXT])
 {
+    const struct graph_config *g = &c->graph;
     const char *colon = strchr(g->family, ':');
     const struct graph_shape *shape = graph_shape_of(g->family);
     if (graph_is_file(g->family))
-        file_word(g->family, colon + 1, text);
+        file_word(c, colon + 1, text);
     else
         snprintf(text, WORD_TEXT, "%s%s nodes %.17g degree %.17g graphs %" PRId64,
                  shape ? shape->graph : g->family, shape && colon ? colon : "",
@@ -130,7 +135,7 @@ static void work_word(const struct config *c, enum axis a, char text[WORD_TEXT])
 {
     const struct encoding_config *pe = &c->parts.pe;
     if (a == AXIS_GRAPH)
-        graph_word(&c->graph, text);
+        graph_word(c, text);
     else if (a == AXIS_PRESET && c->parts.head.loss == LOSS_ABSOLUTE) /* once the mean squared error */
         snprintf(text, WORD_TEXT, "%s %s", preset_choice(c->preset), loss_name(LOSS_ABSOLUTE));
     else if (a == AXIS_PE)

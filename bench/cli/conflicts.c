@@ -68,6 +68,19 @@ static bool own_nodes(struct options *o, struct message *error)
     return others || axis_parse(AXIS_NODES, "1", &o->axes[AXIS_NODES], error);
 }
 
+/* Tables belong to the nodes and edges of one file. */
+static bool check_tables(const struct options *o, struct message *error)
+{
+    const struct graph_tables *t = &o->tables;
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
+    const char *flag = t->features ? "features" : t->edge_features ? "edge-features" : "labels";
+    const char *path = t->features ? t->features : t->edge_features ? t->edge_features : t->labels;
+    bool file = graphs->count == 1 && graph_is_file(axis_text(graphs, graphs->values[0]));
+    return !path || (file && !o->kernels) ||
+           complain(error, "--%s %.300s: needs a graph from a file, --graph file:PATH, and no other", flag,
+                    path);
+}
+
 /* Replay as a graph is the default on a GPU. */
 static bool choose_graph(struct options *o, struct message *error)
 {
@@ -288,9 +301,10 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
-           own_nodes(o, error) && check_variants(o, error) && crossover_choose(o, error) &&
-           kernels_choose(o, error) && crossover_check(o, error) && choose_graph(o, error) &&
-           check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
-           check_training(o, error) && missing_check(o, error) && check_scratch(o, error);
+           own_nodes(o, error) && check_tables(o, error) && check_variants(o, error) &&
+           crossover_choose(o, error) && kernels_choose(o, error) && crossover_check(o, error) &&
+           choose_graph(o, error) && check_ceilings(o, error) && check_trace(o, error) &&
+           check_solvers(o, error) && check_lenience(o, error) && check_output(o, error) &&
+           check_dump(o, error) && check_training(o, error) && missing_check(o, error) &&
+           check_scratch(o, error);
 }

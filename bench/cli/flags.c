@@ -206,6 +206,12 @@ static const struct flag flags[] = {
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops of each program one by one instead",
      ON(launched)},
 
+    {WHAT, "features", "FILE", "features of the nodes of a graph from a file, a row for each: .npy or text",
+     PATH(tables.features, "a file")},
+    {WHAT, "edge-features", "FILE", "features of its edges, a row for each edge of the file",
+     PATH(tables.edge_features, "a file")},
+    {WHAT, "labels", "FILE", "its labels: a class for each node, or targets for each graph",
+     PATH(tables.labels, "a file")},
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "print the time per op, layer and phase, and keep it in the result file",
@@ -259,8 +265,7 @@ static const struct flag flags[] = {
     {LIMITS, "find-max", "AXIS=LIMIT",
      "the most nodes, batch, layers or hidden within memory:4GiB or latency:100ms", OTHER(read_largest)},
     {LIMITS, "find-crossover", "AXIS=A,B",
-     "where one overtakes the other: attention=dense,sparse,performer or encoding=step",
-     OTHER(crossover_read)},
+     "where one overtakes the other: attention=dense,sparse or encoding=step", OTHER(crossover_read)},
 
     {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
      OTHER(read_threshold)},

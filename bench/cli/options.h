@@ -12,6 +12,7 @@
 #include "bench/flops/executed.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
+#include "graphs/inputs.h"
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
 
@@ -101,6 +102,7 @@ struct options {
     const struct kernel **kernels; /* timed alone, in row order; null: programs are timed */
     int kernel_count;
     uint64_t seed;
+    struct graph_tables tables; /* for graphs from files */
     bool profile;
     unsigned conventions;           /* of --flop-convention, a bit each */
     bool roofline;                  /* compare rates with the machine's ceilings */

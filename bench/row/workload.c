@@ -84,7 +84,7 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
 {
     const struct graph_config *g = &w->config.graph;
     if (!make(&w->batch, g, error->text, sizeof error->text) ||
-        !batch_read_inputs(&w->batch, g, error->text, sizeof error->text))
+        !batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text))
         return false;
     model_take_inputs(&w->config.parts, &w->batch.inputs);
     return order_nodes(w, error) && (!workload_numbers_edges(w->options, &w->config) ||
