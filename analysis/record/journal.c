@@ -56,23 +56,28 @@ size_t journal_base_line(const struct base *base, char line[JOURNAL_BASE])
                             base->bytes, (unsigned long long)base->checksum);
 }
 
-void journal_write_row(size_t index, bool replace, const struct row *row, FILE *out)
+void journal_put_row(size_t index, bool replace, const struct row *row, struct buffer *out)
 {
-    fprintf(out, "{\"%s\":%zu,\"row\":", replace ? "replace" : "insert", index);
-    for (const char *line = row_json(row), *end; *line; line = end + strspn(end, "\n ")) {
-        end = strchrnul(line, '\n'); /* never in a text */
-        fwrite_unlocked(line, 1, (size_t)(end - line), out);
-    }
-    fputs("}\n", out);
+    char begin[64];
+    snprintf(begin, sizeof begin, "{\"%s\":%zu,\"row\":", replace ? "replace" : "insert", index);
+    buffer_string(out, begin);
+    size_t size = out->size;
+    buffer_string(out, row_json(row));
+    for (char *end = out->text + out->size, *at = out->text + size;
+         (at = memchr(at, '\n', (size_t)(end - at)));)
+        *at = ' '; /* never in a text */
+    buffer_string(out, "}\n");
 }
 
-void journal_write_head(const char *name, const struct value *v, FILE *out)
+void journal_put_head(const char *name, const struct value *v, struct buffer *out)
 {
     struct value *member = value_new_object();
     value_set(member, name, value_copy(v));
-    fputs("{\"head\":", out);
-    value_write(member, out);
-    fputs("}\n", out);
+    char *text = value_print(member);
+    buffer_string(out, "{\"head\":");
+    buffer_string(out, text);
+    buffer_string(out, "}\n");
+    free(text);
     value_free(member);
 }
 

@@ -14,6 +14,7 @@
 #ifndef GTMARK_ANALYSIS_JOURNAL_H
 #define GTMARK_ANALYSIS_JOURNAL_H
 
+#include "analysis/record/buffer.h"
 #include "analysis/record/row.h"
 #include "analysis/record/value.h"
 
@@ -36,9 +37,9 @@ char *journal_path(const char *path);
 enum { JOURNAL_BASE = 128 };
 size_t journal_base_line(const struct base *base, char line[JOURNAL_BASE]);
 
-/* Write a line. */
-void journal_write_row(size_t index, bool replace, const struct row *row, FILE *out);
-void journal_write_head(const char *name, const struct value *v, FILE *out);
+/* Append a line. */
+void journal_put_row(size_t index, bool replace, const struct row *row, struct buffer *out);
+void journal_put_head(const char *name, const struct value *v, struct buffer *out);
 
 /* Applies a journal to the contents of a file, if it belongs to it. */
 void journal_apply(const char *journal, size_t size, const struct base *base, struct value *head,

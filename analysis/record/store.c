@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SYNC_SECONDS 1.0
+static const double sync_seconds = 1, merge_seconds = 10;
 
 struct store {
     char *path, *journal_path, *lock_path;
@@ -27,7 +27,7 @@ struct store {
     int journal;                 /* -1: nothing was added since the file was written */
     size_t written, whole;       /* bytes of the journal and of the file */
     bool behind;                 /* a change is missing in the journal: only a whole save helps */
-    double synced;               /* when data was last flushed to disk */
+    double synced, merged;       /* when data was last flushed to disk, and the file was written */
 };
 
 static double seconds_now(void)
@@ -96,7 +96,7 @@ static bool drop_journal(struct store *store, char *error)
 static bool save_whole(struct store *store, char *error)
 {
     bool good = record_save(store->record, store->path, error) && drop_journal(store, error);
-    store->synced = seconds_now();
+    store->synced = store->merged = seconds_now();
     return good;
 }
 
@@ -152,58 +152,41 @@ static bool need_journal(struct store *store, char *error)
     return false;
 }
 
-/* If a second has passed: merges the journal if it is long, and flushes data to disk. */
+/* Merges the journal if it is long, and flushes data to disk, neither too often. */
 static bool tidy(struct store *store, char *error)
 {
-    if (seconds_now() - store->synced < SYNC_SECONDS)
-        return true;
-    if (store->written >= store->whole)
+    double now = seconds_now();
+    if (now - store->merged >= merge_seconds && store->written >= store->whole)
         return save_whole(store, error);
+    if (now - store->synced < sync_seconds)
+        return true;
     bool good = fdatasync(store->journal) == 0 || write_error(store, error);
     store->synced = seconds_now();
     return good;
 }
 
-/* A line that is being written, in memory. */
-struct line {
-    FILE *out;
-    char *text;
-    size_t size;
-};
-
-static void begin_line(struct line *line)
+/* Adds a line, and frees it. */
+static bool save_line(struct store *store, struct buffer line, char *error)
 {
-    line->out = open_memstream(&line->text, &line->size);
-    if (!line->out)
-        abort();
-}
-
-static bool end_line(struct line *line, struct store *store, char *error)
-{
-    if (fclose(line->out) != 0)
-        abort();
-    bool good = store->behind
-                    ? save_whole(store, error)
-                    : need_journal(store, error) && append_line(store, line->text, line->size, error);
-    free(line->text);
+    bool good = store->behind ? save_whole(store, error)
+                              : need_journal(store, error) && append_line(store, line.text, line.size, error);
+    free(line.text);
     store->behind = !good;
     return good && tidy(store, error);
 }
 
 bool store_row(struct store *store, size_t index, bool replaced, char *error)
 {
-    struct line line;
-    begin_line(&line);
-    journal_write_row(index, replaced, rows_at(record_rows(store->record), index), line.out);
-    return end_line(&line, store, error);
+    struct buffer line = {0};
+    journal_put_row(index, replaced, rows_at(record_rows(store->record), index), &line);
+    return save_line(store, line, error);
 }
 
 bool store_head(struct store *store, const char *name, char *error)
 {
-    struct line line;
-    begin_line(&line);
-    journal_write_head(name, value_get(record_head(store->record), name), line.out);
-    return end_line(&line, store, error);
+    struct buffer line = {0};
+    journal_put_head(name, value_get(record_head(store->record), name), &line);
+    return save_line(store, line, error);
 }
 
 bool store_close(struct store *store, char *error)

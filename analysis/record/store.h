@@ -1,8 +1,8 @@
 /*
  * A record that is saved as it grows. PATH holds a complete document at every moment; what was added since it
  * was last written is in PATH.journal (journal.h), and both together are what was saved. When the journal has
- * become as long as the file, the file is written again: all writing together is proportional to the size of
- * the rows. A killed process loses nothing that was saved.
+ * become as long as the file, the file is written again, at most once in ten seconds: all writing together is
+ * proportional to the size of the rows. A killed process loses nothing that was saved.
  *
  * Data is flushed to disk at most once a second and at the end: a power failure loses at most the rows of one
  * second.
