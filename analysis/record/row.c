@@ -60,7 +60,7 @@ struct row *row_copy(const struct row *row)
     for (size_t i = 0; i < schema_fields_count; i++)
         copy->cells[i] = cell_copy(&row->cells[i], schema_fields[i].type);
     for (size_t i = 0; i < row->reason_count; i++)
-        row_add_reason(copy, row->reasons[i].path, row->reasons[i].text);
+        row_add_reason(copy, row->reasons[i].path, row->reasons[i].first, row->reasons[i].text);
     copy->flaw = row->flaw ? some(strdup(row->flaw)) : NULL;
     copy->json = row->json ? some(strdup(row->json)) : NULL;
     return copy;
@@ -98,19 +98,16 @@ static void drop_reasons(struct row *row, const char *path, bool all)
     row->reason_count = kept;
 }
 
-void row_add_reason(struct row *row, const char *path, const char *text)
+void row_add_reason(struct row *row, const char *path, const struct field *first, const char *text)
 {
     row->reasons = some(realloc(row->reasons, (row->reason_count + 1) * sizeof *row->reasons));
     row->reasons[row->reason_count++] =
-        (struct reason){some(strdup(path)), some(scan_clean(text)), strlen(path)};
+        (struct reason){some(strdup(path)), some(scan_clean(text)), strlen(path), first};
 }
 
 bool reason_is_used(const struct row *row, const struct reason *reason)
 {
-    const struct field *only = schema_find(reason->path);
-    if (only)
-        return row->cells[only - schema_fields].state == CELL_NULL;
-    const struct field *f = schema_first(reason->path, reason->length);
+    const struct field *f = reason->first;
     for (; f && schema_has(f) && field_is_under(f, reason->path, reason->length); f++)
         if (row->cells[f - schema_fields].state == CELL_NULL)
             return true;
@@ -179,15 +176,15 @@ void row_copy_field(struct row *row, const struct row *from, const struct field 
 void row_set_null(struct row *row, const char *path, const char *reason)
 {
     size_t length = strlen(path);
-    const struct field *f = schema_first(path, length);
-    if (!f)
+    const struct field *first = schema_first(path, length);
+    if (!first)
         misuse("the schema has no such field or group", path);
-    for (; schema_has(f) && field_is_under(f, path, length); f++) {
+    for (const struct field *f = first; schema_has(f) && field_is_under(f, path, length); f++) {
         cell_clear(&row->cells[f - schema_fields], f->type);
         row->cells[f - schema_fields].state = CELL_NULL;
     }
     drop_reasons(row, path, true);
-    row_add_reason(row, path, reason);
+    row_add_reason(row, path, first, reason);
     changed(row);
 }
 
@@ -224,7 +221,7 @@ void row_set_rest_null(struct row *row, const char *reason)
         path[length] = '\0';
         for (const struct field *other = f; schema_has(other) && field_is_under(other, path, length); other++)
             row->cells[other - schema_fields].state = CELL_NULL;
-        row_add_reason(row, path, reason);
+        row_add_reason(row, path, f, reason);
     }
     changed(row);
 }

@@ -31,7 +31,8 @@ struct cell {
 /* Why a field or group is null. */
 struct reason {
     char *path, *text;
-    size_t length; /* of the path */
+    size_t length;             /* of the path */
+    const struct field *first; /* that the path is or contains; null: none */
 };
 
 struct row {
@@ -55,8 +56,8 @@ struct items items_copy(const union item *list, size_t count, enum field_type ty
 void items_free(struct items *items, enum field_type type);
 int items_order(const struct items *a, const struct items *b, enum field_type type);
 
-/* Adds a reason, which may be empty; the path must not have one yet. */
-void row_add_reason(struct row *row, const char *path, const char *text);
+/* Adds a reason, which may be empty; the path must not have one yet. first: as schema_first finds it. */
+void row_add_reason(struct row *row, const char *path, const struct field *first, const char *text);
 
 /* Whether a field under its path is null. */
 bool reason_is_used(const struct row *row, const struct reason *reason);

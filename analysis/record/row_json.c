@@ -77,7 +77,7 @@ static void read_reasons(struct row *row, const struct value *reasons)
         if (!w.key || !value_read_text(w.value, &text) || !*text)
             add_flaw(row, "reasons", "not texts, or empty ones");
         else if (!schema_is_retired(w.key))
-            row_add_reason(row, w.key, text);
+            row_add_reason(row, w.key, schema_first(w.key, strlen(w.key)), text);
 }
 
 /* Finds a field by path; usually it is the next in the schema. */
