@@ -13,24 +13,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static enum gnuplot_result spawn_and_wait(char **arguments, char **environment)
+/* Starts a script; *child is 0 if that failed. */
+static enum gnuplot_result start(char *script, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t files;
-    pid_t child;
-    int status;
+    *child = 0;
     if (posix_spawn_file_actions_init(&files) != 0)
         return GNUPLOT_FAILED;
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* closed: otherwise messages could end up in a picture */
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    int error = posix_spawnp(&child, arguments[0], &files, NULL, arguments, environment);
+    int error =
+        posix_spawnp(child, "gnuplot", &files, NULL, (char *[]){"gnuplot", script, NULL}, environment);
     posix_spawn_file_actions_destroy(&files);
-    if (error == ENOENT || error == EACCES ||
-        error == ENOTDIR) /* PATH may name folders of other users, or files */
-        return GNUPLOT_MISSING;
-    if (error != 0)
-        return GNUPLOT_FAILED;
+    *child = error ? 0 : *child;
+    /* PATH may name folders of other users, or files */
+    return error == ENOENT || error == EACCES || error == ENOTDIR ? GNUPLOT_MISSING
+           : error                                                ? GNUPLOT_FAILED
+                                                                  : GNUPLOT_DONE;
+}
+
+static enum gnuplot_result wait_for(pid_t child)
+{
+    int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return GNUPLOT_FAILED;
@@ -61,16 +67,19 @@ static const char *current_directory(const char *path)
 
 enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
 {
-    char **arguments = calloc(n + 2, sizeof *arguments), **environment = utf8_environment();
-    bool good = arguments && environment;
-    for (size_t i = 0; good && i < n; i++)
-        good = asprintf(&arguments[i + 1], "%s%s", current_directory(scripts[i]), scripts[i]) >= 0;
-    if (arguments)
-        arguments[0] = "gnuplot";
-    enum gnuplot_result result = good ? spawn_and_wait(arguments, environment) : GNUPLOT_FAILED;
-    for (size_t i = 0; arguments && i < n; i++)
-        free(arguments[i + 1]);
-    free(arguments);
+    pid_t *children = calloc(n + 1, sizeof *children);
+    char **environment = utf8_environment(), *path;
+    enum gnuplot_result result = children && environment ? GNUPLOT_DONE : GNUPLOT_FAILED;
+    for (size_t i = 0; result == GNUPLOT_DONE && i < n; i++) {
+        if (asprintf(&path, "%s%s", current_directory(scripts[i]), scripts[i]) < 0)
+            abort();
+        result = start(path, environment, &children[i]);
+        free(path);
+    }
+    for (size_t i = 0; children && i < n; i++)
+        if (children[i] && wait_for(children[i]) != GNUPLOT_DONE)
+            result = GNUPLOT_FAILED;
+    free(children);
     free(environment);
     return result;
 }

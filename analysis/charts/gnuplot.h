@@ -11,7 +11,7 @@
 enum gnuplot_result { GNUPLOT_DONE, GNUPLOT_MISSING, GNUPLOT_FAILED };
 
 /*
- * Runs gnuplot on the files scripts[n], of any names, in one process and waits for it. Its output goes to
+ * Runs gnuplot on the files scripts[n], of any names, all at the same time, and waits. Its output goes to
  * stderr. DONE does not mean that the pictures are whole: gnuplot does not notice a full disk.
  */
 enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n);

@@ -109,24 +109,38 @@ static int points_by_x(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void collect(struct series_set *set, size_t *room, const struct source *source,
-                    const struct field *axis, const struct quantity *q, const struct fits *fits)
-{
+/* The axes beside that of the chart, those that name a group, and the fits over it. */
+struct group_axes {
     const struct field *beside[AXES_MAX], *named[AXES_MAX];
-    size_t others = axes_beside(source->rows, axis, beside);
-    memcpy(named, beside, sizeof named);
-    size_t names = without_determined(source->rows, named, others);
+    size_t others, names;
+    struct fits fits;
+};
+
+static struct group_axes group_axes_of(const struct rows *rows, const struct field *axis, bool timed)
+{
+    struct group_axes g = {0};
+    g.others = axes_beside(rows, axis, g.beside);
+    memcpy(g.named, g.beside, sizeof g.named);
+    g.names = without_determined(rows, g.named, g.others);
+    if (timed)
+        g.fits = fits_find(rows);
+    return g;
+}
+
+static void collect(struct series_set *set, size_t *room, const struct source *source,
+                    const struct field *axis, const struct quantity *q, const struct group_axes *g)
+{
     for (size_t i = 0; i < rows_count(source->rows); i++) {
         const struct row *row = rows_at(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
         if (!point_of(row, axis, q, &p))
             continue;
-        group_of(source, row, named, names, group);
+        group_of(source, row, g->named, g->names, group);
         struct series *s = find_or_add(set, room, q, group);
         if (s->count == 0 && q->kind == SERIES_TIME) {
-            axes_describe_all(row, beside, others, group);
-            const struct fit *fit = fits_get(fits, q->program, axis->path, group);
+            axes_describe_all(row, g->beside, g->others, group);
+            const struct fit *fit = fits_get(&g->fits, q->program, axis->path, group);
             s->law = fit ? fit->law : s->law;
         }
         s->points = with_room(s->points, s->count, &s->room, sizeof *s->points);
@@ -139,17 +153,18 @@ struct series_set series_collect(const struct source *sources, size_t count, con
 {
     struct series_set set = {0};
     size_t room = 0;
-    struct fits *fits = calloc(count, sizeof *fits);
-    if (!fits)
+    bool timed = n > 0 && quantities[0].kind == SERIES_TIME;
+    struct group_axes *axes = malloc((count + 1) * sizeof *axes);
+    if (!axes)
         abort();
-    for (size_t i = 0; i < count && n > 0 && quantities[0].kind == SERIES_TIME; i++)
-        fits[i] = fits_find(sources[i].rows);
+    for (size_t i = 0; i < count; i++)
+        axes[i] = group_axes_of(sources[i].rows, axis, timed);
     for (size_t q = 0; q < n; q++)
         for (size_t i = 0; i < count; i++)
-            collect(&set, &room, &sources[i], axis, &quantities[q], &fits[i]);
+            collect(&set, &room, &sources[i], axis, &quantities[q], &axes[i]);
     for (size_t i = 0; i < count; i++)
-        fits_free(&fits[i]);
-    free(fits);
+        fits_free(&axes[i].fits);
+    free(axes);
     for (size_t i = 0; i < set.count; i++)
         qsort(set.series[i].points, set.series[i].count, sizeof *set.series[i].points, points_by_x);
     return set;

@@ -10,7 +10,7 @@ set xlabel xtitle noenhanced textcolor rgb ink offset 0,0.2
 mark(i) = open[i] ? hollow[look[i]] : filled[look[i]]
 draw = "plot \
     for [i=1:series] $points index i-1 using 1:(joined[i] && $5 == 0 ? $2 : NaN) with lines linewidth 1.8 linecolor rgb colour[look[i]] notitle, \
-    for [i=1:series] $points index i-1 using 1:2:3:4 with yerrorbars linewidth 1.4 linecolor rgb colour[look[i]] pointtype 0 pointsize 0 notitle, \
+    for [i=1:series] $points index i-1 using 1:($4 > $3 ? $2 : NaN):3:4 with yerrorbars linewidth 1.4 linecolor rgb colour[look[i]] pointtype 0 pointsize 0 notitle, \
     for [i=1:series] $points index i-1 using 1:($5 == 0 ? $2 : NaN) with points linewidth 1.6 linecolor rgb colour[look[i]] \
         pointtype mark(i) pointsize (open[i] ? 1.9 * size : size) notitle, \
     for [i=1:series] $points index i-1 using 1:($5 == 1 ? $2 : NaN) with points linewidth 1.6 linecolor rgb colour[look[i]] \
