@@ -1,14 +1,10 @@
-/*
- * Metadata tables and cost functions generated from ops.def, and the binder that reads them.
- *
- * Formulas are evaluated in 128-bit integers, so no product of realistic sizes can wrap before it is checked.
- */
+/* Metadata tables and FLOP functions generated from ops.def, and the binder that reads them. */
 #include "kernels/ops.h"
+
+#include "kernels/wide.h"
 
 #include <stdio.h>
 #include <string.h>
-
-__extension__ typedef __int128 wide;
 
 /*
  * FLOPs per element of act(x) and of dy * act'(x): every operation in the formulas of ref/activation.h
@@ -228,32 +224,6 @@ enum dtype op_dtype(enum op op, const void *args)
     return DTYPE_NONE;
 }
 
-bool operand_is_mat(const struct operand *o)
-{
-    return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
-}
-
-bool operand_of_edges(const struct operand *o)
-{
-    return o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS;
-}
-
-/* The matrix is the first member of struct offsets, so one offset serves all kinds. */
-struct mat *operand_mat(const struct operand *o, const void *args)
-{
-    return (struct mat *)((char *)(uintptr_t)args + o->at);
-}
-
-bool operand_writes(const struct operand *o)
-{
-    return o->role == ROLE_OUT || o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_INOUT;
-}
-
-bool operand_reads(const struct operand *o, const struct mat *m)
-{
-    return operand_is_mat(o) && !o->carried && (!operand_writes(o) || o->role == ROLE_INOUT || m->acc);
-}
-
 static int int_at(const void *args, size_t at)
 {
     return *(const int *)((const char *)args + at);
@@ -432,12 +402,6 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size)
     return true;
 }
 
-/* -1 beyond 63 bits. */
-static int64_t exact(wide count)
-{
-    return count > INT64_MAX ? -1 : (int64_t)count;
-}
-
 int64_t op_flops(enum op op, const void *args)
 {
     int64_t dims[DIMS];
@@ -448,55 +412,10 @@ int64_t op_flops(enum op op, const void *args)
 
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS])
 {
-    return exact(entry(op)->flops(args, dims));
+    return wide_exact(entry(op)->flops(args, dims));
 }
 
 int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS])
 {
-    return exact(entry(op)->exps(args, dims));
-}
-
-/* Whether an earlier operand is the same matrix and is read too: its bytes count once. */
-static bool read_before(const struct op_info *info, const void *args, int index)
-{
-    const struct mat *m = operand_mat(&info->operands[index], args);
-    for (int i = 0; i < index; i++) {
-        const struct operand *o = &info->operands[i];
-        const struct mat *p = operand_is_mat(o) ? operand_mat(o, args) : NULL;
-        if (p && operand_reads(o, p) && p->storage == m->storage && p->offset == m->offset &&
-            p->data == m->data && p->rows == m->rows && p->cols == m->cols && (p->storage || p->data))
-            return true;
-    }
-    return false;
-}
-
-static wide edges_of(enum op op, const void *args)
-{
-    int64_t dims[DIMS];
-    char error[1];
-    op_bind(op, args, dims, error, sizeof error);
-    return dims[DIM_E];
-}
-
-struct op_traffic op_traffic(enum op op, const void *args)
-{
-    const struct op_info *info = op_info(op);
-    wide bytes = 0, written = 0, no_reuse = 0;
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *o = &info->operands[i];
-        if (!operand_is_mat(o))
-            continue;
-        const struct mat *m = operand_mat(o, args);
-        wide row = m->cols * (wide)dtype_size(m->dtype), all = m->rows * row;
-        wide reads = operand_reads(o, m) && !read_before(info, args, i), writes = operand_writes(o);
-        bytes += (reads + writes) * all;
-        written += writes * all;
-        no_reuse += (reads + writes) * (o->gathered ? edges_of(op, args) * row : all);
-    }
-    return (struct op_traffic){exact(bytes), exact(written), exact(no_reuse)};
-}
-
-int64_t op_bytes(enum op op, const void *args)
-{
-    return op_traffic(op, args).bytes;
+    return wide_exact(entry(op)->exps(args, dims));
 }

@@ -142,15 +142,33 @@ const struct operand *operand_named(enum op op, const char *name);
 /* The dtype shared by the op's matrices; DTYPE_NONE if all are fixed. */
 enum dtype op_dtype(enum op op, const void *args);
 
-/* Whether the operand is a matrix (or one in offsets or edges), and that matrix in these arguments. */
-bool operand_is_mat(const struct operand *o);
-struct mat *operand_mat(const struct operand *o, const void *args);
+/* Whether the operand is a matrix (or one in offsets or edges), and that matrix in these arguments: it is the
+ * first member of struct offsets, so one offset serves all kinds. */
+static inline bool operand_is_mat(const struct operand *o)
+{
+    return o->role != ROLE_SIZE && o->role != ROLE_ATTR;
+}
+
+static inline struct mat *operand_mat(const struct operand *o, const void *args)
+{
+    return (struct mat *)((char *)(uintptr_t)args + o->at);
+}
 
 /* Whether it is one of the matrices in edges. */
-bool operand_of_edges(const struct operand *o);
+static inline bool operand_of_edges(const struct operand *o)
+{
+    return o->role == ROLE_ROW_PTR || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS;
+}
 
-bool operand_writes(const struct operand *o);
-bool operand_reads(const struct operand *o, const struct mat *m);
+static inline bool operand_writes(const struct operand *o)
+{
+    return o->role == ROLE_OUT || o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_INOUT;
+}
+
+static inline bool operand_reads(const struct operand *o, const struct mat *m)
+{
+    return operand_is_mat(o) && !o->carried && (!operand_writes(o) || o->role == ROLE_INOUT || m->acc);
+}
 
 /* Whether a SAVE or SAVE_IF operand is needed in training with these attributes. */
 bool operand_saved(const struct operand *o, const void *args);
@@ -180,6 +198,6 @@ struct op_traffic {
     int64_t no_reuse; /* without cache reuse of gathered rows: each counts once per edge that reads it */
 };
 
-struct op_traffic op_traffic(enum op op, const void *args);
+struct op_traffic op_traffic(enum op op, const void *args, const int64_t dims[DIMS]); /* by op_bind */
 
 #endif

@@ -323,12 +323,20 @@ static void test_flops_of_large_graphs(void **state)
     assert_int_equal(op_flops(OP_attention, &a), -1);
 }
 
+static struct op_traffic traffic(enum op op, const void *args)
+{
+    char error[200];
+    int64_t dims[DIMS];
+    op_bind(op, args, dims, error, sizeof error);
+    return op_traffic(op, args, dims);
+}
+
 static void test_bytes(void **state)
 {
     (void)state;
     struct linear_args a = linear();
     assert_int_equal(op_bytes(OP_linear, &a), 4 * (5 * 3 + 5 * 12 + 3 * 12 + 3));
-    assert_int_equal(op_traffic(OP_linear, &a).written, 4 * 5 * 3);
+    assert_int_equal(traffic(OP_linear, &a).written, 4 * 5 * 3);
     struct attention_args b = attention(4);
     assert_int_equal(op_bytes(OP_attention, &b), 4 * (4 * 6 * 8 + 6 * 4) + 8 * 3);
 
@@ -336,17 +344,17 @@ static void test_bytes(void **state)
     assert_int_equal(op_bytes(OP_copy, &c), 120);
     c.y.acc = true;
     assert_int_equal(op_bytes(OP_copy, &c), 180);
-    assert_int_equal(op_traffic(OP_copy, &c).written, 60);
+    assert_int_equal(traffic(OP_copy, &c).written, 60);
 
     struct adamw_args w = {.p = shape(2, 2), .m = shape(2, 2), .v = shape(2, 2), .g = shape(2, 2)};
     w.schedule = (struct mat){.rows = 1, .cols = 2, .ld = 2, .dtype = F64};
     assert_int_equal(op_bytes(OP_adamw, &w), 4 * 4 * 7 + 16);
-    assert_int_equal(op_traffic(OP_adamw, &w).written, 4 * 4 * 3);
+    assert_int_equal(traffic(OP_adamw, &w).written, 4 * 4 * 3);
 
     int64_t huge = INT64_C(1) << 40;
     struct fill_args f = {.y = {.rows = huge, .cols = huge, .ld = huge, .dtype = F32}};
     assert_int_equal(op_bytes(OP_fill, &f), -1);
-    assert_int_equal(op_traffic(OP_fill, &f).written, -1);
+    assert_int_equal(traffic(OP_fill, &f).written, -1);
 }
 
 /* 5 nodes and 7 edges, width 3, on a symmetric graph and on a directed one. */
@@ -363,7 +371,7 @@ static void test_edges(void **state)
         op_bind(OP_spmm, &a, dims, error, sizeof error)); /* without the transpose, which is not read */
     assert_int_equal(dims[DIM_E], 7);
     assert_int_equal(op_bytes(OP_spmm, &a), 4 * (5 * 3 + 5 * 3) + 8 * 6 + 4 * 7);
-    assert_int_equal(op_traffic(OP_spmm, &a).no_reuse, 4 * (5 * 3 + 7 * 3) + 8 * 6 + 4 * 7);
+    assert_int_equal(traffic(OP_spmm, &a).no_reuse, 4 * (5 * 3 + 7 * 3) + 8 * 6 + 4 * 7);
     assert_int_equal(op_flops(OP_spmm, &a), 3 * 7);
     a.self = 1;
     assert_int_equal(op_flops(OP_spmm, &a), 3 * (7 + 5));

@@ -1,7 +1,7 @@
-/* The formulas of conventions.def, evaluated in 128-bit integers as those of ops.def are (kernels/ops.c). */
+/* The formulas of conventions.def. */
 #include "models/tape/conventions.h"
 
-__extension__ typedef __int128 wide;
+#include "kernels/wide.h"
 
 static const struct {
     const char *name, *doc;

@@ -40,7 +40,7 @@ static void *grown(void *list, int count, int *capacity, size_t size)
 {
     if (count < *capacity)
         return list;
-    *capacity = *capacity ? 2 * *capacity : 64;
+    *capacity = *capacity ? 2 * *capacity : 256;
     list = realloc(list, (size_t)*capacity * size);
     if (!list)
         tape_contract("out of memory for %d entries", *capacity);
@@ -168,11 +168,14 @@ static void make_outputs(struct tape *t, enum op op, void *args, const int64_t d
     }
 }
 
-static const struct kernel *kernel_for(const struct tape *t, enum op op, const void *args)
+static const struct kernel *kernel_for(struct tape *t, enum op op, const void *args)
 {
     const char *variant = t->config.variant[op];
     enum dtype dtype = dtype_of(t, op, args);
-    const struct kernel *k = backend_kernel(t->config.backend, op, dtype, variant);
+    const struct kernel *k = t->kernels[op];
+    if (k && k->dtype == dtype)
+        return k;
+    t->kernels[op] = k = backend_kernel(t->config.backend, op, dtype, variant);
     if (!k)
         tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name, op_info(op)->name,
                       variant ? ", variant " : "", variant ? variant : "", dtype_name(dtype));
@@ -216,6 +219,16 @@ static void add_scratch(struct tape *t, const struct program *program, struct en
     call->scratch = NULL;
 }
 
+static void set_costs(struct entry *e)
+{
+    struct op_traffic moved = op_traffic(e->op, e->args, e->dims);
+    e->flops = op_flops_bound(e->op, e->args, e->dims);
+    e->exps = op_exps(e->op, e->args, e->dims);
+    e->bytes = moved.bytes;
+    e->written = moved.written;
+    e->no_reuse = moved.no_reuse;
+}
+
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args)
 {
     const struct op_info *info = op_info(op);
@@ -233,12 +246,8 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     *e = (struct entry){
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     memcpy(e->dims, dims, sizeof dims);
-    e->flops = op_flops_bound(op, copy, dims);
-    e->exps = op_exps(op, copy, dims);
-    struct op_traffic moved = op_traffic(op, copy);
-    e->bytes = moved.bytes;
-    e->written = moved.written;
-    e->no_reuse = moved.no_reuse;
+    if (program == &t->main)
+        set_costs(e);
     add_scratch(t, program, e);
     return copy;
 }
