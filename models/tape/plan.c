@@ -65,14 +65,23 @@ static int larger_first(const void *a, const void *b)
     return x->storage - y->storage;
 }
 
-/* Those of `placed` whose lifetimes overlap, found without branches, since no processor can predict them. */
-static int overlapping(const struct life **found, const struct life *l, struct life *const *placed, int count,
-                       bool reuse)
+/* A storage that is placed. */
+struct placed {
+    int first, last;
+    const struct life *life;
+};
+
+/* Those whose lifetimes overlap, found without branches, since no processor can predict them. */
+static int overlapping(const struct life **found, const struct life *l, const struct placed *placed,
+                       bool *overlaps, int count, bool reuse)
 {
     int first = reuse ? l->first : 0, last = reuse ? l->last : INT_MAX, n = 0;
+#pragma omp simd
+    for (int i = 0; i < count; i++)
+        overlaps[i] = (placed[i].last >= first) & (placed[i].first <= last);
     for (int i = 0; i < count; i++) {
-        found[n] = placed[i];
-        n += (placed[i]->last >= first) & (placed[i]->first <= last);
+        found[n] = placed[i].life;
+        n += overlaps[i];
     }
     return n;
 }
@@ -93,9 +102,11 @@ static int64_t smallest_gap(const struct life *l, const struct life *const *othe
 /* Places the dynamic storages starting at `base` and returns the end of the arena. */
 static int64_t place(struct tape *t, struct life *lives, int64_t base)
 {
-    size_t room = (size_t)t->storage_count * sizeof(struct life *);
-    struct life **order = arena_alloc(t->metadata, room), **placed = arena_alloc(t->metadata, room);
-    const struct life **found = arena_alloc(t->metadata, room);
+    size_t room = (size_t)t->storage_count;
+    struct life **order = arena_alloc(t->metadata, room * sizeof *order);
+    struct placed *placed = arena_alloc(t->metadata, room * sizeof *placed); /* by offset */
+    const struct life **found = arena_alloc(t->metadata, room * sizeof *found);
+    bool *overlaps = arena_alloc(t->metadata, room * sizeof *overlaps);
     int count = 0;
     for (int i = 1; i < t->storage_count; i++)
         if (lives[i].first >= 0)
@@ -105,14 +116,14 @@ static int64_t place(struct tape *t, struct life *lives, int64_t base)
     int64_t end = 0;
     for (int n = 0; n < count; n++) {
         struct life *l = order[n];
-        l->offset = smallest_gap(l, found, overlapping(found, l, placed, n, !t->config.no_reuse));
+        l->offset = smallest_gap(l, found, overlapping(found, l, placed, overlaps, n, !t->config.no_reuse));
         l->end = add_bytes(l->offset, l->bytes);
         t->storages[l->storage].offset = add_bytes(base, l->offset);
         int at = n;
-        while (at > 0 && placed[at - 1]->offset > l->offset)
+        while (at > 0 && placed[at - 1].life->offset > l->offset)
             at--;
         memmove(placed + at + 1, placed + at, (size_t)(n - at) * sizeof *placed);
-        placed[at] = l;
+        placed[at] = (struct placed){l->first, l->last, l};
         end = l->end > end ? l->end : end;
     }
     return add_bytes(base, end);
