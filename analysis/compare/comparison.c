@@ -12,10 +12,9 @@
 /* The name of the GPU if the device is one, otherwise of the processor. */
 static void name_of(const struct record *record, char name[AXES_TEXT])
 {
-    const struct value *head = record_head(record), *device = value_at(value_get(head, "devices"), 0);
-    const char *text = "unknown processor";
-    if (!value_get_text(device, "name", &text))
-        value_get_text(head, "host.cpu", &text);
+    const struct value *head = record_head(record);
+    const char *text = record_processor(head);
+    value_get_text(value_at(value_get(head, "devices"), 0), "name", &text);
     snprintf(name, AXES_TEXT, "%s", text);
 }
 

@@ -1,6 +1,8 @@
 #include "analysis/compare/repeats.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include "analysis/compare/match.h"
 #include "analysis/compare/verdict.h"
@@ -28,17 +30,29 @@ static void judge(struct repeats *r, const struct row *a, const struct row *b, c
     }
 }
 
+static int by_work(const void *a, const void *b, void *work)
+{
+    return row_order(*(const struct row *const *)a, *(const struct row *const *)b, work);
+}
+
 struct repeats repeats_find(const struct rows *rows)
 {
     struct repeats r = {0};
+    const struct field *work = schema_find("work");
     struct match_rule rule = match_rule(&rows, 1, NULL);
-    for (size_t i = 0; i < rows_count(rows); i++)
-        for (size_t k = 0; k < i; k++) {
-            const struct row *a = rows_at(rows, k), *b = rows_at(rows, i);
-            for (size_t p = 0; p < TIMED && match(&rule, a, b); p++)
-                if (is_timed(a, program_name(p)) && is_timed(b, program_name(p)))
-                    judge(&r, a, b, program_name(p));
-        }
+    size_t n = rows_count(rows);
+    const struct row **sorted = malloc((n + 1) * sizeof *sorted);
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = rows_at(rows, i);
+    qsort_r(sorted, n, sizeof *sorted, by_work, (void *)(uintptr_t)work);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i; k-- > 0 && row_order(sorted[k], sorted[i], work) == 0;)
+            for (size_t p = 0; p < TIMED && match(&rule, sorted[k], sorted[i]); p++)
+                if (is_timed(sorted[k], program_name(p)) && is_timed(sorted[i], program_name(p)))
+                    judge(&r, sorted[k], sorted[i], program_name(p));
+    free(sorted);
     return r;
 }
 

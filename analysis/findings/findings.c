@@ -5,7 +5,6 @@
 #include "analysis/findings/sentences.h"
 #include "analysis/tables/wrap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool is_settled(const struct row *row, const char *program)
@@ -34,16 +33,6 @@ void describe_row(const struct facts *facts, const struct row *row, char text[AX
         axes_describe(row, schema_find("nodes"), text);
 }
 
-/* Each line as an item of a list. */
-static void print_items(FILE *out, char *lines)
-{
-    for (char *line; (line = strsep(&lines, "\n"));)
-        if (*line) {
-            fputs("- ", out);
-            wrap_text(out, line, 2, 2);
-        }
-}
-
 void findings_write(FILE *out, const struct record *record)
 {
     static sentences *const all[] = {
@@ -58,45 +47,27 @@ void findings_write(FILE *out, const struct record *record)
 
 void findings_print(FILE *out, const struct record *record)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
-    findings_write(memory, record);
-    fclose(memory);
-    print_items(out, text);
-    free(text);
+    struct wrap items;
+    findings_write(wrap_items(&items, out), record);
+    wrap_end(&items);
 }
 
 void findings_print_crossings(FILE *out, const struct rows *rows)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct wrap items;
     struct crossings c = crossings_find(rows);
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *lines = wrap_items(&items, out);
     for (size_t i = 0; i < c.count; i++)
-        crossing_print(memory, &c.list[i]);
-    fclose(memory);
-    print_items(out, text);
-    free(text);
+        crossing_print(lines, &c.list[i]);
+    wrap_end(&items);
     crossings_free(&c);
 }
 
 void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct wrap items;
     struct repeats repeats = repeats_find(rows);
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
-    repeats_print(memory, &repeats);
-    fclose(memory);
-    if (*text)
-        fputs(heading, out);
-    print_items(out, text);
-    free(text);
+    fputs(repeats.pairs > 0 ? heading : "", out);
+    repeats_print(wrap_items(&items, out), &repeats);
+    wrap_end(&items);
 }

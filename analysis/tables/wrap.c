@@ -71,18 +71,25 @@ FILE *wrap_begin(struct wrap *w, FILE *out)
     return w->lines;
 }
 
+FILE *wrap_items(struct wrap *w, FILE *out)
+{
+    FILE *lines = wrap_begin(w, out);
+    w->items = true;
+    return lines;
+}
+
 void wrap_end(struct wrap *w)
 {
     fclose(w->lines);
     for (char *line, *rest = w->text; (line = strsep(&rest, "\n")) != NULL && rest;) {
-        int indent = (int)strspn(line, " ");
-        if (units_width(line) <= SCREEN) {
+        int indent = w->items ? 2 : (int)strspn(line, " ");
+        if (!w->items && units_width(line) <= SCREEN) {
             plain_put(w->out, line);
             putc('\n', w->out);
             continue;
         }
-        fprintf(w->out, "%*s", indent, "");
-        (w->phrases ? wrap_phrases : wrap_text)(w->out, line, indent, indent + 4);
+        fprintf(w->out, "%*s", -indent, w->items ? "-" : "");
+        (w->phrases ? wrap_phrases : wrap_text)(w->out, line, indent, indent + (w->items ? 0 : 4));
     }
     free(w->text);
 }

@@ -23,8 +23,10 @@ struct wrap {
     char *text;
     size_t size;
     bool phrases; /* break lines by wrap_phrases; false after wrap_begin */
+    bool items;   /* each is an item of a list; the rest of a line begins below its text */
 };
 FILE *wrap_begin(struct wrap *w, FILE *out);
+FILE *wrap_items(struct wrap *w, FILE *out);
 void wrap_end(struct wrap *w);
 
 #endif
