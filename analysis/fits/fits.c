@@ -33,11 +33,11 @@ static bool read_point(const struct row *row, const struct field *axis, const ch
 {
     char path[SCHEMA_PATH];
     *p = (struct fit_point){.row = row};
-    if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, program) ||
-        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0) ||
-        !row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
+    if (!row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
         !row_get_real(row, part(path, program, "time.ci95_low"), &p->time.low) ||
-        !row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) || !(p->time.low > 0))
+        !row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) || !(p->time.low > 0) ||
+        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0) || !row_is_ok(row) ||
+        row_unchecked(row) || row_noisy(row, program))
         return false;
     row_get_real(row, part(path, program, "flops.analytic"), &p->flops);
     row_get_real(row, part(path, program, "bytes"), &p->bytes);

@@ -155,9 +155,11 @@ static void add_words(const struct config *c, enum axis_work work, FILE *out)
         const struct axis_info *axis = axis_info(order[i]);
         struct axis_value v;
         char word[WORD_TEXT];
+        if (axis->work != work)
+            continue;
         config_axis(c, order[i], &v);
         value_word(&v, word);
-        if (axis->work != work || (work == WORK_CHANGED && (v.missing || strcmp(word, axis->standard) == 0)))
+        if (work == WORK_CHANGED && (v.missing || strcmp(word, axis->standard) == 0))
             continue;
         work_word(c, order[i], word);
         fprintf(out, " %s %s", axis->name, word);

@@ -392,19 +392,19 @@ static void write_work(struct row *row, const struct result *r)
     write_checked(row, &r->checked, r->encoded);
 }
 
-struct row *result_row(const struct result *r)
+struct row *result_row(const struct result *r, const struct outcome *outcome)
 {
     struct row *row = row_new();
-    bool meta = r->job->options->device.meta, ok = outcome_is_ok(&r->outcome);
-    row_set_text(row, "status", r->outcome.status);
-    row_set_text(row, "reason", r->outcome.reason.text);
+    bool meta = r->job->options->device.meta, ok = outcome_is_ok(outcome);
+    row_set_text(row, "status", outcome->status);
+    row_set_text(row, "reason", outcome->reason.text);
     fields_config(row, &r->job->config, r->job->options);
     if (r->graph.known) {
         row_set_count(row, "parameters", r->graph.parameters);
         row_set_text(row, "graph.inputs", r->graph.inputs);
         write_work(row, r);
     }
-    row_set_rest_null(row, !ok    ? r->outcome.reason.text
+    row_set_rest_null(row, !ok    ? outcome->reason.text
                            : meta ? "planned only (--device meta)"
                                   : "not measured");
     return row;

@@ -4,7 +4,7 @@
 
 #include "bench/row/result.h"
 
-/* The row: complete by the schema; null with a reason if not measured. */
-struct row *result_row(const struct result *r);
+/* The row: complete by the schema; null with a reason if not measured. The outcome stands for that of *r. */
+struct row *result_row(const struct result *r, const struct outcome *outcome);
 
 #endif

@@ -274,9 +274,8 @@ static struct outcome judge_samples(const struct measurement *m)
 
 struct row *measurement_row(const struct measurement *m)
 {
-    struct result result = m->result;
-    result.outcome = judge_samples(m);
-    struct row *row = result_row(&result);
+    struct outcome outcome = judge_samples(m);
+    struct row *row = result_row(&m->result, &outcome);
     return m->from ? row_over(row, m->from) : row;
 }
 
@@ -287,7 +286,8 @@ struct measurement *measurement_begin(const struct job *job, const struct row *f
         abort();
     m->job = job;
     m->from = from ? row_copy(from) : NULL;
-    m->result = (struct result){.job = job, .outcome.status = "ok"};
+    m->result.job = job;
+    m->result.outcome.status = "ok";
     for (size_t i = 0; from && i < TIMED; i++) {
         struct samples *s = i < PROGRAMS ? &m->samples[i] : &m->encoded.samples;
         samples_load(s, from, program_name(i));
@@ -354,7 +354,7 @@ void measurement_end(struct measurement *m)
 
 struct row *row_skip(const struct job *job, const char *reason)
 {
-    struct result result = {.job = job, .outcome.status = "ok"};
+    struct result result = {.job = job};
     outcome_set(&result.outcome, "skipped", "%s", reason);
-    return result_row(&result);
+    return result_row(&result, &result.outcome);
 }
