@@ -4,7 +4,6 @@
 #include "kernels/wide.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /*
  * FLOPs per element of act(x) and of dy * act'(x): every operation in the formulas of ref/activation.h
@@ -167,31 +166,6 @@ const struct op_info *op_info(enum op op)
     return &entry(op)->info;
 }
 
-enum op op_named(const char *name)
-{
-    enum op op = 0;
-    while (op < OPS && strcmp(op_info(op)->name, name) != 0)
-        op++;
-    return op;
-}
-
-static const char backward[] = "_backward";
-
-enum op op_forward_of(enum op op)
-{
-    const char *name = op_info(op)->name, *suffix = strstr(name, backward);
-    char forward[64];
-    snprintf(forward, sizeof forward, "%.*s", suffix ? (int)(suffix - name) : 0, name);
-    return op_named(forward);
-}
-
-enum op op_backward_of(enum op op)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s%s", op_info(op)->name, backward);
-    return op_named(name);
-}
-
 const char *activation_name(int act)
 {
     static const char *const names[ACT_KINDS] = {"none", "gelu", "gelu_tanh", "relu"};
@@ -202,15 +176,6 @@ const char *dim_name(enum dim d)
 {
     static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P", "C", "F"};
     return names[d];
-}
-
-const struct operand *operand_named(enum op op, const char *name)
-{
-    const struct op_info *info = op_info(op);
-    for (int i = 0; i < info->operand_count; i++)
-        if (strcmp(info->operands[i].name, name) == 0)
-            return &info->operands[i];
-    return NULL;
 }
 
 enum dtype op_dtype(enum op op, const void *args)
