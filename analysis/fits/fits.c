@@ -132,14 +132,10 @@ static bool same_name(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Whether all points from one to another are in one level of memory and under one bound. */
-static bool one_level(const struct fit *fit, size_t from, size_t to)
+/* Whether two points are in one level of memory and under one bound. */
+static bool same_level(const struct fit_point *a, const struct fit_point *b)
 {
-    const struct fit_point *first = &fit->points[from];
-    for (size_t i = from; i <= to; i++)
-        if (!same_name(first->level, fit->points[i].level) || !same_name(first->bound, fit->points[i].bound))
-            return false;
-    return true;
+    return same_name(a->level, b->level) && same_name(a->bound, b->bound);
 }
 
 /* Every pair of points has a verdict. The loudest counts, and of its pairs the one that is furthest beyond
@@ -153,14 +149,16 @@ static void judge_fit(struct fit *fit)
     fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_work_missing(fit);
     if (fit->no_verdict)
         return;
-    for (size_t i = 0; i < fit->count; i++)
+    for (size_t i = 0; i < fit->count; i++) {
+        bool one_level = true; /* from i to j */
         for (size_t j = i + 1; j < fit->count; j++) {
             struct fit_change c = change_between(fit, i, j);
             double span = log(fit->points[j].time.x / fit->points[i].time.x);
             double tolerance = fmax(log(least_factor), least_exponent * span);
             double least = fmax(log(c.low), -log(c.high)), most = fmax(-log(c.low), log(c.high));
             bool beyond = least > tolerance, rises = c.ratio > 1;
-            enum fit_verdict kind = beyond             ? one_level(fit, i, j) ? FIT_CONTRADICTS : FIT_CROSSES
+            one_level = one_level && same_level(&fit->points[i], &fit->points[j]);
+            enum fit_verdict kind = beyond             ? one_level ? FIT_CONTRADICTS : FIT_CROSSES
                                     : most > tolerance ? FIT_CANNOT_TELL
                                                        : FIT_AGREES;
             double distance = (beyond ? least : most) - tolerance;
@@ -170,6 +168,7 @@ static void judge_fit(struct fit *fit)
                 found[kind][rises] = c;
             }
         }
+    }
     bool rises = furthest[fit->verdict][1] > furthest[fit->verdict][0];
     fit->change = found[fit->verdict][rises];
     if (fit->verdict == FIT_CONTRADICTS && isfinite(furthest[FIT_CONTRADICTS][!rises]))
