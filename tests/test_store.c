@@ -1,29 +1,24 @@
 /*
  * Records that are saved as they grow: file and journal hold everything that was saved at every moment,
- * whatever is torn, left over or killed; one program at a time writes a file.
+ * whatever is torn, left over or killed.
  */
 #include "analysis/record/file.h"
-#include "analysis/record/journal.h"
-#include "analysis/record/lock.h"
 #include "analysis/record/store.h"
+#include "tests/files.h"
+#include "tests/records.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* These override the C library's: a clock that is put forward, locks that fail, and calls that are counted.
- */
+/* These override the C library's: a clock that is put forward, and calls that are counted. */
 static long ahead; /* seconds */
-static bool no_locks;
 static int syncs;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -31,14 +26,6 @@ int clock_gettime(clockid_t id, struct timespec *now)
     int result = (int)syscall(SYS_clock_gettime, id, now);
     now->tv_sec += ahead;
     return result;
-}
-
-int flock(int file, int operation)
-{
-    if (!no_locks)
-        return (int)syscall(SYS_flock, file, operation);
-    errno = ENOLCK;
-    return -1;
 }
 
 /* What is to be in the file when its journal is removed; null: not checked. */
@@ -66,6 +53,7 @@ int fdatasync(int file)
 
 struct place {
     char directory[64], file[96], journal[128], lock[128], kept[128];
+    struct record *record;
 };
 
 static int make_place(void **state)
@@ -78,6 +66,7 @@ static int make_place(void **state)
     snprintf(p->journal, sizeof p->journal, "%s.journal", p->file);
     snprintf(p->lock, sizeof p->lock, "%s.lock", p->file);
     snprintf(p->kept, sizeof p->kept, "%s~", p->file);
+    p->record = empty_record();
     ahead = 0;
     to_be_whole = NULL;
     *state = p;
@@ -90,6 +79,7 @@ static int remove_place(void **state)
     unlink(p->file);
     unlink(p->kept);
     int result = rmdir(p->directory); /* fails if a journal or a lock is left */
+    record_free(p->record);
     free(p);
     return result;
 }
@@ -108,14 +98,6 @@ static char *contents(const char *path, size_t *size)
     return text;
 }
 
-static void put_contents(const char *path, const char *text, size_t size)
-{
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    assert_int_equal(fwrite(text, 1, size, out), size);
-    assert_int_equal(fclose(out), 0);
-}
-
 static char *document(const struct record *record)
 {
     char *text = NULL;
@@ -125,19 +107,31 @@ static char *document(const struct record *record)
     return text;
 }
 
+/* The same document, byte for byte; frees `found`. */
+static void assert_same(struct record *found, const struct record *wanted)
+{
+    char *there = document(found), *here = document(wanted);
+    assert_string_equal(there, here);
+    record_free(found);
+    free(there);
+    free(here);
+}
+
+/* The record in the file alone, which is a whole document. */
+static struct record *alone(const char *path)
+{
+    size_t size;
+    char *text = contents(path, &size);
+    struct record *record = record_of(text);
+    free(text);
+    return record;
+}
+
 static void assert_whole(const char *journal)
 {
-    char path[128], error[MESSAGE_SIZE];
-    size_t size;
+    char path[128];
     snprintf(path, sizeof path, "%.*s", (int)(strstr(journal, ".journal") - journal), journal);
-    char *text = contents(path, &size), *whole = document(to_be_whole);
-    struct record *record = record_parse(text, error);
-    char *there = document(record);
-    assert_string_equal(there, whole);
-    record_free(record);
-    free(there);
-    free(whole);
-    free(text);
+    assert_same(alone(path), to_be_whole);
 }
 
 static struct record *loaded(const char *path)
@@ -149,21 +143,11 @@ static struct record *loaded(const char *path)
     return record;
 }
 
-/* A reader of the file finds the record, byte for byte; the file alone is a whole document. */
+/* A reader of the file finds the record. */
 static void assert_saved(const char *path, const struct record *record)
 {
-    char error[MESSAGE_SIZE];
-    size_t size;
-    struct record *found = loaded(path);
-    char *there = document(found), *here = document(record), *alone = contents(path, &size);
-    assert_string_equal(there, here);
-    struct record *whole = record_parse(alone, error);
-    assert_non_null(whole);
-    record_free(whole);
-    record_free(found);
-    free(there);
-    free(here);
-    free(alone);
+    record_free(alone(path));
+    assert_same(loaded(path), record);
 }
 
 static size_t rows_in(const char *path)
@@ -214,15 +198,15 @@ static void set_head(struct store *store, struct record *record, int64_t value)
     assert_true(store_head(store, "fits", error));
 }
 
-/* A record of `rows` rows, of which all but the first two are in the journal; the store is open. */
-static struct store *begin_with_journal(const struct place *p, struct record *record, size_t rows)
+/* Gives the record rows, of which all but the first two are in the journal; the store is open. */
+static struct store *begin_with_journal(const struct place *p, size_t rows)
 {
     char error[MESSAGE_SIZE];
     for (size_t i = 0; i < 2; i++)
-        assert_true(record_add(record, good_row((int64_t)i + 1), error));
-    struct store *store = begin(p, record, false);
+        assert_true(record_add(p->record, good_row((int64_t)i + 1), error));
+    struct store *store = begin(p, p->record, false);
     for (size_t i = 2; i < rows; i++)
-        put(store, record, i, false, (int64_t)i + 1);
+        put(store, p->record, i, false, (int64_t)i + 1);
     assert_true(exists(p->journal));
     return store;
 }
@@ -231,22 +215,21 @@ static struct store *begin_with_journal(const struct place *p, struct record *re
 static void test_all_that_is_saved_is_read(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin(p, record, false);
+    struct store *store = begin(p, p->record, false);
     struct stat now, before = {0};
     int merges = 0, journals = 0;
     srand(7);
-    to_be_whole = record;
+    to_be_whole = p->record;
     for (int i = 0; i < 60; i++) {
-        size_t rows = rows_count(record_rows(record));
+        size_t rows = rows_count(record_rows(p->record));
         bool replace = rows > 0 && rand() % 3 == 0;
         ahead += rand() % 4;
         if (i % 10 == 9)
-            set_head(store, record, i);
+            set_head(store, p->record, i);
         else
-            put(store, record, (size_t)rand() % (rows + !replace), replace, i + 1);
+            put(store, p->record, (size_t)rand() % (rows + !replace), replace, i + 1);
         if (i % 3 == 0 || !getenv("GTMARK_SMALL"))
-            assert_saved(p->file, record);
+            assert_saved(p->file, p->record);
         assert_int_equal(stat(p->file, &now), 0);
         merges += now.st_ino != before.st_ino;
         journals += exists(p->journal);
@@ -256,44 +239,40 @@ static void test_all_that_is_saved_is_read(void **state)
     assert_in_range(journals, 30, 59);
     end(store);
     to_be_whole = NULL;
-    assert_saved(p->file, record);
+    assert_saved(p->file, p->record);
     assert_false(exists(p->journal) || exists(p->lock));
-    record_free(record);
 }
 
 /* However fast rows come, data is flushed to disk once a second, and the journal merged once in ten. */
 static void test_flushed_once_a_second(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin_with_journal(p, record, 2 + 20);
+    struct store *store = begin_with_journal(p, 2 + 20);
     syncs = 0;
-    put(store, record, 0, true, 100);
+    put(store, p->record, 0, true, 100);
     assert_int_equal(syncs, 0);
     ahead += 2;
-    put(store, record, 0, true, 101);
+    put(store, p->record, 0, true, 101);
     assert_int_equal(syncs, 1);
     assert_true(exists(p->journal));
     ahead += 10;
-    put(store, record, 0, true, 102);
+    put(store, p->record, 0, true, 102);
     assert_int_equal(syncs, 1 + 2); /* the file and its directory: the journal is longer than the file */
     assert_false(exists(p->journal));
     for (int i = 0; i < 5; i++) {
         ahead += 2;
-        put(store, record, 0, true, 103);
+        put(store, p->record, 0, true, 103);
     }
     assert_int_equal(syncs, 1 + 2 + 5);
     end(store);
     assert_int_equal(syncs, 1 + 2 + 5 + 2);
-    record_free(record);
 }
 
 /* A journal that ends anywhere has the rows of its complete lines. */
 static void test_torn_journal(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin_with_journal(p, record, 5);
+    struct store *store = begin_with_journal(p, 5);
     size_t size;
     char *journal = contents(p->journal, &size);
     size_t fine = getenv("GTMARK_SMALL") ? 7 : 1;
@@ -301,20 +280,18 @@ static void test_torn_journal(void **state)
         size_t lines = 0;
         for (size_t i = 0; i < length; i++)
             lines += journal[i] == '\n';
-        put_contents(p->journal, journal, length);
+        write_bytes(p->journal, journal, length);
         assert_int_equal(rows_in(p->file), 2 + (lines ? lines - 1 : 0));
     }
     end(store);
     free(journal);
-    record_free(record);
 }
 
 /* A power failure can leave zeros in a file; what is after them is not applied. */
 static void test_spoilt_journal(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin_with_journal(p, record, 5);
+    struct store *store = begin_with_journal(p, 5);
     size_t size;
     char *journal = contents(p->journal, &size), *second = strchr(journal, '\n') + 1;
     second = strchr(second, '\n') + 1;
@@ -322,7 +299,7 @@ static void test_spoilt_journal(void **state)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char was = *places[i];
         *places[i] = '\0';
-        put_contents(p->journal, journal, size);
+        write_bytes(p->journal, journal, size);
         assert_int_equal(rows_in(p->file), 3);
         *places[i] = was;
     }
@@ -332,13 +309,12 @@ static void test_spoilt_journal(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *more;
         assert_true(asprintf(&more, "%s%s", journal, bad[i]) > 0);
-        put_contents(p->journal, more, strlen(more));
-        assert_saved(p->file, record);
+        write_bytes(p->journal, more, strlen(more));
+        assert_saved(p->file, p->record);
         free(more);
     }
     end(store);
     free(journal);
-    record_free(record);
 }
 
 /* The journal of another file, or of the same file before a byte of it changed, is ignored and then removed.
@@ -346,14 +322,14 @@ static void test_spoilt_journal(void **state)
 static void test_journal_of_another_file(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record(), *again;
-    struct store *store = begin_with_journal(p, record, 5);
+    struct record *again;
+    struct store *store = begin_with_journal(p, 5);
     size_t size, journal_size;
     char *text = contents(p->file, &size), *journal = contents(p->journal, &journal_size);
     end(store);
-    put_contents(p->journal, journal, journal_size);
+    write_bytes(p->journal, journal, journal_size);
     strstr(text, "\"benchmark\"")[-1] = '\t'; /* the same size, the same values */
-    put_contents(p->file, text, size);
+    write_bytes(p->file, text, size);
     assert_int_equal(rows_in(p->file), 2);
     again = loaded(p->file);
     store = begin(p, again, true);
@@ -361,7 +337,6 @@ static void test_journal_of_another_file(void **state)
     end(store);
     assert_int_equal(rows_in(p->kept), 2);
     record_free(again);
-    record_free(record);
     free(text);
     free(journal);
 }
@@ -370,17 +345,15 @@ static void test_journal_of_another_file(void **state)
 static void test_killed_while_merging(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin_with_journal(p, record, 5);
+    struct store *store = begin_with_journal(p, 5);
     size_t size;
-    put(store, record, 4, true, 77);
+    put(store, p->record, 4, true, 77);
     char *journal = contents(p->journal, &size);
     end(store);
-    put_contents(p->journal, journal, size);
-    assert_saved(p->file, record);
-    end(begin(p, record, false));
-    assert_saved(p->file, record);
-    record_free(record);
+    write_bytes(p->journal, journal, size);
+    assert_saved(p->file, p->record);
+    end(begin(p, p->record, false));
+    assert_saved(p->file, p->record);
     free(journal);
 }
 
@@ -388,17 +361,16 @@ static void test_killed_while_merging(void **state)
 static void test_what_is_replaced_is_kept(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record(), *other = empty_record();
-    struct store *store = begin_with_journal(p, record, 5);
+    struct record *other = empty_record();
+    struct store *store = begin_with_journal(p, 5);
     size_t size, journal_size;
     char *text = contents(p->file, &size), *journal = contents(p->journal, &journal_size);
     end(store);
-    put_contents(p->file, text, size);
-    put_contents(p->journal, journal, journal_size);
+    write_bytes(p->file, text, size);
+    write_bytes(p->journal, journal, journal_size);
     end(begin(p, other, true));
-    assert_saved(p->kept, record);
+    assert_saved(p->kept, p->record);
     assert_saved(p->file, other);
-    record_free(record);
     record_free(other);
     free(text);
     free(journal);
@@ -408,8 +380,7 @@ static void test_what_is_replaced_is_kept(void **state)
 static void test_full_disk(void **state)
 {
     const struct place *p = *state;
-    struct record *record = empty_record();
-    struct store *store = begin_with_journal(p, record, 5);
+    struct store *store = begin_with_journal(p, 5);
     struct rlimit old, small;
     struct stat before, after;
     char error[MESSAGE_SIZE];
@@ -418,105 +389,15 @@ static void test_full_disk(void **state)
     small = (struct rlimit){(rlim_t)before.st_size + 1000, old.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_false(try_row(store, record, 2, false, 50, error));
+    assert_false(try_row(store, p->record, 2, false, 50, error));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_non_null(strstr(error, "result.json: cannot be written: File too large"));
     assert_int_equal(stat(p->journal, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     assert_int_equal(rows_in(p->file), 5);
-    put(store, record, 0, true, 51);
-    assert_saved(p->file, record);
+    put(store, p->record, 0, true, 51);
+    assert_saved(p->file, p->record);
     end(store);
-    record_free(record);
-}
-
-/* Starts a process that opens a store and waits, and returns when it has it. */
-static pid_t start_holder(const struct place *p)
-{
-    int ends[2];
-    char error[MESSAGE_SIZE], byte;
-    assert_int_equal(pipe(ends), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct store *store = store_open(p->file, stderr, error);
-        if (store && write(ends[1], "x", 1) == 1)
-            pause();
-        _exit(1);
-    }
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    close(ends[0]);
-    return pid;
-}
-
-static void test_one_writer(void **state)
-{
-    const struct place *p = *state;
-    char error[MESSAGE_SIZE] = "";
-    struct record *record = empty_record();
-    int status;
-    pid_t holder = start_holder(p);
-    assert_null(store_open(p->file, stderr, error));
-    assert_non_null(strstr(error, "result.json: another program is writing this file"));
-    assert_false(exists(p->file) || exists(p->journal));
-    kill(holder, SIGKILL);
-    assert_int_equal(waitpid(holder, &status, 0), holder);
-    assert_true(exists(p->lock)); /* but nobody holds it */
-    end(begin(p, record, false));
-    assert_false(exists(p->lock));
-    record_free(record);
-}
-
-static void test_no_locks(void **state)
-{
-    const struct place *p = *state;
-    char error[MESSAGE_SIZE], *said = NULL;
-    size_t size;
-    FILE *warnings = open_memstream(&said, &size);
-    no_locks = true;
-    struct store *store = store_open(p->file, warnings, error);
-    no_locks = false;
-    assert_non_null(store);
-    end(store);
-    fclose(warnings);
-    assert_non_null(strstr(said, "result.json: this file system has no locks"));
-    assert_ptr_equal(strchr(said, '\n'), said + size - 1);
-    free(said);
-}
-
-/* Takes the lock many times. Returns how often another process had it too. */
-static int take_and_release(const struct place *p, int times)
-{
-    int both = 0;
-    for (int file, taken = 0; taken < times;) {
-        if (lock_take(p->lock, &file) != LOCK_TAKEN)
-            continue;
-        taken++;
-        int mine = open(p->file, O_CREAT | O_EXCL | O_WRONLY, 0600);
-        both += mine < 0;
-        close(mine);
-        unlink(p->file);
-        lock_release(p->lock, file);
-    }
-    return both;
-}
-
-/* Processes that take and release the lock at once: a file that is being removed is nobody's lock. */
-static void test_lock_file_that_is_removed(void **state)
-{
-    const struct place *p = *state;
-    pid_t pids[4];
-    for (int i = 0; i < 4; i++) {
-        pids[i] = fork();
-        if (pids[i] == 0)
-            _exit(take_and_release(p, 1000) ? 1 : 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        int status;
-        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-        assert_int_equal(status, 0);
-    }
-    assert_false(exists(p->lock));
 }
 
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -532,9 +413,6 @@ int main(void)
         IN_PLACE(test_killed_while_merging),
         IN_PLACE(test_what_is_replaced_is_kept),
         IN_PLACE(test_full_disk),
-        IN_PLACE(test_one_writer),
-        IN_PLACE(test_no_locks),
-        IN_PLACE(test_lock_file_that_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
