@@ -1,94 +1,8 @@
 /* Findings of planted records: every sentence for data of which it is true, false, and undecidable. */
-#include "analysis/findings/findings.h"
 #include "analysis/record/profile.h"
-#include "analysis/tables/units.h"
+#include "tests/findings.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-/* Ten turns with this median, and an interval of +-noise around it. */
-static void set_turns(struct row *row, const char *path, double seconds, double noise)
-{
-    double samples[10];
-    for (int i = 0; i < 10; i++)
-        samples[i] = seconds * (i < 4 ? 1 - noise : i < 6 ? 1 : 1 + noise);
-    row_set_samples(row, path, samples, 10);
-}
-
-static void set_noisy(struct row *row, const char *path, double seconds)
-{
-    row_set_samples(row, path, (double[]){0.9 * seconds, seconds, 1.1 * seconds}, 3);
-}
-
-/* A checked row without any time. */
-static struct row *checked_row(int64_t nodes)
-{
-    struct row *row = row_new();
-    row_set_text(row, "status", "ok");
-    row_set_text(row, "reason", "");
-    row_set_text(row, "checked", "whole");
-    set_axes(row, nodes);
-    row_set_rest_null(row, "made up");
-    return row;
-}
-
-/* A step of this time and work, compute-bound in the last-level cache. */
-static void set_step(struct row *row, double seconds, double noise, double flops)
-{
-    set_turns(row, "step.time", seconds, noise);
-    row_set_count(row, "step.flops.analytic", (int64_t)flops);
-    row_set_count(row, "step.bytes", (int64_t)flops);
-    row_set_count(row, "step.memory.planned", 100 << 20);
-    row_set_real(row, "step.gflops", flops / seconds / 1e9);
-    row_set_text(row, "step.roofline.level", "LLC");
-    row_set_text(row, "step.roofline.bound", "compute");
-    row_set_real(row, "step.roofline.percent", 50);
-    row_set_text(row, "step.roofline.fault", "");
-}
-
-/* What the findings of these rows say, each sentence on one line; the rows are freed. */
-static char *said(struct rows *rows)
-{
-    char *text = NULL, *to, error[MESSAGE_SIZE];
-    size_t size = 0;
-    struct record *record = empty_record();
-    for (size_t i = 0; i < rows_count(rows); i++)
-        if (!record_add(record, row_copy(rows_at(rows, i)), error))
-            fail_msg("%s", error);
-    rows_free(rows);
-    FILE *out = open_memstream(&text, &size);
-    findings_print(out, record);
-    fclose(out);
-    record_free(record);
-    char *copy = strdup(text), *rest = copy;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        assert_true(units_width(line) <= 100);
-    free(copy);
-    to = text;
-    for (const char *c = text; *c; c++) {
-        bool breaks = strncmp(c, "\n  ", 3) == 0;
-        *to++ = breaks ? ' ' : *c;
-        c += breaks ? 2 : 0;
-    }
-    *to = '\0';
-    return text;
-}
-
-/* Whether the findings of the rows contain a text; prints them if not as expected. */
-static void assert_said(struct rows *rows, const char *expected)
-{
-    char *text = said(rows);
-    if (!strstr(text, expected))
-        fail_msg("no \"%s\" in:\n%s", expected, text);
-    free(text);
-}
-
-static void assert_not_said(struct rows *rows, const char *unexpected)
-{
-    char *text = said(rows);
-    if (strstr(text, unexpected))
-        fail_msg("\"%s\" in:\n%s", unexpected, text);
-    free(text);
-}
 
 /* Rows of 100 2^i nodes whose step takes `factor` times 10 ps per FLOP. */
 static struct rows *nodes_rows(const double factor[6], double noise)
@@ -180,117 +94,6 @@ static void test_largest(void **state)
     rows = nodes_rows(flat, 0.01);
     row_set_text(rows_at(rows, 5), "step.roofline.fault", "calibrate again");
     assert_said(rows, "at 100 GFLOP/s.\n"); /* no share of a ceiling that is wrong */
-}
-
-/* Inference with dense and sparse attention on 100 2^i nodes: the times are as N^2 and as 400 N times a
- * factor. */
-static struct rows *variants_rows(double factor, double noise)
-{
-    struct rows *rows = rows_new();
-    for (int i = 0; i < 5; i++)
-        for (int sparse = 0; sparse < 2; sparse++) {
-            double nodes = 100 << i;
-            struct row *row = checked_row((int64_t)nodes);
-            row_set_text(row, "attention", sparse ? "sparse" : "dense");
-            set_turns(row, "forward.time", 1e-6 * nodes * (sparse ? 400 * factor : nodes), noise);
-            rows_append(rows, row);
-        }
-    return rows;
-}
-
-/* One found, none, left open by noise, more than one, and one of memory; none of unchecked rows. */
-static void test_crossovers(void **state)
-{
-    (void)state;
-    assert_said(
-        variants_rows(1, 0.01),
-        "- In inference, sparse attention overtakes dense attention between 200 and 800 nodes, at about "
-        "400 [392, 408]: it takes 2 times as long with 200, and 0.5 times with 800.\n");
-    assert_said(
-        variants_rows(0.1, 0.01),
-        "- In inference, sparse attention is faster than dense attention at all 5 values from 100 to 1600 "
-        "nodes, so neither overtakes the other there.\n");
-    assert_said(variants_rows(100, 0.01), "dense attention is faster than sparse attention at all 5 values");
-    assert_said(variants_rows(1, 0.9),
-                "- In inference, the rows cannot tell where, or whether, dense attention "
-                "or sparse attention overtakes the other from 100 to 1600 nodes.\n");
-    struct rows *rows = variants_rows(1, 0.01);
-    set_turns(rows_at(rows, 9), "forward.time", 10, 0.01);
-    assert_said(rows, "dense attention and sparse attention overtake each other more than once");
-    rows = variants_rows(1, 0.01); /* its settled rows no longer decide */
-    set_noisy(rows_at(rows, 6), "forward.time", 1);
-    set_noisy(rows_at(rows, 8), "forward.time", 1);
-    assert_said(rows, "the rows cannot tell where, or whether, dense attention");
-    rows = variants_rows(1, 0.01);
-    row_set_null(rows_at(rows, 3), "checked", "--no-check");
-    assert_not_said(rows, "overtake");
-    rows = variants_rows(1, 0.01);
-    row_free(rows_take(rows, 8));
-    rows_insert(rows, 8, failed_row(1600, "oom", "needs 17 GiB"));
-    row_set_text(rows_at(rows, 8), "attention", "dense");
-    assert_said(
-        rows,
-        "- Within the memory limit, dense attention runs out of memory between 800 and 1600 nodes; sparse "
-        "attention fits with 1600.\n");
-}
-
-/* Inference with three kinds of attention on 100 2^i nodes: the times are as N^2, 200 N and 800 N. */
-static struct rows *kinds_rows(double noise)
-{
-    static const char *const kinds[] = {"dense", "sparse", "performer"};
-    struct rows *rows = rows_new();
-    for (int i = 0; i < 5; i++)
-        for (int kind = 0; kind < 3; kind++) {
-            double nodes = 100 << i, per_node[] = {nodes, 200, 800};
-            struct row *row = checked_row((int64_t)nodes);
-            row_set_text(row, "attention", kinds[kind]);
-            set_turns(row, "forward.time", 1e-6 * nodes * per_node[kind], noise);
-            rows_append(rows, row);
-        }
-    return rows;
-}
-
-/* Each two of them: two overtake dense attention, neither the other; by noise, or two alike, it is left open.
- */
-static void test_crossovers_of_three(void **state)
-{
-    (void)state;
-    assert_said(kinds_rows(0.01),
-                "- In inference, performer attention overtakes dense attention between 400 and "
-                "1600 nodes, at about 800 [784, 816]: it takes 2 times as long with 400, and 0.5 "
-                "times with 1600.\n");
-    assert_said(kinds_rows(0.01),
-                "- In inference, sparse attention overtakes dense attention between 100 and 400 "
-                "nodes, at about 200 [196, 204]");
-    assert_said(kinds_rows(0.01),
-                "- In inference, sparse attention is faster than performer attention at all 5 "
-                "values from 100 to 1600 nodes, so neither overtakes the other there.\n");
-    assert_not_said(kinds_rows(0.9), "overtakes dense");
-    assert_said(kinds_rows(0.9), "- In inference, the rows cannot tell where, or whether, dense attention or "
-                                 "performer attention overtakes the other from 100 to 1600 nodes.\n");
-    struct rows *rows = kinds_rows(0.01);
-    for (size_t i = 8; i < 15; i += 3) { /* as long as sparse attention from 400 nodes on */
-        set_turns(rows_at(rows, i), "forward.time", 200e-6 * (100 << (i / 3)), 0.01);
-    }
-    assert_said(rows,
-                "the rows cannot tell where, or whether, performer attention or sparse attention overtakes");
-}
-
-/* Computing an encoding takes as long as a step of 200 nodes. */
-static void test_encodings_against_steps(void **state)
-{
-    (void)state;
-    struct rows *rows = rows_new();
-    for (int i = 0; i < 3; i++) {
-        struct row *row = checked_row(100 << i);
-        row_set_text(row, "pe", "rwse:16");
-        set_turns(row, "encoding.time", 0.2, 0.01);
-        set_turns(row, "step.time", 0.1 * (1 << i), 0.01);
-        rows_append(rows, row);
-    }
-    assert_said(rows,
-                "- By time, the encoding becomes cheaper than a training step between 100 and 400 nodes, at "
-                "about 200 [196, 204]");
 }
 
 /* 1, 2, 4, 8 and 16 layers of 10 ms and 5 ms beside them, times a factor. */
@@ -527,19 +330,11 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dearest_op),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_crossovers_of_three),
-        cmocka_unit_test(test_crossovers),
-        cmocka_unit_test(test_encodings_against_steps),
+        cmocka_unit_test(test_dearest_op),  cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),     cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),       cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),   cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_checks),
         cmocka_unit_test(test_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
