@@ -28,10 +28,13 @@ struct graph_config {
     struct graph_limits limits;
 };
 
-/* Numbers beside the graph, `cols` for each of its rows; 0: none. value is null in a shape. */
+/*
+ * Numbers beside the graph, `cols` for each of its rows; 0: none. value is null in a shape. With types above
+ * 0 there is one column, of whole numbers from 0 to types - 1.
+ */
 struct batch_table {
     float *value;
-    int64_t cols;
+    int64_t cols, types;
 };
 
 /* What the files of the graph say of its nodes, edges (in the order of adj.col) and graphs: see

@@ -15,13 +15,11 @@ static bool is_label(const struct dataset_table *t)
     return t->of == TABLE_OF_GRAPHS || strstr(t->name, "labels");
 }
 
-/* Where the values of a table go; null if it is not taken. */
+/* Where the values of a table go. */
 static struct batch_table *place_of(struct batch_inputs *in, const struct dataset_table *t)
 {
     if (t->of == TABLE_OF_GRAPHS)
         return &in->targets;
-    if (is_label(t))
-        return NULL;
     return t->of == TABLE_OF_NODES ? &in->features : &in->edge_features;
 }
 
@@ -62,6 +60,37 @@ static bool take_values(struct batch_table *to, const struct dataset_table *t, i
     return to->value
                ? table_values(t->path, to->value, rows * seen.cols, s->limits.cancel, s->error, s->error_size)
                : refuse(s, t->path, "no memory for its values");
+}
+
+/* Whether values are whole numbers of a range of at most CLASSES_MOST; then they count from 0. */
+static bool count_types(struct batch_table *t, int64_t rows)
+{
+    float least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < rows; i++) {
+        if (t->value[i] != floorf(t->value[i]))
+            return false;
+        least = fminf(least, t->value[i]);
+        most = fmaxf(most, t->value[i]);
+    }
+    if (!(fabsf(least) < CLASSES_MOST && most - least < CLASSES_MOST))
+        return false;
+    for (int64_t i = 0; i < rows; i++)
+        t->value[i] -= least;
+    t->types = (int64_t)(most - least) + 1;
+    return true;
+}
+
+/* Labels of a single column, as types. */
+static bool take_types(struct batch_table *to, const struct dataset_table *t, int64_t rows,
+                       const struct graph_source *s)
+{
+    if (!take_values(to, t, rows, s))
+        return false;
+    if (to->cols != 1 || !count_types(to, rows)) {
+        free(to->value);
+        *to = (struct batch_table){0};
+    }
+    return true;
 }
 
 /* Labels of a single column, as classes. */
@@ -172,8 +201,8 @@ static bool read_tables(struct batch *b, const struct dataset *d, const struct g
             continue;
         if (classes)
             good = take_classes(in, t, rows[t->of], s);
-        else if (to)
-            good = take_values(to, t, rows[t->of], s);
+        else
+            good = (is_label(t) && to != &in->targets ? take_types : take_values)(to, t, rows[t->of], s);
     }
     if (good && padded && b->adj.row_ptr && in->features.cols > 0 && !pad_rows(&in->features, b))
         return refuse(s, s->path, "no memory for the rows of its nodes");

@@ -1,8 +1,10 @@
 /*
  * Features and labels that a data set's folder has beside its graphs (graphs/dataset.h), as models take them:
  * node features or attributes, edge features or attributes, node labels of OGB as classes, and graph labels
- * or attributes as targets. Node labels of several columns, those of TUDataset, and labels and targets of
- * which some are missing, as of molecules that were not measured for every task, are not taken.
+ * or attributes as targets. Labels of nodes or edges of TUDataset are their types, counted from the smallest,
+ * unless they have attributes. Labels of several columns, types that are not whole numbers or more than
+ * CLASSES_MOST, and labels and targets of which some are missing, as of molecules that were not measured for
+ * every task, are not taken.
  *
  * Tables that are given by name (struct graph_tables), for a file or a folder, come in place of the folder's.
  * Labels that have a row for each node are classes, otherwise one for each graph, targets.

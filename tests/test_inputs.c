@@ -32,22 +32,22 @@ enum { FILES = sizeof files / sizeof *files };
 
 static void write_file(const char *folder, const char *name, const char *text)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     write_bytes(path, text, strlen(text));
 }
 
-static void write_folder(const char *folder)
+static void write_files(const char *folder, const char *const (*texts)[2], int count)
 {
     mkdir(folder, 0700);
-    for (int i = 0; i < FILES; i++)
-        write_file(folder, files[i][0], files[i][1]);
+    for (int i = 0; i < count; i++)
+        write_file(folder, texts[i][0], texts[i][1]);
 }
 
 static const char *folder_of(const struct house *h, char text[PATH_MAX])
 {
     snprintf(text, PATH_MAX, "%s/set", h->root);
-    write_folder(text);
+    write_files(text, files, FILES);
     return text;
 }
 
@@ -188,6 +188,40 @@ static void test_given(void **state)
     refuses(h, "--labels y.csv", NULL, "--labels y.csv: ", "needs a graph from a file");
 }
 
+/* Labels of nodes and edges in a folder of TUDataset: from 3 to 5, and 0 or 1. */
+static void test_types(void **state)
+{
+    static const char *const texts[][2] = {{"X_A.txt", "1, 2\n2, 1\n3, 4\n"},
+                                           {"X_graph_indicator.txt", "1\n1\n2\n2\n"},
+                                           {"X_node_labels.txt", "3\n5\n5\n4\n"},
+                                           {"X_edge_labels.txt", "1\n0\n1\n"}};
+    const struct house *h = *state;
+    char folder[PATH_MAX], words[PATH_MAX + 200];
+    snprintf(folder, sizeof folder, "%s/tu", h->root);
+    write_files(folder, texts, 4);
+    struct batch b = batch_of("file", folder);
+    static const float types[] = {0, 2, 2, 1};
+    assert_int_equal(b.inputs.features.types, 3);
+    assert_memory_equal(b.inputs.features.value, types, sizeof types);
+    batch_free(&b);
+    snprintf(words, sizeof words, TINY "--graph file:%s --mpnn gine --order degree", folder);
+    struct record *record = run_json(h, words, 0);
+    const struct row *row = row_at(record, 0);
+    assert_string_equal(text_at(row, "status"), "ok");
+    assert_string_equal(text_at(row, "graph.inputs"), "features edge_features");
+    struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32, .mpnn = MPNN_GINE};
+    c.attention = ATTENTION_DENSE;
+    c.features = (struct feature_config){.tables = 1, .types = {3}};
+    c.edge_features = (struct feature_config){.tables = 1, .types = {2}};
+    assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
+    record_free(record);
+    static const char *const none_there[][2] = {{"X_node_labels.txt", "0.5\n1\n1\n2\n"}};
+    write_files(folder, none_there, 1);
+    b = batch_of("file", folder);
+    assert_int_equal(b.inputs.features.cols, 0);
+    batch_free(&b);
+}
+
 /* The rows of a padded batch that are no node's are zeros. */
 static void test_padded(void **state)
 {
@@ -265,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_given),
+        cmocka_unit_test(test_types),
         cmocka_unit_test(test_padded),
         cmocka_unit_test(test_missing_labels),
         cmocka_unit_test(test_refusals),

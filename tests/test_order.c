@@ -28,8 +28,8 @@ static struct batch marked(struct batch b)
     free(b.out_edge);
     b.out_edge = NULL;
     in->features =
-        (struct batch_table){array(b.adj.nodes * FEATURES_OF_NODE, sizeof(float)), FEATURES_OF_NODE};
-    in->edge_features = (struct batch_table){array(b.adj.edges, sizeof(float)), 1};
+        (struct batch_table){array(b.adj.nodes * FEATURES_OF_NODE, sizeof(float)), FEATURES_OF_NODE, 0};
+    in->edge_features = (struct batch_table){array(b.adj.edges, sizeof(float)), 1, 0};
     in->label = array(b.adj.nodes, sizeof *in->label);
     in->classes = b.adj.nodes;
     for (int64_t i = 0; i < b.adj.nodes; i++) {

@@ -1,5 +1,7 @@
 #include "models/layers/features.h"
 
+#include "models/tape/tape_internal.h"
+
 static int64_t numbers_of(const struct feature_config *c, int64_t standard)
 {
     return c->numbers ? c->numbers : standard;
@@ -7,7 +9,10 @@ static int64_t numbers_of(const struct feature_config *c, int64_t standard)
 
 bool takes_table(const struct feature_config *c, const struct batch_table *table)
 {
-    return table && table->cols > 0 && !c->tables && c->numbers == table->cols;
+    if (!table || table->cols == 0)
+        return false;
+    return table->types > 0 ? c->tables == 1 && c->types[0] == table->types
+                            : !c->tables && c->numbers == table->cols;
 }
 
 bool takes_labels(const struct model_config *c, const struct batch_inputs *in)
@@ -25,8 +30,11 @@ bool takes_targets(const struct model_config *c, const struct batch_inputs *in)
 
 static void take_columns(struct feature_config *c, const struct batch_table *table)
 {
-    if (!c->tables && !c->numbers)
-        c->numbers = table->cols;
+    if (c->tables || c->numbers)
+        return;
+    c->numbers = table->types > 0 ? 0 : table->cols;
+    c->tables = table->types > 0;
+    c->types[0] = (int)table->types;
 }
 
 void model_take_inputs(struct model_config *c, const struct batch_inputs *in)
@@ -38,9 +46,20 @@ void model_take_inputs(struct model_config *c, const struct batch_inputs *in)
         c->head.outputs = outputs[c->task];
 }
 
+/* The types as indices; of a shape without values. */
+static struct mat given_types(struct tape *t, const char *name, int64_t rows, const struct batch_table *table)
+{
+    int64_t *type = table->value ? arena_alloc(t->metadata, (size_t)rows * sizeof *type) : NULL;
+    for (int64_t i = 0; i < rows && type; i++)
+        type[i] = (int64_t)table->value[i];
+    return input_copy(t, name, I64, rows, 1, type);
+}
+
 struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
                         int64_t standard, const struct batch_table *table)
 {
+    if (takes_table(c, table) && table->types > 0)
+        return given_types(t, name, rows, table);
     if (takes_table(c, table))
         return input_reals(t, name, rows, table->cols, table->value);
     return c->tables ? input_types(t, name, rows, c->types, c->tables)

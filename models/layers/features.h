@@ -4,8 +4,8 @@
  *     numbers    Linear(k, D); normalised: l2_norm(ReLU(BatchNorm(D)(x W'))) of k columns x
  *     types      sum over T tables of the row of each table that the type of its kind names
  *
- * Numbers are those of the graph's files, or uniform on [-1, 1); types are uniform on the rows of their
- * table.
+ * Both are those of the graph's files; otherwise numbers are uniform on [-1, 1), and types on the rows of
+ * their table.
  */
 #ifndef GTMARK_MODELS_FEATURES_H
 #define GTMARK_MODELS_FEATURES_H
