@@ -3,9 +3,9 @@
  * symbol with external linkage is declared through CPU(name), and headers contain only static functions: a
  * function that the linker merged across instruction sets could run on a processor without its own.
  *
- * Results never depend on call.threads: work is divided into tasks by shape alone, each task is serial, and
- * partial sums are added in the order of the tasks. Each kernel has a function that returns its scratch size;
- * per-thread scratch follows the shared part, THREAD_GAP apart.
+ * Results never depend on call.threads: sums are divided into parts by shape alone, and these are added in
+ * order. Each kernel has a function that returns its scratch size; per-thread scratch follows the shared
+ * part, THREAD_GAP apart.
  */
 #ifndef GTMARK_KERNELS_CPU_CPU_H
 #define GTMARK_KERNELS_CPU_CPU_H
@@ -66,6 +66,37 @@ static inline void add_accumulators(int64_t n, float *restrict to, bool acc, con
         for (int64_t k = 0; k < n; k++)
             to[k] += from[c * stride + k];
     }
+}
+
+/*
+ * Rows are shared out in the same way in every op whose results do not depend on it, so that they stay in the
+ * caches of one core: writing a line that two cores have read takes ten times as long as any other access.
+ * Shares 0 .. row_shares - 1, of at least 32 rows unless there are fewer, begin at row_share.
+ */
+static inline int64_t row_shares(int64_t n, int64_t threads)
+{
+    return max_of(1, min_of(threads, n / 32));
+}
+
+static inline int64_t row_share(int64_t n, int64_t share, int64_t shares)
+{
+    return min_of(n, round_up(n * share / shares, 4));
+}
+
+/*
+ * Makes this core the only one that has these n floats, which it alone reads until somebody writes them: that
+ * takes as long as to read them.
+ */
+static inline void take(const float *x, int64_t n)
+{
+    for (int64_t k = 0; k < n; k += 16)
+        __builtin_prefetch(x + k, 1);
+}
+
+static inline void take_rows(struct mat m, int64_t first, int64_t rows, int64_t column, int64_t cols)
+{
+    for (int64_t i = first; i < first + rows; i++)
+        take(row_of(m, i) + column, cols);
 }
 
 /*

@@ -34,7 +34,7 @@ struct edge_piece {
  */
 static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
 {
-    enum { LEAST = 256, MOST = 2048, WANTED = 256 };
+    enum { LEAST = 64, MOST = 2048, WANTED = 256 };
     struct edge_tasks t = {.row = row.data, .col = col.data, .nodes = row.rows - 1, .edges = col.rows};
     int64_t cost = t.nodes + t.edges;
     t.size = max_of(LEAST, min_of(MOST, blocks_of(cost, WANTED)));

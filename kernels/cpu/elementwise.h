@@ -1,6 +1,6 @@
 /*
  * Division of elementwise work into serial pieces: runs of PIECE elements if all operands are contiguous
- * (leading dimension = columns), otherwise rows.
+ * (leading dimension = columns) and rows are short or a single one, otherwise rows.
  */
 #ifndef GTMARK_KERNELS_CPU_ELEMENTWISE_H
 #define GTMARK_KERNELS_CPU_ELEMENTWISE_H
@@ -9,7 +9,7 @@
 
 enum {
     PIECE = 4096,   /* elements */
-    GRAIN = 1 << 13 /* elements per thread that justify a fork */
+    GRAIN = 1 << 11 /* elements per thread that justify a fork */
 };
 
 struct pieces {
@@ -19,7 +19,7 @@ struct pieces {
 
 static inline struct pieces pieces_of(int64_t rows, int64_t cols, const struct mat *operands, int count)
 {
-    bool whole = true;
+    bool whole = rows == 1 || cols < 32;
     for (int i = 0; i < count; i++)
         whole = whole && (operands[i].ld == cols || rows == 1);
     int64_t size = whole ? PIECE : cols, total = rows * cols;

@@ -113,6 +113,13 @@ static inline int64_t gemm_outer_scratch(int64_t m, int64_t n)
     return GEMM_DEPTH * (round_up(m, GEMM_ROWS) + round_up(n, GEMM_LANES));
 }
 
+/* Where each thread has a share of the rows, as in the ops before and after, and packs B for itself. */
+enum {
+    GEMM_FEW = 1 << 16,        /* floats of A in a share, at most: it stays in the second-level cache */
+    GEMM_SMALL = 1 << 15,      /* floats of B, at most */
+    GEMM_BLOCK = 2 * GEMM_ROWS /* rows at a time */
+};
+
 /*
  * Division of an n x m product of depth k into tasks: `rows` x `cols` blocks, processed column by column, so
  * that the packed B of a column of blocks stays in the second-level cache while A streams through.

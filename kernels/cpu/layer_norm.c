@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNKS = 64, CHUNK_ROWS = 32, GROUP = 8, GRAIN = 1 << 13 };
+enum { CHUNKS = 64, CHUNK_ROWS = 4, GROUP = 4, GRAIN = 1 << 11 };
 
 /*
  * y of rows first .. end - 1 from x and the sums of its rows; mean and rstd are written if stats is present.

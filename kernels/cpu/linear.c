@@ -3,8 +3,9 @@
  *
  * A task is a block of rows and columns of z; bias and activation are applied while the product is in the
  * first-level cache. Two variants: "simd" packs w once, for all threads, and uses gemm.h; "blas" lets CBLAS
- * pack its operands in every task, and so uses larger tasks. If there are few rows, a task of "simd"
- * processes all of them and packs its own columns of w: no core reads, or waits for, what another packed.
+ * pack its operands in every task, and so uses larger tasks. If there are few rows, no core reads, or waits
+ * for, what another packed: each thread has its share of the rows if w is small, otherwise of the columns of
+ * w.
  */
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/finish.h"
@@ -26,7 +27,9 @@ static struct layer layer_of(const struct linear_args *a, bool blas)
     return (struct layer){a, blas, a->call.scratch, grid};
 }
 
-static void product(const struct layer *l, int64_t i, int64_t rows, int64_t j, int64_t cols, struct mat z)
+/* packed: of columns j .. of w'. */
+static void product(const struct layer *l, const float *packed, int64_t i, int64_t rows, int64_t j,
+                    int64_t cols, struct mat z)
 {
     struct mat x = l->a->x, w = l->a->w;
     float *to = row_of(z, i) + j;
@@ -34,22 +37,23 @@ static void product(const struct layer *l, int64_t i, int64_t rows, int64_t j, i
         blas_product(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), gemm_transposed(row_of(w, j), w.ld), to,
                      z.ld, false);
     else
-        gemm_packed(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), l->packed + j * x.cols, to, z.ld, false);
+        gemm_packed(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), packed, to, z.ld, false);
 }
 
 /* Rows i .. and columns j .. of y. */
-static void block(const struct layer *l, int64_t i, int64_t rows, int64_t j, int64_t cols)
+static void block(const struct layer *l, const float *packed, int64_t i, int64_t rows, int64_t j,
+                  int64_t cols)
 {
     static const float zeros[STRIP];
     const struct linear_args *a = l->a;
     bool plain = !a->act && !mat_present(a->b) && !mat_present(a->pre);
     struct mat z = mat_present(a->pre) ? a->pre : a->y, y = a->y;
     if (l->blas)
-        product(l, i, rows, j, cols, z);
+        product(l, NULL, i, rows, j, cols, z);
     for (int64_t s = j; s < j + cols; s += STRIP) {
         int64_t width = min_of(STRIP, j + cols - s);
         if (!l->blas)
-            product(l, i, rows, s, width, z);
+            product(l, packed + (s - j) * a->x.cols, i, rows, s, width, z);
         struct mat z_strip = {.data = row_of(z, i) + s, .ld = z.ld};
         struct mat y_strip = {.data = row_of(y, i) + s, .ld = y.ld};
         if (!plain)
@@ -58,20 +62,44 @@ static void block(const struct layer *l, int64_t i, int64_t rows, int64_t j, int
     }
 }
 
-static void pack(const struct layer *l, int64_t j, int64_t cols)
+static void pack(const struct layer *l, int64_t j, int64_t cols, float *packed)
 {
     struct mat w = l->a->w;
-    gemm_pack(w.cols, cols, gemm_transposed(row_of(w, j), w.ld), l->packed + j * w.cols);
+    gemm_pack(w.cols, cols, gemm_transposed(row_of(w, j), w.ld), packed);
 }
 
+static bool small(const struct linear_args *a)
+{
+    return mat_size(a->w) <= GEMM_SMALL;
+}
+
+/* Floats that a thread packs of a small w. */
+static int64_t per_thread(const struct linear_args *a)
+{
+    return (float_bytes(gemm_packed_size(a->x.cols, a->y.cols)) + THREAD_GAP) / 4;
+}
+
+/*
+ * A task has a share of the rows and packs its columns of w itself. Its blocks are GEMM_BLOCK high and as
+ * wide as all of these columns, since reads and writes that run ahead enter the rows of another thread at the
+ * end of a column.
+ */
 static void run_few_rows(const struct layer *l, int threads)
 {
     int64_t n = l->a->y.rows, m = l->a->y.cols;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t j = 0; j < m; j += PANEL) {
-        pack(l, j, min_of(PANEL, m - j));
-        block(l, 0, n, j, min_of(PANEL, m - j));
-    }
+    bool by_rows = small(l->a) && row_shares(n, threads) == threads;
+    int64_t shares = by_rows ? threads : 1, cols = by_rows ? m : PANEL;
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads)
+    for (int64_t s = 0; s < shares; s++)
+        for (int64_t j = 0; j < m; j += cols) {
+            float *packed = l->packed + (by_rows ? s * per_thread(l->a) : j * l->a->x.cols);
+            int64_t first = row_share(n, s, shares), end = row_share(n, s + 1, shares);
+            if (by_rows)
+                take_rows(l->a->x, first, end - first, 0, l->a->x.cols);
+            pack(l, j, min_of(cols, m - j), packed);
+            for (int64_t i = first; i < end; i += GEMM_BLOCK)
+                block(l, packed, i, min_of(GEMM_BLOCK, end - i), j, min_of(cols, m - j));
+        }
 }
 
 /* Each thread has consecutive rows, as in the ops before and after: operands stay in its own cache. */
@@ -83,12 +111,13 @@ static void run_blocks(const struct layer *l, int threads)
         if (!l->blas) {
 #pragma omp for schedule(static)
             for (int64_t j = 0; j < m; j += GEMM_COLS)
-                pack(l, j, min_of(GEMM_COLS, m - j));
+                pack(l, j, min_of(GEMM_COLS, m - j), l->packed + j * l->a->x.cols);
         }
 #pragma omp for collapse(2) schedule(static) nowait
         for (int64_t i = 0; i < n; i += l->grid.rows)
             for (int64_t j = 0; j < m; j += l->grid.cols)
-                block(l, i, min_of(l->grid.rows, n - i), j, min_of(l->grid.cols, m - j));
+                block(l, l->blas ? NULL : l->packed + j * l->a->x.cols, i, min_of(l->grid.rows, n - i), j,
+                      min_of(l->grid.cols, m - j));
     }
 }
 
@@ -96,7 +125,8 @@ static void run(const struct linear_args *a, bool blas)
 {
     struct layer l = layer_of(a, blas);
     int threads = threads_for(&a->call, a->y.rows * a->y.cols * a->x.cols, 1 << 15);
-    if (!blas && a->y.rows <= FEW_ROWS)
+    if (!blas &&
+        (small(a) ? mat_size(a->x) / row_shares(a->x.rows, threads) <= GEMM_FEW : a->x.rows <= FEW_ROWS))
         run_few_rows(&l, threads);
     else
         run_blocks(&l, threads);
@@ -110,7 +140,8 @@ void CPU(linear)(const void *args)
 int64_t CPU(linear_scratch)(const void *args)
 {
     const struct linear_args *a = args;
-    return float_bytes(gemm_packed_size(a->x.cols, a->y.cols));
+    return small(a) ? a->call.threads * per_thread(a) * 4
+                    : float_bytes(gemm_packed_size(a->x.cols, a->y.cols));
 }
 
 #if HAVE_CBLAS

@@ -5,7 +5,10 @@
  * SLAB rows are processed at a time: dz is computed for them if there is an activation, and dw finds in cache
  * what dx has read. Tasks are blocks of dx and of dw and, if dw has too few blocks for many cores (tall
  * matrices of small width), parts of its sum over rows: each part has an accumulator, and the accumulators
- * are added in order. All sizes depend on the shape alone.
+ * are added in order. What is added in which order depends on the shape alone.
+ *
+ * If there are few rows and w is small, each thread has its share of them, also as a part of dw, and packs w
+ * itself, as in linear.c.
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/blas.h"
@@ -20,18 +23,21 @@ enum {
     DW_SHARES = 4,   /* but few enough that there are this many tasks */
     DW_COLS = 256,   /* of dw per task */
     DW_TASKS = 16,   /* enough parts for this many tasks, */
-    PART_ROWS = 256, /* but none with fewer rows of dz and x */
+    PART_ROWS = 256, /* but none with fewer rows of dz and x, */
+    PAIR_ROWS = 64,  /* except that two parts need no more than these if w is small */
 };
 
 struct layer {
     const struct linear_backward_args *a;
     bool blas;
+    bool few;              /* rows, and w is small */
     struct gemm_grid grid; /* of dx */
     int parts;
     int64_t slab;                                   /* rows of dz at a time */
     int64_t dw_rows;                                /* of dw per task */
     float *dz, *packed, *accumulators, *workspaces; /* scratch */
     int64_t per_thread;                             /* floats of a thread */
+    int64_t own;                                    /* floats of the w that a thread packs of few rows */
 };
 
 static int64_t dw_rows(const struct linear_backward_args *a)
@@ -50,6 +56,12 @@ static int64_t sums(const struct linear_backward_args *a)
     return mat_size(a->w) + a->dy.cols;
 }
 
+/* Floats from the accumulator of a part to the next. */
+static int64_t part_size(const struct linear_backward_args *a)
+{
+    return sums(a) + THREAD_GAP / (int64_t)sizeof(float);
+}
+
 /* Lays out the scratch buffer; `bytes` is its size. */
 static struct layer layer_of(const struct linear_backward_args *a, bool blas, int64_t *bytes)
 {
@@ -57,11 +69,16 @@ static struct layer layer_of(const struct linear_backward_args *a, bool blas, in
     int64_t n = a->dy.rows, m = a->dy.cols;
     l.slab = blocks_of(n, blocks_of(n, SLAB));
     l.grid = gemm_grid(l.slab, a->x.cols, m, blas ? 192 : 96);
-    l.parts = (int)max_of(1, min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
+    bool small = !blas && mat_size(a->w) <= GEMM_SMALL;
+    l.few = small && n <= l.slab && n * max_of(m, a->x.cols) / row_shares(n, a->call.threads) <= GEMM_FEW;
+    l.own = blas ? 0 : (float_bytes(gemm_packed_size(m, a->x.cols)) + THREAD_GAP) / 4;
+    l.parts = (int)max_of(small && n >= PAIR_ROWS ? 2 : 1,
+                          min_of(blocks_of(DW_TASKS, dw_blocks(a)), l.slab / PART_ROWS));
     l.per_thread =
         blas ? 0 : round_up(gemm_outer_scratch(min_of(m, l.dw_rows), min_of(a->x.cols, DW_COLS)), 16);
-    int64_t sizes[] = {a->act ? l.slab * m : 0, blas ? 0 : gemm_packed_size(m, a->x.cols),
-                       l.parts > 1 ? l.parts * sums(a) : 0, l.per_thread * a->call.threads};
+    int64_t packed = l.few ? l.own * a->call.threads : blas ? 0 : gemm_packed_size(m, a->x.cols);
+    int64_t sizes[] = {a->act ? l.slab * m : 0, packed, l.parts > 1 ? l.parts * part_size(a) : 0,
+                       l.per_thread * a->call.threads};
     float **parts[] = {&l.dz, &l.packed, &l.accumulators, &l.workspaces};
     *bytes = 0;
     for (int i = 0; i < 4; i++) {
@@ -105,17 +122,50 @@ static void activate_backward(int act, int64_t n, const float *pre, const float 
     }
 }
 
-static void dx_block(const struct layer *l, struct mat dz, int64_t first, int64_t i, int64_t j)
+/* packed: of columns j .. of w. */
+static void dx_block(const struct layer *l, struct mat dz, const float *packed, int64_t first, int64_t i,
+                     int64_t rows, int64_t j, int64_t cols)
 {
     const struct linear_backward_args *a = l->a;
-    int64_t rows = min_of(l->grid.rows, dz.rows - i), cols = min_of(l->grid.cols, a->dx.cols - j),
-            m = dz.cols;
+    int64_t m = dz.cols;
     struct gemm_in in = gemm_in(row_of(dz, i), dz.ld);
     float *to = row_of(a->dx, first + i) + j;
     if (l->blas)
         blas_product(rows, cols, m, in, gemm_in(row_of(a->w, 0) + j, a->w.ld), to, a->dx.ld, a->dx.acc);
     else
-        gemm_packed(rows, cols, m, in, l->packed + j * m, to, a->dx.ld, a->dx.acc);
+        gemm_packed(rows, cols, m, in, packed, to, a->dx.ld, a->dx.acc);
+}
+
+static void pack(const struct layer *l, int64_t j, int64_t cols, float *packed)
+{
+    struct mat w = l->a->w;
+    gemm_pack(w.rows, cols, gemm_in(row_of(w, 0) + j, w.ld), packed);
+}
+
+/* dx of few rows, as in linear.c. */
+static void dx_shares(const struct layer *l, struct mat dz, int64_t shares)
+{
+    int64_t d = l->a->dx.cols;
+    float *packed = l->packed + omp_get_thread_num() * l->own;
+#pragma omp for schedule(static) nowait
+    for (int64_t s = 0; s < shares; s++) {
+        int64_t begin = row_share(dz.rows, s, shares), end = row_share(dz.rows, s + 1, shares);
+        take_rows(dz, begin, end - begin, 0, dz.cols);
+        take_rows(l->a->x, begin, end - begin, 0, d);
+        pack(l, 0, d, packed);
+        for (int64_t i = begin; i < end; i += GEMM_BLOCK)
+            dx_block(l, dz, packed, 0, i, min_of(GEMM_BLOCK, end - i), 0, d);
+    }
+}
+
+static void dx_blocks(const struct layer *l, struct mat dz, int64_t first)
+{
+    int64_t d = l->a->dx.cols;
+#pragma omp for collapse(2) schedule(static) nowait
+    for (int64_t i = 0; i < dz.rows; i += l->grid.rows)
+        for (int64_t j = 0; j < d; j += l->grid.cols)
+            dx_block(l, dz, l->blas ? NULL : l->packed + j * dz.cols, first, i,
+                     min_of(l->grid.rows, dz.rows - i), j, min_of(l->grid.cols, d - j));
 }
 
 static void column_sums(struct mat m, float *to, bool acc)
@@ -135,11 +185,11 @@ static void dw_block(const struct layer *l, struct mat dz, int64_t first, int64_
                      float *work)
 {
     const struct linear_backward_args *a = l->a;
-    int64_t begin = dz.rows * part / l->parts, end = dz.rows * (part + 1) / l->parts;
+    int64_t begin = row_share(dz.rows, part, l->parts), end = row_share(dz.rows, part + 1, l->parts);
     int64_t rows = min_of(l->dw_rows, dz.cols - i), cols = min_of(DW_COLS, a->x.cols - j);
     struct mat dw = a->dw, db = a->db;
     if (l->parts > 1) {
-        dw = (struct mat){.data = l->accumulators + part * sums(a), .ld = a->x.cols};
+        dw = (struct mat){.data = l->accumulators + part * part_size(a), .ld = a->x.cols};
         db = (struct mat){.data = (float *)dw.data + mat_size(a->w)};
     }
     dw.acc = l->parts > 1 ? first > 0 : a->dw.acc || first > 0;
@@ -166,7 +216,7 @@ static void add_parts(const struct layer *l, int64_t i)
     struct mat out = is_db ? a->db : a->dw;
     if (mat_present(out))
         add_accumulators(out.cols, row_of(out, is_db ? 0 : i), out.acc, l->accumulators + i * a->x.cols,
-                         l->parts, sums(a));
+                         l->parts, part_size(a));
 }
 
 static void run(const struct linear_backward_args *a, bool blas)
@@ -175,37 +225,40 @@ static void run(const struct linear_backward_args *a, bool blas)
     struct layer l = layer_of(a, blas, &bytes);
     bool dx = mat_present(a->dx), dw = mat_present(a->dw) || mat_present(a->db);
     int threads = threads_for(&a->call, n * m * d, 1 << 15);
+    int64_t shares = row_shares(l.slab, threads);
+    l.few = l.few && shares == threads;
 #pragma omp parallel num_threads(threads)
     {
         float *work = l.workspaces + omp_get_thread_num() * l.per_thread;
-        if (dx && !blas) {
+        if (dx && !blas && !l.few) {
 #pragma omp for schedule(static)
             for (int64_t j = 0; j < d; j += GEMM_COLS)
-                gemm_pack(m, min_of(GEMM_COLS, d - j), gemm_in(row_of(a->w, 0) + j, a->w.ld),
-                          l.packed + j * m);
+                pack(&l, j, min_of(GEMM_COLS, d - j), l.packed + j * m);
         }
         for (int64_t first = 0; first < n; first += l.slab) {
             struct mat dz = slab_of(&l, first);
             if (a->act) {
 #pragma omp for schedule(static)
-                for (int64_t i = 0; i < dz.rows; i++)
-                    activate_backward(a->act, m, row_of(a->pre, first + i), row_of(a->dy, first + i),
-                                      row_of(dz, i));
+                for (int64_t s = 0; s < shares; s++)
+                    for (int64_t i = row_share(dz.rows, s, shares); i < row_share(dz.rows, s + 1, shares);
+                         i++)
+                        activate_backward(a->act, m, row_of(a->pre, first + i), row_of(a->dy, first + i),
+                                          row_of(dz, i));
             }
-            if (dx) {
-#pragma omp for collapse(2) schedule(static) nowait
-                for (int64_t i = 0; i < dz.rows; i += l.grid.rows)
-                    for (int64_t j = 0; j < d; j += l.grid.cols)
-                        dx_block(&l, dz, first, i, j);
-            }
+            if (dx && l.few)
+                dx_shares(&l, dz, shares);
+            else if (dx)
+                dx_blocks(&l, dz, first);
             if (dw) {
-#pragma omp for collapse(3) schedule(static)
+#pragma omp for collapse(3) schedule(static) nowait
                 for (int part = 0; part < l.parts; part++)
                     for (int64_t i = 0; i < m; i += l.dw_rows)
                         for (int64_t j = 0; j < d; j += DW_COLS)
                             dw_block(&l, dz, first, i, j, part, work);
             }
+            if (first + l.slab < n || l.parts > 1) {
 #pragma omp barrier
+            }
         }
         if (dw && l.parts > 1) {
 #pragma omp for schedule(static) nowait

@@ -149,7 +149,7 @@ static void aggregate(const struct call *call, struct mat row, struct mat col, s
     struct task_queue *queues = call->scratch;
     s.parts = (float *)(queues + call->threads);
     int64_t d = s.y.cols;
-    int threads = threads_for(call, (s.tasks.nodes + s.tasks.edges) * d, 1 << 15);
+    int threads = threads_for(call, (s.tasks.nodes + s.tasks.edges) * d, 1 << 13);
 #pragma omp parallel num_threads(threads)
     {
         tasks_begin(queues, s.tasks.count);
