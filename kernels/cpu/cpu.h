@@ -17,6 +17,8 @@
 #define CPU_EXPAND(isa, name) CPU_PASTE(isa, name)
 #define CPU(name)             CPU_EXPAND(ISA, name)
 
+#define INLINE static inline __attribute__((always_inline))
+
 extern const struct backend CPU(backend);
 
 /* The kernel of each op, and its scratch bytes if it needs any; not every op has either. */
@@ -41,6 +43,28 @@ static inline int64_t float_bytes(int64_t count)
 {
     return round_up(count * 4, 64);
 }
+
+/* A part of the scratch buffer: where to store its address, and its size in floats. */
+struct scratch_part {
+    float **at;
+    int64_t floats;
+};
+
+/*
+ * Lays out the parts one after another, aligned to cache lines, and returns the total number of floats;
+ * without scratch the addresses are null.
+ */
+static inline int64_t scratch_lay_out(float *scratch, const struct scratch_part *parts, size_t count)
+{
+    int64_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        *parts[i].at = scratch ? scratch + size : NULL;
+        size += float_bytes(parts[i].floats) / 4;
+    }
+    return size;
+}
+
+#define SCRATCH(scratch, parts) scratch_lay_out(scratch, parts, sizeof(parts) / sizeof *(parts))
 
 /*
  * Bytes left unused between the scratch of two threads. Prefetchers run tens of KiB ahead of strided

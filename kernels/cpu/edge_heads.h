@@ -57,26 +57,6 @@ static inline int64_t edge_copies_size(const struct edge_heads *s)
     return s->d < LANES ? s->most * (LANES + 1) : 0;
 }
 
-/* A part of the scratch buffer: where to store its address, and its size in floats. */
-struct edge_part {
-    float **at;
-    int64_t floats;
-};
-
-/*
- * Lays out the parts one after another, aligned to cache lines, and returns the total number of floats;
- * without scratch the addresses are null.
- */
-static inline int64_t edge_lay_out(float *scratch, const struct edge_part *parts, size_t count)
-{
-    int64_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        *parts[i].at = scratch ? scratch + size : NULL;
-        size += float_bytes(parts[i].floats) / 4;
-    }
-    return size;
-}
-
 /*
  * Consecutive rows of a task are too short for the hardware prefetcher. These prefetch row i, if it exists,
  * for reading or for writing: stores that wait for their cache line delay younger loads that depend on

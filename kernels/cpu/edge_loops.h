@@ -19,7 +19,7 @@ struct looped_edges {
 /* Floats of scratch for `ends` and `at`. */
 static inline int64_t looped_size(const struct edge_heads *s)
 {
-    return 2 * (s->most + EDGE_LIST_AHEAD);
+    return 2 * round_up(s->most + EDGE_LIST_AHEAD, EDGE_LINE);
 }
 
 static inline struct looped_edges looped_begin(const struct edge_heads *s, struct edge_piece p,

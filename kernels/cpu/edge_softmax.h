@@ -18,6 +18,7 @@
 
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/tasks.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,13 +26,19 @@
 #define SAFE 30.0f /* e^30 can be summed over any number of edges, and e^-30 is not denormal */
 
 struct edge_softmax {
+    const void *args; /* of the kernel */
     struct edge_heads heads;
-    struct mat y, lse;
+    struct edge_tasks tasks;
+    struct mat own, y, lse;  /* own: the receivers' rows that `attend` reads */
     const float *bias;       /* a row; null: none */
+    const float *shared;     /* a spread row, in `copy`, for the kernel */
     const struct mask *mask; /* null: none */
     float scale;
-    float *parts;  /* scratch: two states per task, of its first and last piece */
-    int64_t state; /* floats of a part's state */
+    float *parts;              /* scratch: two states per task, of its first and last piece */
+    int64_t state;             /* floats of a part's state */
+    float *copy, *workspaces;  /* scratch: a spread row for the kernel; per thread */
+    int64_t per_thread, extra; /* floats; extra: that the kernel wants for each thread */
+    struct task_queue *queues;
 };
 
 /* The state of a row after some of its edges; top is subtracted from the scores. */
@@ -44,12 +51,15 @@ struct edge_state {
 struct edge_work {
     struct edge_state state;
     bool shifted; /* whether tops are subtracted */
-    float *own, *products, *scores, *copies[2];
+    float *own, *products, *scores, *copies[2], *extra;
 };
 
-static inline struct edge_softmax edge_softmax_of(struct mat y, struct mat lse, int64_t heads, float scale)
+static inline struct edge_softmax edge_softmax_of(struct edge_tasks tasks, struct mat own, struct mat y,
+                                                  struct mat lse, int64_t heads, float scale)
 {
     return (struct edge_softmax){.heads = edge_heads_of(y.cols, heads),
+                                 .tasks = tasks,
+                                 .own = own,
                                  .y = y,
                                  .lse = lse,
                                  .scale = scale,
@@ -68,16 +78,34 @@ static inline int64_t edge_work_lay_out(const struct edge_softmax *s, float *at,
     const struct edge_heads *h = &s->heads;
     int64_t spread = edge_spread_size(h);
     float *state;
-    const struct edge_part parts[] = {{&r->products, edge_products_size(h)},
-                                      {&r->scores, h->units},
-                                      {&r->own, spread},
-                                      {&r->copies[0], edge_copies_size(h)},
-                                      {&r->copies[1], edge_copies_size(h)},
-                                      {&state, 2 * round_up(h->heads, 4) + spread}};
-    int64_t size = edge_lay_out(at, parts, sizeof parts / sizeof *parts);
+    const struct scratch_part parts[] = {{&r->products, edge_products_size(h)},
+                                         {&r->scores, h->units},
+                                         {&r->own, spread},
+                                         {&r->copies[0], edge_copies_size(h)},
+                                         {&r->copies[1], edge_copies_size(h)},
+                                         {&state, 2 * round_up(h->heads, 4) + spread},
+                                         {&r->extra, s->extra}};
+    int64_t size = SCRATCH(at, parts);
     if (at)
         r->state = edge_state_at(s, state);
     return size;
+}
+
+/* Lays out the scratch of a call, and returns its bytes. */
+static inline int64_t edge_softmax_lay_out(struct edge_softmax *s, const struct call *call)
+{
+    struct edge_work unused;
+    float *columns, *queues;
+    s->per_thread = edge_work_lay_out(s, NULL, &unused);
+    const struct scratch_part parts[] = {{&columns, edge_columns_size(&s->heads)},
+                                         {&queues, task_queues_size(call->threads)},
+                                         {&s->parts, 2 * s->tasks.count * s->state},
+                                         {&s->workspaces, s->per_thread * call->threads},
+                                         {&s->copy, edge_spread_size(&s->heads)}};
+    int64_t floats = SCRATCH(call->scratch, parts);
+    edge_find_columns(&s->heads, columns);
+    s->queues = (struct task_queue *)(void *)queues;
+    return 4 * floats;
 }
 
 /*
@@ -98,7 +126,8 @@ static inline bool edge_all_safe(int64_t n, const float *scores, float scale)
 /* Multiplies head h of a spread row by a factor. */
 static inline void edge_scale_head(const struct edge_heads *s, float *spread, int64_t h, float factor)
 {
-    for (int64_t k = h * s->per * LANES; k < (h + 1) * s->per * LANES; k += LANES)
+    int64_t width = s->per * LANES;
+    for (int64_t k = h * width; k < (h + 1) * width; k += LANES)
         store(spread + k, factor * load(spread + k));
 }
 
@@ -176,18 +205,19 @@ static inline void edge_add_bias(const struct edge_softmax *s, int64_t i)
 static inline void edge_put_lse(const struct edge_softmax *s, struct edge_state from, int64_t i, bool empty)
 {
     float *lse = row_of(s->lse, i);
-    for (int64_t h = 0; h < s->heads.heads && lse; h++)
+    for (int64_t h = 0, heads = lse ? s->heads.heads : 0; h < heads; h++)
         lse[h] = empty ? 0 : from.top[h] * s->scale + logf(from.sum[h]);
 }
 
 /* y and lse of row i, whose only piece is the current one; `empty`: it has no edges. */
 static inline void edge_softmax_end(const struct edge_softmax *s, struct edge_work *r, int64_t i, bool empty)
 {
-    for (int64_t h = 0; h < s->heads.heads && !empty; h++)
-        edge_scale_head(&s->heads, r->state.y, h, 1 / r->state.sum[h]);
-    edge_collect(&s->heads, r->state.y, row_of(s->y, i), false);
+    struct edge_state state = r->state;
+    for (int64_t h = 0, heads = empty ? 0 : s->heads.heads; h < heads; h++)
+        edge_scale_head(&s->heads, state.y, h, 1 / state.sum[h]);
+    edge_collect(&s->heads, state.y, row_of(s->y, i), false);
     edge_add_bias(s, i);
-    edge_put_lse(s, r->state, i, empty);
+    edge_put_lse(s, state, i, empty);
 }
 
 /* The state of task t's first piece, which ends a hub, or of its last, which does not. */
@@ -228,6 +258,49 @@ static inline void edge_softmax_join(const struct edge_softmax *s, int64_t i, in
             row_of(s->y, i)[k] = all.y[k] / all.sum[h];
     edge_add_bias(s, i);
     edge_put_lse(s, all, i, false);
+}
+
+/*
+ * The kernel's work: `attend` passes the edges of a piece to edge_softmax_add, and returns false if there are
+ * none; `task` is edge_softmax_task with it.
+ */
+typedef bool edge_attend(const struct edge_softmax *s, struct edge_work *r, struct edge_piece p);
+typedef void edge_softmax_work(const void *softmax, int64_t t, void *work);
+
+/* The pieces of task t. */
+INLINE void edge_softmax_task(const struct edge_softmax *s, int64_t t, struct edge_work *r,
+                              edge_attend *attend)
+{
+    struct edge_piece next = edge_first(&s->tasks, t + 1);
+    for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
+        struct edge_piece piece = edge_clip(p, next);
+        edge_fetch_row(s->own, p.row + EDGE_ROWS_AHEAD);
+        edge_claim_row(s->y, p.row + EDGE_ROWS_AHEAD);
+        edge_softmax_begin(s, r);
+        bool any = attend(s, r, piece);
+        if (piece.begins && piece.ends)
+            edge_softmax_end(s, r, p.row, !any);
+        else
+            edge_softmax_keep(s, r, edge_part_of(s, t, piece.ends));
+    }
+}
+
+/* Computes y and lse. */
+INLINE void edge_softmax_run(const struct edge_softmax *s, const struct call *call, edge_softmax_work *task)
+{
+    int threads = threads_for(call, (s->tasks.nodes + s->tasks.edges) * s->y.cols, 1 << 14);
+#pragma omp parallel num_threads(threads)
+    {
+        struct edge_work work = {0};
+        edge_work_lay_out(s, s->workspaces + omp_get_thread_num() * s->per_thread, &work);
+        tasks_run(s->queues, s->tasks.count, s, &work, task);
+#pragma omp for schedule(static) nowait
+        for (int64_t t = 0; t < s->tasks.count; t++) {
+            int64_t before = edge_pieces_before(&s->tasks, t);
+            if (before)
+                edge_softmax_join(s, edge_first(&s->tasks, t).row, t, before);
+        }
+    }
 }
 
 #endif

@@ -14,7 +14,6 @@
 typedef vm_vec vec;
 typedef vm_four vec4;
 
-#define INLINE   static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
 #ifdef ROLLED /* by the Makefile, for sanitizers */
 #define UNROLL

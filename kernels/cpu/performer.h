@@ -24,10 +24,14 @@ enum { BLOCK = 96, PART = 16 * BLOCK, GAP = THREAD_GAP / sizeof(float) };
 
 /* Sizes, and what scratch contains. */
 struct performer {
+    const void *args; /* of the kernel */
+    /* The kernel's work on a part that has rows, and then on a row of the features, if any. */
+    void (*part)(const struct performer *p, struct block part, int64_t number, int64_t h);
+    void (*row)(const struct performer *p, int64_t row);
     bool exponential; /* features of the softmax, otherwise the rectifier */
     int64_t m, c, ld; /* features; columns of a head; leading dimension of features, no power of two */
-    int64_t heads, parts;
-    float scale; /* of rows and of w */
+    int64_t rows, heads, parts; /* rows: of queries or keys */
+    float scale;                /* of rows and of w */
     struct offsets graphs;
     float *project, *back; /* w' (C x M) and w (M x C), scaled and packed */
     float *more;           /* accumulators of parts that are not the first: `sums` floats each */
@@ -37,28 +41,29 @@ struct performer {
     struct task_queue *queues;
 };
 
-/* Lays out scratch from `at` on, which is null if only the size is asked for; returns its bytes. */
-static inline int64_t performer_lay_out(struct performer *p, int threads, int64_t rows, void *at)
+/* Lays out the scratch of a call, and returns its bytes. */
+static inline int64_t performer_lay_out(struct performer *p, const struct call *call)
 {
-    float **to[] = {&p->project, &p->back, &p->more, &p->workspaces};
-    int64_t sizes[] = {gemm_packed_size(p->c, p->m), gemm_packed_size(p->m, p->c),
-                       rows / PART * p->heads * p->sums, (p->per_thread + GAP) * threads};
-    int64_t bytes = 0;
-    for (int i = 0; i < 4; i++) {
-        *to[i] = at ? (float *)((char *)at + bytes) : NULL;
-        bytes += float_bytes(sizes[i]);
-    }
-    p->queues = at ? (struct task_queue *)(void *)((char *)at + bytes) : NULL;
-    return bytes + threads * (int64_t)sizeof(struct task_queue);
+    float *queues;
+    const struct scratch_part parts[] = {{&p->project, gemm_packed_size(p->c, p->m)},
+                                         {&p->back, gemm_packed_size(p->m, p->c)},
+                                         {&p->more, p->rows / PART * p->heads * p->sums},
+                                         {&p->workspaces, (p->per_thread + GAP) * call->threads},
+                                         {&queues, task_queues_size(call->threads)}};
+    int64_t floats = SCRATCH(call->scratch, parts);
+    p->queues = (struct task_queue *)(void *)queues;
+    return 4 * floats;
 }
 
-static inline struct performer performer_of(int features, struct mat w, struct offsets graphs, int heads,
-                                            int64_t rows)
+static inline struct performer performer_of(const void *args, int features, struct mat w,
+                                            struct offsets graphs, int heads, int64_t rows)
 {
-    struct performer p = {.exponential = features == FEATURES_EXP, .m = w.rows, .c = w.cols, .heads = heads};
+    struct performer p = {
+        .args = args, .exponential = features == FEATURES_EXP, .m = w.rows, .c = w.cols, .heads = heads};
     p.ld = round_up(p.m, GEMM_LANES) + 16;
     p.scale = p.exponential ? (float)pow((double)p.c, -0.25) : 1;
     p.graphs = graphs;
+    p.rows = rows;
     p.parts = block_count(graphs, rows, PART);
     return p;
 }
@@ -71,12 +76,6 @@ static inline void performer_pack(const struct performer *p, struct mat w, bool 
         return;
     gemm_pack(p->m, p->c, gemm_in(row_of(w, 0), w.ld), p->back);
     gemm_scale(gemm_packed_size(p->m, p->c), p->back, p->scale);
-}
-
-/* The threads to use for passes over `rows` rows. */
-static inline int performer_threads(const struct performer *p, const struct call *call, int64_t rows)
-{
-    return threads_for(call, rows * p->heads * p->c * p->m, 1 << 16);
 }
 
 /* Scratch of the calling thread. */
@@ -198,6 +197,34 @@ static inline void performer_put(const struct performer *p, int64_t rows, const 
         for (int64_t k = 0; k < p->c; k++)
             to[k] -= share * from[k];
     }
+}
+
+static inline void performer_task(const void *performer, int64_t task, void *unused)
+{
+    const struct performer *p = performer;
+    struct block part = block_at(p->graphs, PART, task / p->heads);
+    (void)unused;
+    if (part.rows > 0)
+        p->part(p, part, task / p->heads, task % p->heads);
+}
+
+/* Runs the kernel's work. */
+static inline void performer_run(const struct performer *p, const struct call *call)
+{
+    int64_t rows = p->row ? graph_count(p->graphs) * p->heads * p->m : 0;
+#pragma omp parallel num_threads(threads_for(call, p->rows * p->heads * p->c * p->m, 1 << 16))
+    {
+        tasks_run(p->queues, p->parts * p->heads, p, NULL, performer_task);
+#pragma omp for schedule(static) nowait
+        for (int64_t row = 0; row < rows; row++)
+            p->row(p, row);
+    }
+}
+
+/* Block i of a part. */
+static inline struct block performer_block(struct block part, int64_t i)
+{
+    return (struct block){part.graph, part.first + i, min_of(BLOCK, part.rows - i)};
 }
 
 #endif

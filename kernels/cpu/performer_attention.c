@@ -16,28 +16,10 @@ struct workspace {
 
 static int64_t lay_out(const struct performer *p, float *at, struct workspace *r)
 {
-    float **to[] = {&r->a, &r->packed, &r->b, &r->sum, &r->u, &r->share};
-    int64_t sizes[] = {p->m * p->c, gemm_packed_size(p->m, p->c), p->ld, p->c, BLOCK * p->ld, BLOCK},
-            size = 0;
-    for (int i = 0; i < 6; i++) {
-        *to[i] = at ? at + size : NULL;
-        size += round_up(sizes[i], 16);
-    }
-    return size;
-}
-
-static struct performer attention_of(const struct performer_attention_args *a, int64_t *bytes)
-{
-    struct performer p = performer_of(a->features, a->w, a->graphs, a->heads, a->q.rows);
-    struct workspace unused;
-    p.per_thread = lay_out(&p, NULL, &unused);
-    *bytes = performer_lay_out(&p, a->call.threads, a->q.rows, a->call.scratch);
-    return p;
-}
-
-static struct performer_keys_side side_of(const struct performer_attention_args *a)
-{
-    return (struct performer_keys_side){a->s, a->l, a->top, a->sum, (float)a->eps};
+    const struct scratch_part parts[] = {{&r->a, p->m * p->c},   {&r->packed, gemm_packed_size(p->m, p->c)},
+                                         {&r->b, p->ld},         {&r->sum, p->c},
+                                         {&r->u, BLOCK * p->ld}, {&r->share, BLOCK}};
+    return SCRATCH(at, parts);
 }
 
 /* Row i: from W z its features, in place, and what is saved; returns 1 / den. `b` is the sum of b. */
@@ -94,22 +76,28 @@ static float sum_gathered(const struct performer *p, float eps, const struct wor
     return b;
 }
 
-static void attend(const struct performer_attention_args *a, const struct performer *p, int64_t number,
-                   int64_t h)
+static void attend(const struct performer *p, struct block part, int64_t number, int64_t h)
 {
-    struct block part = block_at(p->graphs, PART, number);
-    struct performer_keys_side side = side_of(a);
+    const struct performer_attention_args *a = p->args;
+    struct performer_keys_side side = {a->s, a->l, a->top, a->sum, (float)a->eps};
     struct workspace r;
+    (void)number;
     lay_out(p, performer_workspace(p), &r);
-    if (part.rows == 0)
-        return;
     performer_gather(p, &side, part.graph, h, r.a, r.b);
     float b = sum_gathered(p, (float)a->eps, &r);
     gemm_pack(p->m, p->c, gemm_in(r.a, p->c), r.packed);
-    for (int64_t i = 0; i < part.rows; i += BLOCK) {
-        struct block block = {part.graph, part.first + i, min_of(BLOCK, part.rows - i)};
-        attend_block(a, p, &r, block, h, b);
-    }
+    for (int64_t i = 0; i < part.rows; i += BLOCK)
+        attend_block(a, p, &r, performer_block(part, i), h, b);
+}
+
+static struct performer attention_of(const struct performer_attention_args *a, int64_t *bytes)
+{
+    struct performer p = performer_of(a, a->features, a->w, a->graphs, a->heads, a->q.rows);
+    struct workspace unused;
+    p.part = attend;
+    p.per_thread = lay_out(&p, NULL, &unused);
+    *bytes = performer_lay_out(&p, &a->call);
+    return p;
 }
 
 void CPU(performer_attention)(const void *args)
@@ -118,14 +106,7 @@ void CPU(performer_attention)(const void *args)
     int64_t bytes;
     struct performer p = attention_of(a, &bytes);
     performer_pack(&p, a->w, false);
-    int64_t tasks = p.parts * p.heads;
-#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->q.rows))
-    {
-        tasks_begin(p.queues, tasks);
-#pragma omp barrier
-        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
-            attend(a, &p, t.number / p.heads, t.number % p.heads);
-    }
+    performer_run(&p, &a->call);
 }
 
 int64_t CPU(performer_attention_scratch)(const void *args)

@@ -20,31 +20,15 @@ struct workspace {
 
 static int64_t lay_out(const struct performer *p, float *at, struct workspace *r)
 {
-    float **to[] = {&r->a,      &r->packed, &r->b,  &r->u,     &r->t,    &r->sum, &r->x,
-                    &r->scaled, &r->d,      &r->dl, &r->block, &r->dsum, &r->all, &r->its};
-    int64_t rows = BLOCK * p->ld, x = gemm_packed_size(BLOCK, p->c), width = p->c + 1, size = 0;
-    int64_t sizes[] = {p->m * p->c,  gemm_packed_size(p->c, p->m),
-                       p->ld,        rows,
-                       rows,         BLOCK,
-                       BLOCK * p->c, x,
-                       BLOCK,        p->ld,
-                       p->ld,        2 * p->c,
-                       width,        width};
-    for (int i = 0; i < 14; i++) {
-        *to[i] = at ? at + size : NULL;
-        size += round_up(sizes[i], 16);
-    }
-    return size;
-}
-
-static struct performer backward_of(const struct performer_attention_backward_args *a, int64_t *bytes)
-{
-    struct performer p = performer_of(a->features, a->w, a->graphs, a->heads, a->q.rows);
-    struct workspace unused;
-    p.sums = round_up(p.m * (p.c + 1) + p.c, 16);
-    p.per_thread = lay_out(&p, NULL, &unused);
-    *bytes = performer_lay_out(&p, a->call.threads, a->q.rows, a->call.scratch);
-    return p;
+    int64_t c = p->c, rows = BLOCK * p->ld;
+    const struct scratch_part parts[] = {{&r->a, p->m * c},  {&r->packed, gemm_packed_size(c, p->m)},
+                                         {&r->b, p->ld},     {&r->u, rows},
+                                         {&r->t, rows},      {&r->sum, BLOCK},
+                                         {&r->x, BLOCK * c}, {&r->scaled, gemm_packed_size(BLOCK, c)},
+                                         {&r->d, BLOCK},     {&r->dl, p->ld},
+                                         {&r->block, p->ld}, {&r->dsum, 2 * c},
+                                         {&r->all, c + 1},   {&r->its, c + 1}};
+    return SCRATCH(at, parts);
 }
 
 /* x and d of row i, and their sums over the block. */
@@ -152,34 +136,41 @@ static void end_part(const struct performer *p, const struct workspace *r, struc
         to.dsum[k] = (to.acc_sum ? to.dsum[k] : 0) + eps * r->dsum[k];
 }
 
-static void part_backward(const struct performer_attention_backward_args *a, const struct performer *p,
-                          int64_t number, int64_t h)
+static void part_backward(const struct performer *p, struct block part, int64_t number, int64_t h)
 {
-    struct block part = block_at(p->graphs, PART, number);
+    const struct performer_attention_backward_args *a = p->args;
     struct performer_keys_side side = {a->s, a->l, a->top, a->sum, (float)a->eps};
     struct workspace r;
     lay_out(p, performer_workspace(p), &r);
-    if (part.rows == 0)
-        return;
     struct target to = target_of(a, p, part, number, h);
     float c = performer_gather(p, &side, part.graph, h, r.a, r.b);
     gemm_pack(p->c, p->m, gemm_transposed(r.a, p->c), r.packed);
-    for (int64_t i = 0; i < part.rows; i += BLOCK) {
-        struct block b = {part.graph, part.first + i, min_of(BLOCK, part.rows - i)};
-        block_backward(a, p, &r, b, h, i == 0, c, to.ds, to.ldds, i > 0 || to.acc_s);
-    }
+    for (int64_t i = 0; i < part.rows; i += BLOCK)
+        block_backward(a, p, &r, performer_block(part, i), h, i == 0, c, to.ds, to.ldds, i > 0 || to.acc_s);
     end_part(p, &r, to, c, (float)a->eps);
 }
 
 /* Adds the later parts to row `row` of ds and dl, and with the first feature of a head to dsum. */
-static void add_parts(const struct performer_attention_backward_args *a, const struct performer *p,
-                      int64_t row)
+static void add_parts(const struct performer *p, int64_t row)
 {
+    const struct performer_attention_backward_args *a = p->args;
     int64_t f = row % p->m, h = row / p->m % p->heads, g = row / (p->m * p->heads);
     performer_add_parts(p, g, h, f * p->c, p->c, row_of(a->ds, row));
     performer_add_parts(p, g, h, p->m * p->c + f, 1, row_of(a->dl, row));
     if (f == 0)
         performer_add_parts(p, g, h, p->m * (p->c + 1), p->c, row_of(a->dsum, g) + h * p->c);
+}
+
+static struct performer backward_of(const struct performer_attention_backward_args *a, int64_t *bytes)
+{
+    struct performer p = performer_of(a, a->features, a->w, a->graphs, a->heads, a->q.rows);
+    struct workspace unused;
+    p.part = part_backward;
+    p.row = add_parts;
+    p.sums = round_up(p.m * (p.c + 1) + p.c, 16);
+    p.per_thread = lay_out(&p, NULL, &unused);
+    *bytes = performer_lay_out(&p, &a->call);
+    return p;
 }
 
 void CPU(performer_attention_backward)(const void *args)
@@ -188,18 +179,7 @@ void CPU(performer_attention_backward)(const void *args)
     int64_t bytes;
     struct performer p = backward_of(a, &bytes);
     performer_pack(&p, a->w, true);
-    int64_t tasks = p.parts * p.heads;
-#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->q.rows))
-    {
-        tasks_begin(p.queues, tasks);
-#pragma omp barrier
-        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
-            part_backward(a, &p, t.number / p.heads, t.number % p.heads);
-#pragma omp barrier
-#pragma omp for schedule(static) nowait
-        for (int64_t row = 0; row < a->ds.rows; row++)
-            add_parts(a, &p, row);
-    }
+    performer_run(&p, &a->call);
 }
 
 int64_t CPU(performer_attention_backward_scratch)(const void *args)

@@ -17,23 +17,12 @@ struct workspace {
 
 static int64_t lay_out(const struct performer *p, float *at, struct workspace *r)
 {
-    float **to[] = {&r->u, &r->v, &r->l, &r->top, &r->block};
-    int64_t sizes[] = {BLOCK * p->ld, gemm_packed_size(BLOCK, p->c), p->ld, p->ld, p->ld}, size = 0;
-    for (int i = 0; i < 5; i++) {
-        *to[i] = at ? at + size : NULL;
-        size += round_up(sizes[i], 16);
-    }
-    return size;
-}
-
-static struct performer keys_of(const struct performer_keys_args *a, int64_t *bytes)
-{
-    struct performer p = performer_of(a->features, a->w, a->graphs, a->heads, a->k.rows);
-    struct workspace unused;
-    p.sums = round_up(p.m * (p.c + 2), 16);
-    p.per_thread = lay_out(&p, NULL, &unused);
-    *bytes = performer_lay_out(&p, a->call.threads, a->k.rows, a->call.scratch);
-    return p;
+    const struct scratch_part parts[] = {{&r->u, BLOCK * p->ld},
+                                         {&r->v, gemm_packed_size(BLOCK, p->c)},
+                                         {&r->l, p->ld},
+                                         {&r->top, p->ld},
+                                         {&r->block, p->ld}};
+    return SCRATCH(at, parts);
 }
 
 /* One row: its maxima, its features in place, and their sums. */
@@ -66,21 +55,17 @@ static void add_block(const struct performer_keys_args *a, const struct performe
     gemm_packed(p->m, p->c, b.rows, gemm_transposed(r->u, p->ld), r->v, s, lds, !first);
 }
 
-static void sum_part(const struct performer_keys_args *a, const struct performer *p, int64_t number,
-                     int64_t h)
+static void sum_part(const struct performer *p, struct block part, int64_t number, int64_t h)
 {
-    struct block part = block_at(p->graphs, PART, number);
+    const struct performer_keys_args *a = p->args;
     struct workspace r;
     lay_out(p, performer_workspace(p), &r);
-    if (part.rows == 0)
-        return;
     bool direct = part.first == graph_first(p->graphs, part.graph);
     int64_t row = (part.graph * p->heads + h) * p->m;
     float *more = direct ? NULL : performer_more(p, number, part.graph, h);
-    for (int64_t i = 0; i < part.rows; i += BLOCK) {
-        struct block b = {part.graph, part.first + i, min_of(BLOCK, part.rows - i)};
-        add_block(a, p, &r, b, h, i == 0, direct ? row_of(a->s, row) : more, direct ? a->s.ld : p->c);
-    }
+    for (int64_t i = 0; i < part.rows; i += BLOCK)
+        add_block(a, p, &r, performer_block(part, i), h, i == 0, direct ? row_of(a->s, row) : more,
+                  direct ? a->s.ld : p->c);
     for (int64_t f = 0; f < p->m; f++) {
         *(direct ? row_of(a->l, row + f) : more + p->m * p->c + f) = r.l[f];
         *(direct ? row_of(a->top, row + f) : more + p->m * (p->c + 1) + f) = r.top[f];
@@ -88,8 +73,9 @@ static void sum_part(const struct performer_keys_args *a, const struct performer
 }
 
 /* Row f of the features of one head and graph: adds the later parts. */
-static void add_parts(const struct performer_keys_args *a, const struct performer *p, int64_t row)
+static void add_parts(const struct performer *p, int64_t row)
 {
+    const struct performer_keys_args *a = p->args;
     int64_t f = row % p->m, h = row / p->m % p->heads, g = row / (p->m * p->heads);
     float *top = row_of(a->top, row);
     performer_add_parts(p, g, h, f * p->c, p->c, row_of(a->s, row));
@@ -99,24 +85,25 @@ static void add_parts(const struct performer_keys_args *a, const struct performe
         *top = *its > *top ? *its : *top;
 }
 
+static struct performer keys_of(const struct performer_keys_args *a, int64_t *bytes)
+{
+    struct performer p = performer_of(a, a->features, a->w, a->graphs, a->heads, a->k.rows);
+    struct workspace unused;
+    p.part = sum_part;
+    p.row = add_parts;
+    p.sums = round_up(p.m * (p.c + 2), 16);
+    p.per_thread = lay_out(&p, NULL, &unused);
+    *bytes = performer_lay_out(&p, &a->call);
+    return p;
+}
+
 void CPU(performer_keys)(const void *args)
 {
     const struct performer_keys_args *a = args;
     int64_t bytes;
     struct performer p = keys_of(a, &bytes);
     performer_pack(&p, a->w, false);
-    int64_t tasks = p.parts * p.heads;
-#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->k.rows))
-    {
-        tasks_begin(p.queues, tasks);
-#pragma omp barrier
-        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
-            sum_part(a, &p, t.number / p.heads, t.number % p.heads);
-#pragma omp barrier
-#pragma omp for schedule(static) nowait
-        for (int64_t row = 0; row < a->s.rows; row++)
-            add_parts(a, &p, row);
-    }
+    performer_run(&p, &a->call);
 }
 
 int64_t CPU(performer_keys_scratch)(const void *args)
@@ -134,28 +121,13 @@ struct back {
 
 static int64_t lay_out_back(const struct performer *p, float *at, struct back *r)
 {
-    float **to[] = {&r->ds, &r->dst, &r->dl, &r->u, &r->t, &r->sum};
-    int64_t sizes[] = {gemm_packed_size(p->m, p->c),
-                       gemm_packed_size(p->c, p->m),
-                       p->ld,
-                       BLOCK * p->ld,
-                       BLOCK * p->ld,
-                       BLOCK},
-            size = 0;
-    for (int i = 0; i < 6; i++) {
-        *to[i] = at ? at + size : NULL;
-        size += round_up(sizes[i], 16);
-    }
-    return size;
-}
-
-static struct performer keys_backward_of(const struct performer_keys_backward_args *a, int64_t *bytes)
-{
-    struct performer p = performer_of(a->features, a->w, a->graphs, a->heads, a->k.rows);
-    struct back unused;
-    p.per_thread = lay_out_back(&p, NULL, &unused);
-    *bytes = performer_lay_out(&p, a->call.threads, a->k.rows, a->call.scratch);
-    return p;
+    const struct scratch_part parts[] = {{&r->ds, gemm_packed_size(p->m, p->c)},
+                                         {&r->dst, gemm_packed_size(p->c, p->m)},
+                                         {&r->dl, p->ld},
+                                         {&r->u, BLOCK * p->ld},
+                                         {&r->t, BLOCK * p->ld},
+                                         {&r->sum, BLOCK}};
+    return SCRATCH(at, parts);
 }
 
 static void block_backward(const struct performer_keys_backward_args *a, const struct performer *p,
@@ -176,21 +148,29 @@ static void block_backward(const struct performer_keys_backward_args *a, const s
     performer_put(p, b.rows, r->t, r->sum, k, a->k.ld, row_of(a->dk, b.first) + column, a->dk.ld, a->dk.acc);
 }
 
-static void part_backward(const struct performer_keys_backward_args *a, const struct performer *p,
-                          int64_t number, int64_t h)
+static void part_backward(const struct performer *p, struct block part, int64_t number, int64_t h)
 {
-    struct block part = block_at(p->graphs, PART, number);
+    const struct performer_keys_backward_args *a = p->args;
     struct back r;
     int64_t row = (part.graph * p->heads + h) * p->m;
+    (void)number;
     lay_out_back(p, performer_workspace(p), &r);
-    if (part.rows == 0)
-        return;
     gemm_pack(p->m, p->c, gemm_in(row_of(a->ds, row), a->ds.ld), r.ds);
     gemm_pack(p->c, p->m, gemm_transposed(row_of(a->ds, row), a->ds.ld), r.dst);
     for (int64_t f = 0; f < p->m; f++)
         r.dl[f] = *row_of(a->dl, row + f);
     for (int64_t i = 0; i < part.rows; i += BLOCK)
-        block_backward(a, p, &r, (struct block){part.graph, part.first + i, min_of(BLOCK, part.rows - i)}, h);
+        block_backward(a, p, &r, performer_block(part, i), h);
+}
+
+static struct performer keys_backward_of(const struct performer_keys_backward_args *a, int64_t *bytes)
+{
+    struct performer p = performer_of(a, a->features, a->w, a->graphs, a->heads, a->k.rows);
+    struct back unused;
+    p.part = part_backward;
+    p.per_thread = lay_out_back(&p, NULL, &unused);
+    *bytes = performer_lay_out(&p, &a->call);
+    return p;
 }
 
 void CPU(performer_keys_backward)(const void *args)
@@ -199,14 +179,7 @@ void CPU(performer_keys_backward)(const void *args)
     int64_t bytes;
     struct performer p = keys_backward_of(a, &bytes);
     performer_pack(&p, a->w, true);
-    int64_t tasks = p.parts * p.heads;
-#pragma omp parallel num_threads(performer_threads(&p, &a->call, a->k.rows))
-    {
-        tasks_begin(p.queues, tasks);
-#pragma omp barrier
-        for (struct task t = {0}; task_next(p.queues, tasks, &t);)
-            part_backward(a, &p, t.number / p.heads, t.number % p.heads);
-    }
+    performer_run(&p, &a->call);
 }
 
 int64_t CPU(performer_keys_backward_scratch)(const void *args)

@@ -130,8 +130,10 @@ static struct row_target target_of(const struct sums *s, int64_t t, struct edge_
     return o;
 }
 
-static void sum_task(const struct sums *s, int64_t t)
+static void sum_task(const void *sums, int64_t t, void *unused)
 {
+    const struct sums *s = sums;
+    (void)unused;
     struct edge_piece next = edge_first(&s->tasks, t + 1);
     for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
         struct edge_piece own = edge_clip(p, next);
@@ -152,11 +154,7 @@ static void aggregate(const struct call *call, struct mat row, struct mat col, s
     int threads = threads_for(call, (s.tasks.nodes + s.tasks.edges) * d, 1 << 13);
 #pragma omp parallel num_threads(threads)
     {
-        tasks_begin(queues, s.tasks.count);
-#pragma omp barrier
-        for (struct task t = {0}; task_next(queues, s.tasks.count, &t);)
-            sum_task(&s, t.number);
-#pragma omp barrier
+        tasks_run(queues, s.tasks.count, &s, NULL, sum_task);
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < s.tasks.count; t++) {
             int64_t before = edge_pieces_before(&s.tasks, t);

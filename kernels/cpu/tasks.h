@@ -49,4 +49,18 @@ static inline bool task_next(struct task_queue *queues, int64_t count, struct ta
     return false;
 }
 
+/*
+ * Runs all tasks, by the threads of a parallel region, which then wait for one another; `thread` is what
+ * `run` needs of the calling thread.
+ */
+INLINE void tasks_run(struct task_queue *queues, int64_t count, const void *all, void *thread,
+                      void (*run)(const void *all, int64_t number, void *thread))
+{
+    tasks_begin(queues, count);
+#pragma omp barrier
+    for (struct task t = {0}; task_next(queues, count, &t);)
+        run(all, t.number, thread);
+#pragma omp barrier
+}
+
 #endif

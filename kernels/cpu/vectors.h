@@ -9,8 +9,6 @@
 typedef vm_vec vec;
 typedef vm_four vec4;
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Precedes loops over the vectors of a register tile. With sanitizers, unrolling takes clang minutes. */
 #ifndef __clang__
 #define UNROLL _Pragma("GCC unroll 16")

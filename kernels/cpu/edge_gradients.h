@@ -1,0 +1,213 @@
+/*
+ * Backward of attention over edges, with p recomputed from the saved lse, for e: j -> i, per head:
+ *
+ *   p_e = exp(scale s_e - lse_i)    ds_e = p_e (dp_e - delta_i) scale
+ *
+ * A pass over receivers computes the gradients of their rows, and delta for the next pass; a pass over
+ * senders computes those of theirs. Both compute the scores s and the products dp of a row's edges: p and ds
+ * are computed twice, but nothing is stored per edge and each gradient is written by one task.
+ */
+#ifndef GTMARK_KERNELS_CPU_EDGE_GRADIENTS_H
+#define GTMARK_KERNELS_CPU_EDGE_GRADIENTS_H
+
+#include "kernels/cpu/edge_heads.h"
+#include "kernels/cpu/tasks.h"
+
+#include <math.h>
+
+enum { EDGE_EXTRA = 4 };
+
+/* Scores are of own[0] and other[0], products of own[1] and other[1]. */
+struct edge_pass {
+    const struct edge_gradients *of;
+    struct edge_tasks tasks;
+    struct mat own[2], other[2], out[2]; /* out[1] may be absent */
+    bool sends;
+    float *parts;  /* scratch: one part per task */
+    int64_t width; /* floats per part: D per output */
+};
+
+/* Scratch of a thread: spread rows and sums of the node; the rest for the current edges. */
+struct edge_back {
+    float *own[2], *sum[2];
+    float *softmax; /* the node's lse and delta, if it receives */
+    float *products, *p, *ds, *lse, *delta, *copies[2], *extra[EDGE_EXTRA];
+};
+
+struct edge_gradients {
+    const void *args; /* of the kernel */
+    struct edge_heads heads;
+    struct edge_pass receive, send;
+    struct mat y; /* of the receivers */
+    float scale;
+    float *softmax, *shared; /* scratch: lse and delta of every node, `padded` floats each; for the kernel */
+    float *workspaces;       /* scratch: per thread */
+    int64_t padded, per_thread;        /* floats */
+    int64_t wanted, extra[EDGE_EXTRA]; /* floats that the kernel wants in `shared`, and for each thread */
+    struct task_queue *queues;
+};
+
+/* Lays out a thread's scratch and returns its size in floats; `at` null: only the size. */
+static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *at, struct edge_back *r)
+{
+    const struct edge_heads *h = &s->heads;
+    int64_t spread = edge_spread_size(h), copies = edge_copies_size(h);
+    const struct scratch_part parts[] = {{&r->own[0], spread},
+                                         {&r->own[1], spread},
+                                         {&r->sum[0], spread},
+                                         {&r->sum[1], spread},
+                                         {&r->softmax, 2 * round_up(h->heads, 4)},
+                                         {&r->p, h->units},
+                                         {&r->ds, h->units},
+                                         {&r->lse, h->units},
+                                         {&r->delta, h->units},
+                                         {&r->products, edge_products_size(h)},
+                                         {&r->copies[0], copies},
+                                         {&r->copies[1], copies},
+                                         {&r->extra[0], s->extra[0]},
+                                         {&r->extra[1], s->extra[1]},
+                                         {&r->extra[2], s->extra[2]},
+                                         {&r->extra[3], s->extra[3]}};
+    return SCRATCH(at, parts);
+}
+
+/* Lays out the scratch of a call, and returns its bytes. */
+static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const struct call *call)
+{
+    struct edge_back unused;
+    float *columns, *queues;
+    s->padded = round_up(s->heads.heads, 4);
+    s->per_thread = edge_back_lay_out(s, NULL, &unused);
+    const struct scratch_part parts[] = {{&columns, edge_columns_size(&s->heads)},
+                                         {&queues, task_queues_size(call->threads)},
+                                         {&s->softmax, 2 * s->padded * s->y.rows},
+                                         {&s->shared, s->wanted},
+                                         {&s->receive.parts, s->receive.tasks.count * s->receive.width},
+                                         {&s->send.parts, s->send.tasks.count * s->send.width},
+                                         {&s->workspaces, s->per_thread * call->threads}};
+    int64_t floats = SCRATCH(call->scratch, parts);
+    edge_find_columns(&s->heads, columns);
+    s->queues = (struct task_queue *)(void *)queues;
+    return 4 * floats;
+}
+
+static inline void edge_clear(const struct edge_heads *s, float *spread)
+{
+    for (int64_t k = 0; k < edge_spread_size(s); k += LANES)
+        store(spread + k, (vec){0});
+}
+
+/* lse and delta of node i. */
+static inline float *edge_softmax_at(const struct edge_gradients *s, int64_t i)
+{
+    return s->softmax + 2 * s->padded * i;
+}
+
+/* Stores lse and delta of receiver i, of which delta is in the workspace; for the next pass too if `keep`. */
+static inline void edge_put_softmax(const struct edge_gradients *s, const struct edge_back *r,
+                                    const float *lse, int64_t i, bool keep)
+{
+    for (int64_t h = 0; h < s->heads.heads; h++)
+        r->softmax[h] = lse[h];
+    for (int64_t h = 0; h < 2 * s->padded && keep; h += 4)
+        store4(edge_softmax_at(s, i) + h, load4(r->softmax + h));
+}
+
+/*
+ * Copies the receivers' lse and delta for each of n edges, laid out like the dots. Copies whole vec4s: the
+ * next edge overwrites the excess. Prefetches those of as many edges more, up to ends[last].
+ */
+static inline void edge_spread_softmax(const struct edge_pass *w, const struct edge_back *r,
+                                       const int32_t *ends, int64_t n, int64_t last)
+{
+    const struct edge_gradients *s = w->of;
+    for (int64_t e = n; e <= min_of(2 * n, last) && w->sends; e++)
+        __builtin_prefetch(edge_softmax_at(s, ends[e]));
+    for (int64_t e = 0; e < n; e++) {
+        const float *from = w->sends ? edge_softmax_at(s, ends[e]) : r->softmax;
+        for (int64_t h = 0; h < s->heads.heads; h += 4) {
+            store4(r->lse + e * s->heads.heads + h, load4(from + h));
+            store4(r->delta + e * s->heads.heads + h, load4(from + s->padded + h));
+        }
+    }
+}
+
+/*
+ * p and dp contain scores and products of n edges and heads, and become p and ds, up to the end of the last
+ * vector. Probabilities are clamped to 1: huge scores are rounded differently than in the forward and may be
+ * far from lse.
+ */
+static inline void edge_slopes(int64_t n, float *restrict p, float *restrict dp, const float *restrict lse,
+                               const float *restrict delta, float scale)
+{
+    for (int64_t u = 0; u < n; u += LANES) {
+#pragma omp simd
+        for (int64_t l = u; l < u + LANES; l++) {
+            float x = p[l] * scale + (VM_LN2 - lse[l]);
+            p[l] = vm_half_exp(x > VM_LN2 ? VM_LN2 : x);
+            dp[l] = p[l] * (dp[l] - delta[l]) * scale;
+        }
+    }
+}
+
+/*
+ * The kernel's work: `piece` computes the outputs of a piece of a row, as spread rows in r->sum, which are
+ * zero at first; `task` is edge_pass_task with it.
+ */
+typedef void edge_piece_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
+                                 const float *const own[2]);
+typedef void edge_pass_work(const void *pass, int64_t t, void *back);
+
+/* A piece of a row, whose outputs without the row's end go to the part of its task. */
+INLINE void edge_pass_piece(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
+                            float *part, edge_piece_backward *piece)
+{
+    const struct edge_heads *h = &w->of->heads;
+    const float *own[2];
+    for (int m = 0; m < 2; m++) {
+        own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
+        edge_clear(h, r->sum[m]);
+    }
+    piece(w, r, p, own);
+    for (int m = 0; m < 2 && mat_present(w->out[m]); m++) {
+        float *to = p.ends ? row_of(w->out[m], p.row) : part + m * h->d;
+        edge_collect(h, r->sum[m], to, p.ends && w->out[m].acc);
+    }
+}
+
+INLINE void edge_pass_task(const struct edge_pass *w, int64_t t, const struct edge_back *back,
+                           edge_piece_backward *piece)
+{
+    struct edge_piece next = edge_first(&w->tasks, t + 1);
+    for (struct edge_piece p = edge_first(&w->tasks, t); edge_before(p, next); p = edge_next(&w->tasks, p)) {
+        for (int m = 0; m < 2; m++) {
+            edge_fetch_row(w->own[m], p.row + EDGE_ROWS_AHEAD);
+            edge_claim_row(w->out[m], p.row + EDGE_ROWS_AHEAD);
+        }
+        if (!w->sends)
+            edge_fetch_row(w->of->y, p.row + EDGE_ROWS_AHEAD);
+        edge_pass_piece(w, back, edge_clip(p, next), w->parts + t * w->width, piece);
+    }
+}
+
+/* Both passes, by the threads of a parallel region; task t with a hub's end then adds the earlier pieces. */
+INLINE void edge_gradients_run(const struct edge_gradients *s, edge_pass_work *task)
+{
+    struct edge_pass passes[] = {s->receive, s->send};
+    struct edge_back back;
+    edge_back_lay_out(s, s->workspaces + omp_get_thread_num() * s->per_thread, &back);
+    for (int i = 0; i < 2; i++) {
+        struct edge_pass *w = &passes[i];
+        w->of = s;
+        tasks_run(s->queues, w->tasks.count, w, &back, task);
+#pragma omp for schedule(static) nowait
+        for (int64_t t = 0; t < w->tasks.count; t++) {
+            int64_t before = edge_pieces_before(&w->tasks, t), row = edge_first(&w->tasks, t).row;
+            for (int m = 0; m < 2 && before > 0 && mat_present(w->out[m]); m++)
+                add_accumulators(s->heads.d, row_of(w->out[m], row), true,
+                                 w->parts + (t - before) * w->width + m * s->heads.d, before, w->width);
+        }
+    }
+}
+
+#endif
