@@ -165,6 +165,16 @@ static int64_t order_peak(const struct batch *b)
     return graph + max_of(max_of(SORTED, WALKED) * n, LISTED * n + relabel_bytes(b));
 }
 
+/* Sorting a row needs the numbers of its edges in half a word. */
+static bool may_relabel(const struct batch *b, char *error, size_t error_size)
+{
+    bool may = b->adj.edges <= UINT32_MAX;
+    if (!may)
+        snprintf(error, error_size, "nodes of graphs of more than %" PRIu32 " edges cannot be ordered",
+                 UINT32_MAX);
+    return may;
+}
+
 bool batch_order(struct batch *b, enum order order, const struct graph_config *c, char *error,
                  size_t error_size)
 {
@@ -172,7 +182,7 @@ bool batch_order(struct batch *b, enum order order, const struct graph_config *c
         return true;
     struct cancel cancel = c->limits.cancel;
     int64_t peak = order_peak(b);
-    bool done = batch_may_take(b, c, peak, error, error_size);
+    bool done = may_relabel(b, error, error_size) && batch_may_take(b, c, peak, error, error_size);
     b->peak = max_of(b->peak, peak);
     if (done && b->adj.row_ptr) {
         int32_t *list = reallocarray(NULL, (size_t)b->adj.nodes, sizeof *list);

@@ -249,6 +249,18 @@ static void test_memory(void **state)
     assert_null(b.offset);
 }
 
+static void test_too_many_edges(void **state)
+{
+    struct batch b = graph_generated("er", 10, 2, 1, 1);
+    static const struct graph_config any = {0};
+    char error[ERROR_SIZE];
+    (void)state;
+    b.adj.edges = (int64_t)UINT32_MAX + 1;
+    assert_false(batch_order(&b, ORDER_RCM, &any, error, sizeof error));
+    assert_string_equal(error, "nodes of graphs of more than 4294967295 edges cannot be ordered");
+    assert_null(b.offset);
+}
+
 /* --- models */
 
 static struct recording forward(const struct batch *b, enum task_kind task)
@@ -324,9 +336,10 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_graph), cmocka_unit_test(test_degrees), cmocka_unit_test(test_bandwidths),
-        cmocka_unit_test(test_cancelled),  cmocka_unit_test(test_memory),  cmocka_unit_test(test_models),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_same_graph), cmocka_unit_test(test_degrees),
+        cmocka_unit_test(test_bandwidths), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_too_many_edges),
+        cmocka_unit_test(test_models),     cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }
