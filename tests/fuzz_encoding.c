@@ -30,8 +30,9 @@ static void check_config(const struct encoding_config *c)
     struct encoding_config again;
     bool none = c->kind == ENCODING_NONE;
     require(encoding_name((int)c->kind) != NULL, "there is such a kind");
-    require(none ? c->k == 0 && c->width == 0 : c->k >= 1 && c->k <= ENCODING_K_MAX, "K is allowed");
-    require(none || (c->width >= 1 && c->width <= ENCODING_K_MAX), "the width is allowed");
+    require(none ? c->k == 0 : c->k >= 1 && c->k <= ENCODING_K_MAX, "K is allowed");
+    bool wide = !none && c->kind != ENCODING_ESLAP;
+    require(wide ? c->width >= 1 && c->width <= ENCODING_K_MAX : c->width == 0, "the width is allowed");
     encoding_format(c, name, sizeof name);
     require(encoding_parse(name, &again) && same(c, &again), "its name is read as the same encoding");
 }

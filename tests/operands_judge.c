@@ -35,6 +35,13 @@ static double least_share(const struct operand *p, int64_t terms)
     return is_sum(p) ? fmax(1e-2, 1.5 * FLT_EPSILON / gradient_limit * sqrt((double)terms)) : 1e-2;
 }
 
+/* Of an output in float: 1e-5, more for one number, a sum of up to N M terms. */
+static double output_limit(struct mat r, const int64_t *dims)
+{
+    double terms = (double)(dims[DIM_N] * dims[DIM_M]);
+    return mat_size(r) == 1 ? fmax(1e-5, FLT_EPSILON * sqrt(terms)) : 1e-5;
+}
+
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
 {
     const struct op_info *info = op_info(oracle->sample.op);
@@ -58,7 +65,9 @@ double operands_error(const struct operands *ours, const struct operands *oracle
             double usual = gradients[is_sum(p)] / sqrt(entries[is_sum(p)]);
             size = fmax(size, least_share(p, oracle->sample.dims[DIM_N]) * usual * sqrt((double)mat_size(r)));
         }
-        double limit = ours->dtype == F64 ? 1e-11 : p->role == ROLE_GRAD ? gradient_limit : 1e-5;
+        double limit = ours->dtype == F64     ? 1e-11
+                       : p->role == ROLE_GRAD ? gradient_limit
+                                              : output_limit(r, oracle->sample.dims);
         double difference = difference_norm(a, r);
         double error = difference == 0 ? 0 : difference / size / limit;
         if (!(error <= largest) && !isnan(largest)) {

@@ -186,6 +186,16 @@ static void test_given(void **state)
         refuses(h, words, NULL, "--graph file:edges.txt: ", bad[i][1]);
     }
     refuses(h, "--labels y.csv", NULL, "--labels y.csv: ", "needs a graph from a file");
+    static const char *const others[][2] = {
+        {"--preset zinc --features x.csv", "--features x.csv: the model (--preset) has other features"},
+        {"--mpnn gin --edge-features e.csv", "--edge-features e.csv: the model (--mpnn, --preset) has no"},
+        {"--task edge --labels t.csv", "--labels t.csv: the model (--task, --preset) has no such labels"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(words, sizeof words, "--graph file:edges.txt %s", others[i][0]);
+        refuses(h, words, NULL, others[i][1], "");
+    }
+    record_free(run_json(h, TINY "--graph file:edges.txt --mpnn gin,gine --edge-features e.csv", 0));
 }
 
 /* Labels of nodes and edges in a folder of TUDataset: from 3 to 5, and 0 or 1. */

@@ -8,6 +8,7 @@
 #include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
 #include "graphs/inputs.h"
+#include "models/layers/features.h"
 
 /* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)
@@ -212,6 +213,28 @@ static bool check_segments(const struct options *o, const struct config *c, stru
                     c->parts.checkpoint, c->parts.layers);
 }
 
+/* A table that no model of the run takes is a mistake. */
+static bool check_taken(const struct options *o, const struct batch_inputs *in, struct message *error)
+{
+    const struct graph_tables *t = &o->tables;
+    bool features = !t->features, edges = !t->edge_features, labels = !t->labels;
+    for (int64_t i = 0, count = config_count(o); i < count; i++) {
+        struct model_config c = config_at(o, i).parts;
+        model_take_inputs(&c, in);
+        features = features || takes_table(&c.features, &in->features);
+        edges = edges || takes_edge_table(&c, in);
+        labels = labels || takes_labels(&c, in) || takes_targets(&c, in);
+    }
+    if (!features)
+        return complain(error, "--features %.300s: the model (--preset) has other features", t->features);
+    if (!edges)
+        return complain(
+            error, "--edge-features %.300s: the model (--mpnn, --preset) has no features of edges, or others",
+            t->edge_features);
+    return labels ||
+           complain(error, "--labels %.300s: the model (--task, --preset) has no such labels", t->labels);
+}
+
 /* A graph file that cannot be read is a usage error; one that is too large for the memory makes rows of its
  * own. */
 static bool check_readable(const struct options *o, struct message *error)
@@ -228,7 +251,10 @@ static bool check_readable(const struct options *o, struct message *error)
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
         if (b.graphs > 0 && !batch_read_inputs(&b, &c, &o->tables, reason, sizeof reason))
             return complain(error, "--graph %.200s: %.300s", c.family, reason);
+        bool taken = b.graphs == 0 || check_taken(o, &b.inputs, error);
         batch_free(&b);
+        if (!taken)
+            return false;
     }
     return true;
 }

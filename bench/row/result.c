@@ -33,9 +33,8 @@ static void name_inputs(char text[64], const struct workload *w)
 {
     const struct model_config *c = &w->config.parts;
     const struct batch_inputs *in = &w->batch.inputs;
-    bool edges = model_has_edge_state(c) && takes_table(&c->edge_features, &in->edge_features);
     snprintf(text, 64, "%s%s%s%s", takes_table(&c->features, &in->features) ? "features " : "",
-             edges ? "edge_features " : "", takes_labels(c, in) ? "labels " : "",
+             takes_edge_table(c, in) ? "edge_features " : "", takes_labels(c, in) ? "labels " : "",
              takes_targets(c, in) ? "targets " : "");
     text[strlen(text) - (*text != '\0')] = '\0';
 }

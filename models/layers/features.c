@@ -15,6 +15,11 @@ bool takes_table(const struct feature_config *c, const struct batch_table *table
                             : !c->tables && c->numbers == table->cols;
 }
 
+bool takes_edge_table(const struct model_config *c, const struct batch_inputs *in)
+{
+    return model_has_edge_state(c) && takes_table(&c->edge_features, &in->edge_features);
+}
+
 bool takes_labels(const struct model_config *c, const struct batch_inputs *in)
 {
     return in->classes > 0 && c->task == TASK_NODE && model_loss(c) == LOSS_CROSS_ENTROPY &&

@@ -26,8 +26,10 @@ struct mat raw_features(struct tape *t, const char *name, const struct feature_c
  */
 void model_take_inputs(struct model_config *c, const struct batch_inputs *in);
 
-/* Whether features of such a model, its labels or its targets, are those of the batch. */
+/* Whether such features of nodes, the features of edges, labels or targets of such a model, are those of the
+ * batch. */
 bool takes_table(const struct feature_config *c, const struct batch_table *table);
+bool takes_edge_table(const struct model_config *c, const struct batch_inputs *in);
 bool takes_labels(const struct model_config *c, const struct batch_inputs *in);
 bool takes_targets(const struct model_config *c, const struct batch_inputs *in);
 
