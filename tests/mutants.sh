@@ -5,7 +5,7 @@
 #     tests/mutants.sh                        all mutants
 #     tests/mutants.sh NAME...                these
 #     GTMARK_PART=2/4 tests/mutants.sh        the second of four parts
-#     tests/mutants.sh --check                only whether the list is sound and every mutant applies: builds nothing
+#     tests/mutants.sh --check                  whether all mutants apply and all rows are accepted: builds nothing
 #
 # One line of TAP for each: not ok if it is caught by something else than the list says. From the environment: CC, and
 # GTMARK_BUILD, the build directory of that compiler.
@@ -59,6 +59,8 @@ unsound()
 {
     replaced "$file" "$old" "$new" >/dev/null || echo "'$old' does not occur exactly once in $file"
     [ "$old" != "$new" ] || echo 'changes nothing'
+    # shellcheck disable=SC2046 # words
+    [ -z "$row" ] || [ ! -x "$build/${row%% *}" ] || $(command_line) --dry-run 2>&1 >/dev/null | grep "^${row%% *}: "
     case $caught:$row:$tests in
     both:?*:?* | row:?*:* | tests:*:?*) [ -z "$why" ] || echo 'caught, and yet a reason why not' ;;
     none:*) [ "$why" ] || echo 'no reason why it may survive' ;;

@@ -25,4 +25,7 @@ check 'a survivor without a reason is found' "$(complaint "mutant a $file none" 
 check 'a mutant that nothing can catch is found' \
     "$(complaint "mutant a $file both" 'old (counter + 1)' 'new counter' 'tests kernels')" \
     "'both' by row '' and tests 'kernels': both, row, tests or none, and what does so"
+check 'a row that the benchmark refuses is found' \
+    "$(complaint "mutant a $file row" 'old (counter + 1)' 'new counter' 'row bench_node_scaling --graph zinc' |
+        grep -o 'shape determines this axis')" 'shape determines this axis'
 tap_end
