@@ -106,8 +106,8 @@ $(OBJ)/%.f32.o:          way := -DREF_F32
 $(OBJ)/%.f64.o:          way := -DREF_F64
 $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
-$(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3 -mprfchw
-$(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
+$(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
+$(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'

@@ -44,9 +44,7 @@ void CPU(adamw)(const void *args)
     struct step s = step_of(a);
     int threads = threads_for(&a->call, mat_size(a->p), GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < p.count; i++) {
-        take(piece(p, a->g, i), piece_size(p, i));
+    for (int64_t i = 0; i < p.count; i++)
         update(s, piece_size(p, i), piece(p, a->p, i), piece(p, a->m, i), piece(p, a->v, i),
                piece(p, a->g, i));
-    }
 }

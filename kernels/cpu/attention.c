@@ -87,9 +87,6 @@ static void pack(const struct head_layout *s, int64_t task)
     int64_t at = packed_at(s, b.graph, h), before = b.first - graph_first(a->graphs, b.graph);
     const float *k = row_of(a->k, b.first) + h * s->dh;
     float *keys = s->keys + at + before * s->dh;
-    take_rows(a->q, b.first, b.rows, h * s->dh, s->dh);
-    take_rows(a->k, b.first, b.rows, h * s->dh, s->dh);
-    take_rows(a->v, b.first, b.rows, h * s->dh, s->dh);
     gemm_pack(s->dh, b.rows, gemm_transposed(k, a->k.ld), keys);
     gemm_scale(gemm_packed_size(s->dh, b.rows), keys, s->scale);
     gemm_pack(b.rows, s->dh, gemm_in(row_of(a->v, b.first) + h * s->dh, a->v.ld),

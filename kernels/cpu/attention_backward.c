@@ -181,15 +181,11 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     const struct attention_backward_args *a = s->a;
     int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1), column = h * s->dh;
     struct gemm_in k = rows_in(a->k, first, column), v = rows_in(a->v, first, column);
-    take_rows(a->k, first, keys, column, s->dh);
-    take_rows(a->v, first, keys, column, s->dh);
     gemm_pack(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
     gemm_pack(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
     gemm_pack(keys, s->dh, k, r->k);
     gemm_scale(gemm_packed_size(s->dh, keys), r->kt, s->scale * VM_LOG2E);
     gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
-    take_rows(a->q, begin, end - begin, column, s->dh);
-    take_rows(a->dy, begin, end - begin, column, s->dh);
     float weight[KEYS];
     bool weighted = mat_present(s->weight);
     if (weighted)

@@ -108,22 +108,6 @@ static inline int64_t row_share(int64_t n, int64_t share, int64_t shares)
 }
 
 /*
- * Makes this core the only one that has these n floats, which it alone reads until somebody writes them: that
- * takes as long as to read them.
- */
-static inline void take(const float *x, int64_t n)
-{
-    for (int64_t k = 0; k < n; k += 16)
-        __builtin_prefetch(x + k, 1);
-}
-
-static inline void take_rows(struct mat m, int64_t first, int64_t rows, int64_t column, int64_t cols)
-{
-    for (int64_t i = first; i < first + rows; i++)
-        take(row_of(m, i) + column, cols);
-}
-
-/*
  * The number of threads worth using for `work` units, if processing `grain` units takes one thread a few
  * times the cost of a fork.
  */

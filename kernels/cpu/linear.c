@@ -94,8 +94,6 @@ static void run_few_rows(const struct layer *l, int threads)
         for (int64_t j = 0; j < m; j += cols) {
             float *packed = l->packed + (by_rows ? s * per_thread(l->a) : j * l->a->x.cols);
             int64_t first = row_share(n, s, shares), end = row_share(n, s + 1, shares);
-            if (by_rows)
-                take_rows(l->a->x, first, end - first, 0, l->a->x.cols);
             pack(l, j, min_of(cols, m - j), packed);
             for (int64_t i = first; i < end; i += GEMM_BLOCK)
                 block(l, packed, i, min_of(GEMM_BLOCK, end - i), j, min_of(cols, m - j));

@@ -150,8 +150,6 @@ static void dx_shares(const struct layer *l, struct mat dz, int64_t shares)
 #pragma omp for schedule(static) nowait
     for (int64_t s = 0; s < shares; s++) {
         int64_t begin = row_share(dz.rows, s, shares), end = row_share(dz.rows, s + 1, shares);
-        take_rows(dz, begin, end - begin, 0, dz.cols);
-        take_rows(l->a->x, begin, end - begin, 0, d);
         pack(l, 0, d, packed);
         for (int64_t i = begin; i < end; i += GEMM_BLOCK)
             dx_block(l, dz, packed, 0, i, min_of(GEMM_BLOCK, end - i), 0, d);
