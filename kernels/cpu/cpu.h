@@ -94,7 +94,7 @@ static inline void add_accumulators(int64_t n, float *restrict to, bool acc, con
 
 /*
  * Rows are shared out in the same way in every op whose results do not depend on it, so that they stay in the
- * caches of one core: writing a line that two cores have read takes ten times as long as any other access.
+ * caches of one core: writing a line that two cores have read takes several times as long as other accesses.
  * Shares 0 .. row_shares - 1, of at least 32 rows unless there are fewer, begin at row_share.
  */
 static inline int64_t row_shares(int64_t n, int64_t threads)
