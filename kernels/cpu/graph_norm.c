@@ -174,10 +174,11 @@ static struct norm_sums block_sums(const struct graph_norm_backward_args *a, str
 static void block_backward(const struct graph_norm_backward_args *a, struct block b, struct norm_sums sums)
 {
     int64_t d = a->x.cols, entries = graph_size(a->graphs, b.graph) * d;
+    float g_mean = (float)(sums.g / (double)entries), gn_mean = (float)(sums.gn / (double)entries);
     for (int64_t i = b.first; i < b.first + b.rows; i++)
         norm_row_backward(d, row_of(a->dx, i), a->dx.acc, row_of(a->dy, i), row_of(a->x, i),
-                          row_of(a->stats, b.graph)[0], row_of(a->stats, b.graph)[1], a->gain.data, sums,
-                          entries);
+                          row_of(a->stats, b.graph)[0], row_of(a->stats, b.graph)[1], a->gain.data, g_mean,
+                          gn_mean, entries);
 }
 
 /* The blocks of a chunk: their sums, and dx of graphs of one block. */

@@ -10,83 +10,172 @@
  * runs of rows, each with its own accumulator, and these are added in order.
  */
 #include "kernels/cpu/norm.h"
+#include "kernels/cpu/vectors.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNKS = 64, CHUNK_ROWS = 4, GROUP = 4, GRAIN = 1 << 11 };
+enum {
+    CHUNKS = 64,
+    CHUNK_ROWS = 4,
+    GROUP = 4,      /* rows whose latencies overlap */
+    NEAR = 1 << 21, /* floats of a matrix; larger ones are read from memory, best by one row after another */
+    GRAIN = 1 << 11
+};
 
-/*
- * y of rows first .. end - 1 from x and the sums of its rows; mean and rstd are written if stats is present.
- */
-static void normalise(struct mat y, struct mat stats, struct mat x, const float *sums, const float *gain,
-                      const float *bias, double eps, int64_t first, int64_t end)
+struct forward {
+    struct call call;
+    struct mat y, x, stats; /* x: the input, or where the sum of a and b is written */
+    struct mat a, b;        /* absent without a residual connection */
+    const float *gain, *bias;
+    double eps;
+};
+
+/* x = a + b; returns its sum. */
+INLINE float add_row(int64_t d, float *x, const float *a, const float *b)
 {
-    int64_t d = y.cols;
-    float mean[GROUP], rstd[GROUP] = {0}, share = 1 / (float)d, floor = (float)eps;
-    for (int64_t i = first; i < end; i++) {
-        mean[i - first] = sums[i - first] * share;
-        rstd[i - first] = norm_squares(d, row_of(x, i), mean[i - first]);
+    vec lanes = {0};
+    float rest = 0;
+    int64_t k = 0;
+    for (; k + LANES <= d; k += LANES) {
+        vec sum = load(a + k) + load(b + k);
+        store(x + k, sum);
+        lanes += sum;
     }
-    for (int r = 0; r < GROUP; r++)
-        rstd[r] = 1 / sqrtf(rstd[r] * share + floor);
-    for (int64_t i = first; i < end; i++)
-        norm_row(d, row_of(y, i), row_of(x, i), mean[i - first], rstd[i - first], gain, bias);
-    for (int64_t i = first; i < end && mat_present(stats); i++) {
-        row_of(stats, i)[0] = mean[i - first];
-        row_of(stats, i)[1] = rstd[i - first];
+    for (; k < d; k++)
+        rest += x[k] = a[k] + b[k];
+    return vm_sum(lanes) + rest;
+}
+
+/* `height` rows; memory is read and written row by row, as prefetchers expect. */
+INLINE void group_forward(int height, bool add, const struct forward *f, int64_t first)
+{
+    int64_t d = f->y.cols;
+    float mean[GROUP], rstd[GROUP], share = 1 / (float)d, floor = (float)f->eps;
+    UNROLL
+    for (int r = 0; r < height; r++) {
+        int64_t i = first + r;
+        mean[r] = add ? add_row(d, row_of(f->x, i), row_of(f->a, i), row_of(f->b, i))
+                      : norm_sum(d, row_of(f->x, i));
+        mean[r] *= share;
     }
+    UNROLL
+    for (int r = 0; r < height; r++)
+        rstd[r] = 1 / sqrtf(norm_squares(d, row_of(f->x, first + r), mean[r]) * share + floor);
+    UNROLL
+    for (int r = 0; r < height; r++)
+        norm_row(d, row_of(f->y, first + r), row_of(f->x, first + r), mean[r], rstd[r], f->gain, f->bias);
+    for (int r = 0; r < height && mat_present(f->stats); r++) {
+        row_of(f->stats, first + r)[0] = mean[r];
+        row_of(f->stats, first + r)[1] = rstd[r];
+    }
+}
+
+INLINE void run(bool add, const struct forward *f)
+{
+    int threads = threads_for(&f->call, mat_size(f->y), GRAIN);
+    int64_t n = f->y.rows;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t first = 0; first < n; first += GROUP)
+        if (first + GROUP <= n)
+            group_forward(GROUP, add, f, first);
+        else
+            for (int64_t i = first; i < n; i++)
+                group_forward(1, add, f, i);
 }
 
 void CPU(layer_norm)(const void *args)
 {
     const struct layer_norm_args *a = args;
-    int threads = threads_for(&a->call, mat_size(a->x), GRAIN);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t first = 0; first < a->x.rows; first += GROUP) {
-        int64_t end = min_of(a->x.rows, first + GROUP);
-        float sums[GROUP];
-        for (int64_t i = first; i < end; i++)
-            sums[i - first] = norm_sum(a->x.cols, row_of(a->x, i));
-        normalise(a->y, a->stats, a->x, sums, a->gain.data, a->bias.data, a->eps, first, end);
-    }
-}
-
-/* x = a + b; returns its sum. */
-static float add_row(int64_t d, float *restrict x, const float *a, const float *b)
-{
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t k = 0; k < d; k++) {
-        x[k] = a[k] + b[k];
-        sum += x[k];
-    }
-    return sum;
+    run(false, &(struct forward){.call = a->call,
+                                 .y = a->y,
+                                 .x = a->x,
+                                 .stats = a->stats,
+                                 .gain = a->gain.data,
+                                 .bias = a->bias.data,
+                                 .eps = a->eps});
 }
 
 void CPU(add_layer_norm)(const void *args)
 {
     const struct add_layer_norm_args *a = args;
     struct mat x = mat_present(a->sum) ? a->sum : a->y; /* y holds the sum until it is normalised */
-    int threads = threads_for(&a->call, mat_size(a->y), GRAIN);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t first = 0; first < a->y.rows; first += GROUP) {
-        int64_t end = min_of(a->y.rows, first + GROUP);
-        float sums[GROUP];
-        for (int64_t i = first; i < end; i++)
-            sums[i - first] = add_row(a->y.cols, row_of(x, i), row_of(a->a, i), row_of(a->b, i));
-        normalise(a->y, a->stats, x, sums, a->gain.data, a->bias.data, a->eps, first, end);
-    }
+    run(true, &(struct forward){.call = a->call,
+                                .y = a->y,
+                                .x = x,
+                                .stats = a->stats,
+                                .a = a->a,
+                                .b = a->b,
+                                .gain = a->gain.data,
+                                .bias = a->bias.data,
+                                .eps = a->eps});
 }
 
-static void row_backward(const struct layer_norm_backward_args *a, int64_t i, float *dgain, float *dbias)
+/* The means of g and of g n. */
+INLINE void row_means(int64_t d, const float *dy, const float *x, float mean, float rstd, const float *gain,
+                      float *g_mean, float *gn_mean)
 {
+    vec g_lanes = {0}, gn_lanes = {0};
+    float g_rest = 0, gn_rest = 0;
+    int64_t k = 0;
+    for (; k + LANES <= d; k += LANES) {
+        vec g = load(dy + k) * load(gain + k);
+        g_lanes += g;
+        gn_lanes += g * ((load(x + k) - mean) * rstd);
+    }
+    for (; k < d; k++) {
+        float g = dy[k] * gain[k];
+        g_rest += g;
+        gn_rest += g * ((x[k] - mean) * rstd);
+    }
+    *g_mean = (vm_sum(g_lanes) + g_rest) / (float)d;
+    *gn_mean = (vm_sum(gn_lanes) + gn_rest) / (float)d;
+}
+
+/* dgain += the sum of dy n, dbias += the sum of dy over `height` rows. */
+INLINE void add_rows(int height, int64_t d, const float *const dy[], const float *const x[],
+                     const float mean[], const float rstd[], float *dgain, float *dbias)
+{
+    int64_t k = 0;
+    for (; k + LANES <= d; k += LANES) {
+        vec to_gain = load(dgain + k), to_bias = load(dbias + k);
+        UNROLL
+        for (int r = 0; r < height; r++) {
+            vec from = load(dy[r] + k);
+            to_gain += from * ((load(x[r] + k) - mean[r]) * rstd[r]);
+            to_bias += from;
+        }
+        store(dgain + k, to_gain);
+        store(dbias + k, to_bias);
+    }
+    for (; k < d; k++)
+        for (int r = 0; r < height; r++) {
+            dgain[k] += dy[r][k] * ((x[r][k] - mean[r]) * rstd[r]);
+            dbias[k] += dy[r][k];
+        }
+}
+
+INLINE void group_backward(int height, const struct layer_norm_backward_args *a, int64_t first, float *dgain,
+                           float *dbias)
+{
+    const float *x[GROUP], *dy[GROUP], *gain = a->gain.data;
+    float mean[GROUP], rstd[GROUP], g_mean[GROUP], gn_mean[GROUP];
     int64_t d = a->x.cols;
-    const float *x = row_of(a->x, i), *dy = row_of(a->dy, i), *gain = a->gain.data;
-    float mean = row_of(a->stats, i)[0], rstd = row_of(a->stats, i)[1];
-    struct norm_sums sums = norm_row_sums(d, dy, x, mean, rstd, gain, dgain, dbias);
-    if (mat_present(a->dx))
-        norm_row_backward(d, row_of(a->dx, i), a->dx.acc, dy, x, mean, rstd, gain, sums, d);
+    UNROLL
+    for (int r = 0; r < height; r++) {
+        x[r] = row_of(a->x, first + r);
+        dy[r] = row_of(a->dy, first + r);
+        mean[r] = row_of(a->stats, first + r)[0];
+        rstd[r] = row_of(a->stats, first + r)[1];
+        row_means(d, dy[r], x[r], mean[r], rstd[r], gain, &g_mean[r], &gn_mean[r]);
+    }
+    add_rows(height, d, dy, x, mean, rstd, dgain, dbias);
+    if (!mat_present(a->dx))
+        return;
+    UNROLL
+    for (int r = 0; r < height; r++)
+        norm_row_backward(d, row_of(a->dx, first + r), a->dx.acc, dy[r], x[r], mean[r], rstd[r], gain,
+                          g_mean[r], gn_mean[r], d);
 }
 
 static int64_t chunk_rows(int64_t n)
@@ -106,8 +195,11 @@ void CPU(layer_norm_backward)(const void *args)
         for (int64_t c = 0; c < chunks; c++) {
             float *dgain = sums + c * 2 * d;
             memset(dgain, 0, (size_t)(2 * d) * sizeof(float));
-            for (int64_t i = c * rows; i < min_of(n, (c + 1) * rows); i++)
-                row_backward(a, i, dgain, dgain + d);
+            int64_t i = c * rows, end = min_of(n, (c + 1) * rows);
+            for (; i + GROUP <= end && n * d <= NEAR; i += GROUP)
+                group_backward(GROUP, a, i, dgain, dgain + d);
+            for (; i < end; i++)
+                group_backward(1, a, i, dgain, dgain + d);
         }
 #pragma omp for schedule(static) nowait
         for (int64_t k = 0; k < d; k += NORM_STRIP)

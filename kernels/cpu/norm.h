@@ -73,14 +73,13 @@ static inline struct norm_sums norm_row_sums(int64_t d, const float *restrict dy
 }
 
 /*
- * A row of dx from the sums over the `count` entries that share mean and rstd. For a single entry dx is 0,
- * which rounding of the sums and the multiply-add would otherwise prevent.
+ * A row of dx from the means of g and g n over the `count` entries that share mean and rstd. For a single
+ * entry dx is 0, which rounding of the means and the multiply-add would otherwise prevent.
  */
 static inline void norm_row_backward(int64_t d, float *restrict dx, bool acc, const float *restrict dy,
                                      const float *restrict x, float mean, float rstd,
-                                     const float *restrict gain, struct norm_sums sums, int64_t count)
+                                     const float *restrict gain, float g_mean, float gn_mean, int64_t count)
 {
-    float g_mean = (float)(sums.g / (double)count), gn_mean = (float)(sums.gn / (double)count);
     float slope = count > 1 ? rstd : 0;
 #pragma omp simd
     for (int64_t k = 0; k < d; k++)
