@@ -204,19 +204,27 @@ static void test_ten_percent_are_found(void **state)
     }
 }
 
-/* A row of some turns of one sample, each between two pings, and between multiply-adds of this time. */
-static struct row *in_state(const double *samples, const double *pings, double multiply_adds, size_t n)
+/* A row of some turns of one sample, each between two pings, and between multiply-adds of about this time. */
+static struct row *at_clock(const double *samples, const double *pings, double multiply_adds, double scatter,
+                            size_t n)
 {
     struct turn turns[MOST];
     struct row *row = good_row(500);
-    for (size_t i = 0; i < n; i++)
-        turns[i] = (struct turn){1, {{pings[i], multiply_adds}}, {{pings[i], multiply_adds}}};
+    for (size_t i = 0; i < n; i++) {
+        struct probe probe = {{pings[i], multiply_adds * (1 + scatter * (double)i / (double)n)}};
+        turns[i] = (struct turn){1, probe, probe};
+    }
     struct turns t = {n, turns, samples};
     struct states states = states_find(turns, n);
     struct reported r = reported_choose(&t, &states);
     row_set_times(row, "step.time", &t, &r);
     reported_free(&r);
     return row;
+}
+
+static struct row *in_state(const double *samples, const double *pings, double multiply_adds, size_t n)
+{
+    return at_clock(samples, pings, multiply_adds, 0, n);
 }
 
 static struct verdict judge_probes(double ratio, double base_ping, double ping, double base_fma, double fma)
@@ -252,6 +260,68 @@ static void test_states(void **state)
     assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, NAN, 1.38e-5).kind, VERDICT_SLOWER); /* not measured */
 }
 
+/* A time of 1 beside one of `ratio`, beside multiply-adds that take `clock` times as long. */
+static struct verdict judge_clocks(double ratio, double clock, struct verdict_limits limits)
+{
+    double base[10], samples[10], pings[10];
+    steady(base, 10, 1);
+    steady(samples, 10, ratio);
+    steady(pings, 10, 1.3e-7);
+    struct row *a = at_clock(base, pings, 6.2e-6, 0.1, 10),
+               *b = at_clock(samples, pings, clock * 6.2e-6, 0.1, 10);
+    struct verdict v = verdict_rows(a, b, "step", verdict_samples, limits);
+    row_free(a);
+    row_free(b);
+    return v;
+}
+
+/* A difference is one of the programs if it is one both as measured and at equal clock. */
+static void test_clocks(void **state)
+{
+    (void)state;
+    struct verdict_limits limits = verdict_limits_default(),
+                          gate = {.margin = 0.05, .same = 0.05, .whole = true};
+    assert_int_equal(judge_clocks(1.1, 1, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_clocks(1.1, 1.04, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_clocks(1.1, 0.96, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_clocks(0.9, 0.96, limits).kind, VERDICT_FASTER);
+    assert_int_equal(judge_clocks(0.9, 1.04, limits).kind, VERDICT_FASTER);
+    assert_true(judge_clocks(1.1, 1.04, limits).ratio > 1.09); /* the ratio stays that of the times */
+
+    assert_unclear(judge_clocks(1.05, 1.05, limits), "may be the clock, which was 4.8 % lower");
+    assert_unclear(judge_clocks(0.95, 0.95, limits), "may be the clock, which was 5.3 % higher");
+    assert_unclear(judge_clocks(1.05, 1.04, limits),
+                   "may be the clock, which was 3.8 % lower"); /* cannot tell */
+    assert_int_equal(judge_clocks(1.05, 1, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_clocks(1, 1.04, limits).kind, VERDICT_SAME); /* bound by memory */
+
+    /* A gate's margin is that of both; what was quicker at a higher clock is still not slower. */
+    assert_int_equal(judge_clocks(1.1, 1, gate).kind, VERDICT_SLOWER);
+    assert_unclear(judge_clocks(1.1, 1.04, gate), "may be the clock");
+    assert_false(judge_clocks(1.1, 1.04, gate).not_slower);
+    assert_unclear(judge_clocks(0.9, 0.95, gate), "may be the clock");
+    assert_true(judge_clocks(0.9, 0.95, gate).not_slower);
+}
+
+/* Clocks of one machine with as many threads compare, others are a difference of the machines. */
+static void test_clock_ratio(void **state)
+{
+    (void)state;
+    double times[10], pings[10];
+    steady(times, 10, 1);
+    steady(pings, 10, 1.3e-7);
+    struct row *a = at_clock(times, pings, 6e-6, 0.1, 10), *b = at_clock(times, pings, 6.3e-6, 0.1, 10),
+               *without = at_clock(times, pings, NAN, 0, 10);
+    assert_true(fabs(row_clock_ratio(a, "step", b, "step") - 1.05) < 1e-9);
+    assert_true(row_clock_ratio(a, "step", without, "step") == 1);
+    assert_true(isnan(row_clock_ratio(without, "step", without, "step")));
+    row_set_count(b, "threads", 7);
+    assert_true(isnan(row_clock_ratio(a, "step", b, "step")));
+    row_free(a);
+    row_free(b);
+    row_free(without);
+}
+
 /* Enough turns, too few of them in one state: noise. Too few turns: nothing to judge. */
 static void test_noisy(void **state)
 {
@@ -278,6 +348,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_clock_ratio),
         cmocka_unit_test(test_noisy),
         cmocka_unit_test(test_planted_differences),
         cmocka_unit_test(test_limits),

@@ -162,6 +162,23 @@ static bool left_out(const struct row *row, const char *program)
     return row_get_count(row, path, &others) && others > 0;
 }
 
+/*
+ * A program that is bound by arithmetic takes longer by the ratio of the clocks, one bound by memory does
+ * not, and most are between: a difference counts only if it is one either way.
+ */
+static struct verdict judge_clock(struct verdict v, double clock, struct verdict_limits limits)
+{
+    struct verdict same = {.ratio = v.ratio / clock, .low = v.low / clock, .high = v.high / clock};
+    limits.margin = v.margin;
+    if (isnan(clock) || judge_interval(same, limits).kind == v.kind)
+        return v;
+    bool not_slower = v.kind == VERDICT_FASTER && same.high <= 1 + limits.margin;
+    v = unclear(v, "may be the clock, which was %.1f %% %s", 100 * fabs(1 / clock - 1),
+                clock > 1 ? "lower" : "higher");
+    v.not_slower = not_slower;
+    return v;
+}
+
 struct verdict verdict_programs(const struct row *base, const char *of_base, const struct row *row,
                                 const char *program, verdict_judge *judge, struct verdict_limits limits)
 {
@@ -179,7 +196,7 @@ struct verdict verdict_programs(const struct row *base, const char *of_base, con
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
     if (differs && row_states_differ(base, of_base, row, program))
         return unclear(v, "measured in different states of the machine");
-    return v;
+    return differs ? judge_clock(v, row_clock_ratio(base, of_base, row, program), limits) : v;
 }
 
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,

@@ -40,7 +40,8 @@ typedef struct verdict verdict_judge(const double *base, size_t n, const double 
 verdict_judge verdict_samples;
 
 /* Judges a program ("step") by the medians of its turns. Unclear with the reason if a row is not ok, has no
- * time or a noisy one, or if the two were measured in different states of the machine and differ. */
+ * time or a noisy one, or if the two differ and were measured in different states of the machine or at clocks
+ * that explain it. */
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
                             verdict_judge *judge, struct verdict_limits limits);
 

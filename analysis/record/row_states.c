@@ -41,6 +41,14 @@ static struct probe reported_state(const struct row *row, const char *program, c
     return state;
 }
 
+double row_clock_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b)
+{
+    if (!row_same(a, b, "device") || !row_same(a, b, "threads"))
+        return NAN;
+    return reported_state(b, of_b, a, of_a).seconds[PROBE_FMA] /
+           reported_state(a, of_a, b, of_b).seconds[PROBE_FMA];
+}
+
 bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b)
 {
     if (!row_same(a, b, "device") || !row_same(a, b, "threads"))
