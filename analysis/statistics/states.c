@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/statistics.h"
 
-static const double gap_over_extent = 4, least_gap = 1.25, least_shared = 1.002;
+static const double gap_over_extent = 3, least_gap = 1.25, least_shared = 1.002;
 
 static void *new_values(size_t count, size_t size)
 {

@@ -45,7 +45,7 @@ struct borders {
 
 /*
  * Borders in the gaps between positive values[n], which it sorts. A gap is a border if it is wider, on a
- * logarithmic scale, than four times the extent of the nearest quarter of the values on either side, and a
+ * logarithmic scale, than three times the extent of the nearest quarter of the values on either side, and a
  * quarter of the smaller value; each side must have at least BORDER_SIDE values.
  */
 struct borders borders_find(double *values, size_t n);
