@@ -2,7 +2,8 @@
 """Runs one benchmark many times and asks whether its conclusions hold: tests/repeat.py [-n RUNS] [--kept DIR] [-- FLAGS]
 
 For every program of every row: how many runs' intervals contain the median of all runs' turns in the same state of the
-machine, how many are noisy, how wide the intervals are; and of all pairs of runs, how many `compare` calls faster or
+machine, at the clock of the run (turns over the time of its probes' multiply-adds: METRICS.md, time); how many are
+noisy, how wide the intervals are; and of all pairs of runs, how many `compare` calls faster or
 slower, which is false. With --slower PERCENT the same number of runs of a build that waits for that share
 (tests/slower/slower.c) is compared with them, pair by pair. On a quiet machine; beside other programs with --busy.
 """
@@ -64,23 +65,31 @@ def states_of(times):
     return [part for part in parts if part]
 
 
+def cycles(t):
+    """Turns as multiples of the multiply-adds beside them, which take as long at any clock; as they are without probes."""
+    return [m / (t["state"]["fma"] or 1) for m in t["turn_medians"]]
+
+
 def judge_intervals(runs):
     """Prints a line for every program and state."""
+    print("covers: the median of all runs in the state, at the clock of each run")
     print(f"{'row':>3} {'program':8} {'state':>9} {'runs':>4} {'noisy':>5} {'covers':>6} {'of':>3} {'half-width':>10} {'median':>10}")
     for key in sorted(runs[0]):
         for group in states_of([run[key] for run in runs if key in run]):
-            pooled = statistics.median(m for t in group for m in t["turn_medians"])
+            pooled = statistics.median(m for t in group for m in cycles(t))
             judged = [t for t in group if not t["noisy"] and t["ci95_low"] is not None]
-            covers = sum(t["ci95_low"] <= pooled <= t["ci95_high"] for t in judged)
+            covers = sum(t["ci95_low"] <= pooled * (t["state"]["fma"] or 1) <= t["ci95_high"] for t in judged)
             half = statistics.median((t["ci95_high"] - t["ci95_low"]) / 2 / t["median"] for t in judged) if judged else float("nan")
             ping = group[len(group) // 2]["state"]["ping"]
+            median = statistics.median(m for t in group for m in t["turn_medians"])
             print(f"{key[0]:3} {key[1]:8} {f'{1e6 * ping:.3f} us' if ping else '-':>9} {len(group):4} "
-                  f"{len(group) - len(judged):5} {covers:6} {len(judged):3} {100 * half:8.2f} % {1e3 * pooled:7.3f} ms")
+                  f"{len(group) - len(judged):5} {covers:6} {len(judged):3} {100 * half:8.2f} % {1e3 * median:7.3f} ms")
 
 
 def compare(build, a, b):
     """The verdicts of `compare`."""
-    out = subprocess.run([f"{build}/compare", a, b, "--format", "json"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    out = subprocess.run([f"{build}/compare", a, b, "--format", "json"], check=True, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return [(pair["verdict"], pair.get("reason", "")) for pair in json.loads(out)["pairs"]]
 
 
