@@ -21,6 +21,7 @@ all:
 ##   CUDA=0                  leave CUDA out
 ##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100);
 ##                           newer ones run the PTX for the oldest
+##   MPI=0 or mpicc.mpich    leave MPI out, or its compiler (mpicc)
 ##   CI=true                 warnings of ptxas are errors, with the toolkit 13.0
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
@@ -31,6 +32,7 @@ CC := gcc
 endif
 BLAS ?= openblas
 CUDA ?= 1
+MPI  ?= mpicc
 san  := $(if $(filter-out 0,$(SAN)),-san)
 Q    := $(if $(V),,@)
 
@@ -41,7 +43,7 @@ goals := $(filter-out clean setup,$(MAKECMDGOALS))
 $(MAKECMDGOALS): in-order ; @:
 in-order:
 	$(if $(filter clean,$(MAKECMDGOALS)),rm -rf build)
-	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' tests/machine.sh setup)
+	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' tests/machine.sh setup)
 	$(if $(filter setup,$(MAKECMDGOALS)),@rm -f build/probed build/*/probed)
 	$(if $(goals),@$(MAKE) $(goals))
 else ifneq ($(MAKECMDGOALS),help)
@@ -60,8 +62,8 @@ flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-co
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
-request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) CUDA=$(CUDA) $(CUDA_ARCH) \
-             $(if $(filter-out 0,$(CUDA)),in $(CURDIR)))
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) MPI=$(MPI) CUDA=$(CUDA) $(CUDA_ARCH) \
+             $(if $(filter-out 0,$(CUDA) $(MPI)),in $(CURDIR)))
 -include $(BUILD)/config.mk
 ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
 look_again := $(if $(MAKE_RESTARTS),,FORCE)
@@ -70,7 +72,7 @@ $(BUILD)/config.mk: $(BUILD)/probed ;
 $(BUILD)/probed: tests/machine.sh $(look_again)
 	@mkdir -p $(@D)
 	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' \
-	    REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
+	    MPI='$(MPI)' REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
@@ -91,10 +93,11 @@ objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/datab
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,f32 f64,$(patsubst %.c,%.$(way).c,$(wildcard kernels/oracle/*.c))) \
              $(foreach way,$(ISAS),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
-every   := $(objects) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
+mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.c tests/pmpi/*.c)))
+every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
-           -DHAVE_CUDA=$(HAVE_CUDA) -DISA_X86=$(ISA_X86)
+           -DHAVE_CUDA=$(HAVE_CUDA) -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
 fast    := $(if $(san),-DROLLED,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
 # Where git refuses the checkout of another user, as in `sudo make install`: the commit of the last build.
@@ -180,6 +183,21 @@ build/cuda/request: FORCE
 	@echo '$(nvcc) $(gpu) $(CUDA_LIB)' | cmp -s - $@ || echo '$(nvcc) $(gpu) $(CUDA_LIB)' >$@
 -include $(cuda_obj:.o=.d)
 
+# MPI: a library of its own too, which programs open when they were started as ranks (kernels/ranks.c).
+mpi_id := $(shell { echo '$(CC) $(flags) $(MPI_FLAGS)'; cat kernels/mat.h kernels/ranks.h kernels/mpi/*; } | cksum | tr ' ' -)
+$(mpi_obj): way := -fPIC $(filter -I% -D%,$(MPI_FLAGS))
+$(OBJ)/kernels/mpi/mpi.o $(OBJ)/kernels/ranks.o: defines += -DMPI_ID='"$(mpi_id)"'
+$(OBJ)/kernels/mpi/mpi.o $(OBJ)/kernels/ranks.o: $(BUILD)/mpi/id
+ifneq ($(MPI_FLAGS),)
+mpi := $(BUILD)/mpi/libgtmark_mpi.so
+endif
+$(BUILD)/mpi/id: FORCE
+	@mkdir -p $(@D)
+	@echo '$(mpi_id)' | cmp -s - $@ || echo '$(mpi_id)' >$@
+$(BUILD)/mpi/libgtmark_mpi.so: $(filter $(OBJ)/kernels/%,$(mpi_obj))
+	@$(if $(V),,echo "  link  $@")
+	$(Q)$(CC) $(flags) -shared $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
+
 # lld links a program with sanitizers in a third of the time.
 linker    := $(if $(san),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 # Programs: each takes from the library what it calls.
@@ -190,10 +208,11 @@ dumpers   := $(dumps:%=$(BUILD)/%)
 # another.
 look_in   := -Wl,--disable-new-dtags,-rpath,
 cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
+mpi_here  := $(if $(mpi),'$(look_in)$(CURDIR)/$(BUILD)/mpi')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
-$(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(store) $(cuda_here) -o $@
+$(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -207,11 +226,12 @@ $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/replay_%: $(OBJ)/tests/fuzz_%.o $(OBJ)/tests/replay/replay.o $(BUILD)/libgtmark.a ; $(link)
 
-# What is installed: with CUDA, programs that look for the library where it will be.
+# What is installed: with CUDA or MPI, programs that look for the library where it will be.
 prefix    ?= $(or $(PREFIX),/usr/local)
 libdir    ?= $(or $(exec_prefix),$(prefix))/lib
-installed := $(if $(cuda),$(BUILD)/installed,$(BUILD))
-ifeq ($(HAVE_CUDA),1)
+installed := $(if $(cuda)$(mpi),$(BUILD)/installed,$(BUILD))
+ifneq ($(cuda)$(mpi),)
+$(BUILD)/installed/%: mpi_here :=
 $(BUILD)/installed/%: cuda_here := '$(look_in)$(libdir)/gtmark'
 $(programs:$(BUILD)/%=$(BUILD)/installed/%): $(BUILD)/installed/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a $(version) \
                                              $(BUILD)/libdir ; $(link)
@@ -271,10 +291,10 @@ $(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_bench) $(slower
 
 ## Targets
 ##   all          every benchmark, plot, compare, findings, graph, query and report (what a bare `make` does)
-all: $(programs) $(cuda)
+all: $(programs) $(cuda) $(mpi)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)
-	@prefix='$(prefix)' libdir='$(libdir)' bench/install.sh install $(installed) $(cuda)
+	@prefix='$(prefix)' libdir='$(libdir)' bench/install.sh install $(installed) $(cuda) $(mpi)
 uninstall:
 	@prefix='$(prefix)' bench/install.sh uninstall
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local;

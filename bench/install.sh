@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs gtmark, or removes what was installed: bench/install.sh install BUILD [CUDA_LIBRARY] | uninstall
+# Installs gtmark, or removes what was installed: bench/install.sh install BUILD [LIBRARY...] | uninstall
 #
 # BUILD is the directory of the programs. The environment says where to, as in GNU's makefiles: prefix, exec_prefix,
 # bindir, libdir, datarootdir, datadir, mandir, docdir, DESTDIR; INSTALL, INSTALL_PROGRAM, INSTALL_DATA; and
@@ -114,17 +114,20 @@ describe()
     put "$INSTALL_DATA" "$work/completion" "$bashcompletiondir/$1"
 }
 
-# install_all BUILD [CUDA_LIBRARY]
+# install_all BUILD [LIBRARY...]
 install_all()
 {
-    build=$1 library=${2:-}
+    build=$1
+    shift
+    for library; do
+        put "$INSTALL_PROGRAM" "$library" "$libdir/gtmark/$(basename "$library")"
+    done
     set --
     for main in bench/*.c; do
         name=$(basename "$main" .c)
         set -- "$@" "$(installed_name "$name")"
         put "$INSTALL_PROGRAM" "$build/$name" "$bindir/$(installed_name "$name")"
     done
-    [ -z "$library" ] || put "$INSTALL_PROGRAM" "$library" "$libdir/gtmark/libgtmark_cuda.so"
     PATH=$DESTDIR$bindir:$PATH
     version=$(gtmark-plot --version | sed -n 's/.* commit //p')
     for program; do
@@ -152,7 +155,8 @@ case ${1:-} in
 install)
     [ ! -e "$DESTDIR$list" ] || remove "$DESTDIR$list" # an earlier version
     run mkdir -p "$DESTDIR/"
-    install_all "$2" "${3:-}"
+    shift
+    install_all "$@"
     echo "Installed in $DESTDIR$prefix."
     ;;
 uninstall)

@@ -7,10 +7,10 @@
 #
 # A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. CBLAS,
 # LAPACK and ARPACK, which programs open only when they need them (kernels/blas.c), must be shared libraries. From
-# the environment: CC, FLAGS (for compiling and linking), BLAS, CUDA, CUDA_ARCH, and REQUEST, which FILE repeats, so
-# that make notices if FILE was written for other settings.
+# the environment: CC, FLAGS (for compiling and linking), BLAS, MPI (the compiler of MPI), CUDA, CUDA_ARCH, and REQUEST,
+# which FILE repeats, so that make notices if FILE was written for other settings.
 set -u
-: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${CUDA_ARCH:=}" "${REQUEST:=}"
+: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${MPI:=mpicc}" "${CUDA_ARCH:=}" "${REQUEST:=}"
 
 # key|name|required or optional|packages of Debian|of Fedora|of Arch|the consequence if it is missing
 needs()
@@ -27,6 +27,7 @@ cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by 
 lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
 arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigensolver for comparison
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
+mpi|MPI|optional|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi|no ranks: programs of one process only
 cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
@@ -164,6 +165,15 @@ find_simd()
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
 }
 
+# The flags of MPI are what its compiler says that it adds; its launcher has the same ending: mpicc.mpich, mpirun.mpich.
+find_mpi()
+{
+    [ "$MPI" = 0 ] && found="left out: $lack" && return
+    mpirun=mpirun${MPI##*mpicc}
+    link '#include <mpi.h>\nint main(int n, char **v) { return MPI_Init(&n, &v); }' "$($MPI -show 2>/dev/null | cut -d ' ' -f 2-)" &&
+        command -v "$mpirun" >/dev/null && mpi_flags=$found found=$($mpirun --version | head -n 1)
+}
+
 # The architectures to compile for, the oldest first: CUDA_ARCH, else those of the GPUs of this machine, else the latest
 # generations.
 cuda_archs()
@@ -239,7 +249,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
+    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -272,6 +282,8 @@ HAVE_CBLAS  := $have_cblas
 HAVE_LAPACK := $have_lapack
 HAVE_ARPACK := $have_arpack
 BLAS_LIBRARIES := $blas_libraries
+MPI_FLAGS   := $mpi_flags
+MPIRUN      := $mpirun
 HAVE_CUDA   := $have_cuda
 NVCC        := $nvcc
 NVCC_RELEASE := $nvcc_release

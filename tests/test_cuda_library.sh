@@ -30,7 +30,7 @@ entries()
 }
 
 check 'the library is looked for in one place' \
-    "$(readelf -d "$build/bench_node_scaling" | sed -n 's/.*R[UN]*PATH.*\[\(.*\)\]/\1/p')" "$PWD/build/cuda"
+    "$(readelf -d "$build/bench_node_scaling" | sed -n 's/.*R[UN]*PATH.*\[\([^:]*\).*\]/\1/p')" "$PWD/build/cuda"
 check 'a program finds the library of its build' "$(entries "$build/bench_node_scaling")" listed
 
 cp "$build/bench_node_scaling" "$house/bin/new"

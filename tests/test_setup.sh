@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS CUDA
+unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS MPI CUDA
 
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
@@ -21,7 +21,8 @@ fake()
 compile='while [ $# -gt 1 ]; do [ "$1" = -o ] && echo "#!/bin/sh" >"$2" && chmod +x "$2"; shift; done; exit 0'
 fake gcc "$compile"
 fake clang "$compile"
-for name in readelf clang-format pkg-config python3 valgrind gnuplot apt-cache; do
+fake mpicc 'echo gcc -lmpi'
+for name in readelf clang-format pkg-config python3 valgrind gnuplot mpirun apt-cache; do
     fake $name 'exit 0'
 done
 fake dpkg-query 'exit 1'
