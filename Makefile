@@ -198,6 +198,15 @@ $(BUILD)/mpi/libgtmark_mpi.so: $(filter $(OBJ)/kernels/%,$(mpi_obj))
 	@$(if $(V),,echo "  link  $@")
 	$(Q)$(CC) $(flags) -shared $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
+# Bytes between ranks, counted by MPI's profiling interface, and a program of known bytes (tests/test_pmpi.sh).
+pmpi := $(if $(mpi),$(BUILD)/tests/pmpi/libcount.so $(BUILD)/tests/pmpi/known)
+$(BUILD)/tests/pmpi/libcount.so: way := -shared
+$(BUILD)/tests/pmpi/libcount.so: $(OBJ)/tests/pmpi/count.o
+$(BUILD)/tests/pmpi/known: $(OBJ)/tests/pmpi/known.o
+$(pmpi):
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	$(Q)$(CC) $(flags) $(way) $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
+
 # lld links a program with sanitizers in a third of the time.
 linker    := $(if $(san),$(if $(shell command -v ld.lld),-fuse-ld=lld))
 # Programs: each takes from the library what it calls.
@@ -328,7 +337,7 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(fuzzers) $(replays) $(emulated),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 tests
 # What clang can do is found out while gcc compiles.
