@@ -6,19 +6,26 @@ The encoding is lap-pyg, which PyG's transform computes. The peers, each with a 
     pyg       AddLaplacianEigenvectorPE: the Laplacian, and scipy's eigsh for the smallest algebraic values
     shift     eigsh in shift-invert mode; its time includes the factorisation of L + 1e-4
     amg       scipy's lobpcg with pyamg's smoothed aggregation as preconditioner, its setup included
+    primme    PRIMME's eigsh, if it is asked for (--peers)
 
 A peer that takes longer than --limit counts with that time. Each side's time is its best over all rounds of RUNS runs
-each, since other load on the machine can only add to it; gtmark starts from compressed sparse rows, PyG from the edges
-in its Data. Waiting threads of the peers sleep, those of gtmark spin, which is the faster way for either. The table
-gives the ratios to PyG and to the best of the three; their least and geometric mean stand below.
+each, after one that does not count, since other load on the machine can only add to it; gtmark starts from compressed
+sparse rows, PyG from the edges in its Data. Waiting threads of the peers sleep, those of gtmark spin (--wait), which is
+the faster way for either. The table gives the ratios to PyG and to the best of the peers; their least and geometric
+mean stand below.
 """
 
 import argparse
+import json
 import multiprocessing
 import os
+import shlex
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 THREADS, RUNS = "2", 3
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -26,9 +33,11 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ["OMP_WAIT_POLICY"] = "passive"  # of the peers; gtmark's processes do not get it
 
 import numpy as np  # noqa: E402
+import scipy  # noqa: E402
 import scipy.sparse.linalg as sla  # noqa: E402
 
-from encodings_of_gtmark import adjacency, compute, laplacian  # noqa: E402
+import torch_record  # noqa: E402
+from encodings_of_gtmark import ROOT, adjacency, compute, laplacian  # noqa: E402
 
 TOLERANCE = 1e-3
 
@@ -40,6 +49,11 @@ def arguments():
     p.add_argument("--pairs", default="8,16")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--limit", type=float, default=120, help="time limit of a peer, seconds (default %(default)s)")
+    p.add_argument("--peers", default="pyg,shift,amg", help="of " + ", ".join(PEERS) + " (default %(default)s)")
+    p.add_argument("--wait", default="active", choices=("active", "passive"),
+                   help="what waiting threads of gtmark do: spin (default) or sleep")
+    p.add_argument("--output", type=Path, metavar="FOLDER",
+                   help="adds the rows to the result files there, one of each contestant, for build/compare")
     p.add_argument("--rwse", action="store_true", help="instead: RWSE of K = 16, 20 at 1000, 2000 nodes, and a batch")
     p.add_argument("--batch", type=int, default=0, help="instead: a batch of this many graphs of 23 nodes")
     return p.parse_args()
@@ -82,7 +96,18 @@ def sla_eye(n):
     return scipy.sparse.eye_array(n, format="csr")
 
 
-PEERS = {"pyg": pyg, "shift": shift, "amg": amg}
+def primme(a, k, values):
+    import primme
+
+    matrix = laplacian(a, True).tocsr()
+    # Its tolerance is relative to the norm of the matrix, which is 2 at most.
+    return lambda: primme.eigsh(matrix, k=k + 1, which="SA", tol=TOLERANCE * float(values[0]) / 2)
+
+
+PEERS = {"pyg": pyg, "shift": shift, "amg": amg, "primme": primme}
+TITLES = {"pyg": "PyG", "shift": "shift-invert", "amg": "lobpcg + AMG", "primme": "PRIMME"}
+DEVICES = {"ours": torch_record.OURS, "pyg": "torch-pyg", "shift": "scipy-eigsh", "amg": "scipy-lobpcg-pyamg",
+           "primme": "primme"}
 
 
 def child(peer, a, k, values, pipe):
@@ -103,7 +128,7 @@ class Peer:
 
     def __init__(self, name, a, k, values, limit):
         self.pipe, other = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=child, args=(name, a, k, values, other))
+        self.process = multiprocessing.Process(target=child, args=(name, a, k, values, other), daemon=True)
         self.process.start()
         other.close()  # so that the pipe closes when the process ends
         try:
@@ -113,14 +138,16 @@ class Peer:
         self.limit, self.times = limit, []
 
     def run(self):
+        """The seconds of a run; the limit, without a run, once it was reached."""
         if self.times and self.times[-1] >= self.limit:
-            return
+            return self.limit
         self.pipe.send(True)
         if self.pipe.poll(self.limit):
             self.times.append(min(self.limit, self.pipe.recv()))
         else:
             self.times.append(self.limit)
             self.process.terminate()
+        return self.times[-1]
 
     def end(self):
         if self.process.is_alive():
@@ -128,19 +155,48 @@ class Peer:
         self.process.join()
 
 
-def compare(graph, nodes, k, rounds, limit):
+def ours(o, graph, nodes, k):
+    """gtmark's result file of a block of runs; the first is for warming up."""
+    line = [str(ROOT / "build/bench_pe_scaling"), f"--pe=lap-pyg:{k}", f"--graph={graph}", f"--nodes={nodes}",
+            "--solver=auto", f"--threads={THREADS}", "--phase=none", "--turns=1", f"--runs={RUNS + 1}",
+            "--no-roofline", "--no-charts", "--check-budget=0", "--format=json"]
+    environment = os.environ | {"OMP_WAIT_POLICY": o.wait}
+    with tempfile.TemporaryDirectory() as scratch:
+        line += ["--output", f"{scratch}/ours.json"]
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{shlex.join(line)}: exit {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def compare(o, graph, nodes, k):
+    """Blocks of all in turn: each contestant's samples, and what the peers were given."""
     once = compute(f"lap-pyg:{k}", graph, nodes, threads=THREADS)
-    a, ours = adjacency(once), []
-    peers = {name: Peer(name, a, k, once["eigenvalues"][0], limit) for name in PEERS}
-    for _ in range(rounds):
-        ours += compute(f"lap-pyg:{k}", graph, nodes, threads=THREADS, runs=RUNS)["seconds"]
-        for peer in peers.values():
-            for _ in range(RUNS):
-                peer.run()
+    a = adjacency(once)
+    peers = {name: Peer(name, a, k, once["eigenvalues"][0], o.limit) for name in o.peers.split(",")}
+    for peer in peers.values():
+        peer.run()
+    rounds = []
+    for _ in range(o.rounds):
+        document = ours(o, graph, nodes, k)
+        found = document["rows"][0]["encoding"]["time"]
+        samples = {name: [peer.run() for _ in range(RUNS)] for name, peer in peers.items()}
+        samples = {"ours": found["samples"][1:], **samples}
+        rounds.append({"ping": found["state"]["ping"] or 0, "samples": samples})
     for peer in peers.values():
         peer.end()
-    times = {name: min(peer.times) for name, peer in peers.items()}
-    return min(ours), times, once
+    record(o, document, rounds)
+    return {name: min(t for r in rounds for t in r["samples"][name]) for name in ("ours", *peers)}, once
+
+
+def record(o, document, rounds):
+    """Rows of gtmark and of the peers that ended within the limit."""
+    if not o.output:
+        return
+    ended = [who for who in rounds[0]["samples"] if all(t < o.limit for r in rounds for t in r["samples"][who])]
+    found, given = {"encoding": rounds}, {"encoding": document["rows"][0]}
+    rows = {DEVICES[who]: torch_record.row(given, who, DEVICES[who], found) for who in ended}
+    torch_record.add(o.output, document, rows, {"scipy": scipy.__version__}, shlex.join(sys.argv))
 
 
 def seconds(t, limit):
@@ -148,18 +204,20 @@ def seconds(t, limit):
 
 
 def table(o):
-    print("| graph | nodes | K | gtmark, s | PyG | shift-invert | lobpcg + AMG | against PyG | the best |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    names = o.peers.split(",")
+    columns = ["graph", "nodes", "K", "gtmark, s", *(TITLES[name] for name in names), "against PyG", "the best"]
+    print("| " + " | ".join(columns) + " |\n|---" + "|--:" * (len(columns) - 1) + "|")
     to_pyg, to_best = [], []
     for graph in o.graph.split(","):
         for nodes in map(int, o.nodes.split(",")):
             for k in map(int, o.pairs.split(",")):
-                ours, times, once = compare(graph, nodes, k, o.rounds, o.limit)
-                to_pyg.append(times["pyg"] / ours)
-                to_best.append(min(times.values()) / ours)
+                times, once = compare(o, graph, nodes, k)
+                best = times.pop("ours")
+                to_pyg.append(times.get("pyg", float("nan")) / best)
+                to_best.append(min(times.values()) / best)
                 wrong = "" if once["excess"] <= 1 else " (wrong)"
-                cells = [seconds(times[name], o.limit) for name in PEERS]
-                print(f"| {graph} | {once['nodes']} | {k} | {ours:.3g}{wrong} | {' | '.join(cells)} | "
+                cells = [seconds(times[name], o.limit) for name in names]
+                print(f"| {graph} | {once['nodes']} | {k} | {best:.3g}{wrong} | {' | '.join(cells)} | "
                       f"{to_pyg[-1]:.3g} | {to_best[-1]:.3g} |", flush=True)
     for ratios, whom in (to_pyg, "PyG's transform"), (to_best, "the best peer"):
         print(f"\nAgainst {whom}: at least {min(ratios):.3g}, geometric mean {statistics.geometric_mean(ratios):.3g}.")

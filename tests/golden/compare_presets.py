@@ -10,7 +10,6 @@ All programs are made and compiled before the first round: rounds wait for an id
 """
 
 import argparse
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +18,6 @@ import compare_torch as c  # first: it prepares the environment
 import torch
 import torch_model
 import torch_preset
-import torch_record
 
 CASES = ("zinc", "zinc:mpnn=gin", "cifar10", "cifar10:mpnn=gcn", "cifar10:mpnn=gatv2", "cifar10:mpnn=pna",
          "malnet:attention=performer-relu")
@@ -38,13 +36,10 @@ def arguments():
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")
-    p.add_argument("--output", type=Path, metavar="FOLDER",
-                   help="writes result files there, ours.json and one for each peer, for build/compare")
+    p.add_argument("--output", type=Path, metavar="FOLDER", help=c.OUTPUT)
     p.add_argument("--bench", type=Path, default=c.ROOT / "build/bench_node_scaling")
     a = p.parse_args()
     a.device = "cpu"
-    if a.output:
-        a.output.mkdir(parents=True, exist_ok=True)
     return a
 
 
@@ -113,7 +108,7 @@ def peer_programs(args, kind, dumped):
 
 
 def rows(args, case, scratch):
-    """Prints the lines of one case; gtmark's last document, and a row of each contestant."""
+    """Prints and records the lines of one case; gtmark's last document."""
     torch.compiler.reset()
     agree = check(args, case, scratch)
     axes, kinds = axes_of(case), args.programs.split(",")
@@ -128,7 +123,8 @@ def rows(args, case, scratch):
         document = contestants["ours"].document
         if rounds:
             found[kind], given[kind] = rounds, document["rows"][0]
-    return document, {who: torch_record.row(given, who, found) for who in (contestants if found else ())}
+    c.record(args, document, given, found)
+    return document
 
 
 def main():
@@ -136,14 +132,9 @@ def main():
     torch.set_num_threads(args.threads)
     torch._dynamo.config.recompile_limit = 64  # for pyg-compile: sizes depend on data, so parts of layers are compiled
     c.heading(["case", "program"], args.peers.split(","))
-    kept = {}
     with tempfile.TemporaryDirectory() as scratch:
         for case in args.preset.split(","):
-            document, found = rows(args, case, scratch)
-            for who, row in found.items():
-                kept.setdefault(who, []).append(row)
-    for who, its in kept.items() if args.output else ():
-        torch_record.write(args.output / f"{who}.json", document, its, shlex.join(sys.argv))
+            document = rows(args, case, scratch)
     print(f"\n{args.threads} threads; above 1: gtmark is faster\n\n{c.versions(document)}")
 
 

@@ -19,6 +19,7 @@ import json
 import math
 import os
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -36,10 +37,12 @@ import torch  # noqa: E402
 import torch_batch  # noqa: E402
 import torch_model  # noqa: E402
 import torch_ops  # noqa: E402
+import torch_record  # noqa: E402
 from torch_ops import FEWEST, MOST  # noqa: E402
 
 BUSY = 0.05  # share of the cores that other programs may use during a round
 ROOT = Path(__file__).resolve().parents[2]
+OUTPUT = "adds the rows to the result files there, one of each contestant, for build/compare"
 
 
 def arguments():
@@ -63,6 +66,7 @@ def arguments():
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")
+    p.add_argument("--output", type=Path, metavar="FOLDER", help=OUTPUT)
     p.add_argument("--bench", type=Path, default=ROOT / "build/bench_node_scaling")
     a = p.parse_args()
     for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS)):
@@ -160,12 +164,7 @@ def await_idle(until):
 
 def ratios_of(rounds, over, under):
     """The ratio in each state of the machine, and the smallest and the largest of a round."""
-    states = []
-    for r in sorted(rounds, key=lambda r: r["ping"]):
-        if states and r["ping"] <= 1.5 * states[-1][-1]["ping"]:
-            states[-1].append(r)
-        else:
-            states.append([r])
+    states = torch_record.by_state(rounds)
     medians = [statistics.median(r[over] / r[under] for r in state) for state in states]
     named = [f"{m:.2f} in state {1e9 * s[0]['ping']:.0f} ns" for m, s in zip(medians, states)]
     all_of_them = sorted(r[over] / r[under] for r in rounds)
@@ -195,8 +194,18 @@ def measure(contestants, args):
     return rounds, tried
 
 
+def record(args, document, rows, found):
+    """Adds what was found of each program, by its name, to the files of --output; gtmark's rows are by program, too."""
+    if not (args.output and found):
+        return
+    contestants = next(iter(found.values()))[0]["samples"]
+    devices = {who: torch_record.OURS if who == "ours" else f"torch-{who}" for who in contestants}
+    rows = {device: torch_record.row(rows, who, device, found) for who, device in devices.items()}
+    torch_record.add(args.output, document, rows, {"torch": torch.__version__}, shlex.join(sys.argv))
+
+
 def row(args, kind, config, workload, scratch):
-    """One row of the table, and gtmark's JSON document."""
+    """A line of the table, gtmark's JSON document, and the rounds."""
     ours = Gtmark(args, kind, {**workload, **vars(config)}, scratch)
     batch = batch_of(args, workload)
     peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args)
@@ -205,7 +214,7 @@ def row(args, kind, config, workload, scratch):
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
         sys.exit(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
-    return line_of([workload["nodes"], config.hidden, kind], peers, rounds, tried), ours.document
+    return line_of([workload["nodes"], config.hidden, kind], peers, rounds, tried), ours.document, rounds
 
 
 def line_of(cells, peers, rounds, tried):
@@ -257,9 +266,13 @@ def table(args):
             config = torch_model.Config(args.model, args.layers, hidden, args.heads, args.ffn or 2 * hidden)
             for nodes in map(int, args.nodes.split(",")):
                 workload = {"nodes": nodes, "batch": args.batch, "graph": args.graph, "degree": args.degree}
+                found, rows = {}, {}
                 for kind in args.programs.split(","):
-                    line, document = row(args, kind, config, workload, scratch)
+                    line, document, rounds = row(args, kind, config, workload, scratch)
                     print(line, flush=True)
+                    if rounds:
+                        found[kind], rows[kind] = rounds, document["rows"][0]
+                record(args, document, rows, found)
     return document
 
 

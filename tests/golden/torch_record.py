@@ -1,7 +1,8 @@
 """Result files of gtmark (FIELDS.md) with the times of peers, so that build/compare and build/query read them.
 
 A peer's row is gtmark's of the same work, with the peer as its device: what defines the work stays, times are the
-peer's, and what nobody measured there is null. A round is a turn.
+peer's, and what nobody measured there is null. A round is a turn; as in gtmark, those in the state of the machine that
+most of them were in count. A folder has a file for each contestant, to which every comparison adds its rows.
 """
 
 import copy
@@ -9,11 +10,11 @@ import json
 import statistics
 from pathlib import Path
 
-import torch
-
-WORK = ("status", "reason", "work", "preset", "model", "attention", "mpnn", "device", "dtype", "nodes", "degree",
-        "batch", "batching", "layers", "hidden", "heads", "ffn", "act", "norm", "pool", "task", "dropout",
-        "attention_dropout", "checkpoint", "graph", "pe", "solver", "threads", "seed", "published", "parameters")
+OURS = "cpu"
+SAME = ("work", "preset", "model", "attention", "mpnn", "dtype", "nodes", "degree", "batch", "batching", "layers",
+        "hidden", "heads", "ffn", "act", "norm", "pool", "task", "dropout", "attention_dropout", "checkpoint", "graph",
+        "pe", "solver", "seed")  # in which rows of the same work agree
+WORK = (*SAME, "status", "reason", "device", "threads", "published", "parameters")
 FEWEST_TURNS = 7  # below these gtmark gives no verdict
 NOT_HERE = "not measured in comparisons with other programs"
 
@@ -23,14 +24,27 @@ def nothing(value):
     return {name: nothing(part) for name, part in value.items()} if isinstance(value, dict) else None
 
 
-def times(empty, rounds, who):
-    """The fields of a time; each round is a turn, in the state in which gtmark found the machine."""
+def by_state(rounds):
+    """The rounds in each state in which gtmark found the machine."""
+    states = []
+    for r in sorted(rounds, key=lambda r: r["ping"]):
+        if states and r["ping"] <= 1.5 * states[-1][-1]["ping"]:
+            states[-1].append(r)
+        else:
+            states.append([r])
+    return states
+
+
+def times(empty, measured, who):
+    """The fields of a time."""
+    rounds = max(by_state(measured), key=len)
     blocks = [r["samples"][who] for r in rounds]
     samples, medians = sum(blocks, []), [statistics.median(block) for block in blocks]
     pings = [r["ping"] for r in rounds]
     few = f"{len(rounds)} turns, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
     return empty | {
-        "samples": samples, "blocks": [float(len(block)) for block in blocks], "turns": len(rounds), "other_turns": 0,
+        "samples": samples, "blocks": [float(len(block)) for block in blocks], "turns": len(rounds),
+        "other_turns": len(measured) - len(rounds),
         "turn_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
         "min": min(samples), "max": max(samples), "median": statistics.median(medians), "range_low": min(medians),
         "range_high": max(medians), "range_confidence": 1 - 2.0 ** (1 - len(rounds)),
@@ -38,8 +52,8 @@ def times(empty, rounds, who):
     }
 
 
-def row(rows, who, found):
-    """gtmark's row of each program, by its name, and the rounds of each: as one row of `who`."""
+def row(rows, who, device, found):
+    """gtmark's row of each program, by its name, and the rounds of each: as one row of `who`, a device."""
     result = copy.deepcopy(next(iter(rows.values())))
     kept = {path: why for path, why in result["reasons"].items() if path.split(".")[0] in WORK}
     for name, value in result.items():
@@ -49,15 +63,22 @@ def row(rows, who, found):
     for kind, rounds in found.items():
         result[kind] = nothing(rows[kind][kind])
         result[kind]["time"] = times(result[kind]["time"], rounds, who)
-    result["device"] = "cpu" if who == "ours" else f"torch-{who}"
+    result["device"] = device
     result["reasons"] = kept
     return result
 
 
-def write(path: Path, document, rows, command):
-    """A file with rows of one program: gtmark's document says the rest."""
-    device = rows[0]["device"]
-    head = {name: value for name, value in document.items() if name != "rows"}
-    if device != "cpu":
-        head |= {"devices": [device], "libraries": {"torch": torch.__version__}, "compiler": "", "flags": ""}
-    path.write_text(json.dumps(head | {"command": command, "rows": rows, "fits": [], "calibrations": []}) + "\n")
+def add(folder: Path, document, rows, libraries, command):
+    """Adds a row of each contestant, by its device, to the files of the folder, in the place of one of the same work.
+    gtmark's document says the rest.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for device, its in rows.items():
+        path = folder / f"{'ours' if device == OURS else device}.json"
+        before = json.loads(path.read_text())["rows"] if path.exists() else []
+        others = [old for old in before if any(old[name] != its[name] for name in SAME)]
+        head = {name: value for name, value in document.items() if name != "rows"}
+        if device != OURS:
+            head |= {"devices": [device], "libraries": libraries, "compiler": "", "flags": ""}
+        head |= {"command": command, "rows": [*others, its], "fits": [], "calibrations": []}
+        path.write_text(json.dumps(head) + "\n")
