@@ -26,6 +26,17 @@ struct graph_config {
     uint64_t seed;
     enum batching batching; /* ragged or padded */
     struct graph_limits limits;
+    int rank, ranks; /* the part of the batch to make (struct batch_part); ranks 0: all of it */
+};
+
+/*
+ * Which part of the batch of several ranks this is: consecutive graphs, and where they begin in the batch.
+ * A rank for which there is no graph has a placeholder, a graph of one node without edges, and is `empty`.
+ */
+struct batch_part {
+    bool empty;
+    int64_t graph, node, edge;
+    int64_t graphs, nodes; /* of all ranks together */
 };
 
 /*
@@ -57,6 +68,7 @@ struct batch {
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
     int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */
     struct batch_inputs inputs;
+    struct batch_part part;
     int64_t peak; /* peak bytes of making it, without offset */
 };
 

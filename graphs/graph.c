@@ -123,6 +123,41 @@ static bool alloc_offset(struct batch *b, int64_t graphs, char *error, size_t si
     return true;
 }
 
+/*
+ * The rank that has a graph with this many nodes before it: consecutive graphs have the same, so that each
+ * has about as many nodes.
+ */
+static int rank_of(const struct graph_config *c, const struct batch_part *all, int64_t before, int64_t nodes)
+{
+    return c->ranks > 1 ? (int)((double)c->ranks * ((double)before + (double)nodes / 2) / (double)all->nodes)
+                        : 0;
+}
+
+/* Returns the bytes that drawing it needs. */
+static int64_t add_graph(struct batch *b, const struct graph_family *f, const struct graph_spec *s)
+{
+    int64_t g = b->graphs++;
+    b->offset[g + 1] = b->offset[g] + s->nodes;
+    b->pairs += s->nodes * s->nodes;
+    b->adj.edges += f->edges(s);
+    b->clamped |= graph_family_clamps(f, s->nodes, s->degree);
+    return f->scratch && b->adj.edges <= CSR_MAX_EDGES ? f->scratch(s) : 0;
+}
+
+/* A graph of a rank before. */
+static void skip_graph(struct batch_part *p, const struct graph_family *f, const struct graph_spec *s)
+{
+    p->graph++;
+    p->node += s->nodes;
+    p->edge += f->edges(s);
+}
+
+static void place_hold(struct batch *b)
+{
+    b->part.empty = true;
+    b->graphs = b->offset[1] = b->pairs = 1;
+}
+
 static bool shape_family(struct batch *b, const struct graph_config *c, const struct graph_name *n,
                          char *error, size_t error_size)
 {
@@ -132,13 +167,15 @@ static bool shape_family(struct batch *b, const struct graph_config *c, const st
     int64_t scratch = 0;
     if (!alloc_offset(b, c->graphs, error, error_size))
         return false;
-    for (int64_t g = 0; g < c->graphs && b->adj.edges <= CSR_MAX_EDGES; g++) {
+    b->graphs = 0;
+    b->part = (struct batch_part){.graphs = c->graphs, .nodes = (int64_t)(mean * (double)c->graphs)};
+    for (int64_t g = 0, nodes = 0; g < c->graphs && b->adj.edges <= CSR_MAX_EDGES; g++, nodes += s.nodes) {
         s.nodes = size_of_graph(c, mean, g);
-        b->offset[g + 1] = b->offset[g] + s.nodes;
-        b->pairs += s.nodes * s.nodes;
-        b->adj.edges += f->edges(&s);
-        b->clamped |= graph_family_clamps(f, s.nodes, s.degree);
-        scratch += f->scratch && b->adj.edges <= CSR_MAX_EDGES ? f->scratch(&s) : 0;
+        int rank = rank_of(c, &b->part, nodes, s.nodes);
+        if (rank == c->rank)
+            scratch += add_graph(b, f, &s);
+        else if (rank < c->rank)
+            skip_graph(&b->part, f, &s);
     }
     if (b->adj.edges > CSR_MAX_EDGES) {
         batch_free(b);
@@ -147,7 +184,9 @@ static bool shape_family(struct batch *b, const struct graph_config *c, const st
                  c->graphs == 1 ? "graph" : "graphs", mean, s.degree, CSR_MAX_EDGES);
         return false;
     }
-    b->adj.nodes = b->offset[c->graphs];
+    if (b->graphs == 0)
+        place_hold(b);
+    b->adj.nodes = b->offset[b->graphs];
     b->peak = building_peak(&b->adj, b->adj.edges * (int64_t)sizeof(uint64_t) + scratch);
     b->out = b->adj;
     b->symmetric = true;
@@ -166,12 +205,14 @@ static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph
     uint64_t stream = rng_key(c->seed, "graph");
     int64_t taken = 0;
     bool drawn = true;
+    if (b->part.empty)
+        return true;
 #pragma omp parallel for schedule(dynamic) reduction(&& : drawn) if (b->graphs >= 4 * omp_get_max_threads())
     for (int64_t g = 0; g < b->graphs; g++) {
         struct graph_spec s = spec_of(c, n);
         s.first = b->offset[g];
         s.nodes = b->offset[g + 1] - s.first;
-        s.key = rng_bits(stream, (uint64_t)g);
+        s.key = rng_bits(stream, (uint64_t)(b->part.graph + g));
         int64_t edges = f->edges(&s), place;
 #pragma omp atomic capture
         {

@@ -80,6 +80,15 @@ static wide known(struct mat m, wide bound)
 #include "kernels/ops_list.h"
 
 #define OP(name, doc)                                                                                           \
+    static wide sent_##name(const void *args, const int64_t dims[DIMS])                                         \
+    {                                                                                                           \
+        const struct name##_args *a = args;                                                                     \
+        SIZES
+#define SENDS(bytes) return bytes;
+#define END(name, formula, ...) return 0; }
+#include "kernels/ops_list.h"
+
+#define OP(name, doc)                                                                                           \
     static const char *check_##name(const void *args, const int64_t dims[DIMS])                                 \
     {                                                                                                           \
         const struct name##_args *a = args;                                                                     \
@@ -93,10 +102,16 @@ static wide known(struct mat m, wide bound)
 #define END(name, formula, ...)  };
 #include "kernels/ops_list.h"
 
+#define OP(name, doc)       enum { exchange_##name = 0
+#define SENDS(bytes)        | 1
+#define END(name, formula, ...)  };
+#include "kernels/ops_list.h"
+
 struct op_row {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
     wide (*exps)(const void *args, const int64_t dims[DIMS]);
+    wide (*sent)(const void *args, const int64_t dims[DIMS]);
     const char *(*check)(const void *args, const int64_t dims[DIMS]);
 };
 
@@ -145,8 +160,8 @@ struct op_row {
         };                                                                                                      \
         static const struct op_row entry = {                                                                     \
             {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
-             host_##name},                                                                                      \
-            flops_##name, exps_##name, check_##name};                                                                        \
+             host_##name, exchange_##name},                                                                     \
+            flops_##name, exps_##name, sent_##name, check_##name};                                              \
         return &entry;                                                                                          \
     }
 #include "kernels/ops_list.h"
@@ -378,6 +393,11 @@ int64_t op_flops(enum op op, const void *args)
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS])
 {
     return wide_exact(entry(op)->flops(args, dims));
+}
+
+int64_t op_sent(enum op op, const void *args, const int64_t dims[DIMS])
+{
+    return wide_exact(entry(op)->sent(args, dims));
 }
 
 int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS])

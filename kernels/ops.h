@@ -11,6 +11,8 @@
 #include "kernels/cancel.h"
 #include "kernels/mat.h"
 
+struct ranks;
+
 enum op {
 #define OP(name, doc) OP_##name,
 #include "kernels/ops_list.h"
@@ -32,7 +34,8 @@ const char *activation_name(int act);
  */
 struct call {
     void *scratch;
-    void *context; /* of the device: stream and library handles; null on the host */
+    void *context;             /* of the device: stream and library handles; null on the host */
+    const struct ranks *ranks; /* that run this call together; null: one alone */
     int threads;
     int64_t row0, row1;
     struct cancel cancel;
@@ -124,7 +127,8 @@ struct op_info {
     size_t args_size;
     const struct operand *operands;
     int operand_count;
-    bool host; /* runs only on the host */
+    bool host;     /* runs only on the host */
+    bool exchange; /* with other ranks */
 };
 
 const struct op_info *op_info(enum op op);
@@ -187,6 +191,9 @@ bool op_complete(enum op op, const void *args, char *error, size_t error_size);
 int64_t op_flops(enum op op, const void *args);
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS]); /* by op_bind */
 int64_t op_bytes(enum op op, const void *args);
+
+/* Payload bytes that it sends to other ranks; for a reduction those of the operand. -1 beyond 63 bits. */
+int64_t op_sent(enum op op, const void *args, const int64_t dims[DIMS]);
 
 /* How often it computes exp, tanh or erf of an element; -1 beyond 63 bits. */
 int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS]);

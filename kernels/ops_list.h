@@ -59,6 +59,9 @@
 #ifndef HOST
 #define HOST()
 #endif
+#ifndef SENDS
+#define SENDS(bytes)
+#endif
 #ifndef END
 #define END(name, formula, ...)
 #endif
@@ -84,4 +87,5 @@
 #undef ATTR
 #undef CHECK
 #undef HOST
+#undef SENDS
 #undef END

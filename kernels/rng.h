@@ -33,6 +33,12 @@ GT_DEVICE static inline uint32_t rng_half(uint64_t key, uint64_t position)
     return (uint32_t)(rng_bits(key, position >> 1) >> (position & 1 ? 32 : 0));
 }
 
+/* The stream from position `first` on, as a stream of its own. */
+GT_DEVICE static inline uint64_t rng_from(uint64_t key, uint64_t first)
+{
+    return key + first * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* The stream of a name under a seed: FNV-1a over the name's bytes (Fowler, Noll, Vo), mixed with the seed. */
 static inline uint64_t rng_key(uint64_t seed, const char *name)
 {

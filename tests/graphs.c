@@ -8,7 +8,8 @@ enum { ERROR_SIZE = 200 };
 
 struct batch graph_generated(const char *family, int64_t nodes, double degree, int64_t graphs, uint64_t seed)
 {
-    struct graph_config c = {family, nodes, degree, graphs, seed, BATCHING_RAGGED, {0}};
+    struct graph_config c = {
+        .family = family, .nodes = nodes, .degree = degree, .graphs = graphs, .seed = seed};
     struct batch b;
     char error[ERROR_SIZE] = "";
     if (!batch_generate(&b, &c, error, sizeof error))

@@ -146,7 +146,7 @@ static void test_graphs(void **state)
     const char *const families[] = {"er",         "ba",       "grid",    "rmat", "er:giant", "regular",
                                     "superpixel", "molecule", "peptide", "sbm",  file[0],    file[1]};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        struct graph_config c = {families[f], 300, 5, 1, 42, BATCHING_RAGGED, {0}};
+        struct graph_config c = {families[f], 300, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0};
         bool done;
         int all = build(c, 1000000, &done);
         assert_true(done && all >= 3);

@@ -12,7 +12,7 @@ static struct recording record_small_gradient(const struct backend *backend, enu
 {
     struct tape_config tape = {.backend = backend, .dtype = dtype, .training = true, .threads = 1, .seed = 3};
     struct tape *t = tape_new(&tape);
-    struct mat x = input_uniform(t, "x", 8, 6), target = input_uniform(t, "target", 8, 4);
+    struct mat x = input_uniform(t, "x", all_rows(8), 6), target = input_uniform(t, "target", all_rows(8), 4);
     struct mat w = param(t, "w", 4, 6, 6), v = param(t, "v", SMALL_ROWS, 6, 6);
     struct mat u = param_constant(t, "u", 4, SMALL_ROWS, 1e-3);
     struct mat a = op(t, linear, .x = x, .w = w)->y, h = op(t, linear, .x = x, .w = v)->y;

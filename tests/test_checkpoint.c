@@ -130,7 +130,7 @@ static void test_gradient_of_an_activation(void **state)
     struct tape *t[2];
     for (int i = 0; i < 2; i++) {
         t[i] = tape_new_in_double();
-        struct mat in = input_uniform(t[i], "in", 5, 6);
+        struct mat in = input_uniform(t[i], "in", all_rows(5), 6);
         if (i)
             tape_segment_begin(t[i]);
         struct mat x = tape_matrix(t[i], 5, 6);
@@ -139,7 +139,8 @@ static void test_gradient_of_an_activation(void **state)
         struct mat y = op(t[i], add, .a = x, .b = linear(t[i], "c", x, 6, ACT_RELU))->y;
         if (i)
             tape_segment_end(t[i]);
-        tape_backward(t[i], mean_squared_error(t[i], "loss", y, input_uniform(t[i], "target", 5, 6)));
+        tape_backward(t[i],
+                      mean_squared_error(t[i], "loss", y, input_uniform(t[i], "target", all_rows(5), 6)));
         gradient[i] = tape_gradient(t[i], x);
         tape_keep(t[i], gradient[i]);
         assert_true(tape_layout(t[i]));

@@ -336,9 +336,9 @@ static void test_against_checks_both(void **state)
 
 static struct mat pooled(struct tape *t)
 {
-    struct mat x = input_uniform(t, "x", 5, 3), w = param(t, "w", 2, 3, 3);
+    struct mat x = input_uniform(t, "x", all_rows(5), 3), w = param(t, "w", 2, 3, 3);
     struct mat y = op(t, linear, .x = x, .w = w)->y;
-    return op(t, mse, .y = y, .target = input_uniform(t, "target", 5, 2))->loss;
+    return op(t, mse, .y = y, .target = input_uniform(t, "target", all_rows(5), 2))->loss;
 }
 
 /* A formula that is off by one differs from the loops' count. */

@@ -248,7 +248,8 @@ static struct mat embedding_record(struct tape *t, struct mat x, const struct st
 {
     enum { BESIDE = 10, PE = 6 };
     static const struct feature_config c = {.tables = 3, .types = {5, 1, 4}};
-    struct mat types = raw_features(t, "types", &c, NODES, 0, NULL), y = tape_matrix(t, NODES, BESIDE + PE);
+    struct mat types = raw_features(t, "types", &c, all_rows(NODES), 0, NULL),
+               y = tape_matrix(t, NODES, BESIDE + PE);
     (void)s, (void)kind;
     linear_to(t, "input", mat_cols(y, 0, BESIDE), x, ACT_NONE);
     embed_to(t, "layer", mat_cols(y, BESIDE, PE), types, &c);
@@ -279,10 +280,10 @@ static struct mat nothing_record(struct tape *t, struct mat x, const struct stru
 static struct mat loss_record(struct tape *t, const struct layer *layer, struct mat y)
 {
     if (layer->record == nothing_record && layer->kind == LOSS_BINARY)
-        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
+        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", all_rows(y.rows), y.cols, 2));
     if (layer->record == nothing_record && layer->kind == LOSS_CROSS_ENTROPY)
-        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
-    struct mat targets = input_uniform(t, "targets", y.rows, y.cols);
+        return cross_entropy(t, "loss", y, input_index(t, "labels", all_rows(y.rows), 1, (int)y.cols));
+    struct mat targets = input_uniform(t, "targets", all_rows(y.rows), y.cols);
     if (layer->record == nothing_record && layer->kind == LOSS_ABSOLUTE)
         return mean_absolute_error(t, "loss", y, targets);
     return mean_squared_error(t, "loss", y, targets);

@@ -101,7 +101,7 @@ static void test_types(void **state)
     static const int sizes[] = {3, 1, 5};
     struct tape_config config = {.backend = &backend_ref, .dtype = F64, .threads = 1, .seed = 42};
     struct tape *t = tape_new(&config);
-    struct mat m = input_types(t, "types", 200, sizes, 3);
+    struct mat m = input_types(t, "types", all_rows(200), sizes, 3);
     assert_true(tape_layout(t));
     tape_init(t);
     m = tape_view(t, m);

@@ -118,6 +118,8 @@ int main(void)
     struct CMUnitTest tests[OPS + 2] = {cmocka_unit_test(test_inputs_of_a_forward_op),
                                         cmocka_unit_test(test_states)};
     for (enum op op = 0; op < OPS; op++) {
+        if (op_info(op)->exchange)
+            continue; /* cmocka skips what has no function */
         ops[op] = op;
         tests[2 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }

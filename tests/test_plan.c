@@ -164,7 +164,7 @@ static void test_peak_of_a_chain(void **state)
     (void)state;
     struct tape_config config = {.backend = &backend_ref, .dtype = F32, .threads = 1};
     struct tape *t = tape_new(&config);
-    struct mat x = input_uniform(t, "x", 4, 4);
+    struct mat x = input_uniform(t, "x", all_rows(4), 4);
     struct mat a = op(t, add, .a = x, .b = x)->y, b = op(t, add, .a = a, .b = a)->y,
                c = op(t, add, .a = b, .b = b)->y;
     tape_keep(t, c);
@@ -193,7 +193,7 @@ static void test_operands_have_no_workspace(void **state)
         struct tape_config config = on_cpu(false, 1);
         config.backend = i == 0 ? &backend_ref : config.backend;
         struct tape *t = tape_new(&config);
-        struct mat x = input_uniform(t, "x", 64, 64), w = param(t, "w", 64, 64, 64);
+        struct mat x = input_uniform(t, "x", all_rows(64), 64), w = param(t, "w", 64, 64, 64);
         tape_keep(t, op(t, linear, .x = x, .w = w)->y);
         const struct plan *p = tape_plan(t);
         assert_int_equal(p->operands, 3 * SIZE);
@@ -237,7 +237,7 @@ static void test_beyond_63_bits(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tape_config config = on_cpu(i == 1, 1);
         struct tape *t = tape_new(&config);
-        struct mat x = input_uniform(t, "x", rows[i], rows[i]);
+        struct mat x = input_uniform(t, "x", all_rows(rows[i]), rows[i]);
         op(t, add, .a = x, .b = op(t, add, .a = x, .b = x)->y);
         const struct plan *plan = tape_plan(t);
         assert_int_equal(plan->arena, BYTES_MOST);

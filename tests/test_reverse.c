@@ -9,12 +9,12 @@ enum { ROWS = 5, WIDTH = 6 };
 
 static struct mat start(struct tape *t)
 {
-    return linear(t, "start", input_uniform(t, "x", ROWS, 3), WIDTH, ACT_GELU);
+    return linear(t, "start", input_uniform(t, "x", all_rows(ROWS), 3), WIDTH, ACT_GELU);
 }
 
 static struct mat finish(struct tape *t, struct mat y)
 {
-    struct mat target = input_uniform(t, "target", y.rows, y.cols);
+    struct mat target = input_uniform(t, "target", all_rows(y.rows), y.cols);
     return mean_squared_error(t, "loss", y, target);
 }
 
@@ -93,7 +93,7 @@ static struct mat ragged_attention(struct tape *t)
 /* A parameter used by two ops, and one whose gradient is passed on unchanged. */
 static struct mat shared_parameter(struct tape *t)
 {
-    struct mat x = input_uniform(t, "x", ROWS, WIDTH);
+    struct mat x = input_uniform(t, "x", all_rows(ROWS), WIDTH);
     struct mat w = param(t, "w", WIDTH, WIDTH, WIDTH), p = param(t, "p", ROWS, WIDTH, WIDTH);
     struct mat y = op(t, linear, .x = x, .w = w, .act = ACT_GELU)->y;
     y = op(t, linear, .x = sum(t, y, p), .w = w)->y;

@@ -8,6 +8,7 @@
 #include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
 #include "graphs/inputs.h"
+#include "kernels/arithmetic.h"
 #include "models/layers/features.h"
 
 /* The number of solvers for the encoding at an index: one if there is no eigenproblem. */
@@ -122,7 +123,10 @@ struct config config_at(const struct options *o, int64_t index)
         if (takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
-    c.threads = c.threads > 0 ? c.threads : o->cores;
+    c.ranks = (int)max_of(1, c.ranks);
+    c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
+    c.graph.graphs *= o->weak ? c.ranks : 1;
+    c.index = index;
     return c;
 }
 

@@ -13,6 +13,8 @@ struct config {
     struct graph_tables tables; /* beside a graph from a file */
     enum order order;           /* of the nodes of each graph */
     int threads;
+    int ranks;                       /* that share the row */
+    int64_t index;                   /* among the configurations of the sweep */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */
 };

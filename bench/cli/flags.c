@@ -206,6 +206,8 @@ static const struct flag flags[] = {
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops of each program one by one instead",
      ON(launched)},
 
+    {WHERE, "weak", NULL, "weak scaling: --batch graphs for each rank, not for all together", ON(weak)},
+
     {WHAT, "features", "FILE", "features of the nodes of a graph from a file, a row for each: .npy or text",
      PATH(tables.features, "a file")},
     {WHAT, "edge-features", "FILE", "features of its edges, a row for each edge of the file",

@@ -79,7 +79,7 @@ bool kernels_choose(struct options *o, struct message *error)
     if (!refuse_flags(o, chosen, error))
         return false;
     for (enum op op = 0; o->bench->kernels && op < OPS; op++) {
-        if (chosen && !o->ops[op])
+        if (chosen ? !o->ops[op] : op_info(op)->exchange)
             continue;
         const char *why = op_program_refuses(op);
         if (!why && add_op(o, op))

@@ -90,8 +90,10 @@ struct options {
     const struct bench *bench;
     enum action action;
     struct axis_values axes[AXES];
-    bool given[AXES]; /* on the command line */
-    int cores;        /* granted to the process, asked for once */
+    bool given[AXES];          /* on the command line */
+    int cores;                 /* granted to the process, asked for once */
+    const struct ranks *world; /* all ranks that were started; null: this process alone */
+    bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;
     bool cuda_graph; /* replay each program as one graph; the default on a GPU */
     bool launched;   /* not as a graph (--no-cuda-graph) */

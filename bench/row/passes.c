@@ -143,6 +143,11 @@ static const char *always(const struct target *t)
     return NULL;
 }
 
+static const char *together_unwanted(const struct target *t)
+{
+    return t->work->ranks ? "not with several ranks" : NULL;
+}
+
 static bool resident_run(struct target *t, struct message *missing)
 {
     struct resident *r = &t->result->resident;
@@ -194,6 +199,34 @@ static bool profile_run(struct target *t, struct message *missing)
 static void profile_set(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     profile_write(&p->profile, row, program_name(kind));
+}
+
+/* --- exchange with other ranks */
+
+static const char *exchange_unwanted(const struct target *t)
+{
+    return t->work->ranks ? NULL : "one rank";
+}
+
+static bool exchange_run(struct target *t, struct message *missing)
+{
+    (void)missing;
+    tape_init(t->recording->tape);
+    t->result->exchange = exchange_measure(t->recording->tape);
+    return true;
+}
+
+static void exchange_write(struct row *row, enum program_kind kind, const struct program_result *p)
+{
+    static const char *const rates[] = {"exchange.time", "exchange.exposed", "exchange.bandwidth"};
+    const struct exchange *e = &p->exchange;
+    const double values[] = {e->alone, e->exposed, 1e-9 * e->bandwidth};
+    program_set_count(row, kind, "exchange.bytes", e->sent);
+    for (int i = 0; i < 3; i++)
+        if (e->sent > 0)
+            program_set_real(row, kind, rates[i], values[i]);
+        else
+            program_set_null(row, kind, rates[i], "nothing is exchanged");
 }
 
 /* --- output beside the row, without fields */
@@ -312,11 +345,12 @@ static const struct pass passes[PASSES] = {
     {{"launch"}, launching_unwanted, launching_run, launching_write},
     {{"launched"}, launched_unwanted, launched_run, launched_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, fields_gpu},
-    {{"memory.resident", "memory.libraries"}, always, resident_run, resident_write},
+    {{"memory.resident", "memory.libraries"}, together_unwanted, resident_run, resident_write},
+    {{"exchange"}, exchange_unwanted, exchange_run, exchange_write},
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{NULL}, timeline_unwanted, timeline_run, NULL},
-    {{"flops.counted"}, always, count_run, count_write},
+    {{"flops.counted"}, together_unwanted, count_run, count_write},
     {{"flops.executed", "flops.source", "flops.executed_isa", "flops.executed_threads",
       "flops.executed_differences"},
      executed_unwanted,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
+#include "kernels/ranks.h"
 #include "models/layers/features.h"
 
 void result_plan(struct program_result *p, struct tape *t)
@@ -39,12 +41,44 @@ static void name_inputs(char text[64], const struct workload *w)
     text[strlen(text) - (*text != '\0')] = '\0';
 }
 
+static int64_t flops_of(const struct cost cost[PHASES])
+{
+    int64_t sum = 0;
+    for (enum phase p = 0; p < PHASES; p++)
+        sum += cost[p].flops;
+    return sum;
+}
+
+void result_group(struct group_result *g, struct program_result *p, const struct workload *w)
+{
+    int64_t largest = 0, sum = 0;
+    *g = (struct group_result){.count = w->ranks->count, .nodes_min = INT64_MAX, .edges_min = INT64_MAX};
+    memset(p->cost, 0, sizeof p->cost);
+    memset(p->convention, 0, sizeof p->convention);
+    for (int r = 0; r < g->count; r++) {
+        const struct rank_facts *f = &w->facts[r];
+        int64_t flops = flops_of(f->cost);
+        for (enum phase phase = 0; phase < PHASES; phase++)
+            p->cost[phase] = cost_add(p->cost[phase], f->cost[phase]);
+        for (enum convention c = 0; c < CONVENTIONS; c++)
+            p->convention[c] += f->convention[c];
+        g->nodes_max = max_of(g->nodes_max, f->nodes);
+        g->nodes_min = min_of(g->nodes_min, f->nodes);
+        g->edges_max = max_of(g->edges_max, f->edges);
+        g->edges_min = min_of(g->edges_min, f->edges);
+        g->memory = max_of(g->memory, f->arena);
+        largest = max_of(largest, flops);
+        sum += flops;
+    }
+    g->imbalance = (double)largest * g->count / (double)sum;
+}
+
 void result_graph(struct graph_result *g, const struct workload *w)
 {
-    const struct batch *b = &w->batch;
+    const struct batch *b = workload_whole(w);
     bool numbered = workload_numbers_edges(w->options, &w->config);
     *g = (struct graph_result){.known = true,
-                               .planned = w->options->device.meta,
+                               .planned = w->options->device.meta || w->ranks,
                                .graphs = b->graphs,
                                .edges = b->adj.edges,
                                .bytes = csr_bytes(&b->adj) + (b->symmetric ? 0 : csr_bytes(&b->out)) +

@@ -14,13 +14,14 @@
 #include "bench/row/workload.h"
 #include "bench/time/cold.h"
 #include "bench/time/energy.h"
+#include "bench/time/exchange.h"
 #include "bench/time/launching.h"
 #include "graphs/batching.h"
 #include "graphs/csr.h"
 #include "models/encodings/bound.h"
 #include "models/tape/conventions.h"
 
-enum { PASSES = 12 }; /* measurements after the samples (passes.h) */
+enum { PASSES = 13 }; /* measurements after the samples (passes.h) */
 
 /* One program of the row. Zero where not reached. */
 struct program_result {
@@ -40,6 +41,7 @@ struct program_result {
     struct launching launching;
     struct launched launched; /* n 0: the samples are launched, not replays of a graph */
     struct energy energy;
+    struct exchange exchange;
     struct resident resident;
     const char *resident_missing; /* why resident.program is missing; null if it is not */
     struct profile profile;
@@ -64,6 +66,13 @@ struct graph_result {
     struct degrees degrees;
 };
 
+/* The parts of several ranks. */
+struct group_result {
+    int count; /* 0: one rank alone, or not loaded */
+    int64_t nodes_max, nodes_min, edges_max, edges_min, memory;
+    double imbalance;
+};
+
 struct result {
     const struct job *job;
     struct outcome outcome;
@@ -72,6 +81,7 @@ struct result {
     bool probed;
     struct noise noise; /* of the machine, just before the row */
     struct program_result program[PROGRAMS];
+    struct group_result group;
     struct checked checked;
     struct cold_start cold_start;
 };
@@ -81,6 +91,10 @@ void result_plan(struct program_result *p, struct tape *t);
 
 /* Keeps the cost of each entry, for the bound of the program's time; to be freed. */
 void result_entries(struct program_result *p, const struct tape *t);
+
+/* Takes the costs of a program that was loaded on several ranks from all of them, and what their parts are.
+ */
+void result_group(struct group_result *g, struct program_result *p, const struct workload *w);
 
 /* What the row says of its batch. */
 void result_graph(struct graph_result *g, const struct workload *w);

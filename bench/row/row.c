@@ -109,6 +109,8 @@ static void measure_program(struct visit *v, enum program_kind kind)
         run_passes(m, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {
         result_entries(&m->result.program[kind], r.tape);
+        if (m->work.ranks)
+            result_group(&m->result.group, &m->result.program[kind], &m->work);
         double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
         sampling_turn(m->job, v->plan, kind, &r, until, &m->samples[kind]);
         bool cut = clock_now() >= until;
@@ -173,8 +175,10 @@ static void measure_cold_start(struct measurement *m)
 {
     const struct options *o = m->job->options;
     struct cold_start *s = &m->result.cold_start;
-    if (!o->bench->whole || o->device.meta)
-        complain(&s->missing, o->device.meta ? "planned only (--device meta)" : "only in bench_model");
+    if (!o->bench->whole || o->device.meta || m->work.ranks)
+        complain(&s->missing, o->device.meta  ? "planned only (--device meta)"
+                              : m->work.ranks ? "not with several ranks"
+                                              : "only in bench_model");
     else
         *s = cold_start_measure(o, &m->job->config);
     if (m->job->profile)

@@ -1,8 +1,7 @@
 #include "bench/row/sampling.h"
 
-#include <string.h>
-
 #include "bench/base/interrupt.h"
+#include "bench/row/workload.h"
 
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
@@ -24,12 +23,6 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
                              .threads = job->config.threads};
 }
 
-/* Maps the pages of the arena, so that the first run need not. */
-static void map_pages(const struct tape *t)
-{
-    memset(tape_arena(t), 0, (size_t)tape_planned(t)->arena);
-}
-
 void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
                    const struct recording *r, double deadline, struct samples *samples)
 {
@@ -44,7 +37,7 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
     job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
     if (rule.warmup == 0 && !o->device.context)
-        map_pages(r->tape);
+        workload_map_pages(r->tape);
     tape_init(r->tape);
     struct samples turn = sample_tape(r->tape, &rule);
     progress_clear(job->progress);

@@ -13,9 +13,10 @@ struct checked {
 };
 
 /*
- * Whether what timed runs left is finite: parameters, output and loss; of a single op its results. If the
- * last run was cancelled (`whole` false), only the parameters. To be called after every block of samples,
- * before the program is initialised again. False with a message that names the tensor.
+ * Whether what timed runs left is finite: parameters, output and loss; of a single op its results; and
+ * whether all ranks have the same parameters. If the last run was cancelled (`whole` false), only the
+ * parameters. To be called after every block of samples, before the program is initialised again. False with
+ * a message that names the tensor.
  */
 bool still_finite(const struct recording *r, bool whole, struct message *error);
 

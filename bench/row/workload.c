@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/tables/units.h"
@@ -10,6 +11,7 @@
 #include "bench/row/encode_check.h"
 #include "graphs/inputs.h"
 #include "kernels/blas.h"
+#include "kernels/ranks.h"
 #include "models/layers/features.h"
 #include "models/layers/op_program.h"
 
@@ -35,9 +37,8 @@ double workload_limit(const struct options *o)
     return on_device ? (double)d->backend->device->available(d->context) : options_host_memory(o);
 }
 
-/* Whether this much memory may be used; if not, sets the outcome. */
-static bool fits(const struct options *o, const char *what, int64_t bytes, double limit,
-                 struct outcome *outcome)
+bool workload_fits(const struct options *o, const char *what, int64_t bytes, double limit,
+                   struct outcome *outcome)
 {
     if ((double)bytes <= limit)
         return true;
@@ -61,7 +62,30 @@ static struct workload workload_of(const struct options *o, const struct config 
     w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
     if (!planned || graph_is_file(c->graph.family))
         w.config.graph.limits.memory = (int64_t)options_host_memory(o);
+    if (o->world && c->ranks > 1) {
+        w.ranks = o->world->first(o->world, c->ranks);
+        w.config.graph.rank = w.ranks->rank;
+        w.config.graph.ranks = w.ranks->count;
+    }
     return w;
+}
+
+const struct batch *workload_whole(const struct workload *w)
+{
+    return w->ranks ? &w->whole : &w->batch;
+}
+
+/* What rank 0 knows of all ranks. */
+static bool shape_whole(struct workload *w, struct message *error)
+{
+    struct graph_config all = w->config.graph;
+    if (!w->ranks)
+        return true;
+    all.ranks = all.rank = 0;
+    w->facts = calloc((size_t)w->ranks->count, sizeof *w->facts);
+    if (!w->facts)
+        abort();
+    return batch_shape(&w->whole, &all, error->text, sizeof error->text);
 }
 
 bool workload_numbers_edges(const struct options *o, const struct config *c)
@@ -83,7 +107,7 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
                        struct workload *w, struct message *error)
 {
     const struct graph_config *g = &w->config.graph;
-    if (!make(&w->batch, g, error->text, sizeof error->text) ||
+    if (!shape_whole(w, error) || !make(&w->batch, g, error->text, sizeof error->text) ||
         !batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text))
         return false;
     model_take_inputs(&w->config.parts, &w->batch.inputs);
@@ -109,7 +133,8 @@ bool workload_open(struct workload *w, const struct options *o, const struct con
 {
     struct message error;
     return (o->device.meta ? workload_plan : workload_generate)(w, o, c, &error) ||
-           (fits(o, "building the graph", w->batch.peak, (double)w->config.graph.limits.memory, outcome) &&
+           (workload_fits(o, "building the graph", w->batch.peak, (double)w->config.graph.limits.memory,
+                          outcome) &&
             outcome_set(outcome, "failed", "%s", error.text));
 }
 
@@ -165,6 +190,7 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
 {
     const struct config *c = &w->config;
     bool alone = kind == PROGRAM_KERNEL;
+    tape.ranks = w->ranks;
     tape.threads = c->threads;
     tape.seed = w->options->seed;
     if (alone)
@@ -190,6 +216,8 @@ int64_t workload_flops(const struct workload *w, enum program_kind kind, struct 
     struct cost total = {0};
     if (work.pairs < 0)
         return -1;
+    other.ranks = NULL;
+    other.batch = *workload_whole(w);
     other.config.encoding = NULL;
     other.batch.nodes = NULL;
     other.batch.pairs = work.pairs;
@@ -237,19 +265,84 @@ static bool run_first(const struct options *o, struct tape *t, struct outcome *o
     return had_memory(t, "what its libraries need", outcome);
 }
 
+bool workload_alone(struct workload *alone, const struct workload *w)
+{
+    struct config c = w->config;
+    struct message error;
+    c.ranks = 1;
+    c.graph.rank = c.graph.ranks = 0;
+    return workload_generate(alone, w->options, &c, &error);
+}
+
+static struct rank_facts facts_of(const struct workload *w, struct recording *r)
+{
+    bool empty = w->batch.part.empty;
+    struct rank_facts f = {.good = true,
+                           .nodes = empty ? 0 : w->batch.adj.nodes,
+                           .edges = w->batch.adj.edges,
+                           .arena = tape_plan(r->tape)->arena};
+    for (enum phase p = 0; p < PHASES; p++)
+        f.cost[p] = tape_cost(r->tape, p);
+    for (enum convention c = 0; c < CONVENTIONS; c++)
+        f.convention[c] = convention_total(c, r->tape, OPS);
+    return f;
+}
+
+bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
+                      struct outcome *outcome)
+{
+    struct rank_facts own = r ? facts_of(w, r) : (struct rank_facts){0};
+    struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
+    if (!orders_all_good(ranks, facts, &own))
+        return outcome_set(outcome, "failed", "a rank could not make its part of the batch");
+    int64_t bytes = 0;
+    for (int p = 0; p < ranks->count && facts; p++)
+        bytes += facts[p].arena;
+    own.good =
+        workload_fits(w->options, "the program of all ranks", bytes, workload_limit(w->options), outcome);
+    if (!orders_all_good(ranks, facts, &own))
+        return false;
+    own.good = workload_open_blas(w, r->tape, outcome) && tape_layout(r->tape);
+    return orders_all_good(ranks, facts, &own) ||
+           outcome_set(outcome, "oom", "the arena of a rank could not be allocated");
+}
+
+/* On rank 0: the other ranks lay out the program too, and follow its tape. */
+static bool load_together(const struct workload *w, enum program_kind kind, struct recording *r,
+                          struct outcome *outcome)
+{
+    orders_tell(w->options, (struct group_order){GROUP_PROGRAM, w->config.index, kind});
+    if (!workload_lay_out(w, w->ranks, r, outcome))
+        return false;
+    tape_lead(r->tape);
+    return true;
+}
+
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome)
 {
     const struct options *o = w->options;
+    if (w->ranks)
+        return load_together(w, kind, r, outcome);
     tape_load(r->tape);
     return had_memory(r->tape, "the code of its kernels", outcome) &&
-           fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
+           workload_fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
            workload_open_blas(w, r->tape, outcome) &&
            (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated")) &&
            run_first(o, r->tape, outcome);
 }
 
+void workload_map_pages(const struct tape *t)
+{
+    memset(tape_arena(t), 0, (size_t)tape_planned(t)->arena);
+}
+
 void workload_close(struct workload *w)
 {
     batch_free(&w->batch);
+    batch_free(&w->whole);
+    free(w->facts);
+    w->facts = NULL;
+    if (w->ranks && w->ranks->rank == 0)
+        orders_tell(w->options, (struct group_order){.kind = GROUP_CLOSE, .index = w->config.index});
 }

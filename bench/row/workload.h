@@ -7,6 +7,7 @@
 
 #include "bench/cli/config.h"
 #include "bench/row/encode.h"
+#include "bench/row/orders.h"
 #include "graphs/batching.h"
 
 /* The status of a row, and the reason if it is not "ok". */
@@ -26,7 +27,17 @@ struct workload {
     struct config config; /* config.encoding points to the argument of workload_encode */
     struct batch batch;
     double order_seconds; /* that ordering its nodes took */
+    /* Of several ranks, which each have a part of the batch; null and empty for one alone. */
+    const struct ranks *ranks;
+    struct batch whole;       /* the shape of the batch of all */
+    struct rank_facts *facts; /* on rank 0, of each rank and the last program loaded */
 };
+
+/* The batch of all ranks; for several only its shape. */
+const struct batch *workload_whole(const struct workload *w);
+
+/* Makes the workload of one rank alone from that of several. False without the memory. */
+bool workload_alone(struct workload *alone, const struct workload *w);
 
 /* Whether its programs need the numbers of the edges; then the batch has them (batch_number_edges). */
 bool workload_numbers_edges(const struct options *o, const struct config *c);
@@ -77,6 +88,20 @@ bool workload_open_blas(const struct workload *w, const struct tape *t, struct o
  */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
+
+/* Whether this much memory may be used; if not, sets the outcome. */
+bool workload_fits(const struct options *o, const char *what, int64_t bytes, double limit,
+                   struct outcome *outcome);
+
+/* Maps the pages of the arena on the host, so that the first run need not. */
+void workload_map_pages(const struct tape *t);
+
+/*
+ * On each of several ranks: lays out a program if all have the memory and the libraries for it; on rank 0
+ * with the outcome. A rank that could not make its part has no recording.
+ */
+bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
+                      struct outcome *outcome);
 
 /* Bytes that programs may use on their device: --mem-limit, or what is free. */
 double workload_limit(const struct options *o);

@@ -20,9 +20,11 @@
 #include "bench/base/paths.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/lists.h"
+#include "bench/cli/together.h"
 #include "bench/flops/captured.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
+#include "bench/row/group.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/baseline.h"
 #include "bench/sweep/crossover.h"
@@ -31,6 +33,7 @@
 #include "bench/sweep/largest.h"
 #include "bench/sweep/report.h"
 #include "bench/sweep/sweep.h"
+#include "kernels/ranks.h"
 
 /* Describes the devices and measures their transfer rates; the first is selected last. */
 static struct value *described(struct device_choice *d)
@@ -201,13 +204,17 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     return good && !missed ? EXIT_GOOD : EXIT_MISSED;
 }
 
+static bool possible(const struct options *o, struct message *error)
+{
+    return config_check_all(o, error) && together_check(o, error);
+}
+
 static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
 {
     struct message error;
     char place[PATH_MAX];
     const char *path;
-    if (!config_check_all(o, &error) || !choose_path(b, o, place, &path, &error) ||
-        !check_apart(o, path, &error))
+    if (!possible(o, &error) || !choose_path(b, o, place, &path, &error) || !check_apart(o, path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     struct store *store = NULL;
@@ -240,7 +247,7 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
 {
     struct message error;
     int missed = 0;
-    if (!config_check_all(o, &error) || !against_possible(o, &error))
+    if (!possible(o, &error) || !against_possible(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     if (!against(o, argc, argv, &missed, &error))
@@ -252,7 +259,7 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
 static int list_all_tapes(const struct bench *b, const struct options *o)
 {
     struct message error;
-    if (!config_check_all(o, &error))
+    if (!possible(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     return estimate_list_tapes(o, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_MISSED);
 }
@@ -260,7 +267,7 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
 static int dry_run(const struct bench *b, const struct options *o)
 {
     struct message error;
-    if (!estimate_print(o, stdout, &error))
+    if (!together_check(o, &error) || !estimate_print(o, stdout, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     if (o->crossover.kind)
         crossover_predict(o, stdout);
@@ -301,17 +308,50 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
     }
 }
 
+/* The benchmark, on rank 0 or alone. */
+static int lead(const struct bench *b, const struct ranks *world, int argc, char **argv)
+{
+    struct options o;
+    struct message error;
+    int status = EXIT_USAGE;
+    if (options_parse(b, argc, argv, &o, &error)) {
+        o.world = world;
+        group_form(&o);
+        status = act(b, &o, argc, argv);
+        orders_tell(&o, (struct group_order){.kind = GROUP_END});
+    } else
+        message_fail(b->name, &error, status);
+    options_free(&o);
+    return status;
+}
+
+/* The other ranks: silent, and never what decides the status. */
+static int follow(const struct bench *b, const struct ranks *world, int argc, char **argv)
+{
+    struct options o;
+    struct message error;
+    if (options_parse(b, argc, argv, &o, &error)) {
+        o.world = world;
+        group_form(&o);
+        group_serve(&o);
+    }
+    options_free(&o);
+    return EXIT_GOOD;
+}
+
 int bench_main(const struct bench *b, int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], capture_word) == 0)
         return capture_run(argv[2]);
     enum { HEAP_MARGIN = 16 << 20 };
-    struct options o;
-    struct message error;
+    struct message error = {""};
     /* Every row takes and frees the same megabytes, which otherwise go back to the system each time. */
     mallopt(M_TOP_PAD, HEAP_MARGIN);
-    int status = options_parse(b, argc, argv, &o, &error) ? act(b, &o, argc, argv)
-                                                          : message_fail(b->name, &error, EXIT_USAGE);
-    options_free(&o);
+    const struct ranks *world = ranks_open(error.text, sizeof error.text);
+    if (*error.text)
+        return message_fail(b->name, &error, EXIT_MISSED);
+    int status = world && world->rank > 0 ? follow(b, world, argc, argv) : lead(b, world, argc, argv);
+    if (world)
+        world->close(world);
     return message_flush(b->name, status);
 }

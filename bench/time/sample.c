@@ -59,6 +59,7 @@ static void divide(struct run *r)
 static void launch_run(struct tape *t, struct run *r)
 {
     r->borders = 0;
+    tape_ready(t);
     stopwatch_mark(&r->watch, 0);
     if (r->graph) {
         tape_run(t);
@@ -83,6 +84,8 @@ static double scalar(const struct tape *t, struct mat m)
 {
     if (!mat_present(m))
         return NAN;
+    if (tape_config(t)->ranks)
+        return tape_gather_loss(t, m);
     void *copy;
     m = tape_read(t, m, &copy);
     double value = mat_get(m, 0, 0);

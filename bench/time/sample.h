@@ -28,7 +28,7 @@ struct sampling {
     int threads;
     const struct nvml *nvml; /* to watch the GPU between samples; null: not watched */
     double look;             /* least seconds between two looks at the GPU */
-    struct mat watch;        /* 1 x 1: its value after the first run is kept; may be absent */
+    struct mat watch;        /* the loss: its value after the first run is kept; may be absent */
     void (*progress)(void *context, int samples, double seconds); /* after each sample; may be null */
     void *context;
 };

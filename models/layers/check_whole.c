@@ -48,6 +48,8 @@ static void hand_over(const struct tape *from, const struct tape *to, uint64_t j
         bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
         if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || !dtype_is_real(s->dtype))
             continue;
+        if (given && from->config.ranks)
+            continue;
         struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i},
                    y = m;
         const struct storage *other = counterpart(to, s);
@@ -63,6 +65,16 @@ static void hand_over(const struct tape *from, const struct tape *to, uint64_t j
             mat_set(y, 0, n, value);
         }
         free(copy);
+    }
+}
+
+/* Rounds the inputs of a program on the host to float, as programs in float draw them. */
+static void round_inputs(const struct tape *t)
+{
+    for (int i = 0; i < tape_input_count(t); i++) {
+        struct mat m = tape_input(t, i, NULL);
+        for (int64_t n = 0; n < mat_size(m) && dtype_is_real(m.dtype); n++)
+            mat_set(m, 0, n, (float)mat_get(m, 0, n));
     }
 }
 
@@ -169,6 +181,7 @@ struct pair {
 
 /* A tensor to compare, and the plain rule. */
 struct subject {
+    enum { OUTPUT, LOSS, GRADIENT } kind;
     char name[TENSOR_NAME];
     struct mat in_program, in_oracle;
     struct rule rule;
@@ -183,7 +196,8 @@ static struct subject gradient_subject(const struct pair *p, int parameter)
 {
     const struct tape *t = p->oracle->tape, *program = p->program->tape;
     const char *name;
-    struct subject s = {.in_program = tape_gradient(program, tape_parameter(program, parameter, &name)),
+    struct subject s = {.kind = GRADIENT,
+                        .in_program = tape_gradient(program, tape_parameter(program, parameter, &name)),
                         .in_oracle = tape_gradient(t, tape_parameter(t, parameter, NULL))};
     double share = (double)mat_size(s.in_oracle) / (double)tape_parameter_elements(t);
     s.rule = (struct rule){.limit = CHECK_LIMIT_GRADIENT, .floor = 1e-2 * p->gradients * sqrt(share)};
@@ -206,11 +220,13 @@ static struct subject subject_of(const struct pair *p, int index)
     struct mat output = p->oracle->output, loss = p->oracle->loss;
     if (index > 1)
         return gradient_subject(p, index - 2);
-    return index == 1 ? (struct subject){"loss",
+    return index == 1 ? (struct subject){LOSS,
+                                         "loss",
                                          p->program->loss,
                                          tape_view(t, loss),
                                          {.limit = CHECK_LIMIT_OUTPUT, .floor = loss_floor(t)}}
-                      : (struct subject){"output",
+                      : (struct subject){OUTPUT,
+                                         "output",
                                          p->program->output,
                                          tape_view(t, output),
                                          {.limit = CHECK_LIMIT_OUTPUT, .floor = output_floor(t, output)}};
@@ -220,17 +236,39 @@ static struct subject subject_of(const struct pair *p, int index)
 static void run_pair(struct pair *p)
 {
     hand_over(p->program->tape, p->oracle->tape, 0);
+    if (p->program->tape->config.ranks) /* it has only a part of the inputs */
+        round_inputs(p->oracle->tape);
     tape_run_marked(p->oracle->tape, gather_for_next, p->oracle->tape);
     hand_back_statistics(p->oracle->tape, p->program->tape);
     tape_run(p->program->tape);
     p->gradients = gradient_norm(p);
 }
 
+/* What the program has, of all ranks, on the host; the caller frees the copy. */
+static struct mat values_of(const struct pair *p, const struct subject *s, void **copy)
+{
+    const struct tape *t = p->program->tape;
+    struct mat m = s->in_program;
+    if (!t->config.ranks || s->kind == GRADIENT) /* which are summed over the ranks */
+        return tape_read(t, m, copy);
+    if (s->kind == OUTPUT) {
+        m = tape_gather(t, m);
+        *copy = m.data;
+        return m;
+    }
+    double *loss = malloc(sizeof *loss);
+    if (!loss)
+        abort();
+    *loss = tape_gather_loss(t, m);
+    *copy = loss;
+    return (struct mat){.data = loss, .rows = 1, .cols = 1, .ld = 1, .dtype = F64};
+}
+
 static void compare_one(struct check *c, const struct pair *p, const struct subject *s)
 {
     void *copy;
-    check_tensor(c, s->name, tape_read(p->program->tape, s->in_program, &copy), s->in_oracle, NULL,
-                 s->in_oracle.rows, s->rule);
+    struct mat ours = values_of(p, s, &copy);
+    check_tensor(c, s->name, ours, s->in_oracle, NULL, s->in_oracle.rows, s->rule);
     free(copy);
 }
 
@@ -249,7 +287,7 @@ static double distance(const struct pair *p, const struct subject *s)
 {
     double sum = 0;
     void *copy;
-    struct mat m = tape_read(p->program->tape, s->in_program, &copy);
+    struct mat m = values_of(p, s, &copy);
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++)
             sum += pow(mat_get(m, i, k) - mat_get(s->in_oracle, i, k), 2);

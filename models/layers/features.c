@@ -60,13 +60,13 @@ static struct mat given_types(struct tape *t, const char *name, int64_t rows, co
     return input_copy(t, name, I64, rows, 1, type);
 }
 
-struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
-                        int64_t standard, const struct batch_table *table)
+struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c,
+                        struct row_range rows, int64_t standard, const struct batch_table *table)
 {
     if (takes_table(c, table) && table->types > 0)
-        return given_types(t, name, rows, table);
+        return given_types(t, name, rows.count, table);
     if (takes_table(c, table))
-        return input_reals(t, name, rows, table->cols, table->value);
+        return input_reals(t, name, rows.count, table->cols, table->value);
     return c->tables ? input_types(t, name, rows, c->types, c->tables)
                      : input_uniform(t, name, rows, numbers_of(c, standard));
 }

@@ -17,8 +17,8 @@
  * of the rows of all tables, stacked (I64). `standard`: columns of numbers if c has none. Those of `table`,
  * if it is given and its columns are those of c, otherwise at random.
  */
-struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c, int64_t rows,
-                        int64_t standard, const struct batch_table *table);
+struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c,
+                        struct row_range rows, int64_t standard, const struct batch_table *table);
 
 /*
  * Gives the model the inputs of the batch, where it has none of its own: the columns of its features of nodes

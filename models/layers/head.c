@@ -46,7 +46,7 @@ static const int64_t *draw_pairs(struct tape *t, const struct batch *b)
     if (!b->adj.row_ptr)
         return NULL;
     int64_t *pairs = arena_alloc(t->metadata, (size_t)(2 * b->adj.nodes) * sizeof *pairs);
-    uint64_t key = rng_key(t->config.seed, "pairs");
+    uint64_t key = rng_from(rng_key(t->config.seed, "pairs"), (uint64_t)(2 * b->part.node));
     for (int64_t g = 0; g < b->graphs; g++) {
         int64_t first = b->offset[g], size = b->offset[g + 1] - first;
         for (int64_t n = 2 * first; n < 2 * b->offset[g + 1]; n++)

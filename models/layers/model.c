@@ -44,8 +44,8 @@ static struct mat program_edges(struct tape *t, const struct model_config *c, co
         embed_unused(t, name, f, c->hidden, EDGE_FEATURES);
         return (struct mat){0};
     }
-    struct mat raw =
-        raw_features(t, "edge_features", f, batch->adj.edges, EDGE_FEATURES, &batch->inputs.edge_features);
+    struct row_range rows = {batch->part.edge, batch->adj.edges};
+    struct mat raw = raw_features(t, "edge_features", f, rows, EDGE_FEATURES, &batch->inputs.edge_features);
     struct mat y = tape_matrix(t, batch->adj.edges, c->hidden);
     embed_to(t, name, y, raw, f);
     return y;
@@ -79,27 +79,39 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
 }
 
 static struct mat program_targets(struct tape *t, const struct model_config *c, const struct batch_inputs *in,
-                                  struct mat y)
+                                  struct row_range rows, struct mat y)
 {
     return takes_targets(c, in) ? input_reals(t, "targets", y.rows, y.cols, in->targets.value)
-                                : input_uniform(t, "targets", y.rows, y.cols);
+                                : input_uniform(t, "targets", rows, y.cols);
 }
 
-static struct mat program_loss(struct tape *t, const struct model_config *c, const struct batch_inputs *in,
+static struct mat program_loss(struct tape *t, const struct model_config *c, const struct batch *b,
                                struct mat y)
 {
+    const struct batch_inputs *in = &b->inputs;
+    struct row_range rows = {c->task == TASK_GRAPH ? b->part.graph : b->part.node, y.rows};
     if (takes_labels(c, in))
         return cross_entropy(t, "loss", y, input_copy(t, "labels", I64, y.rows, 1, in->label));
     switch (model_loss(c)) {
     case LOSS_CROSS_ENTROPY:
-        return cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, 1, (int)y.cols));
+        return cross_entropy(t, "loss", y, input_index(t, "labels", rows, 1, (int)y.cols));
     case LOSS_BINARY:
-        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", y.rows, y.cols, 2));
+        return binary_cross_entropy(t, "loss", y, input_index(t, "labels", rows, y.cols, 2));
     case LOSS_ABSOLUTE:
-        return mean_absolute_error(t, "loss", y, program_targets(t, c, in, y));
+        return mean_absolute_error(t, "loss", y, program_targets(t, c, in, rows, y));
     default:
-        return mean_squared_error(t, "loss", y, program_targets(t, c, in, y));
+        return mean_squared_error(t, "loss", y, program_targets(t, c, in, rows, y));
     }
+}
+
+/* Losses are means over graphs or nodes: the share of a part is that of its rows. */
+static double loss_share(const struct model_config *c, const struct batch *b)
+{
+    const struct batch_part *p = &b->part;
+    if (p->empty)
+        return 0;
+    return c->task == TASK_GRAPH ? (double)b->graphs / (double)p->graphs
+                                 : (double)b->adj.nodes / (double)p->nodes;
 }
 
 struct recording program_record(enum program_kind kind, const struct model_config *c,
@@ -107,10 +119,12 @@ struct recording program_record(enum program_kind kind, const struct model_confi
                                 struct tape_config tape)
 {
     tape.training = kind == PROGRAM_STEP;
+    if (tape.ranks)
+        tape.share = loss_share(c, batch);
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
-    struct mat features =
-        raw_features(t, "features", &c->features, batch->adj.nodes, FEATURES, &batch->inputs.features);
+    struct row_range nodes = {batch->part.node, batch->adj.nodes};
+    struct mat features = raw_features(t, "features", &c->features, nodes, FEATURES, &batch->inputs.features);
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
@@ -124,7 +138,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
         tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
-        r.loss = program_loss(t, c, &batch->inputs, r.output);
+        r.loss = program_loss(t, c, batch, r.output);
         tape_keep(t, r.loss);
         tape_backward(t, r.loss);
         tape_adamw(t, &default_adamw);

@@ -87,11 +87,11 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     case VALUES_SCHEDULE:
         return input_copy(s->t, o->name, o->dtype, rows, cols, schedule);
     case VALUES_INDEX:
-        return input_index(s->t, o->name, rows, cols, (int)s->dims[o->limit]);
+        return input_index(s->t, o->name, all_rows(rows), cols, (int)s->dims[o->limit]);
     case VALUES_POSITIVE:
         return state(s->t, o->name, rows, cols, 1);
     default:
-        return input_uniform(s->t, o->name, rows, cols);
+        return input_uniform(s->t, o->name, all_rows(rows), cols);
     }
 }
 
@@ -214,6 +214,8 @@ bool op_program_numbers_edges(enum op op)
 const char *op_program_refuses(enum op op)
 {
     const struct op_info *info = op_info(op);
+    if (info->exchange)
+        return "it needs several ranks";
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o) && !attribute_known(o))

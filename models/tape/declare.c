@@ -26,18 +26,24 @@ uint64_t tape_key(struct tape *t, const char *name)
     return rng_key(t->config.seed, span_path(t, name));
 }
 
-static struct mat declare_uniform(struct tape *t, enum category category, const char *name, int64_t rows,
-                                  int64_t cols, double bound)
+/* The stream of a declared matrix from its first row on. */
+static uint64_t key_from(const struct tape *t, struct mat m, struct row_range rows)
 {
-    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
-    struct uniform_args uniform = {.y = m, .key = key_of(t, m), .bound = bound};
+    return rng_from(key_of(t, m), (uint64_t)(rows.first * m.cols));
+}
+
+static struct mat declare_uniform(struct tape *t, enum category category, const char *name,
+                                  struct row_range rows, int64_t cols, double bound)
+{
+    struct mat m = declare(t, category, name, t->config.dtype, rows.count, cols);
+    struct uniform_args uniform = {.y = m, .key = key_from(t, m, rows), .bound = bound};
     tape_record_in(t, &t->init, OP_uniform, &uniform);
     return m;
 }
 
 struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in)
 {
-    return declare_uniform(t, MEMORY_PARAMETERS, name, rows, cols, 1 / sqrt((double)fan_in));
+    return declare_uniform(t, MEMORY_PARAMETERS, name, all_rows(rows), cols, 1 / sqrt((double)fan_in));
 }
 
 static struct mat declare_constant(struct tape *t, enum category category, const char *name, int64_t rows,
@@ -58,7 +64,7 @@ struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, d
     return declare_constant(t, MEMORY_STATE, name, rows, cols, value);
 }
 
-struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols)
+struct mat input_uniform(struct tape *t, const char *name, struct row_range rows, int64_t cols)
 {
     return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
 }
@@ -72,21 +78,22 @@ struct mat input_orthogonal(struct tape *t, const char *name, int64_t rows, int6
     return m;
 }
 
-struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit)
+struct mat input_index(struct tape *t, const char *name, struct row_range rows, int64_t cols, int limit)
 {
-    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, cols);
-    struct uniform_index_args uniform = {.y = m, .key = key_of(t, m), .limit = limit};
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, cols);
+    struct uniform_index_args uniform = {.y = m, .key = key_from(t, m, rows), .limit = limit};
     tape_record_in(t, &t->init, OP_uniform_index, &uniform);
     return m;
 }
 
 /* Columns have keys of their own, those of the positions in the stream of the name. */
-struct mat input_types(struct tape *t, const char *name, int64_t rows, const int *sizes, int tables)
+struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables)
 {
-    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows, tables);
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, tables);
     for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
+        uint64_t key = rng_bits(key_of(t, m), (uint64_t)n);
         struct uniform_index_args uniform = {.y = mat_cols(m, n, 1),
-                                             .key = rng_bits(key_of(t, m), (uint64_t)n),
+                                             .key = rng_from(key, (uint64_t)rows.first),
                                              .first = first,
                                              .limit = sizes[n]};
         tape_record_in(t, &t->init, OP_uniform_index, &uniform);
@@ -140,6 +147,9 @@ struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
 void tape_keep(struct tape *t, struct mat m)
 {
     t->storages[m.storage].keep = true;
+    if (t->kept_count == KEPT_MOST)
+        tape_contract("more than %d matrices are kept", KEPT_MOST);
+    t->kept[t->kept_count++] = m;
 }
 
 static bool declared_in(const struct storage *s, enum category category)

@@ -22,11 +22,21 @@ struct mat tape_schedule(struct tape *t)
     return t->schedule;
 }
 
+/* The loss of all ranks is the sum of their parts, so its gradient is the sum of theirs. */
+static void sum_gradients(struct tape *t, struct mat g)
+{
+    if (!t->config.ranks)
+        return;
+    struct mat request = op(t, all_reduce_start, .y = g)->request;
+    op(t, all_reduce_wait, .y = g, .request = request);
+}
+
 void tape_adamw(struct tape *t, const struct adamw *c)
 {
     t->phase = PHASE_OPTIMIZER;
     span_enter(t, "adamw");
     struct mat p = tape_whole(t, MEMORY_PARAMETERS), g = tape_whole(t, MEMORY_GRADIENTS);
+    sum_gradients(t, g);
     struct mat m = zeros(t, p.cols, "adamw.m"), v = zeros(t, p.cols, "adamw.v");
     struct mat schedule = tape_schedule(t);
     t->start[1] = c->lr;

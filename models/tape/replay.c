@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/ranks.h"
 #include "models/tape/ranges.h"
 #include "models/tape/tape_internal.h"
 
@@ -162,6 +163,7 @@ static void upload(struct tape *t, const struct storage *s)
 
 void tape_init(struct tape *t)
 {
+    order(t, ORDER_INIT);
     for (int i = 1; i < t->storage_count; i++)
         if (t->storages[i].from && t->storages[i].bytes > 0)
             upload(t, &t->storages[i]);
@@ -181,16 +183,51 @@ struct cancel tape_cancel_when(struct tape *t, struct cancel h)
     return before;
 }
 
+/* Ranks that wait for one another all finish their replay. */
 bool tape_is_cancelled(const struct tape *t)
 {
-    return !device_of(t) && is_cancelled(t->cancel);
+    return !device_of(t) && !t->config.ranks && is_cancelled(t->cancel);
+}
+
+static void make_ready(struct tape *t, bool exchanges)
+{
+    order(t, exchanges ? ORDER_EXCHANGE : ORDER_RUN);
+    if (t->config.ranks)
+        t->config.ranks->barrier(t->config.ranks);
+    t->ready = true;
+    t->exchanges = exchanges;
+}
+
+void tape_ready(struct tape *t)
+{
+    make_ready(t, false);
+}
+
+void tape_ready_exchange(struct tape *t)
+{
+    make_ready(t, true);
+}
+
+static void begin_replay(struct tape *t)
+{
+    if (!t->ready)
+        tape_ready(t);
+    t->ready = false;
+}
+
+/* A replay is over when all ranks are done with theirs. */
+static void end_replay(const struct tape *t)
+{
+    if (t->config.ranks)
+        t->config.ranks->barrier(t->config.ranks);
 }
 
 static void run_entries(const struct tape *t)
 {
     const struct entry *end = t->main.entries + t->main.count;
     for (const struct entry *e = t->main.entries; e < end && !tape_is_cancelled(t); e++)
-        e->kernel->run(e->args);
+        if (!t->exchanges || op_info(e->op)->exchange)
+            e->kernel->run(e->args);
 }
 
 /* The same with ranges; mark may be null. */
@@ -209,12 +246,14 @@ static void run_traced(const struct tape *t, void (*mark)(void *context, int ent
 
 void tape_run(struct tape *t)
 {
+    begin_replay(t);
     if (t->graph)
         device_of(t)->launch(t->config.context, t->graph);
     else if (t->traced)
         run_traced(t, NULL, NULL);
     else
         run_entries(t);
+    end_replay(t);
 }
 
 void tape_capture(struct tape *t)
@@ -231,12 +270,15 @@ bool tape_captured(const struct tape *t)
 
 void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), void *context)
 {
+    begin_replay(t);
     if (t->traced) {
         run_traced(t, mark, context);
         return;
     }
     for (int i = 0; i < t->main.count && !tape_is_cancelled(t); i++) {
         t->main.entries[i].kernel->run(t->main.entries[i].args);
+        if (i + 1 == t->main.count)
+            end_replay(t);
         mark(context, i);
     }
 }
@@ -263,6 +305,7 @@ struct cost cost_add(struct cost a, struct cost b)
                          .bytes = sum(a.bytes, b.bytes),
                          .written = sum(a.written, b.written),
                          .no_reuse = sum(a.no_reuse, b.no_reuse),
+                         .sent = sum(a.sent, b.sent),
                          .exps = sum(a.exps, b.exps)};
 }
 
@@ -272,6 +315,7 @@ struct cost entry_cost(const struct entry *e)
                          .bytes = e->bytes,
                          .written = e->written,
                          .no_reuse = e->no_reuse,
+                         .sent = e->sent,
                          .exps = e->exps};
 }
 

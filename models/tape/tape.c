@@ -63,6 +63,7 @@ void tape_free(struct tape *t)
 {
     if (!t)
         return;
+    order(t, ORDER_FREE);
     tape_release(t);
     free(t->storages);
     free(t->init.entries);
@@ -224,6 +225,7 @@ static void set_costs(struct entry *e)
     struct op_traffic moved = op_traffic(e->op, e->args, e->dims);
     e->flops = op_flops_bound(e->op, e->args, e->dims);
     e->exps = op_exps(e->op, e->args, e->dims);
+    e->sent = op_sent(e->op, e->args, e->dims);
     e->bytes = moved.bytes;
     e->written = moved.written;
     e->no_reuse = moved.no_reuse;
@@ -239,7 +241,9 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     if (!op_bind(op, copy, dims, error, sizeof error))
         tape_contract("%s: %s", *t->span ? t->span : "(no span)", error);
     make_outputs(t, op, copy, dims);
-    ((struct call *)copy)->threads = t->config.threads;
+    struct call *call = copy;
+    call->threads = t->config.threads;
+    call->ranks = t->config.ranks;
 
     program->entries = grown(program->entries, program->count, &program->capacity, sizeof *program->entries);
     struct entry *e = &program->entries[program->count++];

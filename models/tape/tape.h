@@ -46,8 +46,10 @@ struct tape_config {
     bool training;    /* save what the backward pass needs */
     bool no_reuse;    /* no two storages share memory */
     int threads;
-    uint64_t seed;            /* of parameters and inputs; combined with their names */
-    const char *variant[OPS]; /* kernel variant per op; null: the backend's default */
+    uint64_t seed;             /* of parameters and inputs; combined with their names */
+    const struct ranks *ranks; /* that run the program together, each over its part; null: one alone */
+    double share;              /* of this rank's loss in that of all, the sum of the shares */
+    const char *variant[OPS];  /* kernel variant per op; null: the backend's default */
 };
 
 struct tape *tape_new(const struct tape_config *config);
@@ -75,12 +77,22 @@ struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_
 /* State that persists between replays, apart from parameters; `value` is its initial value. */
 struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value);
 
+/* Rows of a matrix that several ranks have together: `count`, from `first` on. */
+struct row_range {
+    int64_t first, count;
+};
+
+static inline struct row_range all_rows(int64_t count)
+{
+    return (struct row_range){0, count};
+}
+
 /*
  * Inputs, of category GRAPH: uniform on [-1, 1) or on 0 .. limit - 1, keyed by name, or copied from host
  * memory by tape_init (`from` may be null if the tape is never laid out or there are no rows).
  */
-struct mat input_uniform(struct tape *t, const char *name, int64_t rows, int64_t cols);
-struct mat input_index(struct tape *t, const char *name, int64_t rows, int64_t cols, int limit);
+struct mat input_uniform(struct tape *t, const char *name, struct row_range rows, int64_t cols);
+struct mat input_index(struct tape *t, const char *name, struct row_range rows, int64_t cols, int limit);
 struct mat input_copy(struct tape *t, const char *name, enum dtype dtype, int64_t rows, int64_t cols,
                       const void *from);
 
@@ -95,7 +107,7 @@ struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t c
  * Rows of several tables that are stacked in one: column n is uniform on the rows of table n, which has
  * sizes[n] of them and follows table n - 1. I64, of category GRAPH.
  */
-struct mat input_types(struct tape *t, const char *name, int64_t rows, const int *sizes, int tables);
+struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables);
 
 /* The same of category ENCODINGS: values, converted to the tape's dtype, and the bounds of `rows` ranges. */
 struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
@@ -207,6 +219,34 @@ void *tape_arena(const struct tape *t);
 /* Initialises parameters, inputs and optimizer state to the state before the first step. */
 void tape_init(struct tape *t);
 
+/*
+ * --- several ranks
+ *
+ * All record the program with the same ops, each over its part of the batch, and lay it out. Then rank 0
+ * leads: what it does with its tape, the others do with theirs in tape_follow, until it frees it.
+ */
+void tape_lead(struct tape *t);
+void tape_follow(struct tape *t);
+
+/* On rank 0, that leads: the rows of all ranks of a matrix that is kept, in host memory that the caller
+ * frees. */
+struct mat tape_gather(const struct tape *t, struct mat m);
+
+/* The same: the loss of all ranks. */
+double tape_gather_loss(const struct tape *t, struct mat loss);
+
+/* The same: whether all ranks have the same parameters, bit by bit. */
+bool tape_replicas_agree(const struct tape *t);
+
+/*
+ * With several ranks, before a replay that begins by a clock: the others are told, and all are ready. A
+ * replay that none comes before begins with one.
+ */
+void tape_ready(struct tape *t);
+
+/* The same before a replay of nothing but what the ranks exchange. */
+void tape_ready_exchange(struct tape *t);
+
 /* One replay of the program. On a device it is only launched; tape_wait and tape_read wait for completion. */
 void tape_run(struct tape *t);
 void tape_wait(const struct tape *t);
@@ -240,6 +280,7 @@ struct entry {
     bool prepared;       /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
     int64_t flops, exps; /* by op_flops and op_exps; -1 beyond 63 bits; 0 of what fills inputs */
     int64_t bytes, written, no_reuse; /* by op_traffic, likewise */
+    int64_t sent;                     /* by op_sent */
 };
 
 int tape_entry_count(const struct tape *t);
@@ -249,6 +290,7 @@ struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
     int64_t exps;                   /* likewise */
     int64_t written;                /* of the bytes */
+    int64_t sent;                   /* to other ranks, beside the bytes */
 };
 
 /*

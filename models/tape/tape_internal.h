@@ -39,6 +39,8 @@ struct segment {
     const struct segment *before; /* the segment before it, or null */
 };
 
+enum { KEPT_MOST = 8 };
+
 struct tape {
     struct tape_config config;
     struct arena *metadata;   /* names, arguments and lists; not matrices */
@@ -53,10 +55,15 @@ struct tape {
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
     void *arena;
-    struct mat schedule; /* of AdamW; absent until it is asked for */
-    double *start;       /* its initial value */
-    void *graph;         /* the captured program; null: not captured */
-    bool traced;         /* a profiler is attached: replays report ranges */
+    struct mat schedule;        /* of AdamW; absent until it is asked for */
+    double *start;              /* its initial value */
+    void *graph;                /* the captured program; null: not captured */
+    bool traced;                /* a profiler is attached: replays report ranges */
+    struct mat kept[KEPT_MOST]; /* what tape_keep was called with, in order */
+    int kept_count;
+    bool leads;     /* other ranks follow (follow.c) */
+    bool ready;     /* for a replay that has been announced to them */
+    bool exchanges; /* it is one of exchange alone */
     struct cancel cancel;
 };
 
@@ -86,6 +93,18 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
  */
 void tape_recompute(struct tape *t, const struct segment *segment, void **args);
 struct mat tape_recomputed(const struct tape *t, struct mat m);
+
+/* What rank 0 tells the ranks that follow. Does nothing if none does. */
+enum order_kind {
+    ORDER_INIT,
+    ORDER_RUN,
+    ORDER_EXCHANGE,
+    ORDER_GATHER,
+    ORDER_LOSS,
+    ORDER_COMPARE,
+    ORDER_FREE
+};
+void order(const struct tape *t, enum order_kind kind);
 
 /* Frees what tape_layout allocated. */
 void tape_release(struct tape *t);

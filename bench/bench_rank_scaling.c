@@ -1,0 +1,24 @@
+/* How do time and memory fall, or throughput rise, with the ranks that share the work? */
+#include "bench/sweep/harness.h"
+
+int main(int argc, char **argv)
+{
+    static const char *const columns[] = {"forward",
+                                          "step",
+                                          "step.throughput",
+                                          "step.exchange.bytes",
+                                          "step.exchange.time",
+                                          "step.exchange.exposed",
+                                          "ranks.imbalance",
+                                          "ranks.memory",
+                                          NULL};
+    static const struct bench bench = {
+        .name = "bench_rank_scaling",
+        .doc = "strong scaling over MPI ranks that share a batch of graphs; weak scaling with --weak",
+        .axis = AXIS_RANKS,
+        .values = "1,2",
+        .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
+        .columns = columns,
+    };
+    return bench_main(&bench, argc, argv);
+}

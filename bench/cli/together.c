@@ -1,0 +1,60 @@
+#include "bench/cli/together.h"
+
+#include <string.h>
+
+#include "graphs/name.h"
+#include "kernels/ranks.h"
+
+/* What a rank cannot compute from its own graphs alone, or cannot generate by itself; null: nothing. */
+static const char *needs_others(const struct config *c)
+{
+    const struct model_config *p = &c->parts;
+    bool batch_norm = p->norm == NORM_BATCH || p->mpnn == MPNN_GATEDGCN || p->features.normalised ||
+                      p->edge_features.normalised;
+    return batch_norm                                   ? "batch norm, which has statistics of all graphs"
+           : p->dropout > 0 || p->attention_dropout > 0 ? "dropout"
+           : p->pe.kind != ENCODING_NONE                ? "--pe"
+           : graph_is_file(c->graph.family)             ? "graphs from files"
+           : strstr(c->graph.family, ":giant")          ? "a giant component, which is drawn whole"
+           : c->graph.batching != BATCHING_RAGGED       ? "--batching padded"
+                                                        : NULL;
+}
+
+/* What of the command line is about this process alone; null: nothing. */
+static const char *is_alone(const struct options *o)
+{
+    return o->device.meta                    ? "--device meta"
+           : o->device.backend->device       ? "a GPU"
+           : o->kernels                      ? "single ops"
+           : o->largest.kind != LARGEST_NONE ? "--find-max"
+           : o->crossover.kind               ? "--find-crossover"
+           : o->against                      ? "--against"
+           : o->output.dump                  ? "--dump"
+           : o->sampling.cold > 0            ? "--cold"
+           : o->count != COUNT_OFF           ? "--count"
+                                             : NULL;
+}
+
+static bool check_one(const struct options *o, const struct config *c, struct message *error)
+{
+    int started = o->world ? o->world->count : 1;
+    if (c->ranks <= 1)
+        return true;
+    const char *other = is_alone(o);
+    other = other ? other : needs_others(c);
+    if (other)
+        return complain(error, "--ranks %d: not with %s", c->ranks, other);
+    return o->action != ACTION_RUN || c->ranks <= started ||
+           complain(error, "--ranks %d: %d %s started; begin the command with mpirun -n %d", c->ranks,
+                    started, started == 1 ? "rank was" : "ranks were", c->ranks);
+}
+
+bool together_check(const struct options *o, struct message *error)
+{
+    bool possible = true;
+    for (int64_t i = 0, count = config_count(o); i < count && possible; i++) {
+        struct config c = config_at(o, i);
+        possible = check_one(o, &c, error);
+    }
+    return possible;
+}

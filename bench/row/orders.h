@@ -1,0 +1,30 @@
+/*
+ * What ranks tell one another about programs. Rank 0 measures as if it were alone; the others wait for its
+ * orders (group.h).
+ */
+#ifndef GTMARK_BENCH_ORDERS_H
+#define GTMARK_BENCH_ORDERS_H
+
+#include "bench/cli/options.h"
+
+/* A rank's part of a program. */
+struct rank_facts {
+    bool good; /* so far */
+    int64_t nodes, edges, arena;
+    struct cost cost[PHASES];
+    int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them */
+};
+
+struct group_order {
+    enum { GROUP_PROGRAM, GROUP_CLOSE, GROUP_END } kind;
+    int64_t index; /* of the configuration */
+    enum program_kind program;
+};
+
+/* On rank 0: tells all other ranks. Does nothing where there are none. */
+void orders_tell(const struct options *o, struct group_order order);
+
+/* On all ranks: whether all are good; the same answer on all. facts: on rank 0, receives those of all. */
+bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own);
+
+#endif

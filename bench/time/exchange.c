@@ -1,0 +1,52 @@
+#include "bench/time/exchange.h"
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/clock.h"
+#include "kernels/ranks.h"
+
+struct laps {
+    const struct tape *tape;
+    double last, exposed;
+};
+
+static void add_lap(void *context, int entry)
+{
+    struct laps *l = context;
+    double now = clock_now();
+    if (op_info(tape_entry(l->tape, entry)->op)->exchange)
+        l->exposed += now - l->last;
+    l->last = now;
+}
+
+static double run_whole(struct tape *t)
+{
+    struct laps l = {.tape = t};
+    tape_ready(t);
+    l.last = clock_now();
+    tape_run_marked(t, add_lap, &l);
+    return l.exposed;
+}
+
+static double run_alone(struct tape *t)
+{
+    tape_ready_exchange(t);
+    double start = clock_now();
+    tape_run(t);
+    return clock_now() - start;
+}
+
+struct exchange exchange_measure(struct tape *t)
+{
+    double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS];
+    for (int i = 0; i < EXCHANGE_RUNS; i++) {
+        exposed[i] = run_whole(t);
+        alone[i] = run_alone(t);
+    }
+    int ranks = tape_config(t)->ranks->count;
+    struct exchange e = {.n = EXCHANGE_RUNS,
+                         .sent = tape_total(t).sent,
+                         .alone = summarize(alone, EXCHANGE_RUNS).median,
+                         .exposed = summarize(exposed, EXCHANGE_RUNS).median};
+    e.bandwidth = 2.0 * (ranks - 1) / ranks * (double)e.sent / e.alone;
+    return e;
+}

@@ -1,0 +1,22 @@
+/* What a program's exchange with other ranks takes. */
+#ifndef GTMARK_BENCH_EXCHANGE_H
+#define GTMARK_BENCH_EXCHANGE_H
+
+#include "models/tape/tape.h"
+
+enum { EXCHANGE_RUNS = 10 };
+
+struct exchange {
+    int n;          /* runs of each kind */
+    int64_t sent;   /* payload bytes that this rank sends in a run */
+    double alone;   /* median seconds of a run of nothing else */
+    double exposed; /* of what this rank spends in it, and waiting for it, in a whole run */
+    /* Bytes a second between ranks, as nccl-tests count the bus bandwidth of an all-reduce: each byte moves
+     * 2 (n - 1) / n times. */
+    double bandwidth;
+};
+
+/* For a tape that is laid out, initialised and leads. */
+struct exchange exchange_measure(struct tape *t);
+
+#endif

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Benchmarks on several ranks, under MPI: results are those of one rank, and what cannot run together is refused. Two
+# slots are enough, for root too: tests/mpirun.sh has the command line.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+build=${GTMARK_BUILD:-build}
+small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --runs 3 --turns 1 --warmup 1 --no-charts --no-roofline'
+
+if ! grep -q '^MPI_FLAGS *:= *-' "$build/config.mk"; then
+    echo 'ok 1 # SKIP programs on several ranks: no MPI (make setup)'
+    echo '1..1'
+    exit
+fi
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+
+# bench RANKS FLAG...: of bench_rank_scaling on so many started ranks, the columns asked for, and the exit status
+bench()
+{
+    ranks=$1
+    shift
+    # shellcheck disable=SC2086 # several flags
+    tests/mpirun.sh "$ranks" "$build/bench_rank_scaling" $small --output "$house/x.json" "$@" 2>"$house/err"
+    echo $?
+}
+
+# said: the lines of the program, without those of mpirun
+said()
+{
+    grep '^bench_rank_scaling:' "$house/err"
+}
+
+for model in gps gps_sparse gin graph_transformer; do
+    check "$model on 1 to 4 ranks, one of them without nodes" \
+        "$(bench 4 --ranks 1-4+1 --batch 3 --model $model --format csv --columns ranks.count,checked)" \
+        'status,reason,ranks.count,checked
+ok,"",1,whole
+ok,"",2,whole
+ok,"",3,whole
+ok,"",4,whole
+0'
+done
+check 'weak scaling has a batch for each rank' \
+    "$(bench 2 --ranks 1,2 --batch 2 --weak --format csv --columns ranks.count,batch,ranks.nodes_max)" \
+    'status,reason,ranks.count,batch,ranks.nodes_max
+ok,"",1,2,
+ok,"",2,4,24
+0'
+check 'another benchmark' \
+    "$(tests/mpirun.sh 2 "$build/bench_node_scaling" $small --ranks 2 --batch 4 --output "$house/y.json" --format csv \
+        --columns checked 2>/dev/null)" 'status,reason,nodes,checked
+ok,"",12,whole'
+check 'more ranks than were started' "$(bench 2 --ranks 3)" 2
+check 'say so' "$(said)" \
+    'bench_rank_scaling: --ranks 3: 2 ranks were started; begin the command with mpirun -n 3'
+check 'batch norm' "$(bench 2 --ranks 2 --norm batch)" 2
+check 'is refused' "$(said)" \
+    'bench_rank_scaling: --ranks 2: not with batch norm, which has statistics of all graphs'
+check 'a bad flag' "$(bench 2 --ranks 2 --nodes x)" 2
+check 'is said once' "$(said | grep -c nodes)" 1
+check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
+tap_end

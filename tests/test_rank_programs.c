@@ -1,0 +1,253 @@
+/*
+ * Programs of several ranks: parts of batches make up the whole, and output, loss and all gradients are those
+ * of one rank. Ranks are threads here; tests/test_mpi.sh runs the benchmarks under MPI.
+ */
+#include "graphs/graph.h"
+#include "kernels/rng.h"
+#include "models/layers/check.h"
+#include "models/layers/model.h"
+#include "tests/rank_threads.h"
+#include "tests/test.h"
+
+/* --- parts of a batch */
+
+static struct batch made(int64_t nodes, double degree, int64_t graphs, int rank, int ranks)
+{
+    const struct graph_config c = {.family = "er",
+                                   .nodes = nodes,
+                                   .degree = degree,
+                                   .graphs = graphs,
+                                   .seed = 7,
+                                   .rank = rank,
+                                   .ranks = ranks};
+    struct batch b;
+    char error[256];
+    if (!batch_generate(&b, &c, error, sizeof error) || !batch_number_edges(&b, &c, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+/* Whether a part has the graphs of the whole from its first on, with the same edges. */
+static void assert_part(const struct batch *whole, const struct batch *part)
+{
+    int64_t first = part->part.node;
+    for (int64_t g = 0; g <= part->graphs; g++)
+        assert_int_equal(whole->offset[part->part.graph + g], first + part->offset[g]);
+    for (int64_t i = 0; i <= part->adj.nodes; i++)
+        assert_int_equal(whole->adj.row_ptr[first + i], part->part.edge + part->adj.row_ptr[i]);
+    for (int64_t e = 0; e < part->adj.edges; e++)
+        assert_int_equal(whole->adj.col[part->part.edge + e], first + part->adj.col[e]);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {1, 2, 3, 9, 64};
+    for (int k = 0; k < 5; k++) {
+        struct batch whole = made(12, 2, counts[k], 0, 0);
+        for (int ranks = 1; ranks <= 5; ranks++) {
+            int64_t graphs = 0, most = 0;
+            for (int rank = 0; rank < ranks; rank++) {
+                struct batch b = made(12, 2, counts[k], rank, ranks);
+                assert_int_equal(b.part.graphs, whole.graphs);
+                assert_int_equal(b.part.nodes, whole.adj.nodes);
+                if (b.part.empty) {
+                    assert_true(b.graphs == 1 && b.adj.nodes == 1 && b.adj.edges == 0);
+                } else {
+                    assert_int_equal(b.part.graph, graphs);
+                    assert_part(&whole, &b);
+                    graphs += b.graphs;
+                    most = b.adj.nodes > most ? b.adj.nodes : most;
+                }
+                batch_free(&b);
+            }
+            assert_int_equal(graphs, whole.graphs);
+            /* A rank has at most one graph of up to 18 nodes more than its share. */
+            assert_true(most <= whole.adj.nodes / ranks + 18);
+        }
+        batch_free(&whole);
+    }
+}
+
+/* The stream from a position on is the stream of the whole. */
+static void test_stream(void **state)
+{
+    (void)state;
+    uint64_t key = rng_key(3, "x");
+    for (uint64_t n = 0; n < 100; n++)
+        assert_true(rng_bits(rng_from(key, 1000), n) == rng_bits(key, 1000 + n));
+}
+
+/* --- programs */
+
+struct trial {
+    struct model_config model;
+    int64_t nodes, graphs;
+    double degree;
+    const struct backend *backend;
+    struct check check;
+    double loss; /* of all ranks */
+};
+
+static struct recording record(const struct trial *c, const struct batch *b, const struct backend *backend,
+                               enum dtype dtype, const struct ranks *ranks)
+{
+    struct tape_config tape = {.backend = backend, .dtype = dtype, .threads = 1, .seed = 5, .ranks = ranks};
+    struct recording r = program_record(PROGRAM_STEP, &c->model, b, NULL, tape);
+    assert_true(tape_layout(r.tape));
+    return r;
+}
+
+static void compare_with_one(struct trial *c, struct recording *r)
+{
+    struct batch whole = made(c->nodes, c->degree, c->graphs, 0, 0);
+    struct recording oracle = record(c, &whole, &backend_oracle, F64, NULL);
+    tape_init(r->tape);
+    tape_init(oracle.tape);
+    check_whole(&c->check, r, &oracle);
+    c->loss = tape_gather_loss(r->tape, r->loss);
+    tape_free(oracle.tape);
+    batch_free(&whole);
+}
+
+static void run_rank(const struct ranks *r, void *trial)
+{
+    struct trial *c = trial;
+    struct batch b = made(c->nodes, c->degree, c->graphs, r->rank, r->count);
+    struct recording own = record(c, &b, c->backend, F32, r);
+    if (r->rank == 0) {
+        tape_lead(own.tape);
+        compare_with_one(c, &own);
+    } else
+        tape_follow(own.tape);
+    tape_free(own.tape);
+    batch_free(&b);
+}
+
+/* gps, gps_sparse, gin and graph_transformer, as in model.c. */
+static const struct {
+    enum attention_kind attention;
+    enum mpnn_kind mpnn;
+} kinds[] = {{ATTENTION_DENSE, MPNN_GIN},
+             {ATTENTION_SPARSE, MPNN_GIN},
+             {ATTENTION_NONE, MPNN_GIN},
+             {ATTENTION_DENSE, MPNN_NONE},
+             {ATTENTION_SPARSE, MPNN_GINE}};
+
+static struct trial trial_of(int kind, enum task_kind task, int64_t graphs)
+{
+    return (struct trial){.model = {.layers = 2,
+                                    .hidden = 16,
+                                    .heads = 2,
+                                    .ffn = 24,
+                                    .act = ACT_GELU,
+                                    .attention = kinds[kind].attention,
+                                    .mpnn = kinds[kind].mpnn,
+                                    .norm = kind == 2 ? NORM_GRAPH : NORM_LAYER,
+                                    .pool = kind == 3 ? POOL_MAX : POOL_MEAN,
+                                    .task = task},
+                          .nodes = 9,
+                          .graphs = graphs,
+                          .degree = 1,
+                          .backend = backend_cpu()};
+}
+
+/* With degree 1 some nodes have no edges; with fewer graphs than ranks a rank has no nodes. */
+static void test_programs(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {1, 3, 10};
+    for (int kind = 0; kind < 5; kind++)
+        for (enum task_kind task = 0; task < TASK_KINDS; task++)
+            for (int k = 0; k < 3; k++)
+                for (int ranks = 1; ranks <= 4; ranks++) {
+                    struct trial c = trial_of(kind, task, counts[k]);
+                    rank_threads_run(ranks, run_rank, &c);
+                    if (!(c.check.excess <= 1) || *c.check.found)
+                        fail_msg("model %d, task %d, %lld graphs, %d ranks: %s is %g times its limit; %s",
+                                 kind, (int)task, (long long)counts[k], ranks, c.check.tensor, c.check.excess,
+                                 c.check.found);
+                    assert_true(c.check.tensors > 2);
+                }
+}
+
+/* --- planted faults */
+
+/* The gradients of a rank alone. */
+static void sum_nothing(const void *args)
+{
+    (void)args;
+}
+
+static void test_no_sum(void **state)
+{
+    (void)state;
+    struct kernel skipped[2] = {*backend_kernel(backend_cpu(), OP_all_reduce_start, F32, NULL),
+                                *backend_kernel(backend_cpu(), OP_all_reduce_wait, F32, NULL)};
+    skipped[0].run = skipped[1].run = sum_nothing;
+    struct backend spoiled = {.name = "spoiled", .kernels = skipped, .count = 2, .base = backend_cpu()};
+    struct trial c = trial_of(0, TASK_GRAPH, 10);
+    c.backend = &spoiled;
+    rank_threads_run(1, run_rank, &c);
+    assert_true(c.check.excess <= 1);
+    rank_threads_run(3, run_rank, &c);
+    assert_true(c.check.excess > 1);
+}
+
+/* Gradients that are not waited for are still garbage. */
+static void test_no_wait(void **state)
+{
+    (void)state;
+    struct kernel skipped = *backend_kernel(backend_cpu(), OP_all_reduce_wait, F32, NULL);
+    skipped.run = sum_nothing;
+    struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
+    struct trial c = trial_of(0, TASK_GRAPH, 10);
+    c.backend = &spoiled;
+    rank_threads_run(2, run_rank, &c);
+    assert_false(c.check.excess <= 1);
+}
+
+/* --- the op alone */
+
+struct sums {
+    int64_t ld;
+    float y[RANKS_MOST][8];
+};
+
+static void sum_rows(const struct ranks *r, void *context)
+{
+    struct sums *s = context;
+    int64_t request = 0;
+    struct mat y = {.data = s->y[r->rank], .rows = 2, .cols = 3, .ld = s->ld, .dtype = F32};
+    struct mat one = {.data = &request, .rows = 1, .cols = 1, .ld = 1, .dtype = I64};
+    struct all_reduce_start_args start = {.call.ranks = r, .y = y, .request = one};
+    struct all_reduce_wait_args wait = {.call.ranks = r, .y = y, .request = one};
+    for (int k = 0; k < 8; k++)
+        s->y[r->rank][k] = (float)(k + 10 * r->rank);
+    backend_kernel(&backend_ref, OP_all_reduce_start, F32, NULL)->run(&start);
+    backend_kernel(&backend_ref, OP_all_reduce_wait, F32, NULL)->run(&wait);
+}
+
+/* Between strided rows nothing changes. */
+static void test_sums(void **state)
+{
+    (void)state;
+    for (int64_t ld = 3; ld <= 4; ld++) {
+        struct sums s = {.ld = ld};
+        rank_threads_run(3, sum_rows, &s);
+        for (int p = 0; p < 3; p++)
+            for (int64_t k = 0; k < 8; k++) {
+                bool summed = k < ld + 3 && k % ld < 3;
+                assert_true(s.y[p][k] == (float)(summed ? 3 * k + 30 : k + 10 * p));
+            }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_stream),  cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_no_sum), cmocka_unit_test(test_no_wait), cmocka_unit_test(test_sums),
+    };
+    return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
+}
