@@ -14,7 +14,7 @@ int main(int argc, char **argv)
                                           NULL};
     static const struct bench bench = {
         .name = "bench_rank_scaling",
-        .doc = "strong scaling over MPI ranks that share a batch of graphs; weak scaling with --weak",
+        .doc = "time and memory of a batch over the MPI ranks that share it",
         .axis = AXIS_RANKS,
         .values = "1,2",
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
