@@ -16,7 +16,7 @@ int main(int argc, char **argv)
         .name = "bench_rank_scaling",
         .doc = "time and memory of a batch over the MPI ranks that share it",
         .axis = AXIS_RANKS,
-        .values = "1,2",
+        .values = "1",
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
         .columns = columns,
     };

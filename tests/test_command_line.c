@@ -183,6 +183,7 @@ static void check_help(const char *program)
                        : strcmp(program, "bench_layer_scaling") == 0 ? "layers "
                        : strcmp(program, "bench_batch_scaling") == 0 ? "batch "
                        : strcmp(program, "bench_presets") == 0       ? "preset "
+                       : strcmp(program, "bench_rank_scaling") == 0  ? "ranks "
                                                                      : "nodes ");
     struct ended e = run_words(h, "--help-all", 0);
     assert_true(help_lines(e.out) < 100);

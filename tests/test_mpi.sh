@@ -47,6 +47,11 @@ check 'weak scaling has a batch for each rank' \
 ok,"",1,2,
 ok,"",2,4,24
 0'
+check 'as many as were started, by default' \
+    "$(bench 2 --batch 2 --no-check --format csv --columns ranks.count)" 'status,reason,ranks.count
+ok,"",1
+ok,"",2
+0'
 check 'another benchmark' \
     "$(tests/mpirun.sh 2 "$build/bench_node_scaling" $small --ranks 2 --batch 4 --output "$house/y.json" --format csv \
         --columns checked 2>/dev/null)" 'status,reason,nodes,checked

@@ -1,14 +1,21 @@
 #include "bench/row/group.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/row/workload.h"
 #include "kernels/ranks.h"
 
-void group_form(const struct options *o)
+void group_form(struct options *o)
 {
-    const struct axis_values *ranks = &o->axes[AXIS_RANKS];
+    struct axis_values *ranks = &o->axes[AXIS_RANKS];
+    struct message error;
+    char all[32];
+    if (o->world && o->bench->axis == AXIS_RANKS && !o->given[AXIS_RANKS]) {
+        snprintf(all, sizeof all, "1-%d*2", o->world->count);
+        axis_parse(AXIS_RANKS, all, ranks, &error);
+    }
     for (int i = 0; i < ranks->count && o->world; i++)
         if (ranks->values[i] <= o->world->count)
             o->world->first(o->world, (int)ranks->values[i]);

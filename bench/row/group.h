@@ -7,8 +7,11 @@
 
 #include "bench/row/orders.h"
 
-/* On all ranks, with the same options, before anything else: forms the groups of the sweep. */
-void group_form(const struct options *o);
+/*
+ * On all ranks, with the same options, before anything else: forms the groups of the sweep. A benchmark over
+ * the ranks has by default 1, 2, 4 and so on of those that were started.
+ */
+void group_form(struct options *o);
 
 /* On the other ranks: until rank 0 says that it is the end. */
 void group_serve(const struct options *o);
