@@ -295,6 +295,10 @@ static void test_clocks(void **state)
     assert_int_equal(judge_clocks(1.05, 1, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1, 1.04, limits).kind, VERDICT_SAME); /* bound by memory */
 
+    limits.machines = true; /* the clock is the machine's */
+    assert_int_equal(judge_clocks(1.05, 1.05, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_clocks(0.95, 0.95, limits).kind, VERDICT_FASTER);
+
     /* A gate's margin is that of both; what was quicker at a higher clock is still not slower. */
     assert_int_equal(judge_clocks(1.1, 1, gate).kind, VERDICT_SLOWER);
     assert_unclear(judge_clocks(1.1, 1.04, gate), "may be the clock");

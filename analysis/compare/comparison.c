@@ -151,8 +151,10 @@ bool comparison_next(const struct comparison *c, struct pair *p)
 
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p)
 {
+    struct verdict_limits limits = c->limits;
+    limits.machines = strcmp(c->files[0].name, c->files[p->file].name) != 0;
     return verdict_rows(comparison_row(c, 0, p->line), comparison_row(c, p->file, p->line),
-                        program_name(p->program), c->judge, c->limits);
+                        program_name(p->program), c->judge, limits);
 }
 
 struct tally comparison_tally(const struct comparison *c, size_t file, size_t program)

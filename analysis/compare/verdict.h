@@ -17,6 +17,7 @@ struct verdict_limits {
     double margin; /* smaller differences do not count, however certain */
     double same;   /* the two are the same if the interval excludes larger differences */
     bool whole;    /* faster or slower needs the whole interval beyond the margin, not the ratio alone */
+    bool machines; /* two of them: their states and clocks are what is compared */
 };
 
 struct verdict {
