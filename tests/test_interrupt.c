@@ -26,11 +26,17 @@ static bool in_child(bool (*check)(int), int number)
 static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 enum { WATCHED = sizeof watched / sizeof *watched };
 
-/* Whether the signal is recorded, and the next of any kind has its default action. */
-static bool is_noted(int number)
+/* Also where the tests run in the background, or under nohup. */
+static void take_default_actions(void)
 {
     for (int i = 0; i < WATCHED; i++)
         signal(watched[i], SIG_DFL);
+}
+
+/* Whether the signal is recorded, and the next of any kind has its default action. */
+static bool is_noted(int number)
+{
+    take_default_actions();
     interrupt_watch();
     if (interrupt_signal() != 0)
         return false;
@@ -45,6 +51,7 @@ static bool is_noted(int number)
 static bool stays_ignored(int number)
 {
     int other = number == SIGTERM ? SIGINT : SIGTERM;
+    take_default_actions();
     signal(number, SIG_IGN);
     interrupt_watch();
     raise(number);
