@@ -311,6 +311,37 @@ static void test_checkpoints(void **state)
     free(text);
 }
 
+/* A row of this batch on so many ranks, whose step takes this long. */
+static struct row *rank_row(int64_t ranks, int64_t batch, double load, double seconds, double noise)
+{
+    struct row *row = checked_row(32);
+    row_set_count(row, "ranks.count", ranks);
+    row_set_count(row, "batch", batch);
+    if (ranks > 1)
+        row_set_real(row, "ranks.load", load);
+    set_step(row, seconds, noise, 1e9);
+    return row;
+}
+
+static void test_ranks(void **state)
+{
+    (void)state;
+    assert_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 64, 1, 0.0625, 0.001), NULL),
+                "- A training step of the same batch on 2 ranks takes 0.62 [0.62, 0.63] times what one rank "
+                "takes: an "
+                "efficiency of 80 % (80 to 80 %).\n");
+    assert_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(4, 256, 0.5, 0.125, 0.001), NULL),
+                "- A training step of a batch for each rank on 4 ranks takes 1.25 [1.2");
+    /* Other graphs, cores that ranks share, a noisy time. */
+    assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 96, 1, 0.0625, 0.001), NULL),
+                    "efficiency");
+    assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 64, 1.5, 0.0625, 0.001), NULL),
+                    "efficiency");
+    struct row *noisy = rank_row(2, 64, 1, 0.0625, 0.001);
+    set_noisy(noisy, "step.time", 0.0625);
+    assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), noisy, NULL), "efficiency");
+}
+
 static void test_checks(void **state)
 {
     (void)state;
@@ -335,7 +366,7 @@ int main(void)
         cmocka_unit_test(test_batch),       cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_encodings),   cmocka_unit_test(test_when_encodings_pay_off),
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,9 @@ sentences sentences_profile;
 /* What checkpoints save of memory and cost in time. */
 sentences sentences_checkpoints;
 
+/* How efficient several ranks are, against one. */
+sentences sentences_ranks;
+
 /* The fastest kernel, and the one furthest from its roofline. */
 sentences sentences_kernels;
 

@@ -289,7 +289,8 @@ struct fits fits_find(const struct rows *rows)
     size_t n = axes_numeric(rows, numeric);
     for (size_t i = 0; i < n; i++)
         for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
-            add_fits(&fits, rows, numeric[i], programs[p]);
+            if (strcmp(numeric[i]->path, "ranks.count") != 0) /* the work is the same: see findings */
+                add_fits(&fits, rows, numeric[i], programs[p]);
     return fits;
 }
 
