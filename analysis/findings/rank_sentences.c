@@ -20,7 +20,7 @@ struct scaling {
 };
 
 /* Whether they agree in what varies beside ranks and batch. */
-static bool same_beside(const struct rows *rows, const struct row *a, const struct row *b)
+static bool same_but_ranks(const struct rows *rows, const struct row *a, const struct row *b)
 {
     const struct field *axes[AXES_MAX];
     size_t n = axes_varying(rows, axes), i = 0;
@@ -44,7 +44,7 @@ static bool is_base(const struct rows *rows, const struct row *base, struct scal
     s->base = base;
     s->weak = all != graphs;
     return count_of(base, "ranks.count") == 1 && (all == graphs || all == graphs * s->ranks) &&
-           same_beside(rows, base, s->row);
+           same_but_ranks(rows, base, s->row);
 }
 
 static void print_scaling(FILE *out, const struct scaling *s, const char *program)
