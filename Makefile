@@ -228,7 +228,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/query $(BUILD)/report: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
@@ -299,7 +299,7 @@ $(programs): $(version)
 $(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_bench) $(slower): | $(version)
 
 ## Targets
-##   all          every benchmark, plot, compare, findings, graph, query and report (what a bare `make` does)
+##   all          every benchmark, plot, compare, findings, graph, merge, query and report (what a bare `make` does)
 all: $(programs) $(cuda) $(mpi)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)

@@ -65,6 +65,7 @@ static const char *allowed_by_reader(const char *name)
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
         {"find-max", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},
         {"find-crossover", "AXIS=A,B as attention=dense,sparse"},
+        {"shard", "I/N, the I-th of N parts, I from 1 to N"},
         {"threshold", "latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER"},
         {"baseline", "cannot be read"},
     };

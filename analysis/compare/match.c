@@ -23,7 +23,7 @@ static bool varies_in_one(const struct rows *const *rows, size_t files, const st
 
 struct match_rule match_rule(const struct rows *const *rows, size_t files, const char *const *ignored)
 {
-    static const char *const where[] = {"device", "threads", NULL};
+    static const char *const where[] = {"device", "threads", "origin", NULL};
     struct match_rule rule = {0};
     for (size_t i = 0; i < schema_fields_count && rule.count < AXES_MAX; i++) {
         const struct field *f = &schema_fields[i];

@@ -43,14 +43,22 @@ static void choose_encoding(const struct options *o, int index, double value[AXE
 int64_t config_count(const struct options *o)
 {
     int64_t count = encoding_count(o);
+    if (o->shard.rows)
+        return o->shard.count;
     for (enum axis a = 0; a < AXES && count <= AXIS_VALUES_MAX; a++)
         count *= a == AXIS_PE || a == AXIS_SOLVER ? 1 : o->axes[a].count;
     return o->kernels ? count * o->kernel_count : count;
 }
 
+/* The place of a row in the whole sweep. */
+static int64_t place_of(const struct options *o, int64_t index)
+{
+    return o->shard.rows ? o->shard.rows[index] : index;
+}
+
 int64_t config_values(const struct options *o, int64_t index, double value[AXES])
 {
-    int64_t rest = index;
+    int64_t rest = place_of(o, index);
     enum axis order[AXES];
     axes_swept(order);
     for (int i = AXES - 1; i >= 0; i--) {
@@ -116,6 +124,7 @@ struct config config_at(const struct options *o, int64_t index)
     int64_t kernel = config_values(o, index, value);
     const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
     struct config c = p ? config_of_preset(p) : (struct config){0};
+    c.place = place_of(o, index);
     c.kernel = o->kernels ? o->kernels[kernel] : NULL;
     c.graph.seed = o->seed;
     c.tables = o->tables;

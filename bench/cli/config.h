@@ -15,11 +15,13 @@ struct config {
     int threads;
     int ranks;                       /* that share the row */
     int64_t index;                   /* among the configurations of the sweep */
+    int64_t place;                   /* in the sweep, of which --shard may run a part */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */
 };
 
-/* The product of the axes, and of the kernels timed alone; solvers only multiply spectral encodings. */
+/* The product of the axes, and of the kernels timed alone; solvers only multiply spectral encodings. With a
+ * shard that is chosen, its rows. */
 int64_t config_count(const struct options *o);
 
 /* The configuration at an index; axes vary in the order of axes_swept, kernels slowest. */

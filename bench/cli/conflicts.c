@@ -231,6 +231,17 @@ static bool check_largest(struct options *o, struct message *error)
                : axis_parse(o->largest.axis, "1", &o->axes[o->largest.axis], error);
 }
 
+/* What is searched for is known only later, and an older build may not know the flag. */
+static bool check_shard(const struct options *o, struct message *error)
+{
+    const char *other = o->largest.kind != LARGEST_NONE ? "--find-max"
+                        : o->crossover.kind             ? "--find-crossover"
+                        : o->against                    ? "--against"
+                                                        : NULL;
+    return !o->shard.of || !other ||
+           complain(error, "--shard %d/%d: not with %s", o->shard.index, o->shard.of, other);
+}
+
 static bool check_lenience(const struct options *o, struct message *error)
 {
     const struct lenience *l = &o->lenience;
@@ -304,7 +315,7 @@ bool conflicts_check(struct options *o, struct message *error)
            own_nodes(o, error) && check_tables(o, error) && check_variants(o, error) &&
            crossover_choose(o, error) && kernels_choose(o, error) && crossover_check(o, error) &&
            choose_graph(o, error) && check_ceilings(o, error) && check_trace(o, error) &&
-           check_solvers(o, error) && check_lenience(o, error) && check_output(o, error) &&
-           check_dump(o, error) && check_training(o, error) && missing_check(o, error) &&
-           check_scratch(o, error);
+           check_solvers(o, error) && check_shard(o, error) && check_lenience(o, error) &&
+           check_output(o, error) && check_dump(o, error) && check_training(o, error) &&
+           missing_check(o, error) && check_scratch(o, error);
 }

@@ -180,6 +180,23 @@ static bool read_seed(const struct argument *a, struct message *error)
     return true;
 }
 
+/* "2/3": the second of three parts. */
+static bool read_shard(const struct argument *a, struct message *error)
+{
+    struct shard_options *s = &((struct options *)a->options)->shard;
+    char part[16];
+    double index = 0, of = 0;
+    size_t length = strcspn(a->value, "/");
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), a->value);
+    if (length >= sizeof part || !a->value[length] ||
+        !parse_number(a->value + length + 1, true, 1, AXIS_VALUES_MAX, &of) ||
+        !parse_number(part, true, 1, of, &index))
+        return complain(error, "--shard %.200s: I/N, the I-th of N parts, I from 1 to N", a->value);
+    s->index = (int)index;
+    s->of = (int)of;
+    return true;
+}
+
 const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
 static const char *const formats[] = {"table",       "md",   "csv",   "csv-full",
                                       "csv-profile", "json", "jsonl", NULL}; /* enum format */
@@ -254,6 +271,8 @@ static const struct flag flags[] = {
      PATH(output.file, "a file")},
     {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed",
      ON(output.resume)},
+    {OUTPUT, "shard", "I/N", "run part I of N parts of the sweep; build/merge joins their result files",
+     OTHER(read_shard)},
     {OUTPUT, "dump", "DIR", "write inputs, parameters, results and gradients of a step as .npy",
      PATH(output.dump, "a directory")},
     {OUTPUT, "no-charts", NULL, "do not draw charts", OFF(output.charts)},

@@ -36,6 +36,7 @@ void options_free(struct options *o)
     given_ceilings_free(&o->ceilings);
     free(o->kernels);
     free(o->largest.found);
+    free(o->shard.rows);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

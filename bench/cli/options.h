@@ -86,6 +86,14 @@ struct output_options {
     bool charts;                        /* beside the result file */
 };
 
+/* A part of the sweep (--shard), chosen by bench/sweep/shard.h. */
+struct shard_options {
+    int index, of;        /* 1 to `of`; 0: the whole sweep */
+    int64_t count, whole; /* rows of the part, and of the sweep */
+    int64_t *rows;        /* their indices, ascending; null: not chosen yet, or the whole sweep */
+    char sweep[17];       /* hash of the works of all rows */
+};
+
 struct options {
     const struct bench *bench;
     enum action action;
@@ -120,6 +128,7 @@ struct options {
     struct record *baseline;    /* an older result file, for comparison; null: none */
     const char *against;        /* an older build to run in turns with this one; null: none */
     struct lenience lenience;
+    struct shard_options shard;
     struct output_options output;
     struct value *tags; /* of --tag; null: none */
 };

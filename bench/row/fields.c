@@ -57,6 +57,7 @@ void fields_config(struct row *row, const struct config *c, const struct options
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
     fields_preset(row, c);
+    row_set_count(row, "place", c->place);
     row_set_text(row, "device", o->device.name);
     row_set_text(row, "dtype", dtype_name(MODEL_DTYPE));
     row_set_count(row, "seed", (int64_t)o->seed);

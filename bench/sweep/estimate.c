@@ -15,6 +15,7 @@
 #include "bench/row/fields.h"
 #include "bench/row/sampling.h"
 #include "bench/row/workload.h"
+#include "models/encodings/bound.h"
 #include "models/tape/listing.h"
 
 int estimate_runs(const struct options *o)
@@ -33,6 +34,8 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     struct message error;
     e.known = workload_plan(&w, o, config, &error);
     e.batch = w.batch.peak;
+    if (e.known && config->parts.pe.kind != ENCODING_NONE)
+        e.encoding = encoding_bound(&config->parts.pe, &w.batch, 1).flops;
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
         if (!config_runs(o, config, p))
@@ -167,10 +170,8 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
         fprintf(out, "encodings: not included; what a solver needs is known only after it has run\n");
 }
 
-bool estimate_print(const struct options *o, FILE *out, struct message *error)
+void estimate_print(const struct options *o, FILE *out)
 {
-    if (!config_check_all(o, error))
-        return false;
     struct ceilings ceilings;
     struct sum all = {0};
     struct ceilings_request request = options_ceilings(o);
@@ -192,7 +193,6 @@ bool estimate_print(const struct options *o, FILE *out, struct message *error)
     grid_free(&table);
     print_notes(o, &ceilings, &all, out);
     ceilings_free(&ceilings);
-    return true;
 }
 
 /* Prints the tape of each program of a row. */

@@ -11,8 +11,9 @@
 #include "bench/machine/ceilings.h"
 
 struct estimate {
-    bool known;    /* false: the graph cannot be planned */
-    int64_t batch; /* of host memory, to generate it */
+    bool known;       /* false: the graph cannot be planned */
+    int64_t batch;    /* of host memory, to generate it */
+    int64_t encoding; /* upper bound of its FLOPs; negative: beyond 63 bits */
     struct {
         int64_t flops, bytes; /* negative: beyond 63 bits */
         int64_t arena;        /* bytes of the planned arena */
@@ -41,9 +42,9 @@ void estimate_time_text(char text[UNITS_TEXT], double seconds);
 
 /*
  * --dry-run: prints the rows that would run, what each needs, and where the figures come from; writes
- * nothing. False with a message.
+ * nothing.
  */
-bool estimate_print(const struct options *o, FILE *out, struct message *error);
+void estimate_print(const struct options *o, FILE *out);
 
 /* --list-tape: prints the tape of every program of every row. False with a message. */
 bool estimate_list_tapes(const struct options *o, struct message *error);

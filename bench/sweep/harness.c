@@ -32,6 +32,7 @@
 #include "bench/sweep/gates.h"
 #include "bench/sweep/largest.h"
 #include "bench/sweep/report.h"
+#include "bench/sweep/shard.h"
 #include "bench/sweep/sweep.h"
 #include "kernels/ranks.h"
 
@@ -52,6 +53,8 @@ static struct record *new_record(const struct bench *b, struct options *o, int a
     struct record *record = record_new(b->name, command, machine_context(described(&o->device), o->seed));
     free(command);
     value_set(record_head(record), "settings", resume_settings(o));
+    if (o->shard.of)
+        value_set(record_head(record), "shard", shard_value(o));
     if (o->tags)
         value_set(record_head(record), "tags", value_copy(o->tags));
     return record;
@@ -111,7 +114,9 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     *path = to_stdout ? NULL : o->output.file;
     if (!*path && !o->device.meta && !to_stdout) {
         struct message why;
-        if (!paths_default(b->name, place, &why))
+        char name[NAME_MAX];
+        snprintf(name, sizeof name, o->shard.of ? "%s-%d-of-%d" : "%s", b->name, o->shard.index, o->shard.of);
+        if (!paths_default(name, place, &why))
             return complain(error, "%.400s; choose a file with --output", why.text);
         *path = place;
     }
@@ -214,7 +219,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     struct message error;
     char place[PATH_MAX];
     const char *path;
-    if (!possible(o, &error) || !choose_path(b, o, place, &path, &error) || !check_apart(o, path, &error))
+    if (!choose_path(b, o, place, &path, &error) || !check_apart(o, path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     struct store *store = NULL;
@@ -247,7 +252,7 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
 {
     struct message error;
     int missed = 0;
-    if (!possible(o, &error) || !against_possible(o, &error))
+    if (!against_possible(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
     if (!against(o, argc, argv, &missed, &error))
@@ -259,19 +264,27 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
 static int list_all_tapes(const struct bench *b, const struct options *o)
 {
     struct message error;
-    if (!possible(o, &error))
-        return message_fail(b->name, &error, EXIT_USAGE);
     return estimate_list_tapes(o, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_MISSED);
 }
 
-static int dry_run(const struct bench *b, const struct options *o)
+static int dry_run(const struct options *o)
 {
-    struct message error;
-    if (!together_check(o, &error) || !estimate_print(o, stdout, &error))
-        return message_fail(b->name, &error, EXIT_USAGE);
+    estimate_print(o, stdout);
     if (o->crossover.kind)
         crossover_predict(o, stdout);
     return EXIT_GOOD;
+}
+
+/* What looks at the rows, or runs them. */
+static int act_on_rows(const struct bench *b, struct options *o, int argc, char **argv)
+{
+    struct message error;
+    if (!possible(o, &error) || !shard_choose(o, &error))
+        return message_fail(b->name, &error, EXIT_USAGE);
+    return o->action == ACTION_DRY_RUN     ? dry_run(o)
+           : o->action == ACTION_LIST_TAPE ? list_all_tapes(b, o)
+           : o->against                    ? run_against(b, o, argc, argv)
+                                           : run_sweep(b, o, argc, argv);
 }
 
 static int act(const struct bench *b, struct options *o, int argc, char **argv)
@@ -299,12 +312,8 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
     case ACTION_LIST_DEVICES:
         device_list(stdout);
         return EXIT_GOOD;
-    case ACTION_DRY_RUN:
-        return dry_run(b, o);
-    case ACTION_LIST_TAPE:
-        return list_all_tapes(b, o);
     default:
-        return o->against ? run_against(b, o, argc, argv) : run_sweep(b, o, argc, argv);
+        return act_on_rows(b, o, argc, argv);
     }
 }
 

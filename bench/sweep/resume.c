@@ -50,7 +50,7 @@ static struct value *names_of_devices(const struct value *head)
 static bool agrees(const struct value *old, const struct value *new, const char *name, const char *path,
                    struct message *error)
 {
-    if (value_equal(old, new))
+    if (value_equal(old, new) || (!old && !new))
         return true;
     char *there = old ? value_print(old) : NULL;
     char *here = new ? value_print(new) : NULL;
@@ -66,6 +66,7 @@ static bool heads_agree(const struct value *old, const struct value *new, const 
 {
     static const char *const parts[] = {
         "benchmark", "commit", "compiler", "flags", "libraries", "seed", "host.cpu", "host.instruction_set",
+        "shard",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!agrees(value_get(old, parts[i]), value_get(new, parts[i]), parts[i], path, error))

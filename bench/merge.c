@@ -1,0 +1,106 @@
+/* merge A.json B.json ...: joins result files, as of the shards of a sweep, into one. See --help. */
+#include <errno.h> /* program_invocation_name */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare/merge.h"
+#include "bench/base/child.h"
+#include "bench/base/paths.h"
+#include "bench/cli/tool.h"
+
+struct options {
+    struct tool_options tool;
+    const char *output;
+};
+
+/* The command that made the file. To be freed. */
+static char *command_of(int count, char **files)
+{
+    char **words = calloc((size_t)count + 1, sizeof *words);
+    if (!words)
+        abort();
+    words[0] = program_invocation_name;
+    memcpy(words + 1, files, (size_t)count * sizeof *words);
+    char *text = command_text(count + 1, words);
+    free(words);
+    return text;
+}
+
+/* Joins and writes; with conflicts nothing is written. */
+static int merge_and_write(const struct options *o, struct record *const *records, int count, char **files,
+                           struct message *error)
+{
+    struct merge_found found;
+    char *command = command_of(count, files);
+    struct record *all = merge_records(records, files, (size_t)count, command, stderr, &found);
+    bool written =
+        !found.conflicts && (strcmp(o->output, "-") == 0
+                                 ? record_write(all, stdout) || complain(error, "stdout: cannot be written")
+                                 : record_save(all, o->output, error->text));
+    if (found.conflicts)
+        complain(error, "%zu conflict%s; nothing is written", found.conflicts,
+                 found.conflicts == 1 ? "" : "s");
+    else if (written && found.missing)
+        complain(error, "%.300s: is incomplete", o->output);
+    record_free(all);
+    free(command);
+    return written && !found.missing ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static bool output_is_apart(const struct options *o, int count, char **files, struct message *error)
+{
+    for (int i = 0; i < count; i++)
+        if (paths_same(files[i], o->output))
+            return complain(error, "--output %.300s: is one of the files", o->output);
+    return true;
+}
+
+static int merge_files(void *options, int count, char **files, struct message *error)
+{
+    const struct options *o = options;
+    struct record **records = calloc((size_t)count, sizeof *records);
+    int status = EXIT_USAGE, read = 0;
+    if (!records)
+        abort();
+    if (output_is_apart(o, count, files, error))
+        while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
+            read++;
+    if (read == count && merge_possible(records, files, (size_t)count, error->text))
+        status = merge_and_write(o, records, count, files, error);
+    for (int i = 0; i < read; i++)
+        record_free(records[i]);
+    free(records);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct flag flags[] = {{0, "output", "FILE",
+                                         "the result file (default merged.json; -: stdout)", FLAG_PATH,
+                                         offsetof(struct options, output), .what = "the name of a file"},
+                                        TOOL_FLAGS,
+                                        {.name = NULL}};
+    static const char *const examples[] = {"shard-*.json -o sweep.json", NULL};
+    static const struct syntax syntax = {
+        .doc = "joins result files of one benchmark, as of the shards of a sweep, into one",
+        .operands = "FILE.json ...",
+        .needs = "a result file",
+        .fewest = 1,
+        .most = INT_MAX,
+        .flags = flags,
+        .notes =
+            "\n"
+            "Rows of shards get the order of their sweep. A row that several files have is taken once; if "
+            "their\n"
+            "results differ on one machine and build, each such row is named and nothing is written. Rows "
+            "of\n"
+            "several machines or builds are kept apart by the field `origin`. Missing shards are named.\n"
+            "\n",
+        .examples = examples,
+        .status = "0; 1 conflicts, a shard or rows are missing, or the file could not be written;\n"
+                  "2 the command line or a file is wrong.\n",
+    };
+    struct options o = {.output = "merged.json"};
+    return tool_main(&syntax, &o.tool, merge_files, argc, argv);
+}

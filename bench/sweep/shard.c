@@ -1,0 +1,141 @@
+/* R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17 (1969): the costliest
+ * part is at most 4/3 - 1/(3 N) times that of the best division. */
+#include "bench/sweep/shard.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench/cli/config.h"
+#include "bench/sweep/estimate.h"
+#include "kernels/ranks.h"
+#include "kernels/rng.h"
+
+/* A row by its cost, and a part. */
+struct costed {
+    double cost;
+    int64_t row;
+};
+
+struct load {
+    double cost;
+    int64_t rows;
+};
+
+static int costliest_first(const void *a, const void *b)
+{
+    const struct costed *x = a, *y = b;
+    return x->cost != y->cost ? (x->cost < y->cost) - (x->cost > y->cost)
+                              : (x->row > y->row) - (x->row < y->row);
+}
+
+/* What a row counts whose cost is not known. */
+static double mean_cost(const double *cost, int64_t count)
+{
+    double sum = 0;
+    int64_t known = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!isnan(cost[i])) {
+            sum += cost[i];
+            known++;
+        }
+    return known > 0 ? sum / (double)known : 1;
+}
+
+bool shard_divide(const double *cost, int64_t count, int of, int *part)
+{
+    struct costed *item = calloc((size_t)count, sizeof *item);
+    struct load *all = calloc((size_t)of, sizeof *all);
+    bool good = item && all;
+    double mean = mean_cost(cost, count);
+    for (int64_t i = 0; i < count && good; i++)
+        item[i] = (struct costed){isnan(cost[i]) ? mean : cost[i], i};
+    if (good)
+        qsort(item, (size_t)count, sizeof *item, costliest_first);
+    for (int64_t i = 0; i < count && good; i++) {
+        int least = 0;
+        for (int p = 1; p < of; p++)
+            if (all[p].cost < all[least].cost ||
+                (all[p].cost == all[least].cost && all[p].rows < all[least].rows))
+                least = p;
+        part[item[i].row] = least;
+        all[least].cost += item[i].cost;
+        all[least].rows++;
+    }
+    free(item);
+    free(all);
+    return good;
+}
+
+double *shard_costs(const struct options *o)
+{
+    const double most = 0x1p63;
+    int64_t count = config_count(o);
+    double *cost = calloc((size_t)count, sizeof *cost);
+    struct options planned = *o;
+    planned.mem_limit = most / 2; /* what is free here must not matter */
+    for (int64_t i = 0; i < count && cost; i++) {
+        struct config c = config_at(o, i);
+        struct estimate e = estimate_row(&planned, &c, NULL);
+        cost[i] = e.known ? 0 : NAN;
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            cost[i] += e.program[p].flops < 0 ? most : (double)e.program[p].flops;
+        cost[i] += e.encoding < 0 ? most : (double)e.encoding;
+    }
+    return cost;
+}
+
+/* Hashes the works of all rows. False without memory. */
+static bool hash_sweep(const struct options *o, char hash[17])
+{
+    char *works = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&works, &size);
+    if (!out)
+        return false;
+    for (int64_t i = 0, count = config_count(o); i < count; i++) {
+        struct config c = config_at(o, i);
+        char work[17];
+        config_work(&c, o->seed, work);
+        fputs(work, out);
+    }
+    bool good = fclose(out) == 0;
+    if (good)
+        snprintf(hash, 17, "%016" PRIx64, rng_key(0, works));
+    free(works);
+    return good;
+}
+
+bool shard_choose(struct options *o, struct message *error)
+{
+    struct shard_options *s = &o->shard;
+    int64_t count = config_count(o);
+    if (!s->of)
+        return true;
+    if (o->world && o->world->count > 1)
+        return complain(error, "--shard %d/%d: not with %d ranks", s->index, s->of, o->world->count);
+    if (s->of > count)
+        return complain(error, "--shard %d/%d: there are only %lld rows", s->index, s->of, (long long)count);
+    double *cost = shard_costs(o);
+    int *part = calloc((size_t)count, sizeof *part);
+    int64_t *rows = calloc((size_t)count, sizeof *rows);
+    bool good = cost && part && rows && shard_divide(cost, count, s->of, part) && hash_sweep(o, s->sweep);
+    for (int64_t i = 0; i < count && good; i++)
+        if (part[i] == s->index - 1)
+            rows[s->count++] = i;
+    s->whole = count;
+    s->rows = rows;
+    free(cost);
+    free(part);
+    return good || complain(error, "no memory for %lld rows", (long long)count);
+}
+
+struct value *shard_value(const struct options *o)
+{
+    struct value *shard = value_new_object();
+    value_set_count(shard, "index", o->shard.index);
+    value_set_count(shard, "of", o->shard.of);
+    value_set_count(shard, "rows", o->shard.whole);
+    value_set_text(shard, "sweep", o->shard.sweep);
+    return shard;
+}
