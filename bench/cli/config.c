@@ -96,7 +96,7 @@ void config_complete(struct config *c)
 static bool preset_sets(enum axis a)
 {
     return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER && a != AXIS_MLP &&
-           a != AXIS_ORDER && a != AXIS_THREADS;
+           a != AXIS_ORDER && a != AXIS_THREADS && a != AXIS_RANKS;
 }
 
 /* As the preset has it, before it is completed. */
@@ -132,7 +132,6 @@ struct config config_at(const struct options *o, int64_t index)
         if (takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
-    c.ranks = (int)max_of(1, c.ranks);
     c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
     c.graph.graphs *= o->weak ? c.ranks : 1;
     c.index = index;
