@@ -47,7 +47,8 @@ OUTPUT = "adds the rows to the result files there, one of each contestant, for b
 
 def arguments():
     p = argparse.ArgumentParser(description="gtmark against PyTorch, interleaved")
-    p.add_argument("--ops", action="store_true", help="single operations instead of models")
+    p.add_argument("--ops", nargs="?", const=",".join(OPS), metavar="LIST",
+                   help="single operations instead of models: all, or these of " + ", ".join(OPS))
     p.add_argument("--model", default="graph_transformer", choices=torch_model.MODELS)
     p.add_argument("--nodes", default="100,500,1000,2000",
                    help="comma list, of each graph on average (default %(default)s)")
@@ -69,7 +70,7 @@ def arguments():
     p.add_argument("--output", type=Path, metavar="FOLDER", help=OUTPUT)
     p.add_argument("--bench", type=Path, default=ROOT / "build/bench_node_scaling")
     a = p.parse_args()
-    for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS)):
+    for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS), (a.ops or "ffn", OPS)):
         for unknown in set(text.split(",")) - set(known):
             p.error(f"{unknown}: not one of {', '.join(known)}")
     if a.device != "cpu" and (a.ops or "onednn" in a.peers.split(",")):
@@ -276,35 +277,35 @@ def table(args):
     return document
 
 
-# The part of a layer and the ops in its profile that correspond to an operation of torch_ops, forward and backward.
-PARTS = {
-    "aggregate": (["gin spmm"], ["gin spmm_backward"]),
-    "sparse_attention": (["attention sparse_attention"], ["attention sparse_attention_backward"]),
-    "layer_norm": (["norm_out add_layer_norm"], ["norm_out layer_norm_backward"]),
-    "ffn": (["ffn.up linear", "ffn.down linear"], ["ffn.up linear_backward", "ffn.down linear_backward"]),
+# gtmark's ops for an operation of torch_ops, forward and backward, as in a training step.
+OPS = {
+    "aggregate": ("spmm", "spmm_backward"),
+    "sparse_attention": ("sparse_attention", "sparse_attention_backward"),
+    "layer_norm": ("add_layer_norm", "layer_norm_backward"),
+    "ffn": ("mlp", "mlp_backward"),
 }
 
 
 class GtmarkOp:
-    """An operation in gtmark: its parts in the profile of a gps_sparse layer, each run in a separate process."""
+    """Blocks of an operation in gtmark: bench_kernels with its ops, warm."""
 
     def __init__(self, args, name, kind, shape, scratch):
-        forward, backward = PARTS[name]
-        both = kind == "forward+backward"
-        self.parts = forward + (backward if both else [])
-        self.program = "step" if both else "forward"
-        self.output = f"{scratch}/ours.json"
-        axes = {"model": "gps_sparse", "layers": 1, "nodes": shape.nodes, "degree": shape.edges / shape.nodes,
-                "hidden": shape.hidden, "heads": shape.heads}
-        self.command = [*command(args, self.program, axes), "--profile", "--runs", "10", "--output", self.output]
+        ops = OPS[name][: 1 + (kind == "forward+backward")]
+        axes = {"nodes": shape.nodes, "degree": shape.edges / shape.nodes, "hidden": shape.hidden,
+                "ffn": 2 * shape.hidden, "heads": shape.heads, "threads": args.threads,
+                "budget": args.seconds * len(ops)}
+        flags = [f"--impl={op}=simd" for op in ops]
+        self.command = [str(args.bench.parent / "bench_kernels"), "--op", ",".join(ops), *flags,
+                        *(f"--{axis}={value}" for axis, value in axes.items()), "--turns=1", "--cold=0", "--no-check",
+                        "--no-charts", "--format=json", "--output", f"{scratch}/ours.json"]
+        self.ping, self.bound = 0, None
 
     def median(self):
-        call(self.command)
-        with open(self.output, encoding="utf-8") as file:
-            profile = json.load(file)["rows"][0][self.program]["profile"]
-        times = {f"{span.removeprefix('layer1.')} {op}": seconds
-                 for span, op, seconds in zip(profile["span"], profile["op"], profile["seconds"])}
-        return sum(times[part] for part in self.parts)
+        programs = [row["kernel"] for row in json.loads(call(self.command))["rows"]]
+        bounds = [program["bound"]["time"] for program in programs]
+        self.ping = programs[0]["time"]["state"]["ping"] or 0
+        self.bound = sum(bounds) if all(bounds) else None
+        return sum(program["time"]["median"] for program in programs)
 
 
 def ops_row(args, name, kind, shape, scratch):
@@ -312,19 +313,20 @@ def ops_row(args, name, kind, shape, scratch):
     peers = {peer: Torch(run, args) for peer, run in torch_ops.programs(name, kind, shape).items()}
     rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
     if not rounds:
-        return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
+        return f"| {name} | {kind} | busy | | | | | 0 of {tried} |"
     typical = {who: statistics.median(r[who] for r in rounds) for who in ("ours", *peers)}
     best = min(peers, key=typical.get)
     ratio, spread = ratios_of(rounds, best, "ours")
-    others = ", ".join(f"{peer} {1e3 * typical[peer]:.2f}" for peer in peers)
-    return (f"| {name} | {kind} | {1e3 * typical['ours']:.2f} | {others} | {ratio} ({best}) | "
-            f"{spread} | {len(rounds)} of {tried} |")
+    others = ", ".join(f"{peer} {1e3 * typical[peer]:.3f}" for peer in peers)
+    return (f"| {name} | {kind} | {1e3 * typical['ours']:.3f} | {others} | {ratio} ({best}) | {spread} | "
+            f"{over_bound(rounds)} | {len(rounds)} of {tried} |")
 
 
 def ops_table(args, shape):
-    print("| op | pass | gtmark ms | peers ms | best / gtmark | spread | quiet rounds |\n" + "|---" * 7 + "|")
+    print("| op | pass | gtmark ms | peers ms | best / gtmark | spread | gtmark / bound | quiet rounds |")
+    print("|---" * 8 + "|")
     with tempfile.TemporaryDirectory() as scratch:
-        for name in torch_ops.OPS:
+        for name in args.ops.split(","):
             for kind in torch_ops.KINDS:
                 print(ops_row(args, name, kind, shape, scratch), flush=True)
     print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}; above 1: gtmark is faster")

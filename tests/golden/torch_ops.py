@@ -102,11 +102,11 @@ def attention(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
 
 
 def layer_norm(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
-    """Of the sum of two matrices, as after each branch; here both are the same."""
-    norm = nn.LayerNorm(shape.hidden)
+    """Of the sum of two matrices, as after each branch."""
+    norm, residual = nn.LayerNorm(shape.hidden), torch.rand(shape.nodes, shape.hidden) * 2 - 1
 
     def eager(x: Tensor) -> Tensor:
-        return norm(x + x)
+        return norm(x + residual)
 
     return shape.hidden, {"eager": eager, "compile": torch.compile(eager, dynamic=False)}
 
@@ -132,8 +132,13 @@ def program(op: Op, kind: str, nodes: int, columns: int) -> Callable[[], object]
     if kind == "forward":
         return torch.inference_mode()(lambda: op(x))
     x.requires_grad_()
-    grad = torch.ones_like(op(x))
-    return lambda: op(x).backward(grad)
+    grad = torch.rand_like(op(x).detach())
+
+    def run() -> None:
+        x.grad = None  # as a step's zero_grad: gradients are written, not added
+        op(x).backward(grad)
+
+    return run
 
 
 def programs(name: str, kind: str, shape: Shape) -> dict[str, Callable[[], object]]:
