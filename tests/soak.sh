@@ -26,7 +26,10 @@ programs()
             case " $killing " in *" $name "*) ;; *) echo "$build/tests/$name" ;; esac
         done
         ;;
-    kills) for name in $killing; do echo "$build/tests/$name"; done ;;
+    kills)
+        for name in $killing; do echo "$build/tests/$name"; done
+        echo tests/mpi_kills.sh
+        ;;
     emulator) echo "$emulated" ;;
     fuzzers) echo tests/test_fuzz.sh ;;
     gates) echo tests/gates.sh ;;

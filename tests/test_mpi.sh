@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 build=${GTMARK_BUILD:-build}
-small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --runs 3 --turns 1 --warmup 1 --no-charts --no-roofline'
+small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --turns 1 --warmup 1 --no-charts --no-roofline'
 
 if ! grep -q '^MPI_FLAGS *:= *-' "$build/config.mk"; then
     echo 'ok 1 # SKIP programs on several ranks: no MPI (make setup)'
@@ -21,7 +21,7 @@ bench()
     ranks=$1
     shift
     # shellcheck disable=SC2086 # several flags
-    tests/mpirun.sh "$ranks" "$build/bench_rank_scaling" $small --output "$house/x.json" "$@" 2>"$house/err"
+    tests/mpirun.sh "$ranks" "$build/bench_rank_scaling" $small --runs 3 --output "$house/x.json" "$@" 2>"$house/err"
     echo $?
 }
 
@@ -53,7 +53,7 @@ ok,"",1
 ok,"",2
 0'
 check 'another benchmark' \
-    "$(tests/mpirun.sh 2 "$build/bench_node_scaling" $small --ranks 2 --batch 4 --output "$house/y.json" --format csv \
+    "$(tests/mpirun.sh 2 "$build/bench_node_scaling" $small --runs 3 --ranks 2 --batch 4 --output "$house/y.json" --format csv \
         --columns checked 2>/dev/null)" 'status,reason,nodes,checked
 ok,"",12,whole'
 check 'more ranks than were started' "$(bench 2 --ranks 3)" 2
@@ -65,4 +65,20 @@ check 'is refused' "$(said)" \
 check 'a bad flag' "$(bench 2 --ranks 2 --nodes x)" 2
 check 'is said once' "$(said | grep -c nodes)" 1
 check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
+# sent RUNS: the bytes of sums, by each rank's count of MPI's calls, of a sweep with so many runs of each program
+sent()
+{
+    rm -f "$house"/sent.*
+    # shellcheck disable=SC2086 # several flags
+    PMPI_BYTES=$house/sent tests/mpirun.sh 2 env LD_PRELOAD="$PWD/$build/tests/pmpi/libcount.so" "$build/bench_rank_scaling" $small \
+        --runs "$1" --ranks 2 --batch 3 --output "$house/x.json" >/dev/null 2>&1
+    sed -n 's/^MPI_Iallreduce [0-9]* //p' "$house/sent.0" "$house/sent.1"
+}
+
+# One more run of each program: `step` sends, `forward` does not.
+few=$(sent 3) many=$(sent 4)
+field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' | sed -n '/"exchange"/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
+check 'bytes were counted' "$(echo "$few $field" | wc -w)" 3
+check 'bytes of a row are those that MPI sends' "$(echo $many)" \
+    "$(for before in $few; do echo $((before + field)); done | paste -s -d ' ')"
 tap_end
