@@ -121,11 +121,12 @@ enum {
 };
 
 /*
- * Division of an n x m product of depth k into tasks: `rows` x `cols` blocks, processed column by column, so
- * that the packed B of a column of blocks stays in the second-level cache while A streams through.
+ * Division of an n x m product of depth k into tasks: `blocks` of rows, of almost the same height, so that
+ * threads with the same number of tasks have the same work, times blocks of `cols` columns. They are
+ * processed row by row, and the packed B of a column of blocks fits in the second-level cache.
  */
 struct gemm_grid {
-    int64_t rows, cols;
+    int64_t blocks, cols;
 };
 
 static inline struct gemm_grid gemm_grid(int64_t n, int64_t m, int64_t k, int64_t rows)
@@ -134,8 +135,13 @@ static inline struct gemm_grid gemm_grid(int64_t n, int64_t m, int64_t k, int64_
     int64_t row_tasks = blocks_of(n, rows);
     int64_t col_tasks = max_of(blocks_of(TASKS, row_tasks), blocks_of(m * k, PACKED));
     col_tasks = min_of(col_tasks, blocks_of(m, STEP));
-    return (struct gemm_grid){round_up(blocks_of(n, row_tasks), GEMM_ROWS),
-                              round_up(blocks_of(m, col_tasks), STEP)};
+    return (struct gemm_grid){row_tasks, round_up(blocks_of(m, col_tasks), STEP)};
+}
+
+/* The first row of block b of n rows; n for b = blocks. */
+static inline int64_t gemm_grid_row(struct gemm_grid grid, int64_t n, int64_t b)
+{
+    return min_of(n, round_up(n * b / grid.blocks, GEMM_ROWS));
 }
 
 #endif

@@ -112,10 +112,12 @@ static void run_blocks(const struct layer *l, int threads)
                 pack(l, j, min_of(GEMM_COLS, m - j), l->packed + j * l->a->x.cols);
         }
 #pragma omp for collapse(2) schedule(static) nowait
-        for (int64_t i = 0; i < n; i += l->grid.rows)
-            for (int64_t j = 0; j < m; j += l->grid.cols)
-                block(l, l->blas ? NULL : l->packed + j * l->a->x.cols, i, min_of(l->grid.rows, n - i), j,
+        for (int64_t b = 0; b < l->grid.blocks; b++)
+            for (int64_t j = 0; j < m; j += l->grid.cols) {
+                int64_t i = gemm_grid_row(l->grid, n, b), end = gemm_grid_row(l->grid, n, b + 1);
+                block(l, l->blas ? NULL : l->packed + j * l->a->x.cols, i, end - i, j,
                       min_of(l->grid.cols, m - j));
+            }
     }
 }
 

@@ -160,10 +160,12 @@ static void dx_blocks(const struct layer *l, struct mat dz, int64_t first)
 {
     int64_t d = l->a->dx.cols;
 #pragma omp for collapse(2) schedule(static) nowait
-    for (int64_t i = 0; i < dz.rows; i += l->grid.rows)
-        for (int64_t j = 0; j < d; j += l->grid.cols)
-            dx_block(l, dz, l->blas ? NULL : l->packed + j * dz.cols, first, i,
-                     min_of(l->grid.rows, dz.rows - i), j, min_of(l->grid.cols, d - j));
+    for (int64_t b = 0; b < l->grid.blocks; b++)
+        for (int64_t j = 0; j < d; j += l->grid.cols) {
+            int64_t i = gemm_grid_row(l->grid, dz.rows, b), end = gemm_grid_row(l->grid, dz.rows, b + 1);
+            dx_block(l, dz, l->blas ? NULL : l->packed + j * dz.cols, first, i, end - i, j,
+                     min_of(l->grid.cols, d - j));
+        }
 }
 
 static void column_sums(struct mat m, float *to, bool acc)
