@@ -45,10 +45,19 @@ static const void *shown_by(const struct ranks *r, int rank)
     return seat_of(r)->team->seats[rank].shown;
 }
 
+/* Ends a sum, also one that nobody waited for. */
+static void drop(struct pending *p)
+{
+    if (p->count > 0)
+        free((void *)(uintptr_t)p->from);
+    *p = (struct pending){0};
+}
+
 static struct pending *begin(const struct ranks *r, int64_t *request)
 {
     struct seat *s = seat_of(r);
     *request = s->begun++ % PENDING;
+    drop(&s->pending[*request]);
     return &s->pending[*request];
 }
 
@@ -108,8 +117,7 @@ static void wait_for(const struct ranks *r, int64_t *request)
     meet(r);
     (own->count > 0 ? sum : exchange)(r, own);
     meet(r);
-    if (own->count > 0)
-        free((void *)(uintptr_t)own->from);
+    drop(own);
 }
 
 static void broadcast(const struct ranks *r, void *data, int64_t bytes)
@@ -164,6 +172,9 @@ void rank_threads_run(int count, void (*body)(const struct ranks *r, void *conte
             abort();
     for (int p = 0; p < count; p++)
         pthread_join(thread[p], NULL);
+    for (int p = 0; p < count; p++)
+        for (int i = 0; i < PENDING; i++)
+            drop(&seats[p].pending[i]);
     pthread_barrier_destroy(&team.barrier);
     free(seats);
 }
