@@ -14,12 +14,25 @@
  * kin; whatever starts processes by PMIx, such as srun --mpi=pmix. What only says that a Slurm job runs is
  * none.
  */
+static const char *const told[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"};
+enum { TOLD = sizeof told / sizeof *told };
+
 static bool launched(void)
 {
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_RANK") || getenv("PMIX_RANK");
+    bool any = false;
+    for (int i = 0; i < TOLD; i++)
+        any = any || getenv(told[i]);
+    return any;
 }
 
 #if HAVE_MPI
+/* Processes that a rank starts are no ranks. */
+static void forget_launch(void)
+{
+    for (int i = 0; i < TOLD; i++)
+        unsetenv(told[i]);
+}
+
 /* A launcher of another MPI starts processes that each believe to be alone. */
 static bool of_launcher(const struct ranks *r, char *error, size_t error_size)
 {
@@ -29,8 +42,8 @@ static bool of_launcher(const struct ranks *r, char *error, size_t error_size)
     if (!size || atoi(size) == r->count)
         return true;
     snprintf(error, error_size,
-             "the launcher started %.9s ranks, but %s knows of %d: a launcher of another MPI?", size,
-             r->library, r->count);
+             "the launcher started %.9s ranks, but %s knows of %d: a launcher of another MPI?", size, r->mpi,
+             r->count);
     return false;
 }
 
@@ -59,6 +72,7 @@ const struct ranks *ranks_open_pieces(int64_t piece, char *error, size_t error_s
         r->close(r);
         return NULL;
     }
+    forget_launch();
     return r;
 }
 #else

@@ -12,9 +12,9 @@
 #include "kernels/mat.h"
 
 struct ranks {
-    const char *library; /* name and version */
-    int rank, count;     /* this one, and how many */
-    int hosts;           /* how many different machines they are on */
+    const char *mpi; /* name and version */
+    int rank, count; /* this one, and how many */
+    int hosts;       /* how many different machines they are on */
     /* y becomes the sum of all ranks' y, of `count` elements, in any order of addition; the same bits on all.
      */
     void (*sum_start)(const struct ranks *r, void *y, int64_t count, enum dtype dtype, int64_t *request);
@@ -42,8 +42,7 @@ struct ranks {
 
 /*
  * The ranks that this process was started with, or null: without a message ("") if it was started alone, with
- * one if they cannot be had. Once in a process. One that a rank starts is taken for a rank too: it must not
- * call this.
+ * one if they cannot be had. Once in a process; those that it starts later are none.
  */
 const struct ranks *ranks_open(char *error, size_t error_size);
 

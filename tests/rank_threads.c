@@ -153,7 +153,7 @@ void rank_threads_run(int count, void (*body)(const struct ranks *r, void *conte
     if (!seats || pthread_barrier_init(&team.barrier, NULL, (unsigned)count) != 0)
         abort();
     for (int p = 0; p < count; p++) {
-        seats[p] = (struct seat){.ranks = {.library = "threads",
+        seats[p] = (struct seat){.ranks = {.mpi = "threads",
                                            .rank = p,
                                            .count = count,
                                            .hosts = 1,

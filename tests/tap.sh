@@ -20,6 +20,16 @@ tap_end()
     exit $differ
 }
 
+# skip_without_mpi WHAT: ends a test of what was built without MPI
+skip_without_mpi()
+{
+    if ! grep -q '^MPI_FLAGS *:= *-' "${GTMARK_BUILD:-build}/config.mk"; then
+        echo "ok 1 # SKIP $1: built without MPI (make setup)"
+        echo '1..1'
+        exit
+    fi
+}
+
 # in_part NUMBER: whether this item is to be done, where GTMARK_PART asks for a part of them: 2/4 is the second of four
 in_part()
 {

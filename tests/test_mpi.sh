@@ -7,11 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=${GTMARK_BUILD:-build}
 small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --turns 1 --warmup 1 --no-charts --no-roofline'
 
-if ! grep -q '^MPI_FLAGS *:= *-' "$build/config.mk"; then
-    echo 'ok 1 # SKIP programs on several ranks: no MPI (make setup)'
-    echo '1..1'
-    exit
-fi
+skip_without_mpi 'programs on several ranks'
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
 

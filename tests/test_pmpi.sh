@@ -6,12 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
 build=${GTMARK_BUILD:-build}
-if [ ! -e "$build/mpi/libgtmark_mpi.so" ]; then
-    echo 'ok 1 # SKIP bytes between ranks: built without MPI (make setup)'
-    checked=1
-    tap_end
-    exit
-fi
+skip_without_mpi 'bytes between ranks'
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
 

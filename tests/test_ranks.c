@@ -216,6 +216,20 @@ static void known_bytes(const struct ranks *r)
     r->wait(r, &request);
 }
 
+/* A process that a rank starts is none. */
+static int child_main(void)
+{
+    char error[200] = "?";
+    return ranks_open(error, sizeof error) || *error ? 3 : 0;
+}
+
+static void children(const struct ranks *r)
+{
+    char command[300];
+    snprintf(command, sizeof command, "%s child", self);
+    EXPECT(system(command) == 0);
+}
+
 static int rank_main(const char *part, int count, const char *how)
 {
     char error[200] = "";
@@ -226,7 +240,7 @@ static int rank_main(const char *part, int count, const char *how)
         fprintf(stderr, "# no ranks: %s\n", error);
         return 3;
     }
-    EXPECT(r->count == count && r->hosts == 1 && strlen(r->library) > 4);
+    EXPECT(r->count == count && r->hosts == 1 && strlen(r->mpi) > 4);
     if (strcmp(part, "killed") == 0)
         killed(r, how);
     if (strcmp(part, "bytes") == 0) {
@@ -236,6 +250,7 @@ static int rank_main(const char *part, int count, const char *how)
         sums(r);
         broadcasts(r);
         first_ranks(r);
+        children(r);
     }
     r->close(r);
     return 0;
@@ -303,6 +318,8 @@ static void alone(void **state)
 int main(int argc, char **argv)
 {
     self = argv[0];
+    if (argc == 2)
+        return child_main();
     if (argc > 2)
         return rank_main(argv[1], atoi(argv[2]), argc > 3 ? argv[3] : "");
     const struct CMUnitTest tests[] = {

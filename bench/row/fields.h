@@ -1,4 +1,4 @@
-/* The fields of a row that describe the configuration, its encoding and the GPU. */
+/* The fields of a row that describe the configuration, its encoding, its ranks and the GPU. */
 #ifndef GTMARK_BENCH_FIELDS_H
 #define GTMARK_BENCH_FIELDS_H
 
@@ -24,7 +24,11 @@ void fields_encoding(struct row *row, const struct encoded *e, const struct enco
 /* What is known of an encoding without computing it: bounds, and its stored bytes. */
 void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int64_t storage);
 
+struct result;
 struct program_result;
+
+/* What each of several ranks has of the batch. */
+void fields_ranks(struct row *row, const struct result *r);
 
 /* The clocks, throttling and energy of the GPU. */
 void fields_gpu(struct row *row, enum program_kind kind, const struct program_result *p);

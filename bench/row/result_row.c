@@ -9,7 +9,6 @@
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/row/program_fields.h"
-#include "kernels/ranks.h"
 
 /* --- the graphs and the machine */
 
@@ -382,34 +381,10 @@ static void write_encoding(struct row *row, const struct result *r)
     fields_encoding(row, r->encoded, &c->parts.pe, r->job->options->device.backend->device);
 }
 
-static void write_group(struct row *row, const struct result *r)
-{
-    const struct group_result *g = &r->group;
-    const struct ranks *world = r->job->options->world;
-    static const char *const fields[] = {"ranks.library",   "ranks.hosts",     "ranks.load",
-                                         "ranks.nodes_max", "ranks.nodes_min", "ranks.edges_max",
-                                         "ranks.edges_min", "ranks.imbalance", "ranks.memory"};
-    if (g->count == 0) {
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            row_set_null(row, fields[i], "one rank");
-        return;
-    }
-    row_set_text(row, "ranks.library", world->library);
-    row_set_count(row, "ranks.hosts", world->hosts);
-    row_set_real(row, "ranks.load",
-                 (double)g->count * r->job->config.threads / world->hosts / r->job->options->cores);
-    row_set_count(row, "ranks.nodes_max", g->nodes_max);
-    row_set_count(row, "ranks.nodes_min", g->nodes_min);
-    row_set_count(row, "ranks.edges_max", g->edges_max);
-    row_set_count(row, "ranks.edges_min", g->edges_min);
-    row_set_real(row, "ranks.imbalance", g->imbalance);
-    row_set_count(row, "ranks.memory", g->memory);
-}
-
 static void write_work(struct row *row, const struct result *r)
 {
     write_batch(row, &r->graph);
-    write_group(row, r);
+    fields_ranks(row, r);
     if (r->probed)
         write_noise(row, &r->noise);
     write_encoding(row, r);

@@ -88,6 +88,13 @@ static bool shape_whole(struct workload *w, struct message *error)
     return batch_shape(&w->whole, &all, error->text, sizeof error->text);
 }
 
+static void drop_whole(struct workload *w)
+{
+    batch_free(&w->whole);
+    free(w->facts);
+    w->facts = NULL;
+}
+
 bool workload_numbers_edges(const struct options *o, const struct config *c)
 {
     return c->kernel ? op_program_numbers_edges(c->kernel->op)
@@ -107,12 +114,16 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
                        struct workload *w, struct message *error)
 {
     const struct graph_config *g = &w->config.graph;
-    if (!shape_whole(w, error) || !make(&w->batch, g, error->text, sizeof error->text) ||
-        !batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text))
-        return false;
-    model_take_inputs(&w->config.parts, &w->batch.inputs);
-    return order_nodes(w, error) && (!workload_numbers_edges(w->options, &w->config) ||
-                                     batch_number_edges(&w->batch, g, error->text, sizeof error->text));
+    bool made = shape_whole(w, error) && make(&w->batch, g, error->text, sizeof error->text) &&
+                batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text);
+    if (made)
+        model_take_inputs(&w->config.parts, &w->batch.inputs);
+    made = made && order_nodes(w, error) &&
+           (!workload_numbers_edges(w->options, &w->config) ||
+            batch_number_edges(&w->batch, g, error->text, sizeof error->text));
+    if (!made)
+        drop_whole(w);
+    return made;
 }
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
@@ -340,9 +351,7 @@ void workload_map_pages(const struct tape *t)
 void workload_close(struct workload *w)
 {
     batch_free(&w->batch);
-    batch_free(&w->whole);
-    free(w->facts);
-    w->facts = NULL;
+    drop_whole(w);
     if (w->ranks && w->ranks->rank == 0)
         orders_tell(w->options, (struct group_order){.kind = GROUP_CLOSE, .index = w->config.index});
 }

@@ -214,7 +214,7 @@ static struct world *world_new(MPI_Comm comm, int64_t piece)
     struct world *w = allocate(1, sizeof *w);
     int length;
     w->comm = comm, w->piece = piece;
-    w->ranks = (struct ranks){.library = w->library,
+    w->ranks = (struct ranks){.mpi = w->library,
                               .sum_start = sum_start,
                               .exchange_start = exchange_start,
                               .wait = wait_for,

@@ -1,0 +1,27 @@
+/* The parts of a batch that ranks share. */
+#include "analysis/record/row.h"
+#include "bench/row/fields.h"
+#include "bench/row/result.h"
+#include "kernels/ranks.h"
+
+void fields_ranks(struct row *row, const struct result *r)
+{
+    const struct group_result *g = &r->group;
+    const struct ranks *world = r->job->options->world;
+    const struct config *c = &r->job->config;
+    if (c->ranks == 1) {
+        row_set_null(row, "ranks", "one rank");
+        row_set_count(row, "ranks.count", 1);
+    }
+    if (g->count == 0)
+        return;
+    row_set_text(row, "ranks.mpi", world->mpi);
+    row_set_count(row, "ranks.hosts", world->hosts);
+    row_set_real(row, "ranks.load", (double)g->count * c->threads / world->hosts / r->job->options->cores);
+    row_set_count(row, "ranks.nodes_max", g->nodes_max);
+    row_set_count(row, "ranks.nodes_min", g->nodes_min);
+    row_set_count(row, "ranks.edges_max", g->edges_max);
+    row_set_count(row, "ranks.edges_min", g->edges_min);
+    row_set_real(row, "ranks.imbalance", g->imbalance);
+    row_set_count(row, "ranks.memory", g->memory);
+}
