@@ -60,6 +60,19 @@ check 'is refused' "$(said)" \
     'bench_rank_scaling: --ranks 2: not with batch norm, which has statistics of all graphs'
 check 'a bad flag' "$(bench 2 --ranks 2 --nodes x)" 2
 check 'is said once' "$(said | grep -c nodes)" 1
+# parts FLAG... : FLAG...: two ranks with flags of their own
+parts()
+{
+    tests/mpirun.sh 1 timeout 60 "$build/bench_rank_scaling" $small --output "$house/x.json" --batch 2 "$1" \
+        : -n 1 timeout 60 "$build/bench_rank_scaling" $small --output "$house/x.json" --batch 2 "$2" >/dev/null 2>"$house/err"
+    echo $?
+}
+check 'ranks with other arguments' "$(parts --runs=3 --runs=4)" 2
+check 'are refused' "$(said)" 'bench_rank_scaling: rank 1 was started with other arguments, or is of another build'
+check 'a rank that refuses its arguments' "$(parts --runs=3 --runs=x)" 2
+check 'is one of these' "$(said)" 'bench_rank_scaling: rank 1 was started with other arguments, or is of another build'
+check 'rank 0 that refuses its arguments' "$(parts --runs=x --runs=3)" 2
+check 'says so' "$(said | cut -d: -f2)" ' --runs x'
 check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
 # sent RUNS: the bytes of sums, by each rank's count of MPI's calls, of a sweep with so many runs of each program
 sent()

@@ -7,7 +7,6 @@
 void fields_ranks(struct row *row, const struct result *r)
 {
     const struct group_result *g = &r->group;
-    const struct ranks *world = r->job->options->world;
     const struct config *c = &r->job->config;
     if (c->ranks == 1) {
         row_set_null(row, "ranks", "one rank");
@@ -15,9 +14,10 @@ void fields_ranks(struct row *row, const struct result *r)
     }
     if (g->count == 0)
         return;
-    row_set_text(row, "ranks.mpi", world->mpi);
-    row_set_count(row, "ranks.hosts", world->hosts);
-    row_set_real(row, "ranks.load", (double)g->count * c->threads / world->hosts / r->job->options->cores);
+    const struct ranks *world = r->job->options->world, *group = world->first(world, g->count);
+    row_set_text(row, "ranks.mpi", group->mpi);
+    row_set_count(row, "ranks.hosts", group->hosts);
+    row_set_real(row, "ranks.load", (double)g->count * c->threads / group->hosts / r->job->options->cores);
     row_set_count(row, "ranks.nodes_max", g->nodes_max);
     row_set_count(row, "ranks.nodes_min", g->nodes_min);
     row_set_count(row, "ranks.edges_max", g->edges_max);

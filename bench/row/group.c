@@ -4,8 +4,67 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/base/build.h"
+#include "bench/base/child.h"
 #include "bench/row/workload.h"
 #include "kernels/ranks.h"
+#include "kernels/rng.h"
+
+/* What each rank tells before anything else. */
+struct arrival {
+    bool parsed; /* it takes the command line */
+    uint64_t command;
+};
+
+/* A hash of the program, its build and its arguments. */
+static uint64_t hash_command(const char *program, int argc, char **argv)
+{
+    char *text = NULL, *words = command_text(argc - 1, argv + 1);
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    build_version(program, out);
+    fputs(words, out);
+    if (fclose(out) != 0)
+        abort();
+    uint64_t hash = rng_key(0, text);
+    free(words);
+    free(text);
+    return hash;
+}
+
+/* The first rank that did not arrive as rank 0 did; 0 if all did. On rank 0. */
+static int find_odd(const struct ranks *world, const struct arrival *all)
+{
+    for (int p = 1; p < world->count; p++)
+        if (all[p].parsed != all[0].parsed || all[p].command != all[0].command)
+            return p;
+    return 0;
+}
+
+bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
+                  struct message *error)
+{
+    struct arrival own = {parsed, hash_command(program, argc, argv)};
+    struct arrival *all = calloc((size_t)world->count, sizeof *all);
+    if (!all)
+        abort();
+    world->gather(world, all, &own, sizeof own);
+    int odd = world->rank == 0 ? find_odd(world, all) : 0;
+    bool other = odd && all[odd].command != own.command;
+    struct {
+        bool good;
+        int speaker; /* the rank that says why not */
+    } answer = {parsed && !odd, parsed && !other ? odd : 0};
+    free(all);
+    world->broadcast(world, &answer, sizeof answer);
+    if (world->rank == 0 && parsed && other)
+        complain(error, "rank %d was started with other arguments, or is of another build", odd);
+    if (!answer.good && answer.speaker != world->rank)
+        *error->text = '\0';
+    return answer.good;
+}
 
 void group_form(struct options *o)
 {

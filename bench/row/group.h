@@ -8,6 +8,13 @@
 #include "bench/row/orders.h"
 
 /*
+ * On all ranks, once each has read its command line: whether all could, and have the same one and the same
+ * build. If not, one of them has the message why; it is empty on the others.
+ */
+bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
+                  struct message *error);
+
+/*
  * On all ranks, with the same options, before anything else: forms the groups of the sweep. A benchmark over
  * the ranks has by default 1, 2, 4 and so on of those that were started.
  */

@@ -317,35 +317,34 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
     }
 }
 
-/* The benchmark, on rank 0 or alone. */
-static int lead(const struct bench *b, const struct ranks *world, int argc, char **argv)
+/* On rank 0 or alone. The status of the other ranks, which are silent, decides nothing. */
+static int act_or_follow(const struct bench *b, struct options *o, int argc, char **argv)
 {
-    struct options o;
-    struct message error;
-    int status = EXIT_USAGE;
-    if (options_parse(b, argc, argv, &o, &error)) {
-        o.world = world;
-        group_form(&o);
-        status = act(b, &o, argc, argv);
-        orders_tell(&o, (struct group_order){.kind = GROUP_END});
-    } else
-        message_fail(b->name, &error, status);
-    options_free(&o);
+    group_form(o);
+    if (o->world && o->world->rank > 0) {
+        group_serve(o);
+        return EXIT_GOOD;
+    }
+    int status = act(b, o, argc, argv);
+    orders_tell(o, (struct group_order){.kind = GROUP_END});
     return status;
 }
 
-/* The other ranks: silent, and never what decides the status. */
-static int follow(const struct bench *b, const struct ranks *world, int argc, char **argv)
+static int run(const struct bench *b, const struct ranks *world, int argc, char **argv)
 {
     struct options o;
     struct message error;
-    if (options_parse(b, argc, argv, &o, &error)) {
-        o.world = world;
-        group_form(&o);
-        group_serve(&o);
-    }
+    bool good = options_parse(b, argc, argv, &o, &error);
+    int status = EXIT_USAGE;
+    if (world)
+        good = group_agrees(world, b->name, argc, argv, good, &error);
+    o.world = world;
+    if (good)
+        status = act_or_follow(b, &o, argc, argv);
+    else if (*error.text)
+        message_fail(b->name, &error, status);
     options_free(&o);
-    return EXIT_GOOD;
+    return status;
 }
 
 int bench_main(const struct bench *b, int argc, char **argv)
@@ -359,7 +358,7 @@ int bench_main(const struct bench *b, int argc, char **argv)
     const struct ranks *world = ranks_open(error.text, sizeof error.text);
     if (*error.text)
         return message_fail(b->name, &error, EXIT_MISSED);
-    int status = world && world->rank > 0 ? follow(b, world, argc, argv) : lead(b, world, argc, argv);
+    int status = run(b, world, argc, argv);
     if (world)
         world->close(world);
     return message_flush(b->name, status);
