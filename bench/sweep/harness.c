@@ -330,7 +330,7 @@ static int act_or_follow(const struct bench *b, struct options *o, int argc, cha
     return status;
 }
 
-static int run(const struct bench *b, const struct ranks *world, int argc, char **argv)
+static int bench_run(const struct bench *b, const struct ranks *world, int argc, char **argv)
 {
     struct options o;
     struct message error;
@@ -358,7 +358,7 @@ int bench_main(const struct bench *b, int argc, char **argv)
     const struct ranks *world = ranks_open(error.text, sizeof error.text);
     if (*error.text)
         return message_fail(b->name, &error, EXIT_MISSED);
-    int status = run(b, world, argc, argv);
+    int status = bench_run(b, world, argc, argv);
     if (world)
         world->close(world);
     return message_flush(b->name, status);
