@@ -186,6 +186,9 @@ static void test_missing(void **state)
     record_free(join(*state, names, 2, &found, says));
     assert_string_equal(says, "shard 2 of 3 is missing\n");
     assert_int_equal(found.missing, 1);
+    record_free(join(*state, names, 1, &found, says));
+    assert_string_equal(says, "shards 1 to 2 of 3 are missing\n");
+    assert_int_equal(found.missing, 2);
 }
 
 /* Changes 1.json: what `plant` does to its head and first row. */
@@ -197,6 +200,25 @@ static void change(const struct house *h, void plant(struct value *head, struct 
     snprintf(path, sizeof path, "%s/changed.json", h->work);
     assert_true(record_save(record, path, error));
     record_free(record);
+}
+
+/* A part that was not finished; the same row twice is one. */
+static void test_unfinished(void **state)
+{
+    static const char *const names[] = {"work/changed.json", "work/changed.json", "work/2.json",
+                                        "work/3.json"};
+    struct merge_found found;
+    char says[1024] = "", path[PATH_MAX], error[MESSAGE_SIZE];
+    const struct house *h = *state;
+    write_parts(h);
+    struct record *record = record_in(h, "work/1.json");
+    row_free(rows_take(record_rows(record), 0));
+    snprintf(path, sizeof path, "%s/changed.json", h->work);
+    assert_true(record_save(record, path, error));
+    record_free(record);
+    record_free(join(h, names, 4, &found, says));
+    assert_string_equal(says, "1 of 10 rows are missing: a shard was not finished\n");
+    assert_int_equal(found.missing, 1);
 }
 
 static void plant_result(struct value *head, struct row *row)
@@ -281,13 +303,23 @@ static void test_kill(void **state)
     record_free(continued);
 }
 
+/* The program: what it says of conflicts, and what it does not write. */
 static void test_program(void **state)
 {
+    const struct house *sweep = *state;
+    char words[5 * PATH_MAX];
     void *h;
-    (void)state;
     house_of(&h, "merge");
     assert_ends(h, "", 2, "", "needs a result file");
     assert_ends(h, "absent.json", 2, "", "absent.json");
+    write_parts(sweep);
+    change(sweep, plant_result);
+    snprintf(words, sizeof words, "%s/1.json %s/changed.json -o all.json", sweep->work, sweep->work);
+    assert_ends(h, words, 1, "", "1 conflict; nothing is written");
+    assert_ends(h, "all.json", 2, "", "all.json");
+    snprintf(words, sizeof words, "%s/1.json %s/2.json -o all.json", sweep->work, sweep->work);
+    assert_ends(h, words, 1, "", "all.json: is incomplete");
+    assert_ends(h, "all.json", 2, "", "all.json: is merged already; give the files that it was made of");
     house_teardown(&h);
 }
 
@@ -300,11 +332,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refused, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_join, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_missing, house_setup, house_teardown),
+        cmocka_unit_test_setup_teardown(test_unfinished, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_conflict, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_machines, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_resume, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_kill, house_setup, house_teardown),
-        cmocka_unit_test(test_program),
+        cmocka_unit_test_setup_teardown(test_program, house_setup, house_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

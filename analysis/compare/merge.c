@@ -58,7 +58,12 @@ bool merge_possible(struct record *const *records, char *const *names, size_t co
 {
     const char *first = "", *other = "";
     value_get_text(record_head(records[0]), "benchmark", &first);
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
+        if (value_get(record_head(records[i]), "merged")) {
+            snprintf(error, MESSAGE_SIZE, "%.300s: is merged already; give the files that it was made of",
+                     names[i]);
+            return false;
+        }
         value_get_text(record_head(records[i]), "benchmark", &other);
         if (strcmp(first, other) != 0) {
             snprintf(error, MESSAGE_SIZE, "%.180s: is of %.50s, but %.180s of %.50s", names[i], other,
@@ -206,30 +211,68 @@ static void find_copies(struct moved *moved, size_t n, FILE *out, struct merge_f
     rows_free(all);
 }
 
-/* Names the parts of a sweep of which there is no file; if there are none, says how many rows are missing. */
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Sorts numbers and leaves out repeated ones; how many are left. */
+static size_t sort_distinct(int64_t *numbers, size_t n)
+{
+    size_t left = 0;
+    qsort(numbers, n, sizeof *numbers, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (left == 0 || numbers[i] != numbers[left - 1])
+            numbers[left++] = numbers[i];
+    return left;
+}
+
+/* Names so many parts after one. */
+static void name_gap(int64_t part, int64_t missing, int64_t of, FILE *out, struct merge_found *found)
+{
+    found->missing += (size_t)missing;
+    if (missing == 1)
+        fprintf(out, "shard %lld of %lld is missing\n", (long long)part + 1, (long long)of);
+    else if (missing > 1)
+        fprintf(out, "shards %lld to %lld of %lld are missing\n", (long long)part + 1,
+                (long long)(part + missing), (long long)of);
+}
+
+/* Names the parts of a sweep of which there is no file. `numbers` has room for one for each file. */
+static void find_missing_parts(const struct source *all, size_t count, size_t sweep, int64_t *numbers,
+                               FILE *out, struct merge_found *found)
+{
+    size_t n = 0;
+    int64_t of = 0, last = 0, index;
+    value_get_count(all[sweep].shard, "of", &of);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].sweep == sweep && value_get_count(all[i].shard, "index", &index) && index > 0 &&
+            index <= of)
+            numbers[n++] = index;
+    n = sort_distinct(numbers, n);
+    for (size_t i = 0; i < n; i++) {
+        name_gap(last, numbers[i] - last - 1, of, out, found);
+        last = numbers[i];
+    }
+    name_gap(last, of - last, of, out, found);
+}
+
+/* Names what is missing of a sweep: parts of which there is no file, or, if there are none, rows. */
 static void find_missing(const struct source *all, size_t count, size_t sweep, const struct moved *moved,
                          size_t n, FILE *out, struct merge_found *found)
 {
-    int64_t of = 0, rows = 0, there = 0, last = -1;
+    int64_t rows = 0, there = 0, *numbers = calloc(n + count, sizeof *numbers);
     size_t before = found->missing;
-    value_get_count(all[sweep].shard, "of", &of);
-    value_get_count(all[sweep].shard, "rows", &rows);
-    for (int64_t part = 1; part <= of; part++) {
-        bool has = false;
-        for (size_t i = 0; i < count; i++) {
-            int64_t index = 0;
-            has = has ||
-                  (all[i].sweep == sweep && value_get_count(all[i].shard, "index", &index) && index == part);
-        }
-        if (!has)
-            fprintf(out, "shard %lld of %lld is missing\n", (long long)part, (long long)of);
-        found->missing += !has;
-    }
+    if (!numbers)
+        abort();
+    find_missing_parts(all, count, sweep, numbers, out, found);
     for (size_t i = 0; i < n; i++)
-        if (moved[i].from->sweep == sweep && moved[i].place != last) {
-            there++;
-            last = moved[i].place;
-        }
+        if (moved[i].from->sweep == sweep)
+            numbers[there++] = moved[i].place;
+    there = (int64_t)sort_distinct(numbers, (size_t)there);
+    free(numbers);
+    value_get_count(all[sweep].shard, "rows", &rows);
     if (found->missing > before || there >= rows)
         return;
     fprintf(out, "%lld of %lld rows are missing: a shard was not finished\n", (long long)(rows - there),

@@ -21,8 +21,8 @@ struct merge_found {
 };
 
 /*
- * Whether these can be joined: files of one benchmark. If not, error[MESSAGE_SIZE] says why. `names`: of the
- * files, for messages.
+ * Whether these can be joined: files of one benchmark, none joined already, whose origins would be lost. If
+ * not, error[MESSAGE_SIZE] says why. `names`: of the files, for messages.
  */
 bool merge_possible(struct record *const *records, char *const *names, size_t count, char *error);
 
