@@ -2,16 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/interrupt.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open -1 /* before Linux 5.3 */
+#endif
 
 static int spawn(pid_t *child, const char *const *arguments, const char *log, int output)
 {
@@ -65,6 +70,12 @@ static bool reap(pid_t child, int *status, int options)
 
 bool child_ended(pid_t child, int *status)
 {
+    enum { PATIENCE = 20 /* ms */ };
+    /* A descriptor of -1, where there are no pidfds, makes this a pause. */
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+    poll(&end, 1, PATIENCE);
+    if (end.fd >= 0)
+        close(end.fd);
     return reap(child, status, WNOHANG);
 }
 
@@ -78,13 +89,11 @@ int child_wait(pid_t child)
 int child_attend(pid_t child)
 {
     int status;
-    while (!child_ended(child, &status)) {
+    while (!child_ended(child, &status))
         if (interrupt_signal()) {
             kill(child, interrupt_signal());
             return child_wait(child);
         }
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    }
     return status;
 }
 

@@ -14,7 +14,8 @@
 bool child_start(pid_t *child, const char *const *arguments, const char *log, int *output,
                  struct message *error);
 
-/* Whether the child has ended, with its status as waitpid gives it. An ended child is reaped. */
+/* Whether the child ends within 20 ms, with its status as waitpid gives it. It is then reaped. A signal that
+ * we caught ends the wait. */
 bool child_ended(pid_t child, int *status);
 
 /* Waits until the child ends; returns its status. */

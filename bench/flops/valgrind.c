@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/child.h"
@@ -97,14 +96,12 @@ static bool await(pid_t child, const struct valgrind_run *run, const char *log, 
 {
     double deadline = clock_now() + run->seconds;
     int status;
-    while (!child_ended(child, &status)) {
+    while (!child_ended(child, &status))
         if (interrupt_signal() || clock_now() > deadline) {
             child_kill(child);
             return interrupt_signal() ? complain(error, "interrupted")
                                       : complain(error, "takes more than %g s under valgrind", run->seconds);
         }
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    }
     return child_succeeded("valgrind", status, error) || child_explain(log, error);
 }
 
