@@ -230,6 +230,7 @@ $(BUILD)/libgtmark.a: $(objects)
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 $(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)

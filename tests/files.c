@@ -52,3 +52,11 @@ char *unwrapped(const char *text)
     *to = '\0';
     return joined;
 }
+
+int lines_of(const char *text)
+{
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}

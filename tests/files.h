@@ -23,4 +23,7 @@ void write_gzip(const char *path, const char *bytes, size_t size);
 /* The text with wrapped lines joined: line breaks before an indentation are blanks. Free it. */
 char *unwrapped(const char *text);
 
+/* The number of its lines. */
+int lines_of(const char *text);
+
 #endif

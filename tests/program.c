@@ -60,7 +60,7 @@ static void house_build(struct house *h, const char *program)
     assert_int_equal(close(creat(path, 0666)), 0);
     snprintf(path, sizeof path, "%s/build", h->root);
     assert_int_equal(mkdir(path, 0777), 0);
-    snprintf(h->program, sizeof h->program, "%s/build/%s", h->root, program);
+    snprintf(h->program, sizeof h->program, "%s/build/%s", h->root, basename(program));
     path_of_program(from, program);
     copy_program(from, h->program);
 }

@@ -21,7 +21,8 @@ struct house {
                     sets it */
 };
 
-/* Fixtures of a test group: *state is a house with bench_node_scaling, or with another program. */
+/* Fixtures of a test group: *state is a house with bench_node_scaling, or with another program of the build:
+ * "compare", "tests/test_x". */
 int house_setup(void **state);
 int house_of(void **state, const char *program);
 int house_teardown(void **state);

@@ -91,3 +91,11 @@ void assert_null_because(const struct row *row, const char *path, const char *re
     if (!given || !strstr(given, reason))
         fail_msg("%s: the reason is '%s', not '%s'", path, given ? given : "", reason);
 }
+
+void assert_skipped(const struct row *row, const char *reason)
+{
+    assert_string_equal(text_at(row, "status"), "skipped");
+    if (!strstr(text_at(row, "reason"), reason))
+        fail_msg("'%s', not '%s'", text_at(row, "reason"), reason);
+    assert_null_because(row, "step.time.median", "");
+}

@@ -29,4 +29,7 @@ const char *text_at(const struct row *row, const char *path);
 /* The field is null, with a reason that contains this text. */
 void assert_null_because(const struct row *row, const char *path, const char *reason);
 
+/* The row was skipped, with a reason that contains this text, and was not timed. */
+void assert_skipped(const struct row *row, const char *reason);
+
 #endif

@@ -10,6 +10,7 @@
 #include "analysis/record/record.h"
 #include "models/layers/model.h"
 #include "tests/events.h"
+#include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/sweeps.h"
@@ -217,10 +218,7 @@ static void test_table_of_every_axis(void **state)
                                               : "--nodes 20";
         snprintf(words, sizeof words, "%s %s", size, sweep);
         struct ended e = run_words(*state, words, 0);
-        int lines = 0;
-        for (const char *c = e.out; *c; c++)
-            lines += *c == '\n';
-        assert_int_equal(lines, 3); /* a header and two rows */
+        assert_int_equal(lines_of(e.out), 3); /* a header and two rows */
         ended_free(&e);
     }
 }
