@@ -58,6 +58,8 @@ check 'say so' "$(said)" \
 check 'batch norm' "$(bench 2 --ranks 2 --norm batch)" 2
 check 'is refused' "$(said)" \
     'bench_rank_scaling: --ranks 2: not with batch norm, which has statistics of all graphs'
+check 'a part of a sweep' "$(bench 2 --ranks 1 --batch 2,4 --shard 1/2)" 2
+check 'is refused too' "$(said)" 'bench_rank_scaling: --shard 1/2: not with 2 ranks'
 check 'a bad flag' "$(bench 2 --ranks 2 --nodes x)" 2
 check 'is said once' "$(said | grep -c nodes)" 1
 # parts FLAG... : FLAG...: two ranks with flags of their own

@@ -1,10 +1,10 @@
-/* --shard I/N, and build/merge, which joins the result files. */
+/* --shard I/N. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "analysis/compare/merge.h"
+#include "bench/sweep/estimate.h"
 #include "bench/sweep/shard.h"
 #include "kernels/rng.h"
 #include "tests/records.h"
@@ -63,6 +63,75 @@ static void test_known_division(void **state)
     assert_true(shard_divide(cost, 6, 3, part));
     for (int i = 0; i < 6; i++)
         assert_int_equal(part[i], wanted[i]);
+}
+
+/* Rows that cost nothing are shared out too. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    static const double cost[5] = {0};
+    check_division(cost, 5, 5);
+    check_division(cost, 5, 2);
+}
+
+/* The cost of the only row of a sweep. */
+static double cost_of(const char *words)
+{
+    struct options o = options_of(&bench, words);
+    double *cost = shard_costs(&o), only = cost[0];
+    assert_int_equal(config_count(&o), 1);
+    free(cost);
+    options_free(&o);
+    return only;
+}
+
+/* That of the encoding is the row's cost without its programs; what exceeds 63 bits is no small number; and
+ * memory does not matter. */
+static void test_costs(void **state)
+{
+    (void)state;
+    struct options o = options_of(&bench, "--pe lap:4 --nodes 50 --hidden 32 --heads 2");
+    struct config c = config_at(&o, 0);
+    struct estimate e = estimate_row(&o, &c, NULL);
+    double sum = (double)e.encoding;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        sum += (double)e.program[p].flops;
+    options_free(&o);
+    assert_true(e.encoding > 0);
+    assert_true(cost_of("--pe lap:4 --nodes 50 --hidden 32 --heads 2") == sum);
+    assert_true(cost_of("--nodes 100000000 --device meta") >= 0x1p63);
+    char file[] = "/tmp/gtmark-XXXXXX", words[128];
+    int out = mkstemp(file);
+    assert_int_equal(write(out, "1 2\n", 4), 4);
+    close(out);
+    snprintf(words, sizeof words, "--hidden 16 --heads 2 --mem-limit 1B --graph file:%s", file);
+    assert_true(cost_of(words) > 0);
+    unlink(file);
+}
+
+/* The hash of a sweep, which its parts share. */
+static void hash_of(const char *words, char hash[17])
+{
+    struct message error;
+    struct options o = options_of(&bench, words);
+    const char *text = "";
+    assert_true(shard_choose(&o, &error));
+    struct value *shard = shard_value(&o);
+    assert_true(value_get_text(shard, "sweep", &text));
+    snprintf(hash, 17, "%s", text);
+    value_free(shard);
+    options_free(&o);
+}
+
+static void test_hash(void **state)
+{
+    (void)state;
+    char a[17], b[17], other[17];
+    hash_of("--nodes 10,20 --shard 1/2", a);
+    hash_of("--nodes 10,20 --shard 2/2", b);
+    hash_of("--nodes 10,30 --shard 1/2", other);
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, other);
 }
 
 /* The rows of a part, as bits. */
@@ -124,147 +193,17 @@ static void test_refused(void **state)
                 "--shard 1/2: not with --against");
 }
 
-/* Writes the sweep as work/whole.json and its parts as work/1.json and so on. */
+/* Writes the sweep as work/whole.json and two of its three parts. */
 static void write_parts(const struct house *h)
 {
-    struct ended e = run_words(h, PLAN "--output whole.json", 0);
-    ended_free(&e);
-    for (int index = 1; index <= 3; index++) {
+    static const char *const parts[] = {"--output whole.json", "--output 1.json --shard 1/3",
+                                        "--output 2.json --shard 2/3"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char words[256];
-        snprintf(words, sizeof words, PLAN "--output %d.json --shard %d/3", index, index);
-        e = run_words(h, words, 0);
+        snprintf(words, sizeof words, PLAN "%s", parts[i]);
+        struct ended e = run_words(h, words, 0);
         ended_free(&e);
     }
-}
-
-/* Joins these files below the house. */
-static struct record *join(const struct house *h, const char *const *names, size_t count,
-                           struct merge_found *found, char says[1024])
-{
-    struct record *records[4] = {NULL};
-    char error[MESSAGE_SIZE];
-    FILE *out = fmemopen(says, 1024, "w");
-    for (size_t i = 0; i < count; i++)
-        records[i] = record_in(h, names[i]);
-    assert_true(merge_possible(records, (char *const *)names, count, error));
-    struct record *joined = merge_records(records, (char *const *)names, count, "merge", out, found);
-    fclose(out);
-    for (size_t i = 0; i < count; i++)
-        record_free(records[i]);
-    assert_true(record_validate(joined, error));
-    return joined;
-}
-
-/* The parts in any order, one of them twice, are the sweep. */
-static void test_join(void **state)
-{
-    static const char *const names[] = {"work/3.json", "work/1.json", "work/2.json", "work/1.json"};
-    struct merge_found found;
-    char says[1024] = "";
-    write_parts(*state);
-    struct record *whole = record_in(*state, "work/whole.json");
-    struct record *joined = join(*state, names, 4, &found, says);
-    assert_string_equal(says, "");
-    assert_int_equal(found.conflicts + found.missing, 0);
-    assert_int_equal(row_count(whole), ROWS);
-    assert_int_equal(row_count(joined), ROWS);
-    for (size_t i = 0; i < ROWS; i++) {
-        assert_int_equal(count_at(row_at(joined, i), "place"), i);
-        assert_true(row_equal(row_at(joined, i), row_at(whole, i)));
-    }
-    assert_int_equal(value_size(value_get(record_head(joined), "merged")), 4);
-    record_free(joined);
-    record_free(whole);
-}
-
-static void test_missing(void **state)
-{
-    static const char *const names[] = {"work/3.json", "work/1.json"};
-    struct merge_found found;
-    char says[1024] = "";
-    write_parts(*state);
-    record_free(join(*state, names, 2, &found, says));
-    assert_string_equal(says, "shard 2 of 3 is missing\n");
-    assert_int_equal(found.missing, 1);
-    record_free(join(*state, names, 1, &found, says));
-    assert_string_equal(says, "shards 1 to 2 of 3 are missing\n");
-    assert_int_equal(found.missing, 2);
-}
-
-/* Changes 1.json: what `plant` does to its head and first row. */
-static void change(const struct house *h, void plant(struct value *head, struct row *row))
-{
-    char path[PATH_MAX], error[MESSAGE_SIZE];
-    struct record *record = record_in(h, "work/1.json");
-    plant(record_head(record), row_at(record, 0));
-    snprintf(path, sizeof path, "%s/changed.json", h->work);
-    assert_true(record_save(record, path, error));
-    record_free(record);
-}
-
-/* A part that was not finished; the same row twice is one. */
-static void test_unfinished(void **state)
-{
-    static const char *const names[] = {"work/changed.json", "work/changed.json", "work/2.json",
-                                        "work/3.json"};
-    struct merge_found found;
-    char says[1024] = "", path[PATH_MAX], error[MESSAGE_SIZE];
-    const struct house *h = *state;
-    write_parts(h);
-    struct record *record = record_in(h, "work/1.json");
-    row_free(rows_take(record_rows(record), 0));
-    snprintf(path, sizeof path, "%s/changed.json", h->work);
-    assert_true(record_save(record, path, error));
-    record_free(record);
-    record_free(join(h, names, 4, &found, says));
-    assert_string_equal(says, "1 of 10 rows are missing: a shard was not finished\n");
-    assert_int_equal(found.missing, 1);
-}
-
-static void plant_result(struct value *head, struct row *row)
-{
-    (void)head;
-    row_set_count(row, "parameters", 1);
-}
-
-static void plant_machine(struct value *head, struct row *row)
-{
-    value_set_text(value_get(head, "host"), "name", "elsewhere");
-    plant_result(head, row);
-}
-
-static void test_conflict(void **state)
-{
-    static const char *const names[] = {"work/1.json", "work/2.json", "work/3.json", "work/changed.json"};
-    struct merge_found found;
-    char says[1024] = "";
-    write_parts(*state);
-    change(*state, plant_result);
-    struct record *joined = join(*state, names, 4, &found, says);
-    assert_int_equal(found.conflicts, 1);
-    assert_non_null(strstr(says, "work/1.json and work/changed.json: other results of the same work"));
-    assert_int_equal(row_count(joined), ROWS);
-    record_free(joined);
-}
-
-/* Another machine's rows are no copies, and say whose they are. */
-static void test_machines(void **state)
-{
-    static const char *const names[] = {"work/1.json", "work/2.json", "work/3.json", "work/changed.json"};
-    struct merge_found found;
-    char says[1024] = "";
-    size_t there = 0;
-    write_parts(*state);
-    change(*state, plant_machine);
-    struct record *joined = join(*state, names, 4, &found, says), *part = record_in(*state, "work/1.json");
-    assert_int_equal(found.conflicts + found.missing, 0);
-    assert_int_equal(row_count(joined), ROWS + row_count(part));
-    for (size_t i = 0; i < row_count(joined); i++)
-        there += strcmp(text_at(row_at(joined, i), "origin"), "elsewhere") == 0;
-    assert_int_equal(there, row_count(part));
-    assert_string_equal(text_at(row_at(part, 0), "status"), "ok");
-    record_free(joined);
-    record_free(part);
 }
 
 /* A part is continued by its own command alone. */
@@ -303,41 +242,18 @@ static void test_kill(void **state)
     record_free(continued);
 }
 
-/* The program: what it says of conflicts, and what it does not write. */
-static void test_program(void **state)
-{
-    const struct house *sweep = *state;
-    char words[5 * PATH_MAX];
-    void *h;
-    house_of(&h, "merge");
-    assert_ends(h, "", 2, "", "needs a result file");
-    assert_ends(h, "absent.json", 2, "", "absent.json");
-    write_parts(sweep);
-    change(sweep, plant_result);
-    snprintf(words, sizeof words, "%s/1.json %s/changed.json -o all.json", sweep->work, sweep->work);
-    assert_ends(h, words, 1, "", "1 conflict; nothing is written");
-    assert_ends(h, "all.json", 2, "", "all.json");
-    snprintf(words, sizeof words, "%s/1.json %s/2.json -o all.json", sweep->work, sweep->work);
-    assert_ends(h, words, 1, "", "all.json: is incomplete");
-    assert_ends(h, "all.json", 2, "", "all.json: is merged already; give the files that it was made of");
-    house_teardown(&h);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_known_division),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_hash),
         cmocka_unit_test(test_same_everywhere),
         cmocka_unit_test_setup_teardown(test_refused, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_join, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_missing, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_unfinished, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_conflict, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_machines, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_resume, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_kill, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_program, house_setup, house_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
