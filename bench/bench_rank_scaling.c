@@ -8,7 +8,9 @@ int main(int argc, char **argv)
                                           "step.throughput",
                                           "step.exchange.bytes",
                                           "step.exchange.time",
+                                          "step.exchange.predicted",
                                           "step.exchange.exposed",
+                                          "step.exchange.predicted_run",
                                           "ranks.imbalance",
                                           "ranks.memory",
                                           NULL};

@@ -129,6 +129,7 @@ struct op_info {
     int operand_count;
     bool host;     /* runs only on the host */
     bool exchange; /* with other ranks */
+    bool sums;     /* what it sends, over the ranks */
 };
 
 const struct op_info *op_info(enum op op);

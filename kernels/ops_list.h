@@ -62,6 +62,9 @@
 #ifndef SENDS
 #define SENDS(bytes)
 #endif
+#ifndef SUMS
+#define SUMS()
+#endif
 #ifndef END
 #define END(name, formula, ...)
 #endif
@@ -88,4 +91,5 @@
 #undef CHECK
 #undef HOST
 #undef SENDS
+#undef SUMS
 #undef END

@@ -59,6 +59,7 @@ static const char *allowed_by_reader(const char *name)
         {"impl", "--list-ops"},
         {"op", "one or more of the ops of --list-ops"},
         {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
+        {"link", "neither a rate and a latency, as 400Gb/s,2us, nor a result file of several ranks"},
         {"phase", "forward, step, forward,step or none"},
         {"flop-convention", "one or more of full, seed, torch, fvcore and deepspeed, each once"},
         {"seed", "a whole number from 0 to 2^53 - 1"},

@@ -76,6 +76,21 @@ check 'is one of these' "$(said)" 'bench_rank_scaling: rank 1 was started with o
 check 'rank 0 that refuses its arguments' "$(parts --runs=x --runs=3)" 2
 check 'says so' "$(said | cut -d: -f2)" ' --runs x'
 check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
+# A calibration between the ranks, in a directory of its own, where the ceilings of this busy machine are kept too
+cp "$build/bench_rank_scaling" "$house"
+GTMARK_BUILD=$(cd "$build" && pwd) root=$PWD
+export GTMARK_BUILD
+# shellcheck disable=SC2086 # several flags
+(cd "$house" && "$root/tests/mpirun.sh" 2 ./bench_rank_scaling ${small% *} --phase step --batch 3 --ranks 1,2 --runs 3 --output x.json \
+    --format csv --columns ranks.count,step.exchange.predicted,step.exchange.error >x.csv 2>err)
+check 'the exchange of two ranks is predicted, with the error of that' "$(sed 's/,[0-9.e-]*[0-9],[-0-9.e]*[0-9]$/,x,y/' "$house/x.csv")" \
+    'status,reason,ranks.count,step.exchange.predicted,step.exchange.error
+ok,"",1,,
+ok,"",2,x,y'
+check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")" 1
+check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --link "$house/x.json" \
+    --format csv --columns step.exchange.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
+    'of a sum on 2 ranks of 1 host'
 # sent RUNS: the bytes of sums, by each rank's count of MPI's calls, of a sweep with so many runs of each program
 sent()
 {

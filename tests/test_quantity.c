@@ -21,6 +21,9 @@ static void test_reading(void **state)
                 {"60GFLOP/s", QUANTITY_FLOP_PER_SECOND, 60e9},
                 {"1.5TFLOP/s", QUANTITY_FLOP_PER_SECOND, 1.5e12},
                 {"20GB/s", QUANTITY_BYTES_PER_SECOND, 20e9},
+                {"400Gb/s", QUANTITY_LINK_RATE, 50e9},
+                {"1.6Tb/s", QUANTITY_LINK_RATE, 200e9},
+                {"12GB/s", QUANTITY_LINK_RATE, 12e9},
                 {"1e-4", QUANTITY_RATIO, 1e-4}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value;
@@ -45,6 +48,7 @@ static void test_refusing(void **state)
     assert_false(quantity_parse("8GiB", QUANTITY_SECONDS, &value));
     assert_false(quantity_parse("100ms", QUANTITY_BYTES, &value));
     assert_false(quantity_parse("100", QUANTITY_SECONDS, &value));
+    assert_false(quantity_parse("400Gb/s", QUANTITY_BYTES_PER_SECOND, &value));
 }
 
 static void test_writing(void **state)

@@ -291,27 +291,29 @@ static struct value *head_of(const struct source *s, const char *origin)
     return head;
 }
 
-/* The calibrations of all files, each once. */
-static struct value *calibrations_of(const struct source *all, size_t count)
+/* Sets a list of the head, of calibrations or links, to those of all files, each once. */
+static void join_lists(struct value *head, const char *part, const struct source *all, size_t count)
 {
     struct value *list = value_new_array();
     for (size_t i = 0; i < count; i++)
-        for (struct walk w = value_walk(value_get(record_head(all[i].record), "calibrations"));
-             walk_next(&w);) {
+        for (struct walk w = value_walk(value_get(record_head(all[i].record), part)); walk_next(&w);) {
             bool known = false;
             for (size_t k = 0; k < value_size(list); k++)
                 known = known || value_equal(value_at(list, k), w.value);
             if (!known)
                 value_append(list, value_copy(w.value));
         }
-    return list;
+    if (value_size(list) > 0)
+        value_set(head, part, list);
+    else
+        value_free(list);
 }
 
 /* The head that all files agree on; parts of the identity in which they differ are "several". */
 static struct value *common_head(const struct source *all, size_t count, bool one_machine)
 {
-    static const char *const dropped[] = {"schema", "benchmark", "command", "started",     "shard",
-                                          "fits",   "resumed",   "merged",  "calibrations"};
+    static const char *const dropped[] = {"schema", "benchmark", "command", "started",      "shard",
+                                          "fits",   "resumed",   "merged",  "calibrations", "links"};
     static const char *const optional[] = {"settings", "tags"};
     const struct value *first = record_head(all[0].record);
     struct value *head = value_copy(first);
@@ -329,8 +331,10 @@ static struct value *common_head(const struct source *all, size_t count, bool on
                                "several");
             }
     }
-    if (one_machine)
-        value_set(head, "calibrations", calibrations_of(all, count));
+    if (one_machine) {
+        join_lists(head, "calibrations", all, count);
+        join_lists(head, "links", all, count);
+    }
     return head;
 }
 

@@ -19,8 +19,7 @@ struct scaling {
     bool weak;
 };
 
-/* Whether they agree in what varies beside ranks and batch. */
-static bool same_but_ranks(const struct rows *rows, const struct row *a, const struct row *b)
+bool same_but_ranks(const struct rows *rows, const struct row *a, const struct row *b)
 {
     const struct field *axes[AXES_MAX];
     size_t n = axes_varying(rows, axes), i = 0;

@@ -257,6 +257,12 @@ bool value_get_text(const struct value *object, const char *path, const char **t
     return value_read_text(value_get(object, path), text);
 }
 
+bool value_copy_text(const struct value *object, const char *path, char *text, size_t size)
+{
+    const char *value;
+    return value_get_text(object, path, &value) && (size_t)snprintf(text, size, "%s", value) < size;
+}
+
 struct walk value_walk(const struct value *v)
 {
     return (struct walk){.next = v ? value_of(json_of(v)->child) : NULL, .named = cJSON_IsObject(json_of(v))};

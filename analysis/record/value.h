@@ -67,6 +67,7 @@ bool value_get_count(const struct value *object, const char *path, int64_t *coun
 bool value_get_real(const struct value *object, const char *path,
                     double *real); /* also of a count, rounded */
 bool value_get_text(const struct value *object, const char *path, const char **text);
+bool value_copy_text(const struct value *object, const char *path, char *text, size_t size); /* that fits */
 bool value_read_count(const struct value *v, int64_t *count);
 bool value_read_real(const struct value *v, double *real);
 bool value_read_text(const struct value *v, const char **text);

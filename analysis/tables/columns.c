@@ -198,6 +198,13 @@ static const struct column columns[] = {
     {"/ bound", 7, format_times, "kernel.bound.ratio"},
     {"cold roof", 9, format_cold_roof, "kernel.cold.percent"},
     {"error", 7, format_small, "error.norm"},
+    {"sent", 8, format_bytes, "step.exchange.bytes"},
+    {"exchange", 8, format_seconds, "step.exchange.time"},
+    {"predicted", 9, format_seconds, "step.exchange.predicted"},
+    {"exposed", 8, format_seconds, "step.exchange.exposed"},
+    {"at least", 8, format_seconds, "step.exchange.predicted_run"},
+    {"imbalance", 9, format_real, "ranks.imbalance"},
+    {"rank mem", 8, format_bytes, "ranks.memory"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };

@@ -22,6 +22,7 @@ static const struct unit units[QUANTITIES][UNITS_MAX] = {
     [QUANTITY_EDGES_PER_SECOND] = {{"edges/s", 1}},
     [QUANTITY_FLOP_PER_SECOND] = {{"TFLOP/s", 1e12}, {"FLOP/s", 1}},
     [QUANTITY_BYTES_PER_SECOND] = {{"TB/s", 1e12}, {"B/s", 1}},
+    [QUANTITY_LINK_RATE] = {{"Tb/s", 1e12 / 8}, {"b/s", 1.0 / 8}, {"TB/s", 1e12}, {"B/s", 1}},
     [QUANTITY_RATIO] = {{"", 1}},
 };
 
@@ -58,6 +59,7 @@ const char *quantity_allowed(enum quantity_kind q)
         [QUANTITY_EDGES_PER_SECOND] = "a number with edges/s, as in 1Medges/s",
         [QUANTITY_FLOP_PER_SECOND] = "a number with FLOP/s, as in 60GFLOP/s",
         [QUANTITY_BYTES_PER_SECOND] = "a number with B/s, as in 20GB/s",
+        [QUANTITY_LINK_RATE] = "a number with b/s or B/s, as in 400Gb/s",
         [QUANTITY_RATIO] = "a number, as in 1e-4",
     };
     return texts[q];
@@ -65,7 +67,8 @@ const char *quantity_allowed(enum quantity_kind q)
 
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
-    static const char *const names[QUANTITIES] = {"B", "s", "/s", "nodes/s", "edges/s", "FLOP/s", "B/s", ""};
+    static const char *const names[QUANTITIES] = {"B",      "s",   "/s",  "nodes/s", "edges/s",
+                                                  "FLOP/s", "B/s", "B/s", ""};
     if (q == QUANTITY_RATIO)
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else

@@ -12,6 +12,7 @@ enum quantity_kind {
     QUANTITY_EDGES_PER_SECOND,
     QUANTITY_FLOP_PER_SECOND,
     QUANTITY_BYTES_PER_SECOND,
+    QUANTITY_LINK_RATE, /* bytes a second, also as bits */
     QUANTITY_RATIO,
     QUANTITIES
 };

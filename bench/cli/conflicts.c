@@ -110,7 +110,15 @@ static bool check_ceilings(struct options *o, struct message *error)
         if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
             return complain(error, "--ceilings: the file has no calibration for --threads %d",
                             machine_threads(threads->values[i]));
-    return o->profile = true;
+    o->profile = o->profile || !o->link.known; /* which needs the sum alone */
+    return true;
+}
+
+/* What runs is predicted by what was measured between its own ranks. */
+static bool check_link(const struct options *o, struct message *error)
+{
+    return !o->link.known || o->device.meta ||
+           complain(error, "--link: only with --device meta; what runs is compared with its own calibration");
 }
 
 /* A trace needs a program that ran. */
@@ -314,8 +322,8 @@ bool conflicts_check(struct options *o, struct message *error)
     return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
            own_nodes(o, error) && check_tables(o, error) && check_variants(o, error) &&
            crossover_choose(o, error) && kernels_choose(o, error) && crossover_check(o, error) &&
-           choose_graph(o, error) && check_ceilings(o, error) && check_trace(o, error) &&
-           check_solvers(o, error) && check_shard(o, error) && check_lenience(o, error) &&
-           check_output(o, error) && check_dump(o, error) && check_training(o, error) &&
-           missing_check(o, error) && check_scratch(o, error);
+           choose_graph(o, error) && check_ceilings(o, error) && check_link(o, error) &&
+           check_trace(o, error) && check_solvers(o, error) && check_shard(o, error) &&
+           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
+           check_training(o, error) && missing_check(o, error) && check_scratch(o, error);
 }

@@ -10,6 +10,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/crossover.h"
 #include "bench/cli/kernels.h"
+#include "bench/cli/link_parse.h"
 #include "bench/cli/presets.h"
 #include "bench/time/cold.h"
 
@@ -124,6 +125,12 @@ static bool read_ceilings(const struct argument *a, struct message *error)
     return ceilings_parse(a->value, &o->ceilings, error);
 }
 
+static bool read_link(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    return link_parse(a->value, &o->link, error);
+}
+
 static bool read_threshold(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
@@ -223,6 +230,8 @@ static const struct flag flags[] = {
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops of each program one by one instead",
      ON(launched)},
 
+    {WHERE, "link", "FILE|RATES", "with --device meta: predict times between ranks, as at 400Gb/s,2us",
+     OTHER(read_link)},
     {WHERE, "weak", NULL, "weak scaling: --batch graphs for each rank, not for all together", ON(weak)},
 
     {WHAT, "features", "FILE", "features of the nodes of a graph from a file, a row for each: .npy or text",
@@ -247,7 +256,7 @@ static const struct flag flags[] = {
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "calibrate", NULL, "measure the machine's ceilings again (default: once, kept in results/local)",
      OTHER(read_calibrate)},
-    {WHAT, "ceilings", "FILE|RATES", "with --device meta: predict times at these ceilings; implies --profile",
+    {WHAT, "ceilings", "FILE|RATES", "with --device meta: predict times at these; without --link a profile",
      OTHER(read_ceilings)},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},

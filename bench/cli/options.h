@@ -12,6 +12,7 @@
 #include "bench/flops/executed.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
+#include "bench/machine/link.h"
 #include "graphs/inputs.h"
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
@@ -118,6 +119,7 @@ struct options {
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */
     struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */
+    struct link link;               /* between ranks, for predictions: measured, or given (--link) */
     enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;

@@ -23,8 +23,7 @@ static const char *needs_others(const struct config *c)
 /* What of the command line is about this process alone; null: nothing. */
 static const char *is_alone(const struct options *o)
 {
-    return o->device.meta                    ? "--device meta"
-           : o->device.backend->device       ? "a GPU"
+    return o->device.backend->device         ? "a GPU"
            : o->kernels                      ? "single ops"
            : o->largest.kind != LARGEST_NONE ? "--find-max"
            : o->crossover.kind               ? "--find-crossover"
@@ -44,7 +43,7 @@ static bool check_one(const struct options *o, const struct config *c, struct me
     other = other ? other : needs_others(c);
     if (other)
         return complain(error, "--ranks %d: not with %s", c->ranks, other);
-    return o->action != ACTION_RUN || c->ranks <= started ||
+    return o->action != ACTION_RUN || o->device.meta || c->ranks <= started ||
            complain(error, "--ranks %d: %d %s started; begin the command with mpirun -n %d", c->ranks,
                     started, started == 1 ? "rank was" : "ranks were", c->ranks);
 }

@@ -135,12 +135,6 @@ void calibration_text(const struct calibration *c, char *text, size_t size)
         snprintf(text, size, "%s, DRAM %s", peak, dram);
 }
 
-static bool read_text(const struct value *json, const char *key, char *text, size_t size)
-{
-    const char *value;
-    return value_get_text(json, key, &value) && (size_t)snprintf(text, size, "%s", value) < size;
-}
-
 static bool read_integer(const struct value *json, const char *key, int64_t *value)
 {
     return value_get_count(json, key, value) && *value > 0;
@@ -200,9 +194,11 @@ bool calibration_read(const struct value *json, struct calibration *c)
 {
     *c = (struct calibration){0};
     int64_t threads;
-    if (!read_text(json, "cpu", c->cpu, sizeof c->cpu) || !read_text(json, "isa", c->isa, sizeof c->isa) ||
-        !read_text(json, "time", c->time, sizeof c->time) || !read_integer(json, "memory", &c->memory) ||
-        !read_integer(json, "threads", &threads) || threads > INT32_MAX || !read_rate(json, "peak", &c->peak))
+    if (!value_copy_text(json, "cpu", c->cpu, sizeof c->cpu) ||
+        !value_copy_text(json, "isa", c->isa, sizeof c->isa) ||
+        !value_copy_text(json, "time", c->time, sizeof c->time) ||
+        !read_integer(json, "memory", &c->memory) || !read_integer(json, "threads", &threads) ||
+        threads > INT32_MAX || !read_rate(json, "peak", &c->peak))
         return false;
     c->threads = (int)threads;
     value_get_real(json, "load", &c->load);

@@ -4,6 +4,16 @@
 #include "bench/row/result.h"
 #include "kernels/ranks.h"
 
+/* The ranks that run. */
+static void set_group(struct row *row, const struct result *r)
+{
+    int count = r->group.count, threads = count * r->job->config.threads;
+    const struct ranks *world = r->job->options->world, *group = world->first(world, count);
+    row_set_text(row, "ranks.mpi", group->mpi);
+    row_set_count(row, "ranks.hosts", group->hosts);
+    row_set_real(row, "ranks.load", (double)threads / group->hosts / r->job->options->cores);
+}
+
 void fields_ranks(struct row *row, const struct result *r)
 {
     const struct group_result *g = &r->group;
@@ -14,10 +24,8 @@ void fields_ranks(struct row *row, const struct result *r)
     }
     if (g->count == 0)
         return;
-    const struct ranks *world = r->job->options->world, *group = world->first(world, g->count);
-    row_set_text(row, "ranks.mpi", group->mpi);
-    row_set_count(row, "ranks.hosts", group->hosts);
-    row_set_real(row, "ranks.load", (double)g->count * c->threads / group->hosts / r->job->options->cores);
+    if (!r->job->options->device.meta)
+        set_group(row, r);
     row_set_count(row, "ranks.nodes_max", g->nodes_max);
     row_set_count(row, "ranks.nodes_min", g->nodes_min);
     row_set_count(row, "ranks.edges_max", g->edges_max);

@@ -1,5 +1,6 @@
 #include "bench/row/group.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,29 @@ void group_form(struct options *o)
             o->world->first(o->world, (int)ranks->values[i]);
 }
 
+/* On each of the first `count` ranks. */
+static struct link measure_link(const struct options *o, int count)
+{
+    const struct ranks *r = o->world->first(o->world, count);
+    return r ? link_measure(r, LINK_SECONDS) : (struct link){0};
+}
+
+bool group_calibrate(struct options *o)
+{
+    double most = 1;
+    for (int i = 0; i < o->axes[AXIS_RANKS].count; i++)
+        most = fmax(most, o->axes[AXIS_RANKS].values[i]);
+    if (!o->world || o->device.meta || most < 2)
+        return false;
+    if (!o->roofline) {
+        o->link.missing = "not asked for (--no-roofline)";
+        return false;
+    }
+    orders_tell(o, (struct group_order){.kind = GROUP_LINK, .index = (int64_t)most});
+    o->link = measure_link(o, (int)most);
+    return true;
+}
+
 /* What a rank that serves keeps: the workloads that rank 0 has open. */
 struct kept {
     bool is_open;
@@ -93,15 +117,15 @@ static bool open_kept(struct kept *k, const struct options *o, const struct conf
     return k->is_open;
 }
 
-static void run_program(struct kept *k, const struct options *o, const struct config *c,
-                        enum program_kind kind)
+static void run_program(struct kept *k, const struct options *o, struct group_order order)
 {
-    const struct ranks *ranks = o->world->first(o->world, c->ranks);
+    struct config c = config_at(o, order.index);
+    const struct ranks *ranks = o->world->first(o->world, c.ranks);
     struct outcome ignored;
     if (!ranks)
         return;
-    bool good = open_kept(k, o, c);
-    struct recording r = good ? workload_record(&k->work, kind) : (struct recording){0};
+    bool good = open_kept(k, o, &c);
+    struct recording r = good ? workload_record(&k->work, order.program) : (struct recording){0};
     if (workload_lay_out(&k->work, ranks, good ? &r : NULL, &ignored)) {
         workload_map_pages(r.tape);
         tape_follow(r.tape);
@@ -136,11 +160,12 @@ void group_serve(const struct options *o)
         o->world->broadcast(o->world, &order, sizeof order);
         if (order.kind == GROUP_END)
             break;
-        struct config c = config_at(o, order.index);
         if (order.kind == GROUP_CLOSE)
             close_kept(&kept[order.index]);
+        else if (order.kind == GROUP_LINK)
+            measure_link(o, (int)order.index);
         else
-            run_program(&kept[order.index], o, &c, order.program);
+            run_program(&kept[order.index], o, order);
     }
     for (size_t i = 0; i < rows; i++)
         close_kept(&kept[i]);

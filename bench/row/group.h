@@ -20,6 +20,10 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
  */
 void group_form(struct options *o);
 
+/* On rank 0: measures between all ranks of the largest group what exchanges take, for predictions. False if
+ * no row has several ranks that run, or it is not asked for. */
+bool group_calibrate(struct options *o);
+
 /* On the other ranks: until rank 0 says that it is the end. */
 void group_serve(const struct options *o);
 

@@ -16,8 +16,8 @@ struct rank_facts {
 };
 
 struct group_order {
-    enum { GROUP_PROGRAM, GROUP_CLOSE, GROUP_END } kind;
-    int64_t index; /* of the configuration */
+    enum { GROUP_PROGRAM, GROUP_CLOSE, GROUP_LINK, GROUP_END } kind;
+    int64_t index; /* of the configuration; for GROUP_LINK the number of ranks */
     enum program_kind program;
 };
 

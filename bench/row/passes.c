@@ -8,6 +8,7 @@
 #include "bench/base/interrupt.h"
 #include "bench/cli/describe.h"
 #include "bench/row/fields.h"
+#include "bench/row/fields_exchange.h"
 #include "bench/row/program_fields.h"
 #include "bench/row/result.h"
 #include "bench/row/sampling.h"
@@ -205,28 +206,18 @@ static void profile_set(struct row *row, enum program_kind kind, const struct pr
 
 static const char *exchange_unwanted(const struct target *t)
 {
-    return t->work->ranks ? NULL : "one rank";
+    bool forecast = is_planned(t) && t->job->options->link.known;
+    return t->work->ranks || forecast ? NULL : "one rank";
 }
 
 static bool exchange_run(struct target *t, struct message *missing)
 {
     (void)missing;
+    if (is_planned(t))
+        return true;
     tape_init(t->recording->tape);
     t->result->exchange = exchange_measure(t->recording->tape);
     return true;
-}
-
-static void exchange_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    static const char *const rates[] = {"exchange.time", "exchange.exposed", "exchange.bandwidth"};
-    const struct exchange *e = &p->exchange;
-    const double values[] = {e->alone, e->exposed, 1e-9 * e->bandwidth};
-    program_set_count(row, kind, "exchange.bytes", e->sent);
-    for (int i = 0; i < 3; i++)
-        if (e->sent > 0)
-            program_set_real(row, kind, rates[i], values[i]);
-        else
-            program_set_null(row, kind, rates[i], "nothing is exchanged");
 }
 
 /* --- output beside the row, without fields */
@@ -346,7 +337,7 @@ static const struct pass passes[PASSES] = {
     {{"launched"}, launched_unwanted, launched_run, launched_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, fields_gpu},
     {{"memory.resident", "memory.libraries"}, together_unwanted, resident_run, resident_write},
-    {{"exchange"}, exchange_unwanted, exchange_run, exchange_write},
+    {{"exchange"}, exchange_unwanted, exchange_run, fields_exchange},
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{NULL}, timeline_unwanted, timeline_run, NULL},
@@ -365,7 +356,8 @@ void passes_run(struct target *t)
     for (int i = 0; i < PASSES && !interrupt_signal(); i++) {
         struct message *missing = &t->result->missing[i];
         const char *unwanted = passes[i].unwanted(t);
-        bool plan_is_enough = passes[i].run == profile_run || passes[i].run == timeline_run;
+        bool plan_is_enough =
+            passes[i].run == exchange_run || passes[i].run == profile_run || passes[i].run == timeline_run;
         if (is_planned(t) && !plan_is_enough)
             continue;
         if (unwanted)

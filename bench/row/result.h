@@ -9,6 +9,7 @@
 #include "analysis/record/row.h"
 #include "bench/base/memory.h"
 #include "bench/row/cold_start.h"
+#include "bench/row/forecast.h"
 #include "bench/row/job.h"
 #include "bench/row/verify.h"
 #include "bench/row/workload.h"
@@ -42,6 +43,7 @@ struct program_result {
     struct launched launched; /* n 0: the samples are launched, not replays of a graph */
     struct energy energy;
     struct exchange exchange;
+    struct forecast forecast;
     struct resident resident;
     const char *resident_missing; /* why resident.program is missing; null if it is not */
     struct profile profile;

@@ -99,12 +99,26 @@ static void plan_ways(struct measurement *m, enum program_kind kind)
         m->result.program[kind].batched[way] = workload_flops(&m->work, kind, g->work[way]);
 }
 
+/* What all ranks need, and how long they exchange. */
+static void plan_ranks(struct measurement *m, enum program_kind kind)
+{
+    const struct job *job = m->job;
+    bool planned = job->options->device.meta, several = m->work.ranks;
+    struct forecast *f = &m->result.program[kind].forecast;
+    if (several || (planned && job->options->link.known))
+        *f = forecast_make(&m->work, kind, planned ? ceilings_for(job->ceilings, job->config.threads) : NULL);
+    if (several && planned)
+        result_group(&m->result.group, &m->result.program[kind], &m->work);
+}
+
 static void measure_program(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->row;
     struct recording r = workload_record(&m->work, kind);
     result_plan(&m->result.program[kind], r.tape);
     plan_ways(m, kind);
+    if (v->plan->first)
+        plan_ranks(m, kind);
     if (m->job->options->device.meta) {
         run_passes(m, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {

@@ -62,12 +62,14 @@ static struct workload workload_of(const struct options *o, const struct config 
     w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
     if (!planned || graph_is_file(c->graph.family))
         w.config.graph.limits.memory = (int64_t)options_host_memory(o);
-    if (o->world && c->ranks > 1) {
-        w.ranks = o->world->first(o->world, c->ranks);
-        w.config.graph.rank = w.ranks->rank;
-        w.config.graph.ranks = w.ranks->count;
-    }
     return w;
+}
+
+static void take_part(struct workload *w, const struct ranks *ranks)
+{
+    w->ranks = ranks;
+    w->config.graph.rank = ranks->rank;
+    w->config.graph.ranks = ranks->count;
 }
 
 const struct batch *workload_whole(const struct workload *w)
@@ -128,7 +130,16 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
 {
+    return workload_plan_rank(w, o, c, 0, error);
+}
+
+bool workload_plan_rank(struct workload *w, const struct options *o, const struct config *c, int rank,
+                        struct message *error)
+{
     *w = workload_of(o, c, true);
+    w->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = c->ranks, .hosts = 1};
+    if (c->ranks > 1)
+        take_part(w, &w->planned);
     return make_batch(batch_shape, w, error);
 }
 
@@ -136,6 +147,8 @@ bool workload_generate(struct workload *w, const struct options *o, const struct
                        struct message *error)
 {
     *w = workload_of(o, c, false);
+    if (o->world && c->ranks > 1)
+        take_part(w, o->world->first(o->world, c->ranks));
     return make_batch(batch_generate, w, error);
 }
 
@@ -285,7 +298,7 @@ bool workload_alone(struct workload *alone, const struct workload *w)
     return workload_generate(alone, w->options, &c, &error);
 }
 
-static struct rank_facts facts_of(const struct workload *w, struct recording *r)
+struct rank_facts workload_facts(const struct workload *w, const struct recording *r)
 {
     bool empty = w->batch.part.empty;
     struct rank_facts f = {.good = true,
@@ -302,7 +315,7 @@ static struct rank_facts facts_of(const struct workload *w, struct recording *r)
 bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
                       struct outcome *outcome)
 {
-    struct rank_facts own = r ? facts_of(w, r) : (struct rank_facts){0};
+    struct rank_facts own = r ? workload_facts(w, r) : (struct rank_facts){0};
     struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
     if (!orders_all_good(ranks, facts, &own))
         return outcome_set(outcome, "failed", "a rank could not make its part of the batch");
@@ -352,6 +365,6 @@ void workload_close(struct workload *w)
 {
     batch_free(&w->batch);
     drop_whole(w);
-    if (w->ranks && w->ranks->rank == 0)
+    if (w->ranks && w->ranks != &w->planned && w->ranks->rank == 0)
         orders_tell(w->options, (struct group_order){.kind = GROUP_CLOSE, .index = w->config.index});
 }

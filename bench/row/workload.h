@@ -9,6 +9,7 @@
 #include "bench/row/encode.h"
 #include "bench/row/orders.h"
 #include "graphs/batching.h"
+#include "kernels/ranks.h"
 
 /* The status of a row, and the reason if it is not "ok". */
 struct outcome {
@@ -29,6 +30,7 @@ struct workload {
     double order_seconds; /* that ordering its nodes took */
     /* Of several ranks, which each have a part of the batch; null and empty for one alone. */
     const struct ranks *ranks;
+    struct ranks planned;     /* these, of a plan: they have numbers, and can do nothing */
     struct batch whole;       /* the shape of the batch of all */
     struct rank_facts *facts; /* on rank 0, of each rank and the last program loaded */
 };
@@ -42,10 +44,15 @@ bool workload_alone(struct workload *alone, const struct workload *w);
 /* Whether its programs need the numbers of the edges; then the batch has them (batch_number_edges). */
 bool workload_numbers_edges(const struct options *o, const struct config *c);
 
-/* Only computes the shape of the batch. False with a message if there is no such graph, or, with batch.peak
- * above config.graph.limits.memory, no memory to build it. */
+/* Only computes the shape of the batch, of several ranks that of the first. False with a message if there is
+ * no such graph, or, with batch.peak above config.graph.limits.memory, no memory to build it. */
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,
                    struct message *error);
+
+/* The same of the part of one of config.ranks ranks, for which nothing needs to have been started; the
+ * workload must stay where it is. */
+bool workload_plan_rank(struct workload *w, const struct options *o, const struct config *c, int rank,
+                        struct message *error);
 
 /*
  * Generates or reads the batch if memory suffices; with --device meta only plans it. False with the outcome.
@@ -78,6 +85,9 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
  * beyond 63 bits.
  */
 int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work);
+
+/* A rank's part of a program. */
+struct rank_facts workload_facts(const struct workload *w, const struct recording *r);
 
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
 bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);

@@ -11,6 +11,7 @@
 #include "analysis/charts/charts.h"
 #include "analysis/compare/crossing_chart.h"
 #include "analysis/findings/findings.h"
+#include "analysis/findings/rank_memory.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
@@ -200,6 +201,8 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     struct rows *rows = report_rows(&report);
     if (o->crossover.kind)
         findings_print_crossings(stderr, rows);
+    if (o->device.meta)
+        findings_print_rank_memory(stderr, rows, o->weak, o->mem_limit);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
@@ -207,6 +210,15 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         missed += gates_judge_unchecked(rows, o->check.wanted, stderr);
     rows_free(rows);
     return good && !missed ? EXIT_GOOD : EXIT_MISSED;
+}
+
+static void calibrate_ranks(struct options *o, struct value *head)
+{
+    if (!group_calibrate(o))
+        return;
+    struct value *links = value_new_array();
+    value_append(links, link_json(&o->link));
+    value_set(head, "links", links);
 }
 
 static bool possible(const struct options *o, struct message *error)
@@ -237,6 +249,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         print_context(b, o, path);
         ceilings_get(&ceilings, &request);
         value_set(resume.run, "calibrations", ceilings_json(&ceilings));
+        calibrate_ranks(o, resume.run);
         status = run_rows(b, o, &ceilings, &resume, record, path, store);
         ceilings_free(&ceilings);
     } else {

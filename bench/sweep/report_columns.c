@@ -30,13 +30,16 @@ static bool encodes(const struct options *o)
 /* Whether rows can have something in this column. */
 static bool is_possible(const struct options *o, const char *column)
 {
-    bool planned = strstr(column, ".memory") || strstr(column, ".analytic") || strstr(column, "graph.");
+    bool of_run = strstr(column, ".exchange.predicted_");
+    bool planned = strstr(column, ".memory") || strstr(column, ".analytic") || strstr(column, "graph.") ||
+                   strstr(column, "ranks.") || strstr(column, ".exchange.bytes") ||
+                   strstr(column, ".exchange.predicted");
     bool executed = strstr(column, ".flops") && !strstr(column, ".analytic");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (schema_is_under(column, program_name(p)) && !o->programs[p])
             return false;
-    return (planned || !o->device.meta) && (encodes(o) || !schema_is_under(column, "encoding")) &&
-           (o->count != COUNT_OFF || !executed);
+    return (planned || !o->device.meta) && (!of_run || o->ceilings.count > 0) &&
+           (encodes(o) || !schema_is_under(column, "encoding")) && (o->count != COUNT_OFF || !executed);
 }
 
 void columns_of_table(const struct options *o, struct table *t)

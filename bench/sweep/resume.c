@@ -33,6 +33,11 @@ struct value *resume_settings(const struct options *o)
         calibration_text(&o->ceilings.list[o->ceilings.count - 1], text, sizeof text);
         value_set_text(settings, "ceilings", text);
     }
+    if (o->link.known) {
+        struct message text;
+        link_text(&o->link, LINK_SUM, &text);
+        value_set_text(settings, "link", text.text);
+    }
     return settings;
 }
 

@@ -1,0 +1,10 @@
+/* The argument of --link: a file with a calibration between ranks, or a rate and a latency. */
+#ifndef GTMARK_BENCH_LINK_PARSE_H
+#define GTMARK_BENCH_LINK_PARSE_H
+
+#include "bench/machine/link.h"
+
+/* Reads "400Gb/s,2us", or the last link of a result file. False with a message. */
+bool link_parse(const char *text, struct link *l, struct message *error);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * The fit: with loads m, n of a point of t seconds and x = m / t, y = n / t, alpha and 1 / beta minimise the
+ * sum of (alpha x + y / beta - 1)^2, two normal equations.
+ */
+#include "bench/machine/link.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/tables/units.h"
+
+const char *link_kind_name(enum link_kind kind)
+{
+    static const char *const names[LINK_KINDS] = {"message", "exchange", "sum"};
+    return names[kind];
+}
+
+const char *link_verdict_name(enum link_verdict verdict)
+{
+    static const char *const names[] = {"cannot tell", "holds", "fails"};
+    return names[verdict];
+}
+
+struct link_load link_load(enum link_kind kind, int ranks, double bytes)
+{
+    double others = ranks - 1;
+    return kind == LINK_MESSAGE    ? (struct link_load){1, bytes}
+           : kind == LINK_EXCHANGE ? (struct link_load){others, bytes}
+                                   : (struct link_load){2 * others, 2 * others / ranks * bytes};
+}
+
+double link_seconds(const struct link_fit *fit, struct link_load load)
+{
+    return load.messages * fit->alpha + load.bytes / fit->beta;
+}
+
+int64_t link_size(int index)
+{
+    return index < LINK_SIZES - 1 ? INT64_C(8) << 3 * index : INT64_C(64) << 20;
+}
+
+/* Each is the other's if that one is 0. */
+static void solve(struct link_fit *f, double xx, double xy, double yy, double x, double y)
+{
+    double det = xx * yy - xy * xy;
+    double alpha = det > 0 ? (x * yy - y * xy) / det : -1, inverse = det > 0 ? (y * xx - x * xy) / det : -1;
+    if (!(alpha >= 0))
+        alpha = 0, inverse = y / yy;
+    else if (!(inverse >= 0))
+        alpha = x / xx, inverse = 0;
+    f->alpha = alpha;
+    f->beta = 1 / inverse;
+}
+
+/* By the time that misses most, and by all intervals. */
+static void judge(struct link_fit *f, enum link_kind kind, int ranks, const struct link_point *p, int count)
+{
+    bool all = count > 2, beyond = false;
+    f->error = 0;
+    for (int i = 0; i < count; i++) {
+        double model = link_seconds(f, link_load(kind, ranks, (double)p[i].bytes));
+        f->error = fmax(f->error, fabs(model / p[i].seconds - 1));
+        all = all && model / p[i].low <= 1 + LINK_MISS && model / p[i].high >= 1 - LINK_MISS;
+        all = all && model / p[i].high <= 1 + LINK_MISS && model / p[i].low >= 1 - LINK_MISS;
+        beyond = beyond || model / p[i].high > 1 + LINK_MISS || model / p[i].low < 1 - LINK_MISS;
+    }
+    f->verdict = count > 2 && beyond ? LINK_FAILS : all ? LINK_HOLDS : LINK_CANNOT_TELL;
+}
+
+struct link_fit link_fit(enum link_kind kind, int ranks, const struct link_point *points, int count)
+{
+    struct link_fit f = {NAN, NAN, NAN, LINK_CANNOT_TELL};
+    double xx = 0, xy = 0, yy = 0, x = 0, y = 0;
+    for (int i = 0; i < count; i++) {
+        struct link_load load = link_load(kind, ranks, (double)points[i].bytes);
+        double m = load.messages / points[i].seconds, n = load.bytes / points[i].seconds;
+        xx += m * m, xy += m * n, yy += n * n, x += m, y += n;
+    }
+    if (count > 0) {
+        solve(&f, xx, xy, yy, x, y);
+        judge(&f, kind, ranks, points, count);
+    }
+    return f;
+}
+
+struct link link_given(double alpha, double beta)
+{
+    struct link l = {.known = true};
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
+        l.fit[kind] = (struct link_fit){.alpha = alpha, .beta = beta};
+    return l;
+}
+
+void link_text(const struct link *l, enum link_kind kind, struct message *text)
+{
+    const struct link_fit *f = &l->fit[kind];
+    char alpha[UNITS_TEXT], beta[UNITS_TEXT];
+    units_format(alpha, f->alpha, UNITS_SI, "s");
+    units_format(beta, f->beta, UNITS_SI, "B/s");
+    if (l->ranks)
+        complain(text, "%s, %s of a %s on %d ranks of %d host%s, calibrated %s, %s", alpha, beta,
+                 link_kind_name(kind), l->ranks, l->hosts, l->hosts == 1 ? "" : "s", l->time,
+                 f->verdict == LINK_HOLDS   ? "which holds for all sizes"
+                 : f->verdict == LINK_FAILS ? "which fails for some sizes"
+                                            : "which may hold");
+    else
+        complain(text, "%s, %s, given (--link)", alpha, beta);
+}

@@ -1,0 +1,195 @@
+#include "bench/row/forecast.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/show/profile.h"
+#include "kernels/ranks.h"
+
+/* The operand that a start writes and its wait reads. */
+static const struct operand *request_of(const struct op_info *info)
+{
+    int i = 0;
+    while (i < info->operand_count && strcmp(info->operands[i].name, "request") != 0)
+        i++;
+    return i < info->operand_count ? &info->operands[i] : NULL;
+}
+
+struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
+{
+    tape_plan(t);
+    struct profile p = profile_plan(t, ceilings);
+    struct timeline l = {.step = calloc(p.count + 1, sizeof *l.step)};
+    if (!l.step)
+        abort();
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const struct entry *e = tape_entry(t, i);
+        const struct op_info *info = op_info(e->op);
+        const struct operand *request = info->exchange ? request_of(info) : NULL;
+        if (!request) {
+            l.after += p.entries[i].least;
+            continue;
+        }
+        l.step[l.count++] = (struct exchange_step){.starts = operand_writes(request),
+                                                   .request = operand_mat(request, e->args)->storage,
+                                                   .kind = info->sums ? LINK_SUM : LINK_EXCHANGE,
+                                                   .bytes = e->sent,
+                                                   .before = l.after};
+        l.after = 0;
+    }
+    profile_free(&p);
+    return l;
+}
+
+void timeline_free(struct timeline *l)
+{
+    free(l->step);
+    *l = (struct timeline){0};
+}
+
+/* Seconds of the exchange that begins in this step: those of the rank that sends most. */
+static double exchange_seconds(const struct timeline *part, int ranks, int step, const struct link *link)
+{
+    double most = 0;
+    for (int r = 0; r < ranks; r++) {
+        const struct exchange_step *s = &part[r].step[step];
+        if (s->bytes > 0)
+            most = fmax(most, link_seconds(&link->fit[s->kind], link_load(s->kind, ranks, (double)s->bytes)));
+    }
+    return most;
+}
+
+/* The start of the wait in this step. */
+static int start_of(const struct timeline *part, int step)
+{
+    int k = step - 1;
+    while (k >= 0 && !(part->step[k].starts && part->step[k].request == part->step[step].request))
+        k--;
+    return k;
+}
+
+/* Sets when each rank is done. */
+static void run_ranks(const struct timeline *part, int ranks, const struct link *link, double *now)
+{
+    int steps = part->count;
+    double *over = calloc((size_t)steps + 1, sizeof *over), busy = 0;
+    if (!over)
+        abort();
+    for (int k = 0; k < steps; k++) {
+        double last = 0;
+        int start = part->step[k].starts ? k : start_of(part, k);
+        for (int r = 0; r < ranks; r++) {
+            now[r] += part[r].step[k].before;
+            last = fmax(last, now[r]);
+        }
+        if (start == k)
+            busy = over[k] = fmax(last, busy) + exchange_seconds(part, ranks, k, link);
+        for (int r = 0; r < ranks && start >= 0 && start < k; r++)
+            now[r] = fmax(now[r], over[start]);
+    }
+    for (int r = 0; r < ranks; r++)
+        now[r] += part[r].after;
+    free(over);
+}
+
+static double computed(const struct timeline *part)
+{
+    double seconds = part->after;
+    for (int k = 0; k < part->count; k++)
+        seconds += part->step[k].before;
+    return seconds;
+}
+
+static int64_t sent(const struct timeline *part)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < part->count; k++)
+        bytes += part->step[k].bytes;
+    return bytes;
+}
+
+/* As of the kinds that the program has: one, as long as alpha and beta are given. */
+static void describe_link(struct message *text, const struct timeline *part, const struct link *link)
+{
+    struct message one;
+    bool has[LINK_KINDS] = {false};
+    size_t used = 0;
+    for (int k = 0; k < part->count; k++)
+        has[part->step[k].kind] = has[part->step[k].kind] || part->step[k].bytes > 0;
+    *text->text = '\0';
+    for (enum link_kind kind = 0; kind < LINK_KINDS && link->known; kind++) {
+        if (!has[kind] || (used > 0 && !link->ranks))
+            continue;
+        link_text(link, kind, &one);
+        used += (size_t)snprintf(text->text + used, sizeof text->text - used, "%s%.150s", used ? "; " : "",
+                                 one.text);
+    }
+}
+
+struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link)
+{
+    struct forecast f = {.known = link->known};
+    double *now = calloc((size_t)ranks, sizeof *now), most = 0;
+    bool timed = true;
+    if (!now)
+        abort();
+    for (int r = 0; r < ranks; r++) {
+        timed = timed && !isnan(computed(&part[r]));
+        most = fmax(most, computed(&part[r]));
+        f.bytes = sent(&part[r]) > f.bytes ? sent(&part[r]) : f.bytes;
+    }
+    for (int k = 0; k < part->count && f.known; k++)
+        f.alone += part->step[k].starts ? exchange_seconds(part, ranks, k, link) : 0;
+    if (f.known)
+        run_ranks(part, ranks, link, now);
+    describe_link(&f.link, part, link);
+    for (int r = 0; r < ranks; r++)
+        f.run = fmax(f.run, now[r]);
+    f.run = timed && f.known ? f.run : NAN;
+    f.exposed = f.run - most;
+    free(now);
+    if (!f.known)
+        complain(&f.missing, "%s", link->missing ? link->missing : "not asked for (--link)");
+    return f;
+}
+
+/* One rank's part. False if it cannot be planned. */
+static bool plan_rank(const struct workload *w, int rank, enum program_kind kind,
+                      const struct calibration *ceilings, struct rank_facts *facts, struct timeline *part)
+{
+    struct workload own;
+    struct message ignored; /* rank 0 has the same fault, if any, before this */
+    bool planned = workload_plan_rank(&own, w->options, &w->config, rank, &ignored);
+    if (planned) {
+        struct recording r = workload_record(&own, kind);
+        *part = timeline_of(r.tape, ceilings);
+        if (facts)
+            *facts = workload_facts(&own, &r);
+        tape_free(r.tape);
+    }
+    workload_close(&own);
+    return planned;
+}
+
+struct forecast forecast_make(const struct workload *w, enum program_kind kind,
+                              const struct calibration *ceilings)
+{
+    int ranks = w->ranks ? w->ranks->count : 1;
+    struct timeline *part = calloc((size_t)ranks, sizeof *part);
+    struct forecast f = {0};
+    bool planned = true;
+    if (!part)
+        abort();
+    for (int r = 0; r < ranks && planned; r++)
+        planned = plan_rank(w, r, kind, ceilings, w->facts ? &w->facts[r] : NULL, &part[r]);
+    if (planned)
+        f = forecast_of(part, ranks, &w->options->link);
+    else
+        complain(&f.missing, "the part of a rank cannot be planned");
+    for (int r = 0; r < ranks; r++)
+        timeline_free(&part[r]);
+    free(part);
+    return f;
+}

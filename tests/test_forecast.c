@@ -1,0 +1,219 @@
+/*
+ * Predictions of several ranks: the time of exchanges and of runs, computed by hand, with what hides them;
+ * the bytes and memory of programs; and what is said of memory over ranks, where it falls, where it does not,
+ * and where there is nothing to say.
+ */
+#include <math.h>
+
+#include "analysis/findings/rank_memory.h"
+#include "bench/row/forecast.h"
+#include "tests/sweeps.h"
+#include "tests/test.h"
+
+static const struct bench bench = {.name = "test", .axis = AXIS_RANKS, .values = "1"};
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/* --- by hand: messages of 0.5 s, 100 B/s */
+
+enum { RANKS = 2, STEPS = 4 };
+
+/* A start and a wait: what a rank sends, and seconds computed before, between and after them. */
+static struct timeline rank_of(struct exchange_step steps[STEPS], enum link_kind kind, int64_t bytes,
+                               double before, double between, double after)
+{
+    steps[0] = (struct exchange_step){true, 7, kind, bytes, before};
+    steps[1] = (struct exchange_step){false, 7, kind, 0, between};
+    return (struct timeline){steps, 2, after};
+}
+
+static void test_exchange(void **state)
+{
+    (void)state;
+    struct exchange_step steps[RANKS][STEPS];
+    struct link link = link_given(0.5, 100);
+    struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 100, 1, 0, 1),
+                                   rank_of(steps[1], LINK_EXCHANGE, 200, 2, 0, 1)};
+    struct forecast f = forecast_of(part, RANKS, &link);
+    assert_true(f.known && f.bytes == 200);
+    assert_near(f.alone, 0.5 + 2); /* of the rank that sends more */
+    assert_near(f.run, 2 + 2.5 + 1);
+    assert_near(f.exposed, 2.5); /* of 3 seconds computed */
+    assert_string_equal(f.link.text, "500 ms, 100 B/s, given (--link)");
+    part[0] = rank_of(steps[0], LINK_SUM, 100, 1, 0, 1);
+    part[1] = rank_of(steps[1], LINK_SUM, 100, 2, 0, 1);
+    f = forecast_of(part, RANKS, &link);
+    assert_near(f.alone, 2 * 0.5 + 1);
+    assert_near(f.run, 2 + 2 + 1);
+}
+
+/* Computation between start and wait hides the exchange wholly, or in part. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    struct exchange_step steps[RANKS][STEPS];
+    struct link link = link_given(0.5, 100);
+    struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 200, 1, 3, 1),
+                                   rank_of(steps[1], LINK_EXCHANGE, 200, 2, 3, 1)};
+    struct forecast f = forecast_of(part, RANKS, &link);
+    assert_near(f.alone, 2.5);
+    assert_near(f.run, 6);
+    assert_true(fabs(f.exposed) < 1e-9);
+    part[0] = rank_of(steps[0], LINK_EXCHANGE, 200, 1, 1, 1);
+    part[1] = rank_of(steps[1], LINK_EXCHANGE, 200, 2, 1, 1);
+    f = forecast_of(part, RANKS, &link);
+    assert_near(f.run, 2 + 2.5 + 1);
+    assert_near(f.exposed, 1.5);
+}
+
+/* Two exchanges under way: the second has to wait for the link. */
+static void test_two(void **state)
+{
+    (void)state;
+    struct exchange_step steps[STEPS] = {{true, 1, LINK_EXCHANGE, 100, 1},
+                                         {true, 2, LINK_EXCHANGE, 100, 0},
+                                         {false, 1, LINK_EXCHANGE, 0, 0.25},
+                                         {false, 2, LINK_EXCHANGE, 0, 1}};
+    struct timeline same = {steps, STEPS, 1}, part[RANKS] = {same, same};
+    struct link link = link_given(0.5, 100);
+    struct forecast f = forecast_of(part, RANKS, &link);
+    assert_near(f.alone, 3);
+    /* From 1 to 2.5, and from there to 4; a second is computed from 2.5 on. */
+    assert_near(f.run, 4 + 1);
+    assert_near(f.exposed, 5 - 3.25);
+}
+
+/* Without a link nothing is predicted; without ceilings only the exchange. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct exchange_step steps[RANKS][STEPS];
+    struct timeline part[RANKS] = {rank_of(steps[0], LINK_SUM, 100, NAN, 0, 1),
+                                   rank_of(steps[1], LINK_SUM, 100, NAN, 0, 1)};
+    struct link link = link_given(0.5, 100), none = {.missing = "why not"};
+    struct forecast f = forecast_of(part, RANKS, &link);
+    assert_true(f.known && isnan(f.run) && isnan(f.exposed));
+    assert_near(f.alone, 2);
+    f = forecast_of(part, RANKS, &none);
+    assert_true(!f.known && isnan(f.run) && f.bytes == 100);
+    assert_string_equal(f.missing.text, "why not");
+}
+
+/* --- of programs */
+
+static const char small[] = "--device=meta --batch=6 --nodes=12 --hidden=16 --heads=2 --layers=2 --threads=1 "
+                            "--link=8Gb/s,2us --ceilings peak=60GFLOP/s,dram=20GB/s --ranks=";
+
+/* The forecast on so many ranks; the facts of each, whose sum of nodes is *nodes, and whose most memory is
+ * *memory. */
+static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes, int64_t *memory)
+{
+    char words[256];
+    struct workload w;
+    struct message error;
+    snprintf(words, sizeof words, "%s%d", small, ranks);
+    struct options o = options_of(&bench, words);
+    struct config c = config_at(&o, 0);
+    if (!workload_plan(&w, &o, &c, &error))
+        fail_msg("%s", error.text);
+    struct forecast f = forecast_make(&w, kind, &o.ceilings.list[0]);
+    *nodes = *memory = 0;
+    for (int r = 0; r < ranks && w.facts; r++) {
+        *nodes += w.facts[r].nodes;
+        *memory = w.facts[r].arena > *memory ? w.facts[r].arena : *memory;
+    }
+    if (w.facts)
+        assert_int_equal(*nodes, workload_whole(&w)->adj.nodes);
+    workload_close(&w);
+    options_free(&o);
+    return f;
+}
+
+/* The sum of the gradients is all that data-parallel ranks exchange; a rank of six has less to compute and to
+ * hold than one of two. */
+static void test_programs(void **state)
+{
+    (void)state;
+    int64_t nodes, memory, of_two = 0, bytes = 0;
+    double computed = 0;
+    struct forecast f = planned(1, PROGRAM_STEP, &nodes, &memory);
+    assert_true(f.known && f.bytes == 0 && f.alone == 0 && f.run > 0 && fabs(f.exposed) < 1e-12);
+    for (int ranks = 2; ranks <= 6; ranks += 2) {
+        f = planned(ranks, PROGRAM_STEP, &nodes, &memory);
+        if (ranks == 2)
+            bytes = f.bytes, of_two = memory, computed = f.run - f.exposed;
+        struct link_load load = link_load(LINK_SUM, ranks, (double)f.bytes);
+        assert_int_equal(f.bytes, bytes);
+        assert_near(f.alone, load.messages * 2e-6 + load.bytes / 1e9);
+        assert_true(f.exposed >= f.alone * (1 - 1e-9));
+    }
+    assert_true(bytes > 0 && memory < of_two && f.run - f.exposed < computed);
+    f = planned(3, PROGRAM_FORWARD, &nodes, &memory);
+    assert_true(f.known && f.bytes == 0 && f.alone == 0);
+}
+
+/* --- memory over ranks */
+
+struct point {
+    int64_t ranks, bytes;
+};
+
+static void assert_memory(const struct point *p, int n, double limit, const char *expected)
+{
+    struct rows *rows = rows_new();
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (int i = 0; i < n; i++) {
+        struct row *row = row_new();
+        row_set_count(row, "ranks.count", p[i].ranks);
+        row_set_count(row, "batch", 64);
+        row_set_count(row, p[i].ranks > 1 ? "ranks.memory" : "step.memory.planned", p[i].bytes);
+        row_set_rest_null(row, "planned");
+        rows_append(rows, row);
+    }
+    findings_print_rank_memory(out, rows, false, limit);
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+    rows_free(rows);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    static const struct point falls[] = {{1, 400 << 20}, {2, 220 << 20}, {4, 130 << 20}},
+                              stops[] = {{1, 400 << 20}, {8, 101 << 20}, {2, 200 << 20}, {4, 100 << 20}},
+                              never[] = {{2, 100 << 20}, {4, 100 << 20}};
+    assert_memory(falls, 3, 0,
+                  "memory of the largest rank: falls from 400 MiB on 1 rank to 130 MiB on 4 ranks, the most "
+                  "here\n");
+    assert_memory(falls, 3, 0x1p28,
+                  "memory of the largest rank: falls from 400 MiB on 1 rank to 130 MiB on 4 ranks, the most "
+                  "here; it is within 256 MiB from 2 ranks on\n");
+    assert_memory(stops, 4, 0x1p20,
+                  "memory of the largest rank: falls from 400 MiB on 1 rank to 100 MiB on 4 ranks, and no "
+                  "further on more; it exceeds 1.00 MiB on all\n");
+    assert_memory(stops, 4, 100.5 * 0x1p20,
+                  "memory of the largest rank: falls from 400 MiB on 1 rank to 100 MiB on 4 ranks, and no "
+                  "further on more; it is within 100 MiB first on 4 ranks, but not on all more\n");
+    assert_memory(
+        never, 2, 0x1p30,
+        "memory of the largest rank: 100 MiB on 2 ranks, and no less on more; it is within 1.00 GiB "
+        "on all\n");
+    assert_memory(falls, 1, 0x1p30, "");
+    assert_memory(NULL, 0, 0, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_overlap),  cmocka_unit_test(test_two),
+        cmocka_unit_test(test_unknown),  cmocka_unit_test(test_programs), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

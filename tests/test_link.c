@@ -1,0 +1,245 @@
+/*
+ * The ceiling of communication: the fit where the model holds, where it does not, and where times leave it
+ * open; its JSON; --link; and its measurement between ranks that are threads.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include "bench/cli/link_parse.h"
+#include "bench/machine/link.h"
+#include "tests/rank_threads.h"
+#include "tests/test.h"
+
+static void assert_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value / expected - 1) <= tolerance))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/* Points of the model, those of odd places off by `off`, with intervals of `width` on either side. */
+static int points_of(struct link_point p[LINK_SIZES], enum link_kind kind, int ranks, double off,
+                     double width)
+{
+    struct link_fit truth = {.alpha = 2e-6, .beta = 5e9};
+    for (int i = 0; i < LINK_SIZES; i++) {
+        struct link_load load = link_load(kind, ranks, (double)link_size(i));
+        double s = link_seconds(&truth, load) * (i % 2 ? 1 + off : 1);
+        p[i] = (struct link_point){link_size(i), s, s * (1 - width), s * (1 + width)};
+    }
+    return LINK_SIZES;
+}
+
+/* What a rank sends for one: by hand, of 4 ranks. */
+static void test_loads(void **state)
+{
+    (void)state;
+    struct link_load l = link_load(LINK_MESSAGE, 4, 1000);
+    assert_true(l.messages == 1 && l.bytes == 1000);
+    l = link_load(LINK_EXCHANGE, 4, 1200);
+    assert_true(l.messages == 3 && l.bytes == 1200);
+    l = link_load(LINK_SUM, 4, 1000);
+    assert_true(l.messages == 6 && l.bytes == 1500);
+    l = link_load(LINK_SUM, 1, 1000);
+    assert_true(l.messages == 0 && l.bytes == 0);
+    assert_int_equal(link_size(0), 8);
+    assert_int_equal(link_size(7), 16 << 20);
+    assert_int_equal(link_size(8), 64 << 20);
+}
+
+static void test_holds(void **state)
+{
+    (void)state;
+    struct link_point p[LINK_SIZES];
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
+        for (int ranks = 2; ranks <= 8; ranks *= 2) {
+            int n = points_of(p, kind, ranks, 0, 0.05);
+            struct link_fit f = link_fit(kind, ranks, p, n);
+            assert_near(f.alpha, 2e-6, 1e-9);
+            assert_near(f.beta, 5e9, 1e-9);
+            assert_true(f.error < 1e-9);
+            assert_int_equal(f.verdict, LINK_HOLDS);
+            points_of(p, kind, ranks, 0.1, 0.05);
+            f = link_fit(kind, ranks, p, n);
+            assert_int_equal(f.verdict, LINK_HOLDS);
+            assert_true(f.error > 0.01 && f.error < 0.1);
+        }
+}
+
+/* Every second size takes twice as long, and the intervals are narrow. */
+static void test_fails(void **state)
+{
+    (void)state;
+    struct link_point p[LINK_SIZES];
+    int n = points_of(p, LINK_SUM, 2, 1, 0.02);
+    assert_int_equal(link_fit(LINK_SUM, 2, p, n).verdict, LINK_FAILS);
+}
+
+/* Wide intervals, none at all, or too few sizes. */
+static void test_cannot_tell(void **state)
+{
+    (void)state;
+    struct link_point p[LINK_SIZES];
+    int n = points_of(p, LINK_EXCHANGE, 2, 0, 0.4);
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_CANNOT_TELL);
+    points_of(p, LINK_EXCHANGE, 2, 0, 0);
+    p[3].low = p[3].high = NAN;
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_CANNOT_TELL);
+    points_of(p, LINK_EXCHANGE, 2, 0, 0);
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, 2).verdict, LINK_CANNOT_TELL);
+    struct link_fit none = link_fit(LINK_EXCHANGE, 2, p, 0);
+    assert_true(isnan(none.alpha) && isnan(none.beta) && none.verdict == LINK_CANNOT_TELL);
+}
+
+/* Neither parameter is below 0. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct link_point falling[3] = {{8, 3e-6, NAN, NAN}, {64, 2e-6, NAN, NAN}, {512, 1e-6, NAN, NAN}};
+    struct link_fit f = link_fit(LINK_MESSAGE, 2, falling, 3);
+    assert_true(f.alpha > 0 && isinf(f.beta));
+    assert_near(link_seconds(&f, link_load(LINK_MESSAGE, 2, 1e9)), f.alpha, 1e-12);
+    struct link_point steep[3] = {{8, 1e-9, NAN, NAN}, {16, 1e-8, NAN, NAN}, {32, 1e-7, NAN, NAN}};
+    f = link_fit(LINK_MESSAGE, 2, steep, 3);
+    assert_true(f.alpha == 0 && f.beta > 0 && isfinite(f.beta));
+}
+
+static struct link constructed(void)
+{
+    struct link l = {.known = true, .ranks = 4, .hosts = 2, .mpi = "an MPI", .time = "2000-01-01", .load = 1};
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
+        l.points[kind] = points_of(l.point[kind], kind, l.ranks, 0.1, 0.05);
+        l.fit[kind] = link_fit(kind, l.ranks, l.point[kind], l.points[kind]);
+    }
+    l.point[LINK_SUM][0].low = l.point[LINK_SUM][0].high = NAN;
+    return l;
+}
+
+static void assert_same(const struct link *a, const struct link *b)
+{
+    assert_true(a->known && b->known && a->ranks == b->ranks && a->hosts == b->hosts);
+    assert_string_equal(a->mpi, b->mpi);
+    assert_string_equal(a->time, b->time);
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
+        assert_int_equal(a->points[kind], b->points[kind]);
+        assert_near(b->fit[kind].alpha, a->fit[kind].alpha, 1e-9);
+        assert_near(b->fit[kind].beta, a->fit[kind].beta, 1e-9);
+    }
+    assert_true(isnan(b->point[LINK_SUM][0].low));
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct link l = constructed(), read;
+    struct value *json = link_json(&l);
+    assert_true(link_read(json, &read));
+    assert_same(&l, &read);
+    struct message text;
+    link_text(&read, LINK_SUM, &text);
+    assert_non_null(strstr(text.text, "of a sum on 4 ranks of 2 hosts, calibrated 2000-01-01"));
+    value_set_count(json, "ranks", 1);
+    assert_false(link_read(json, &read));
+    value_set_count(json, "ranks", 4);
+    value_set(json, "sum", value_new_object());
+    assert_false(link_read(json, &read));
+    value_free(json);
+    assert_false(link_read(NULL, &read));
+}
+
+static void test_given(void **state)
+{
+    (void)state;
+    struct link l;
+    struct message error;
+    assert_true(link_parse("400Gb/s,2us", &l, &error));
+    assert_true(l.known && l.ranks == 0);
+    assert_near(l.fit[LINK_SUM].alpha, 2e-6, 1e-12);
+    assert_near(l.fit[LINK_EXCHANGE].beta, 50e9, 1e-12);
+    link_text(&l, LINK_SUM, &error);
+    assert_string_equal(error.text, "2.00 µs, 50.0 GB/s, given (--link)");
+    static const char *const bad[] = {"",
+                                      "400Gb/s",
+                                      "400Gb/s,",
+                                      ",2us",
+                                      "2us,400Gb/s",
+                                      "400Gb/s,2",
+                                      "0Gb/s,2us",
+                                      "400Gb/s,2us,1us",
+                                      "x,y",
+                                      "400,2us",
+                                      "400Gb/s,0us",
+                                      "-1Gb/s,2us",
+                                      "nanGb/s,2us",
+                                      "/nowhere"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (link_parse(bad[i], &l, &error))
+            fail_msg("--link %s was read", bad[i]);
+        assert_non_null(strstr(error.text, "neither a rate and a latency"));
+    }
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gtmark-link-XXXXXX", why[MESSAGE_SIZE];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct link l = constructed(), read;
+    struct message error;
+    struct value *head = value_new_object(), *links = value_new_array();
+    assert_true(value_save(head, path, 1, why));
+    assert_false(link_parse(path, &read, &error));
+    assert_non_null(strstr(error.text, "the file has no links"));
+    value_append(links, value_new_object());
+    value_set(head, "links", links);
+    assert_true(value_save(head, path, 1, why));
+    assert_false(link_parse(path, &read, &error));
+    assert_non_null(strstr(error.text, "its last link is not well-formed"));
+    value_append(links, link_json(&l));
+    assert_true(value_save(head, path, 1, why));
+    assert_true(link_parse(path, &read, &error));
+    assert_same(&l, &read);
+    value_free(head);
+    unlink(path);
+}
+
+static void measure(const struct ranks *r, void *context)
+{
+    struct link l = link_measure(r, 0.2);
+    if (r->rank == 0)
+        *(struct link *)context = l;
+}
+
+/* Every kind and size of the first turn, with the bytes that a rank sends. */
+static void test_measured(void **state)
+{
+    (void)state;
+    for (int count = 2; count <= 3; count++) {
+        struct link l;
+        rank_threads_run(count, measure, &l);
+        assert_true(l.known && l.ranks == count && l.hosts == 1);
+        assert_string_equal(l.mpi, "threads");
+        for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
+            assert_true(l.points[kind] > 0);
+            for (int i = 0; i < l.points[kind]; i++) {
+                int64_t size = link_size(i), share = (size + count - 1) / count;
+                const struct link_point *p = &l.point[kind][i];
+                assert_int_equal(p->bytes, kind == LINK_EXCHANGE ? share * (count - 1) : size);
+                assert_true(p->seconds > 0);
+                assert_true(isnan(p->low) || (p->low <= p->seconds && p->seconds <= p->high));
+            }
+            assert_true(l.fit[kind].alpha >= 0 && l.fit[kind].beta > 0);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loads),       cmocka_unit_test(test_holds),  cmocka_unit_test(test_fails),
+        cmocka_unit_test(test_cannot_tell), cmocka_unit_test(test_bounds), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_given),       cmocka_unit_test(test_file),   cmocka_unit_test(test_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
