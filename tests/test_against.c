@@ -1,6 +1,6 @@
 /*
- * An old build and this one in turns: the "old build" is a script that outputs rows with times far from this
- * build's, so that noise of the machine cannot affect the verdicts.
+ * An old build and this one in turns: the "old build" is a script that outputs rows with times so far from
+ * this build's that no other program on the machine can affect the verdicts.
  */
 #include <glob.h>
 #include <math.h>
@@ -35,22 +35,24 @@ static void write_old(const struct house *h, const char *script)
     assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* Writes this build's rows to a file, with the times of each multiplied by its factor; 0: without times.
- * -factor: only the encoding is not timed. */
+/* Seconds of a program of the old build. In those of this build nobody can wait for a processor so long. */
+static const double fast = 1e-9, slow = 1e6;
+
+/* Writes this build's rows to a file, each with its seconds as all its times; 0: without times. -seconds:
+ * only the encoding is not timed. */
 static void plant_rows(const struct house *h, const char *name, double first, double second)
 {
     static const char *const programs[] = {"encoding", "forward", "step"};
     struct record *record = run_json(h, TWO_ROWS "--output plant.json", 0);
     for (size_t i = 0; i < row_count(record); i++) {
         struct row *row = row_at(record, i);
-        double factor = i ? second : first;
-        for (int p = 0; p < 3; p++, factor = fabs(factor)) {
+        double seconds = i ? second : first;
+        for (int p = 0; p < 3; p++, seconds = fabs(seconds)) {
             char median[SCHEMA_PATH];
-            double value;
             snprintf(median, sizeof median, "%s.time.median", programs[p]);
-            assert_true(row_get_real(row, median, &value));
-            if (factor > 0)
-                row_set_real(row, median, value * factor);
+            assert_true(real_at(row, median) > 0);
+            if (seconds > 0)
+                row_set_real(row, median, seconds);
             else
                 row_set_null(row, median, "planted");
         }
@@ -61,12 +63,12 @@ static void plant_rows(const struct house *h, const char *name, double first, do
     record_free(record);
 }
 
-/* Writes an old build that outputs such rows, with the second factor if a shell's test of $n, the number of
- * the run, is false. */
-static void plant_by(const struct house *h, const char *test, double factor, double later)
+/* Writes an old build that outputs such rows, with `later` if a shell's test of $n, the number of the run, is
+ * false. */
+static void plant_by(const struct house *h, const char *test, double first, double later)
 {
     char script[512];
-    plant_rows(h, "first.json", factor, factor);
+    plant_rows(h, "first.json", first, first);
     plant_rows(h, "later.json", later, later);
     snprintf(script, sizeof script,
              "cd '%s' || exit 2\necho >>runs\nn=$(wc -l <runs)\n"
@@ -78,12 +80,21 @@ static void plant_by(const struct house *h, const char *test, double factor, dou
     remove(script);
 }
 
-/* With another factor after the first rounds. */
-static void plant(const struct house *h, double factor, double later)
+/* With `later` after the first rounds. */
+static void plant(const struct house *h, double first, double later)
 {
     char test[32];
     snprintf(test, sizeof test, "$n -le %d", AGAINST_ROUNDS);
-    plant_by(h, test, factor, later);
+    plant_by(h, test, first, later);
+}
+
+/* The output has this text, which may be wrapped. */
+static void assert_says(const char *output, const char *text)
+{
+    char *all = unwrapped(output);
+    if (!strstr(all, text))
+        fail_msg("no '%s' in:\n%s", text, output);
+    free(all);
 }
 
 /* Both rows are slower in the first rounds. The second rounds do not confirm it of the second row, which then
@@ -91,31 +102,29 @@ static void plant(const struct house *h, double factor, double later)
 static void test_slower(void **state)
 {
     const struct house *h = *state;
-    plant(h, 1e-3, 1e-3);
-    plant_rows(h, "later.json", 1e-3, 1e3);
+    plant(h, fast, fast);
+    plant_rows(h, "later.json", fast, slow);
     struct ended e = run_words(h, TWO_ROWS "--against ./old", 1);
-    assert_non_null(strstr(e.err, "--against: 40 rounds of both builds"));
-    assert_non_null(strstr(e.err, "\nround 11 of 40, time left: "));
-    char *out = unwrapped(e.out);
+    assert_says(e.err, "--against: 40 rounds of both builds");
+    assert_says(e.err, "\nround 11 of 40, time left: ");
     const char *encoding = strstr(e.out, "encoding ");
-    if (!encoding || !strstr(encoding, "  slower\n") ||
-        !strstr(out, "slower in the first rounds, not again") || !strstr(out, "missed: 3 slower\n"))
-        fail_msg("%s%s", e.out, e.err);
+    assert_true(encoding && strstr(encoding, "  slower\n"));
+    assert_says(e.out, "slower in the first rounds, not again");
+    assert_says(e.out, "missed: 3 slower\n");
     assert_null(strstr(e.out, "faster"));
-    free(out);
     ended_free(&e);
 }
 
 static void test_faster(void **state)
 {
     const struct house *h = *state;
-    plant(h, 1e3, 1e-3);
+    plant(h, slow, fast);
     struct ended e = run_words(h, TINY "--against old", 0); /* a file, not looked up in PATH */
-    assert_non_null(strstr(e.out, "faster"));
+    assert_says(e.out, "faster");
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
     e = run_words(h, "--nodes 8,24 --hidden 16 --heads 2 --layers 1 --runs 2 --against ./old", 1);
-    assert_non_null(strstr(e.err, "--against: the old build does the work of no row: "));
+    assert_says(e.err, "--against: the old build does the work of no row: ");
     ended_free(&e);
 }
 
@@ -126,19 +135,17 @@ static void test_unjudged(void **state)
     if (getenv("GTMARK_SMALL"))
         skip();
     char words[256];
-    plant_by(*state, "$n -ne 7", 1e3, -1e3);
+    plant_by(*state, "$n -ne 7", slow, -slow);
     struct record *planted = record_in(*state, "work/plant.json");
     snprintf(words, sizeof words, "--nodes 4,8,16 %s --mem-limit %lldB --against ./old", SMALL,
              (long long)count_at(row_at(planted, 0), "step.memory.planned"));
     record_free(planted);
     struct ended e = run_words(*state, words, 1);
-    char *out = unwrapped(e.out);
-    assert_non_null(strstr(out, "not timed in every round"));
-    free(out);
-    assert_non_null(strstr(e.out, "not in A (nodes 4, not 8): 4 nodes"));
-    assert_non_null(strstr(e.out, "missed: 5 could not be judged; --allow-unjudged accepts this"));
-    assert_non_null(strstr(e.out, "missed: row 2: not ok by this build"));
-    assert_non_null(strstr(e.out, "B, step: 1 faster, 1 unclear;"));
+    assert_says(e.out, "not timed in every round");
+    assert_says(e.out, "not in A (nodes 4, not 8): 4 nodes");
+    assert_says(e.out, "missed: 5 could not be judged; --allow-unjudged accepts this");
+    assert_says(e.out, "missed: row 2: not ok by this build");
+    assert_says(e.out, "B, step: 1 faster, 1 unclear;");
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
 }
@@ -148,10 +155,10 @@ static void test_strict(void **state)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
-    plant_by(*state, "$((n % 2)) -eq 0", 1e3, 1e-3);
+    plant_by(*state, "$((n % 2)) -eq 0", slow, fast);
     struct ended e = run_words(*state, TINY "--against ./old --strict", 1);
-    assert_non_null(strstr(e.out, "too noisy to tell"));
-    assert_non_null(strstr(e.out, "missed: 3 cannot tell (--strict)"));
+    assert_says(e.out, "too noisy to tell");
+    assert_says(e.out, "missed: 3 cannot tell (--strict)");
     ended_free(&e);
 }
 
@@ -162,7 +169,7 @@ static void test_no_times(void **state)
         skip();
     plant(*state, 0, 0);
     struct ended e = run_words(*state, TINY "--against ./old", 1);
-    assert_non_null(strstr(e.out, "nothing could be compared"));
+    assert_says(e.out, "nothing could be compared");
     ended_free(&e);
 }
 
@@ -170,7 +177,7 @@ static void test_no_times(void **state)
 static void test_other_program(void **state)
 {
     struct ended e = run_words(*state, TINY "--against /bin/false", 1);
-    assert_non_null(strstr(e.err, "/bin/false"));
+    assert_says(e.err, "/bin/false");
     ended_free(&e);
 }
 
@@ -178,7 +185,7 @@ static void test_failing_old(void **state)
 {
     write_old(*state, "echo old: --colour: no such flag >&2; exit 2");
     struct ended e = run_words(*state, TINY "--against ./old", 1);
-    assert_non_null(strstr(e.err, "exit status 2: old: --colour: no such flag"));
+    assert_says(e.err, "exit status 2: old: --colour: no such flag");
     ended_free(&e);
 }
 
