@@ -127,6 +127,24 @@ static void assert_same(const struct link *a, const struct link *b)
     assert_true(isnan(b->point[LINK_SUM][0].low));
 }
 
+/* What was measured at its sizes; between them between; elsewhere as the model grows. */
+static void test_predicted(void **state)
+{
+    (void)state;
+    struct link l = constructed(), given = link_given(1e-6, 1e9);
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
+        for (int i = 0; i < LINK_SIZES; i++)
+            assert_near(link_predict(&l, kind, 4, (double)link_size(i)), l.point[kind][i].seconds, 1e-9);
+        double between = link_predict(&l, kind, 4, 10e6);
+        assert_true(between > l.point[kind][6].seconds && between < l.point[kind][7].seconds);
+        assert_near(link_predict(&l, kind, 4, 0x1p40) / l.point[kind][8].seconds, 0x1p14, 0.01);
+        assert_true(link_predict(&l, kind, 4, 1) < l.point[kind][0].seconds);
+        assert_near(link_predict(&given, kind, 4, 1000),
+                    link_seconds(&given.fit[kind], link_load(kind, 4, 1000)), 1e-12);
+    }
+    assert_true(link_predict(&l, LINK_SUM, 8, 1e6) > link_predict(&l, LINK_SUM, 4, 1e6));
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -239,7 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loads),       cmocka_unit_test(test_holds),  cmocka_unit_test(test_fails),
         cmocka_unit_test(test_cannot_tell), cmocka_unit_test(test_bounds), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_given),       cmocka_unit_test(test_file),   cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_predicted),   cmocka_unit_test(test_given),  cmocka_unit_test(test_file),
+        cmocka_unit_test(test_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,31 @@ struct link_fit link_fit(enum link_kind kind, int ranks, const struct link_point
     return f;
 }
 
+/* The logarithm of measured / model at a point. */
+static double excess_at(const struct link *l, enum link_kind kind, int point)
+{
+    const struct link_point *p = &l->point[kind][point];
+    return log(p->seconds / link_seconds(&l->fit[kind], link_load(kind, l->ranks, (double)p->bytes)));
+}
+
+static double excess(const struct link *l, enum link_kind kind, double bytes)
+{
+    const struct link_point *p = l->point[kind];
+    int n = l->points[kind], above = 0;
+    while (above < n && (double)p[above].bytes < bytes)
+        above++;
+    if (n == 0 || above == 0 || above == n)
+        return n == 0 ? 0 : excess_at(l, kind, above < n ? 0 : n - 1);
+    double from = log((double)p[above - 1].bytes), to = log((double)p[above].bytes);
+    double share = (log(bytes) - from) / (to - from);
+    return (1 - share) * excess_at(l, kind, above - 1) + share * excess_at(l, kind, above);
+}
+
+double link_predict(const struct link *l, enum link_kind kind, int ranks, double bytes)
+{
+    return link_seconds(&l->fit[kind], link_load(kind, ranks, bytes)) * exp(excess(l, kind, bytes));
+}
+
 struct link link_given(double alpha, double beta)
 {
     struct link l = {.known = true};

@@ -77,6 +77,13 @@ struct link {
 struct link link_given(double alpha, double beta);
 
 /*
+ * Seconds that one of a kind takes: those of the model, times what was measured over what it says at this
+ * size, interpolated between the logarithms of the two nearest; beyond all, of the nearest. So on the ranks
+ * and at the sizes that were measured it is what was measured, where the model fails too.
+ */
+double link_predict(const struct link *l, enum link_kind kind, int ranks, double bytes);
+
+/*
  * Measures it, on each of several ranks; what counts is rank 0's. Ends after LINK_TURNS turns, or when so
  * many seconds are over or a signal came: then some sizes have fewer turns or none, but the smallest.
  */

@@ -56,7 +56,7 @@ static double exchange_seconds(const struct timeline *part, int ranks, int step,
     for (int r = 0; r < ranks; r++) {
         const struct exchange_step *s = &part[r].step[step];
         if (s->bytes > 0)
-            most = fmax(most, link_seconds(&link->fit[s->kind], link_load(s->kind, ranks, (double)s->bytes)));
+            most = fmax(most, link_predict(link, s->kind, ranks, (double)s->bytes));
     }
     return most;
 }
