@@ -105,7 +105,7 @@ static void test_bounds(void **state)
 
 static struct link constructed(void)
 {
-    struct link l = {.known = true, .ranks = 4, .hosts = 2, .mpi = "an MPI", .time = "2000-01-01", .load = 1};
+    struct link l = {.ranks = 4, .hosts = 2, .mpi = "an MPI", .time = "2000-01-01", .load = 1};
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
         l.points[kind] = points_of(l.point[kind], kind, l.ranks, 0.1, 0.05);
         l.fit[kind] = link_fit(kind, l.ranks, l.point[kind], l.points[kind]);
@@ -116,7 +116,7 @@ static struct link constructed(void)
 
 static void assert_same(const struct link *a, const struct link *b)
 {
-    assert_true(a->known && b->known && a->ranks == b->ranks && a->hosts == b->hosts);
+    assert_true(a->ranks == b->ranks && a->hosts == b->hosts);
     assert_string_equal(a->mpi, b->mpi);
     assert_string_equal(a->time, b->time);
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
@@ -167,10 +167,12 @@ static void test_json(void **state)
 static void test_given(void **state)
 {
     (void)state;
-    struct link l;
+    struct links all = {0};
     struct message error;
-    assert_true(link_parse("400Gb/s,2us", &l, &error));
-    assert_true(l.known && l.ranks == 0);
+    assert_true(link_parse("400Gb/s,2us", &all, &error));
+    assert_int_equal(all.count, 1);
+    struct link l = *links_for(&all, 4);
+    assert_int_equal(l.ranks, 0);
     assert_near(l.fit[LINK_SUM].alpha, 2e-6, 1e-12);
     assert_near(l.fit[LINK_EXCHANGE].beta, 50e9, 1e-12);
     link_text(&l, LINK_SUM, &error);
@@ -190,9 +192,10 @@ static void test_given(void **state)
                                       "nanGb/s,2us",
                                       "/nowhere"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (link_parse(bad[i], &l, &error))
+        if (link_parse(bad[i], &all, &error))
             fail_msg("--link %s was read", bad[i]);
         assert_non_null(strstr(error.text, "neither a rate and a latency"));
+        assert_null(links_for(&all, 2));
     }
 }
 
@@ -203,7 +206,8 @@ static void test_file(void **state)
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    struct link l = constructed(), read;
+    struct link l = constructed(), other = constructed();
+    struct links read = {0};
     struct message error;
     struct value *head = value_new_object(), *links = value_new_array();
     assert_true(value_save(head, path, 1, why));
@@ -213,11 +217,17 @@ static void test_file(void **state)
     value_set(head, "links", links);
     assert_true(value_save(head, path, 1, why));
     assert_false(link_parse(path, &read, &error));
-    assert_non_null(strstr(error.text, "its last link is not well-formed"));
-    value_append(links, link_json(&l));
+    assert_non_null(strstr(error.text, "one of its links is not well-formed"));
+    other.ranks = 2;
+    value_replace(links, 0, link_json(&l));
+    value_append(links, link_json(&other));
     assert_true(value_save(head, path, 1, why));
     assert_true(link_parse(path, &read, &error));
-    assert_same(&l, &read);
+    assert_int_equal(read.count, 2);
+    assert_same(&l, links_for(&read, 4));
+    assert_int_equal(links_for(&read, 2)->ranks, 2);
+    assert_int_equal(links_for(&read, 3)->ranks, 4);
+    links_free(&read);
     value_free(head);
     unlink(path);
 }
@@ -236,7 +246,7 @@ static void test_measured(void **state)
     for (int count = 2; count <= 3; count++) {
         struct link l;
         rank_threads_run(count, measure, &l);
-        assert_true(l.known && l.ranks == count && l.hosts == 1);
+        assert_true(l.ranks == count && l.hosts == 1);
         assert_string_equal(l.mpi, "threads");
         for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
             assert_true(l.points[kind] > 0);

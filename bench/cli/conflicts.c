@@ -110,14 +110,14 @@ static bool check_ceilings(struct options *o, struct message *error)
         if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
             return complain(error, "--ceilings: the file has no calibration for --threads %d",
                             machine_threads(threads->values[i]));
-    o->profile = o->profile || !o->link.known; /* which needs the sum alone */
+    o->profile = o->profile || o->links.count == 0; /* which needs the sum alone */
     return true;
 }
 
 /* What runs is predicted by what was measured between its own ranks. */
 static bool check_link(const struct options *o, struct message *error)
 {
-    return !o->link.known || o->device.meta ||
+    return o->links.count == 0 || o->device.meta ||
            complain(error, "--link: only with --device meta; what runs is compared with its own calibration");
 }
 

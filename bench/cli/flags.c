@@ -128,7 +128,7 @@ static bool read_ceilings(const struct argument *a, struct message *error)
 static bool read_link(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    return link_parse(a->value, &o->link, error);
+    return link_parse(a->value, &o->links, error);
 }
 
 static bool read_threshold(const struct argument *a, struct message *error)

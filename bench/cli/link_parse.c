@@ -21,25 +21,35 @@ static bool parse_rates(const char *text, struct link *l)
 }
 
 /* False with the reason. */
-static bool read_links(const char *path, struct link *l, char why[MESSAGE_SIZE])
+static bool read_links(const char *path, struct links *all, char why[MESSAGE_SIZE])
 {
     struct value *file = value_load(path, why);
-    const struct value *links = value_get(file, "links");
-    size_t n = value_size(links);
-    bool good = n > 0 && link_read(value_at(links, n - 1), l);
-    if (file && !good)
-        snprintf(why, MESSAGE_SIZE, n ? "its last link is not well-formed" : "the file has no links");
+    bool good = file != NULL;
+    for (struct walk w = value_walk(value_get(file, "links")); good && walk_next(&w);) {
+        struct link l;
+        good = link_read(w.value, &l);
+        if (good)
+            links_add(all, &l);
+        else
+            snprintf(why, MESSAGE_SIZE, "one of its links is not well-formed");
+    }
     value_free(file);
-    return good;
+    if (good && all->count == 0)
+        snprintf(why, MESSAGE_SIZE, "the file has no links");
+    return good && all->count > 0;
 }
 
-bool link_parse(const char *text, struct link *l, struct message *error)
+bool link_parse(const char *text, struct links *all, struct message *error)
 {
     char why[MESSAGE_SIZE];
-    return parse_rates(text, l) || read_links(text, l, why) ||
-           complain(
-               error,
-               "--link %.150s: neither a rate and a latency, as 400Gb/s,2us, nor a result file of several "
-               "ranks (%.200s)",
-               text, why);
+    struct link given;
+    links_free(all);
+    if (!parse_rates(text, &given))
+        return read_links(text, all, why) ||
+               complain(error,
+                        "--link %.150s: neither a rate and a latency, as 400Gb/s,2us, nor a result file of "
+                        "several ranks (%.200s)",
+                        text, why);
+    links_add(all, &given);
+    return true;
 }

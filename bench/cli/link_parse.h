@@ -4,7 +4,9 @@
 
 #include "bench/machine/link.h"
 
-/* Reads "400Gb/s,2us", or the last link of a result file. False with a message. */
-bool link_parse(const char *text, struct link *l, struct message *error);
+/* Reads "400Gb/s,2us", or the links of a result file, in the place of those read before. False with a
+ * message.
+ */
+bool link_parse(const char *text, struct links *all, struct message *error);
 
 #endif

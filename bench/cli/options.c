@@ -34,6 +34,7 @@ void options_free(struct options *o)
     record_free(o->baseline);
     value_free(o->tags);
     given_ceilings_free(&o->ceilings);
+    links_free(&o->links);
     free(o->kernels);
     free(o->largest.found);
     free(o->shard.rows);

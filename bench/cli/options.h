@@ -119,7 +119,7 @@ struct options {
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */
     struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */
-    struct link link;               /* between ranks, for predictions: measured, or given (--link) */
+    struct links links;             /* between ranks, for predictions: measured, or given (--link) */
     enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;

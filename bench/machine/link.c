@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analysis/tables/units.h"
 
@@ -110,10 +111,35 @@ double link_predict(const struct link *l, enum link_kind kind, int ranks, double
 
 struct link link_given(double alpha, double beta)
 {
-    struct link l = {.known = true};
+    struct link l = {0};
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
         l.fit[kind] = (struct link_fit){.alpha = alpha, .beta = beta};
     return l;
+}
+
+void links_add(struct links *all, const struct link *l)
+{
+    all->list = realloc(all->list, ((size_t)all->count + 1) * sizeof *all->list);
+    if (!all->list)
+        abort();
+    all->list[all->count++] = *l;
+}
+
+void links_free(struct links *all)
+{
+    free(all->list);
+    *all = (struct links){0};
+}
+
+const struct link *links_for(const struct links *all, int ranks)
+{
+    const struct link *best = NULL;
+    for (int i = 0; i < all->count; i++) {
+        const struct link *l = &all->list[i];
+        if (!best || l->ranks == ranks || (best->ranks != ranks && l->ranks >= best->ranks))
+            best = l;
+    }
+    return best;
 }
 
 void link_text(const struct link *l, enum link_kind kind, struct message *text)

@@ -62,12 +62,10 @@ enum { LINK_SIZES = 9 }; /* 8 B to 16 MiB in powers of 8, and 64 MiB */
 int64_t link_size(int index);
 
 struct link {
-    bool known;
-    const char *missing; /* why not; null: one rank */
-    int ranks, hosts;    /* that it was measured on; 0: given (--link) */
-    char mpi[64];        /* name and version of the library */
-    char time[32];       /* when it was measured: UTC, ISO 8601 */
-    double load;         /* load average then */
+    int ranks, hosts; /* that it was measured on; 0: given (--link) */
+    char mpi[64];     /* name and version of the library */
+    char time[32];    /* when it was measured: UTC, ISO 8601 */
+    double load;      /* load average then */
     int points[LINK_KINDS];
     struct link_point point[LINK_KINDS][LINK_SIZES];
     struct link_fit fit[LINK_KINDS];
@@ -90,6 +88,19 @@ double link_predict(const struct link *l, enum link_kind kind, int ranks, double
 enum { LINK_TURNS = 9 };
 #define LINK_SECONDS 4.0
 struct link link_measure(const struct ranks *r, double seconds);
+
+/* Those of a run, for each number of ranks, or of a file (--link). */
+struct links {
+    struct link *list;
+    int count;
+    const char *missing; /* why there are none; null: one rank, or only planned */
+};
+
+void links_add(struct links *all, const struct link *l);
+void links_free(struct links *all);
+
+/* The last for this number of ranks, else of those with the most; null if there is none. */
+const struct link *links_for(const struct links *all, int ranks);
 
 struct value *link_json(const struct link *l);
 

@@ -70,7 +70,7 @@ static bool read_kind(const struct value *json, enum link_kind kind, struct link
 bool link_read(const struct value *json, struct link *l)
 {
     int64_t ranks = 0, hosts = 0;
-    *l = (struct link){.known = true};
+    *l = (struct link){0};
     bool good = value_get_count(json, "ranks", &ranks) && value_get_count(json, "hosts", &hosts) &&
                 ranks > 1 && ranks <= INT32_MAX && hosts > 0 && hosts <= ranks &&
                 value_copy_text(json, "mpi", l->mpi, sizeof l->mpi) &&

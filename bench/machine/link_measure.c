@@ -144,7 +144,7 @@ static void set_conditions(struct link *l, const struct ranks *r)
 
 struct link link_measure(const struct ranks *r, double seconds)
 {
-    struct link l = {.known = true};
+    struct link l = {0};
     size_t most = (size_t)link_size(LINK_SIZES - 1) + (size_t)r->count, bounds = (size_t)r->count + 1;
     struct trial t = {r, allocate(most, 1), allocate(most, 1), allocate(bounds, sizeof *t.to_at),
                       allocate(bounds, sizeof *t.from_at)};

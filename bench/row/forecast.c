@@ -119,7 +119,7 @@ static void describe_link(struct message *text, const struct timeline *part, con
     for (int k = 0; k < part->count; k++)
         has[part->step[k].kind] = has[part->step[k].kind] || part->step[k].bytes > 0;
     *text->text = '\0';
-    for (enum link_kind kind = 0; kind < LINK_KINDS && link->known; kind++) {
+    for (enum link_kind kind = 0; kind < LINK_KINDS && link; kind++) {
         if (!has[kind] || (used > 0 && !link->ranks))
             continue;
         link_text(link, kind, &one);
@@ -130,7 +130,7 @@ static void describe_link(struct message *text, const struct timeline *part, con
 
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link)
 {
-    struct forecast f = {.known = link->known};
+    struct forecast f = {.known = link != NULL};
     double *now = calloc((size_t)ranks, sizeof *now), most = 0;
     bool timed = true;
     if (!now)
@@ -150,8 +150,6 @@ struct forecast forecast_of(const struct timeline *part, int ranks, const struct
     f.run = timed && f.known ? f.run : NAN;
     f.exposed = f.run - most;
     free(now);
-    if (!f.known)
-        complain(&f.missing, "%s", link->missing ? link->missing : "not asked for (--link)");
     return f;
 }
 
@@ -179,15 +177,18 @@ struct forecast forecast_make(const struct workload *w, enum program_kind kind,
     int ranks = w->ranks ? w->ranks->count : 1;
     struct timeline *part = calloc((size_t)ranks, sizeof *part);
     struct forecast f = {0};
+    const struct links *links = &w->options->links;
     bool planned = true;
     if (!part)
         abort();
     for (int r = 0; r < ranks && planned; r++)
         planned = plan_rank(w, r, kind, ceilings, w->facts ? &w->facts[r] : NULL, &part[r]);
     if (planned)
-        f = forecast_of(part, ranks, &w->options->link);
-    else
+        f = forecast_of(part, ranks, links_for(links, ranks));
+    if (!planned)
         complain(&f.missing, "the part of a rank cannot be planned");
+    else if (!f.known)
+        complain(&f.missing, "%s", links->missing ? links->missing : "not asked for (--link)");
     for (int r = 0; r < ranks; r++)
         timeline_free(&part[r]);
     free(part);

@@ -42,7 +42,7 @@ struct forecast {
 struct timeline timeline_of(struct tape *t, const struct calibration *ceilings);
 void timeline_free(struct timeline *l);
 
-/* Of `ranks` parts of one program. */
+/* Of `ranks` parts of one program; a link of null: without times. */
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link);
 
 /* Plans a program of a workload on each of its ranks; sets the workload's facts. */

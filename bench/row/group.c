@@ -1,6 +1,5 @@
 #include "bench/row/group.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,27 +80,40 @@ void group_form(struct options *o)
             o->world->first(o->world, (int)ranks->values[i]);
 }
 
-/* On each of the first `count` ranks. */
-static struct link measure_link(const struct options *o, int count)
+/* On each of the first `count` ranks; what counts is rank 0's. */
+static struct link measure_link(const struct options *o, int count, double seconds)
 {
     const struct ranks *r = o->world->first(o->world, count);
-    return r ? link_measure(r, LINK_SECONDS) : (struct link){0};
+    return r ? link_measure(r, seconds) : (struct link){0};
 }
 
-bool group_calibrate(struct options *o)
+/* Whether it is the first value of several ranks, which have a link, in the list. */
+static bool has_link(const struct axis_values *v, int index)
 {
-    double most = 1;
-    for (int i = 0; i < o->axes[AXIS_RANKS].count; i++)
-        most = fmax(most, o->axes[AXIS_RANKS].values[i]);
-    if (!o->world || o->device.meta || most < 2)
-        return false;
-    if (!o->roofline) {
-        o->link.missing = "not asked for (--no-roofline)";
-        return false;
+    int first = 0;
+    while (v->values[first] != v->values[index])
+        first++;
+    return v->values[index] > 1 && first == index;
+}
+
+void group_calibrate(struct options *o)
+{
+    const struct axis_values *v = &o->axes[AXIS_RANKS];
+    int groups = 0;
+    if (!o->world || o->device.meta)
+        return;
+    for (int i = 0; i < v->count; i++)
+        groups += has_link(v, i);
+    if (!o->roofline)
+        o->links.missing = "not asked for (--no-roofline)";
+    for (int i = 0; i < v->count && o->roofline; i++) {
+        if (!has_link(v, i))
+            continue;
+        int ranks = (int)v->values[i];
+        orders_tell(o, (struct group_order){.kind = GROUP_LINK, .index = ranks});
+        struct link l = measure_link(o, ranks, LINK_SECONDS / groups);
+        links_add(&o->links, &l);
     }
-    orders_tell(o, (struct group_order){.kind = GROUP_LINK, .index = (int64_t)most});
-    o->link = measure_link(o, (int)most);
-    return true;
 }
 
 /* What a rank that serves keeps: the workloads that rank 0 has open. */
@@ -163,7 +175,7 @@ void group_serve(const struct options *o)
         if (order.kind == GROUP_CLOSE)
             close_kept(&kept[order.index]);
         else if (order.kind == GROUP_LINK)
-            measure_link(o, (int)order.index);
+            measure_link(o, (int)order.index, LINK_SECONDS);
         else
             run_program(&kept[order.index], o, order);
     }

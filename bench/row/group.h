@@ -20,9 +20,8 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
  */
 void group_form(struct options *o);
 
-/* On rank 0: measures between all ranks of the largest group what exchanges take, for predictions. False if
- * no row has several ranks that run, or it is not asked for. */
-bool group_calibrate(struct options *o);
+/* On rank 0: measures between the ranks of each group what exchanges take, for predictions. */
+void group_calibrate(struct options *o);
 
 /* On the other ranks: until rank 0 says that it is the end. */
 void group_serve(const struct options *o);

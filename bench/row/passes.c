@@ -206,7 +206,7 @@ static void profile_set(struct row *row, enum program_kind kind, const struct pr
 
 static const char *exchange_unwanted(const struct target *t)
 {
-    bool forecast = is_planned(t) && t->job->options->link.known;
+    bool forecast = is_planned(t) && t->job->options->links.count > 0;
     return t->work->ranks || forecast ? NULL : "one rank";
 }
 

@@ -214,11 +214,15 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
 
 static void calibrate_ranks(struct options *o, struct value *head)
 {
-    if (!group_calibrate(o))
-        return;
     struct value *links = value_new_array();
-    value_append(links, link_json(&o->link));
-    value_set(head, "links", links);
+    int given = o->links.count;
+    group_calibrate(o);
+    for (int i = given; i < o->links.count; i++)
+        value_append(links, link_json(&o->links.list[i]));
+    if (value_size(links) > 0)
+        value_set(head, "links", links);
+    else
+        value_free(links);
 }
 
 static bool possible(const struct options *o, struct message *error)

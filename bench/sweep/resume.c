@@ -33,9 +33,9 @@ struct value *resume_settings(const struct options *o)
         calibration_text(&o->ceilings.list[o->ceilings.count - 1], text, sizeof text);
         value_set_text(settings, "ceilings", text);
     }
-    if (o->link.known) {
+    if (o->links.count > 0) {
         struct message text;
-        link_text(&o->link, LINK_SUM, &text);
+        link_text(&o->links.list[o->links.count - 1], LINK_SUM, &text);
         value_set_text(settings, "link", text.text);
     }
     return settings;
