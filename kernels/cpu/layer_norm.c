@@ -19,6 +19,8 @@ enum {
     CHUNKS = 64,
     CHUNK_ROWS = 4,
     GROUP = 4,      /* rows whose latencies overlap */
+    PAIR = 2,       /* the same for wide rows, of which more go through memory slower */
+    WIDE = 128,     /* columns */
     NEAR = 1 << 21, /* floats of a matrix; larger ones are read from memory, best by one row after another */
     GRAIN = 1 << 11
 };
@@ -31,20 +33,33 @@ struct forward {
     double eps;
 };
 
+/* x = a + b of a vector, which is added to the sum. */
+INLINE void add_vector(vec *sum, float *x, const float *a, const float *b)
+{
+    vec both = load(a) + load(b);
+    store(x, both);
+    *sum += both;
+}
+
 /* x = a + b; returns its sum. */
 INLINE float add_row(int64_t d, float *x, const float *a, const float *b)
 {
-    vec lanes = {0};
+    vec sum[NORM_WAYS] = {{0}};
     float rest = 0;
     int64_t k = 0;
-    for (; k + LANES <= d; k += LANES) {
-        vec sum = load(a + k) + load(b + k);
-        store(x + k, sum);
-        lanes += sum;
-    }
+    for (; k + NORM_WAYS * LANES <= d; k += NORM_WAYS * LANES)
+        UNROLL
+    for (int j = 0; j < NORM_WAYS; j++)
+        add_vector(&sum[j], x + k + j * LANES, a + k + j * LANES, b + k + j * LANES);
+    UNROLL
+    for (int j = 0; j < NORM_WAYS - 1; j++)
+        if (k + LANES <= d) {
+            add_vector(&sum[j], x + k, a + k, b + k);
+            k += LANES;
+        }
     for (; k < d; k++)
         rest += x[k] = a[k] + b[k];
-    return vm_sum(lanes) + rest;
+    return norm_total(sum) + rest;
 }
 
 /* `height` rows; memory is read and written row by row, as prefetchers expect. */
@@ -71,17 +86,28 @@ INLINE void group_forward(int height, bool add, const struct forward *f, int64_t
     }
 }
 
+/* `height` rows, or those that are left. */
+INLINE void rows_forward(int height, bool add, const struct forward *f, int64_t first)
+{
+    if (first + height <= f->y.rows)
+        return group_forward(height, add, f, first);
+    for (; first < f->y.rows; first++)
+        group_forward(1, add, f, first);
+}
+
 INLINE void run(bool add, const struct forward *f)
 {
     int threads = threads_for(&f->call, mat_size(f->y), GRAIN);
     int64_t n = f->y.rows;
+    if (f->y.cols < WIDE) {
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t first = 0; first < n; first += GROUP)
-        if (first + GROUP <= n)
-            group_forward(GROUP, add, f, first);
-        else
-            for (int64_t i = first; i < n; i++)
-                group_forward(1, add, f, i);
+        for (int64_t first = 0; first < n; first += GROUP)
+            rows_forward(GROUP, add, f, first);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t first = 0; first < n; first += PAIR)
+            rows_forward(PAIR, add, f, first);
+    }
 }
 
 void CPU(layer_norm)(const void *args)

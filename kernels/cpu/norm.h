@@ -10,35 +10,64 @@
 #define GTMARK_KERNELS_CPU_NORM_H
 
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/vectors.h"
 
 enum { NORM_STRIP = 64 }; /* columns that a task sums over chunks of rows */
 
+/* Vectors that sums over a row are kept in, so that additions need not wait for one another. */
+enum { NORM_WAYS = 4 };
+
+INLINE float norm_total(const vec sum[NORM_WAYS])
+{
+    return vm_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
 static inline float norm_sum(int64_t d, const float *x)
 {
-    vm_vec lanes = {0};
+    vec sum[NORM_WAYS] = {{0}};
     float rest = 0;
     int64_t k = 0;
-    for (; k + VM_LANES <= d; k += VM_LANES)
-        lanes += *(const vm_vec *)(x + k);
+    for (; k + NORM_WAYS * LANES <= d; k += NORM_WAYS * LANES)
+        UNROLL
+    for (int j = 0; j < NORM_WAYS; j++)
+        sum[j] += load(x + k + j * LANES);
+    UNROLL
+    for (int j = 0; j < NORM_WAYS - 1; j++)
+        if (k + LANES <= d) {
+            sum[j] += load(x + k);
+            k += LANES;
+        }
     for (; k < d; k++)
         rest += x[k];
-    return vm_sum(lanes) + rest;
+    return norm_total(sum) + rest;
+}
+
+/* sum += the squares of the entries of x less the mean. */
+INLINE void norm_add_squares(vec *sum, const float *x, float mean)
+{
+    vec centred = load(x) - mean;
+    *sum += centred * centred;
 }
 
 /* The sum of (x - mean)^2. */
 static inline float norm_squares(int64_t d, const float *x, float mean)
 {
-    vm_vec lanes = {0};
+    vec sum[NORM_WAYS] = {{0}};
     float rest = 0;
     int64_t k = 0;
-    for (; k + VM_LANES <= d; k += VM_LANES) {
-        vm_vec centred = *(const vm_vec *)(x + k) - mean;
-        lanes += centred * centred;
-    }
+    for (; k + NORM_WAYS * LANES <= d; k += NORM_WAYS * LANES)
+        UNROLL
+    for (int j = 0; j < NORM_WAYS; j++)
+        norm_add_squares(&sum[j], x + k + j * LANES, mean);
+    UNROLL
+    for (int j = 0; j < NORM_WAYS - 1; j++)
+        if (k + LANES <= d) {
+            norm_add_squares(&sum[j], x + k, mean);
+            k += LANES;
+        }
     for (; k < d; k++)
         rest += (x[k] - mean) * (x[k] - mean);
-    return vm_sum(lanes) + rest;
+    return norm_total(sum) + rest;
 }
 
 /* y may be the same as x. */
