@@ -7,6 +7,7 @@
 
 #include "analysis/findings/rank_memory.h"
 #include "bench/row/forecast.h"
+#include "bench/sweep/estimate.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
 
@@ -132,6 +133,31 @@ static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes
     return f;
 }
 
+/* The dry run's memory is that of the largest rank, not always the first. */
+static void test_estimate(void **state)
+{
+    (void)state;
+    bool other = false;
+    for (int ranks = 2; ranks <= 6; ranks++) {
+        char words[256];
+        int64_t nodes, memory;
+        planned(ranks, PROGRAM_STEP, &nodes, &memory);
+        snprintf(words, sizeof words, "%s%d", small, ranks);
+        struct options o = options_of(&bench, words);
+        struct config c = config_at(&o, 0);
+        struct workload w;
+        struct message error;
+        assert_int_equal(estimate_row(&o, &c, NULL).program[PROGRAM_STEP].arena, memory);
+        assert_true(workload_plan(&w, &o, &c, &error));
+        struct recording r = workload_record(&w, PROGRAM_STEP);
+        other = other || tape_plan(r.tape)->arena < memory;
+        tape_free(r.tape);
+        workload_close(&w);
+        options_free(&o);
+    }
+    assert_true(other);
+}
+
 /* The sum of the gradients is all that data-parallel ranks exchange; a rank of six has less to compute and to
  * hold than one of two. */
 static void test_programs(void **state)
@@ -213,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchange), cmocka_unit_test(test_overlap),  cmocka_unit_test(test_two),
         cmocka_unit_test(test_unknown),  cmocka_unit_test(test_programs), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "analysis/tables/units.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
+#include "bench/row/forecast.h"
 #include "bench/row/sampling.h"
 #include "bench/row/workload.h"
 #include "models/encodings/bound.h"
@@ -24,6 +25,17 @@ int estimate_runs(const struct options *o)
                                                                 : o->sampling.turns < TURNS_LEAST
                                                                     ? o->sampling.turns
                                                                     : TURNS_LEAST);
+}
+
+/* Of the ranks, if there are several; own: that of the first. */
+static int64_t largest_arena(const struct workload *w, enum program_kind p, int64_t own)
+{
+    if (!w->ranks)
+        return own;
+    forecast_make(w, p, NULL);
+    for (int r = 1; r < w->ranks->count; r++)
+        own = w->facts[r].arena > own ? w->facts[r].arena : own;
+    return own;
 }
 
 struct estimate estimate_row(const struct options *o, const struct config *config,
@@ -45,7 +57,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
         const struct plan *plan = tape_plan(r.tape);
         e.program[p].flops = total.flops;
         e.program[p].bytes = total.bytes;
-        e.program[p].arena = plan->arena;
+        e.program[p].arena = largest_arena(&w, p, plan->arena);
         if (c && total.flops >= 0 && total.bytes >= 0)
             e.program[p].seconds = roofline_place(c, &total, 1, plan->operands).percent / 100;
         tape_free(r.tape);
