@@ -43,6 +43,13 @@ check 'weak scaling has a batch for each rank' \
 ok,"",1,2,
 ok,"",2,4,24
 0'
+check 'the parts of the ranks: sizes of four graphs, shared by two and by three' \
+    "$(bench 3 --ranks 2,3 --batch 4 --no-check --format csv \
+        --columns ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges)" \
+    'status,reason,ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges
+ok,"",2,1,24,24,26,24,50
+ok,"",3,1,24,6,26,6,50
+0'
 check 'as many as were started, by default' \
     "$(bench 2 --batch 2 --no-check --format csv --columns ranks.count)" 'status,reason,ranks.count
 ok,"",1
