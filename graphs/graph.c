@@ -313,6 +313,16 @@ void batch_drop_inputs(struct batch *b)
     in->label = NULL;
 }
 
+static void free_halo(struct halo *h)
+{
+    free(h->first);
+    free(h->get_at);
+    free(h->send_at);
+    free(h->send);
+    free(h->offset);
+    *h = (struct halo){0};
+}
+
 static void free_arrays(struct batch *b)
 {
     struct csr adj = b->adj, out = b->out;
@@ -320,6 +330,7 @@ static void free_arrays(struct batch *b)
         csr_free(&out);
     csr_free(&adj);
     free(b->out_edge);
+    free_halo(&b->halo);
     batch_drop_inputs(b);
     b->out_edge = NULL;
     b->adj.row_ptr = b->out.row_ptr = NULL;

@@ -56,8 +56,8 @@ static wide known(struct mat m, wide bound)
 /* clang-format off */
 #define SIZES                                                                                                   \
     const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B],             \
-               E = dims[DIM_E], P = dims[DIM_P], C = dims[DIM_C], F = dims[DIM_F];                            \
-    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B, (void)E, (void)P, (void)C, (void)F;
+               E = dims[DIM_E], P = dims[DIM_P], C = dims[DIM_C], F = dims[DIM_F], S = dims[DIM_S];              \
+    (void)a, (void)N, (void)M, (void)D, (void)H, (void)B, (void)E, (void)P, (void)C, (void)F, (void)S;
 
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
 #define ACC(m) (a->m.acc ? 1 : 0)
@@ -122,8 +122,8 @@ struct op_row {
 
 #define MATRIX(id, kind, R, C, ...)                                                                             \
     {.name = #id, .role = kind, .at = offsetof(args_type, id), .rows = DIM_##R, .cols = DIM_##C, __VA_ARGS__},
-#define HALF(rows, cols, ...)                                                                                   \
-    MATRIX(rows, ROLE_ROW_PTR, N, 1, .dtype = I64, __VA_ARGS__)                                                 \
+#define HALF(size, rows, cols, ...)                                                                             \
+    MATRIX(rows, ROLE_ROW_PTR, size, 1, .dtype = I64, __VA_ARGS__)                                               \
     MATRIX(cols, ROLE_INDEX, E, 1, .dtype = I32, __VA_ARGS__)
 
 /* Properties of an operand. */
@@ -151,14 +151,17 @@ struct op_row {
 #define GATHER(name, rows, cols, ...)        MATRIX(name, ROLE_IN, rows, cols, .gathered = true, __VA_ARGS__)
 #define OPT(name, rows, cols, ...)           MATRIX(name, ROLE_OPT, rows, cols, __VA_ARGS__)
 #define OFFSETS(name, size)                  MATRIX(name, ROLE_OFFSETS, size, 1, .dtype = I64)
-#define RECEIVERS(name, ...)                 HALF(name.row, name.col, __VA_ARGS__)
-#define SENDERS(name, ...)                   HALF(name.out_row, name.out_col, .by_sender = true, __VA_ARGS__)
+#define RECEIVERS(name, ...)                 HALF(N, name.row, name.col, __VA_ARGS__)
+#define SENDERS(name, size, ...)             HALF(size, name.out_row, name.out_col, .by_sender = true, __VA_ARGS__)
 #define NUMBERS(name, ...)                   MATRIX(name.out_edge, ROLE_NUMBERS, E, 1, .dtype = I32, .by_sender = true, __VA_ARGS__)
-#define EDGES(name)                          RECEIVERS(name) SENDERS(name, .carried = true) NUMBERS(name, .carried = true)
-#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name) NUMBERS(name, .carried = true)
-#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name) NUMBERS(name, .carried = true)
-#define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, .carried = true) SENDERS(name) NUMBERS(name)
-#define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name) NUMBERS(name)
+#define EDGES(name)                          RECEIVERS(name) SENDERS(name, N, .carried = true) NUMBERS(name, .carried = true)
+#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name, N) NUMBERS(name, .carried = true)
+#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name, N) NUMBERS(name, .carried = true)
+#define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, .carried = true) SENDERS(name, N) NUMBERS(name)
+#define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name, N) NUMBERS(name)
+#define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, .carried = true) NUMBERS(name, .carried = true)
+#define PART_EDGES_OUT(name)                 RECEIVERS(name, .carried = true) SENDERS(name, S) NUMBERS(name, .carried = true)
+#define PART_EDGES_BOTH(name)                RECEIVERS(name) SENDERS(name, S) NUMBERS(name, .carried = true)
 #define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
 #define END(name, formula, ...)                                                                                 \
@@ -194,7 +197,7 @@ const char *activation_name(int act)
 
 const char *dim_name(enum dim d)
 {
-    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P", "C", "F"};
+    static const char *const names[DIMS] = {"1", "2", "N", "M", "D", "H", "B", "E", "P", "C", "F", "S"};
     return names[d];
 }
 

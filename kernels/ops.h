@@ -58,6 +58,9 @@ struct call {
 #define EDGES_BOTH(name)                     struct edges name;
 #define EDGES_OUT_NUMBERED(name)             struct edges name;
 #define EDGES_BOTH_NUMBERED(name)            struct edges name;
+#define PART_EDGES(name)                     struct edges name;
+#define PART_EDGES_OUT(name)                 struct edges name;
+#define PART_EDGES_BOTH(name)                struct edges name;
 #define SIZE(name, size)                     int name;
 #define ATTR(type, name, ...)                type name;
 #define END(name, formula, ...)                                                                              \
@@ -88,7 +91,7 @@ enum role {
 };
 
 /* Symbolic sizes; DIM_1 and DIM_2 are constants. */
-enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIM_C, DIM_F, DIMS };
+enum dim { DIM_1, DIM_2, DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E, DIM_P, DIM_C, DIM_F, DIM_S, DIMS };
 
 const char *dim_name(enum dim d);
 

@@ -44,6 +44,15 @@
 #ifndef EDGES_BOTH_NUMBERED
 #define EDGES_BOTH_NUMBERED(name)
 #endif
+#ifndef PART_EDGES
+#define PART_EDGES(name)
+#endif
+#ifndef PART_EDGES_OUT
+#define PART_EDGES_OUT(name)
+#endif
+#ifndef PART_EDGES_BOTH
+#define PART_EDGES_BOTH(name)
+#endif
 #ifndef OFFSETS
 #define OFFSETS(name, size)
 #endif
@@ -85,6 +94,9 @@
 #undef EDGES_BOTH
 #undef EDGES_OUT_NUMBERED
 #undef EDGES_BOTH_NUMBERED
+#undef PART_EDGES
+#undef PART_EDGES_OUT
+#undef PART_EDGES_BOTH
 #undef OFFSETS
 #undef SIZE
 #undef ATTR

@@ -74,6 +74,10 @@ static void set_attribute(const struct sample *s, const struct operand *p, void 
         *(int *)at = s->act;
     else if (cancels_a_maximum(s, p))
         *(double *)at = 0;
+    else if (strcmp(p->name, "ghosts") == 0)
+        *(int *)at = (int)(s->dims[DIM_S] - s->dims[DIM_N]);
+    else if (strcmp(p->name, "nodes") == 0)
+        *(int *)at = (int)s->dims[DIM_N];
     else if (strcmp(p->type, "int") == 0 && p->moderate != 0)
         *(int *)at = (int)p->moderate;
     else if (strcmp(p->type, "uint64_t") == 0)
@@ -157,6 +161,16 @@ static void fill_offsets(const struct sample *s, struct offsets *graphs)
         at[g + 1] = at[g] + graph_size(s, g, s->dims[DIM_N] - at[g]);
 }
 
+/* More than the receivers where the op allows it. */
+static int64_t senders_of(const struct sample *s)
+{
+    const struct op_info *info = op_info(s->op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].rows == DIM_S)
+            return s->dims[DIM_S];
+    return s->dims[DIM_N];
+}
+
 /*
  * Random edges by receiver and by sender. Every third node neither sends nor receives; there are hubs, and so
  * many edges for few nodes that some are loops or duplicates.
@@ -166,7 +180,7 @@ static struct edge_ends {
 } random_edge(const struct sample *s, int64_t e)
 {
     int64_t N = s->dims[DIM_N], spread = e % 4 ? N : (N + 7) / 8;
-    struct edge_ends ends = {(int32_t)(rng_bits(s->seed + 1, (uint64_t)(2 * e)) % (uint64_t)N),
+    struct edge_ends ends = {(int32_t)(rng_bits(s->seed + 1, (uint64_t)(2 * e)) % (uint64_t)senders_of(s)),
                              (int32_t)(rng_bits(s->seed + 1, (uint64_t)(2 * e + 1)) % (uint64_t)spread)};
     ends.from -= ends.from % 3 == 2;
     ends.to -= ends.to % 3 == 2;
@@ -176,7 +190,7 @@ static struct edge_ends {
 /* Rows of either end, in ascending order, by counting sort. */
 static void fill_edges(const struct sample *s, bool by_sender, struct mat row, struct mat col)
 {
-    int64_t *at = row.data, E = s->dims[DIM_E], N = s->dims[DIM_N];
+    int64_t *at = row.data, E = s->dims[DIM_E], N = row.rows - 1;
     int32_t *other = col.data;
     memset(at, 0, (size_t)(N + 1) * sizeof *at);
     for (int64_t e = 0; e < E; e++) {
@@ -203,8 +217,8 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
 /* The number of each edge by sender: they come in the order of their receivers in both. */
 static void fill_numbers(const struct sample *s, const struct edges *e)
 {
-    int64_t N = s->dims[DIM_N], *next = allocate((size_t)N * sizeof *next);
-    memcpy(next, e->out_row.data, (size_t)N * sizeof *next);
+    int64_t rows = e->out_row.rows - 1, *next = allocate((size_t)rows * sizeof *next);
+    memcpy(next, e->out_row.data, (size_t)rows * sizeof *next);
     for (int64_t n = 0; n < s->dims[DIM_E]; n++)
         ((int32_t *)e->out_edge.data)[next[((const int32_t *)e->col.data)[n]]++] = (int32_t)n;
     free(next);
@@ -316,6 +330,7 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
     o->sample = *s;
     o->sample.dims[DIM_P] = pairs_of(s);
     o->sample.dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
+    o->sample.dims[DIM_S] = s->dims[DIM_N] + s->dims[DIM_N] / 3;
     o->sample.dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
     o->dtype = dtype;
     if (shaped(o, pad))

@@ -118,7 +118,7 @@ static struct mat mlp_record(struct tape *t, struct mat x, const struct structur
 
 static struct mat gin_record(struct tape *t, struct mat x, const struct structure *s, int act)
 {
-    return gin(t, "layer", fused_on(t), x, &s->adj, act);
+    return gin(t, "layer", fused_on(t), x, s, act);
 }
 
 static struct mat mpnn_record(struct tape *t, struct mat x, const struct structure *s, int kind)

@@ -3,6 +3,7 @@
  * of one rank. Ranks are threads here; tests/test_mpi.sh runs the benchmarks under MPI.
  */
 #include "graphs/graph.h"
+#include "graphs/halo.h"
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 #include "models/layers/model.h"
@@ -78,10 +79,102 @@ static void test_stream(void **state)
         assert_true(rng_bits(rng_from(key, 1000), n) == rng_bits(key, 1000 + n));
 }
 
+/* --- parts of the nodes */
+
+/* The node of the batch that a row of a part is; -1: that of a ghost. */
+static int64_t node_of(const struct halo *h, int rank, int64_t row)
+{
+    return row < h->nodes ? h->first[rank] + row : -1;
+}
+
+/* What rank `to` gets from `from` is what `from` sends it; returns the node of each ghost of `to`. */
+static int64_t *ghosts_of(const struct batch *part, int ranks, int to)
+{
+    const struct halo *h = &part[to].halo;
+    int64_t *node = calloc((size_t)h->ghosts + 1, sizeof *node);
+    assert_non_null(node);
+    for (int from = 0; from < ranks; from++) {
+        const struct halo *other = &part[from].halo;
+        int64_t count = h->get_at[from + 1] - h->get_at[from];
+        assert_int_equal(count, other->send_at[to + 1] - other->send_at[to]);
+        assert_true(from != to || count == 0);
+        for (int64_t k = 0; k < count; k++)
+            node[h->get_at[from] + k] = node_of(other, from, other->send[other->send_at[to] + k]);
+    }
+    assert_int_equal(h->get_at[ranks], h->ghosts);
+    return node;
+}
+
+/* The edges of a part are those of the batch to its nodes, and `out` lists them by sender. */
+static int64_t check_edges(const struct batch *whole, const struct batch *part, int rank,
+                           const int64_t *ghost)
+{
+    const struct halo *h = &part->halo;
+    int64_t seen = 0, cut = 0;
+    for (int64_t i = 0; i < h->nodes; i++) {
+        int64_t from = whole->adj.row_ptr[h->first[rank] + i], begin = part->adj.row_ptr[i];
+        assert_int_equal(part->adj.row_ptr[i + 1] - begin, whole->adj.row_ptr[h->first[rank] + i + 1] - from);
+        for (int64_t e = begin; e < part->adj.row_ptr[i + 1]; e++) {
+            int64_t sender = part->adj.col[e], node = node_of(h, rank, sender);
+            cut += node < 0;
+            node = node < 0 ? ghost[sender - part->adj.nodes] : node;
+            assert_int_equal(node, whole->adj.col[from + e - begin]);
+            bool listed = false;
+            for (int64_t o = part->out.row_ptr[sender]; o < part->out.row_ptr[sender + 1]; o++)
+                listed = listed || part->out.col[o] == i;
+            assert_true(listed);
+            seen++;
+        }
+    }
+    assert_int_equal(seen, part->adj.edges);
+    assert_int_equal(part->out.row_ptr[part->out.nodes], seen);
+    assert_int_equal(cut, h->cut);
+    return seen;
+}
+
+static struct batch divided(int64_t nodes, double degree, int64_t graphs, int rank, int ranks)
+{
+    struct batch b = made(nodes, degree, graphs, 0, 0);
+    char error[256];
+    if (!batch_divide(&b, rank, ranks, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+static void test_divided(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t nodes, graphs;
+        double degree;
+    } cases[] = {{1, 1, 0}, {3, 1, 2}, {40, 1, 3}, {9, 5, 2}, {30, 1, 20}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int ranks = 1; ranks <= 5; ranks++) {
+            struct batch whole = made(cases[k].nodes, cases[k].degree, cases[k].graphs, 0, 0), part[5];
+            int64_t edges = 0, nodes = 0;
+            for (int rank = 0; rank < ranks; rank++)
+                part[rank] = divided(cases[k].nodes, cases[k].degree, cases[k].graphs, rank, ranks);
+            for (int rank = 0; rank < ranks; rank++) {
+                int64_t *ghost = ghosts_of(part, ranks, rank);
+                edges += check_edges(&whole, &part[rank], rank, ghost);
+                nodes += part[rank].halo.nodes;
+                assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
+                assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
+                free(ghost);
+            }
+            assert_int_equal(edges, whole.adj.edges);
+            assert_int_equal(nodes, whole.adj.nodes);
+            for (int rank = 0; rank < ranks; rank++)
+                batch_free(&part[rank]);
+            batch_free(&whole);
+        }
+}
+
 /* --- programs */
 
 struct trial {
     struct model_config model;
+    bool divided; /* the nodes, not the graphs */
     int64_t nodes, graphs;
     double degree;
     const struct backend *backend;
@@ -113,7 +206,7 @@ static void compare_with_one(struct trial *c, struct recording *r)
 static void run_rank(const struct ranks *r, void *trial)
 {
     struct trial *c = trial;
-    struct batch b = made(c->nodes, c->degree, c->graphs, r->rank, r->count);
+    struct batch b = (c->divided ? divided : made)(c->nodes, c->degree, c->graphs, r->rank, r->count);
     struct recording own = record(c, &b, c->backend, F32, r);
     if (r->rank == 0) {
         tape_lead(own.tape);
@@ -152,6 +245,16 @@ static struct trial trial_of(int kind, enum task_kind task, int64_t graphs)
                           .backend = backend_cpu()};
 }
 
+static void check_trial(struct trial *c, int kind, int ranks)
+{
+    rank_threads_run(ranks, run_rank, c);
+    if (!(c->check.excess <= 1) || *c->check.found)
+        fail_msg("model %d, task %d, %lld graphs, %d ranks: %s is %g times its limit; %s", kind,
+                 (int)c->model.task, (long long)c->graphs, ranks, c->check.tensor, c->check.excess,
+                 c->check.found);
+    assert_true(c->check.tensors > 2);
+}
+
 /* With degree 1 some nodes have no edges; with fewer graphs than ranks a rank has no nodes. */
 static void test_programs(void **state)
 {
@@ -162,12 +265,29 @@ static void test_programs(void **state)
             for (int k = 0; k < 3; k++)
                 for (int ranks = 1; ranks <= 4; ranks++) {
                     struct trial c = trial_of(kind, task, counts[k]);
-                    rank_threads_run(ranks, run_rank, &c);
-                    if (!(c.check.excess <= 1) || *c.check.found)
-                        fail_msg("model %d, task %d, %lld graphs, %d ranks: %s is %g times its limit; %s",
-                                 kind, (int)task, (long long)counts[k], ranks, c.check.tensor, c.check.excess,
-                                 c.check.found);
-                    assert_true(c.check.tensors > 2);
+                    check_trial(&c, kind, ranks);
+                }
+}
+
+/* The same with the nodes divided, for what ranks exchange then; one graph of one node leaves ranks without.
+ */
+static void test_divided_programs(void **state)
+{
+    (void)state;
+    static const int64_t graphs[] = {1, 1, 5}, nodes[] = {1, 30, 9};
+    for (int kind = 0; kind < 4; kind++)
+        for (enum task_kind task = 0; task < TASK_EDGE; task++)
+            for (int k = 0; k < 3; k++)
+                for (int ranks = 1; ranks <= 4; ranks++) {
+                    struct trial c = trial_of(kind, task, graphs[k]);
+                    c.divided = true;
+                    c.nodes = nodes[k];
+                    c.degree = 2;
+                    c.model.heads = 4;
+                    c.model.norm = NORM_LAYER;
+                    c.model.pool = kind == 1 ? POOL_SUM : POOL_MEAN;
+                    c.model.checkpoint = k == 1 ? "layer" : NULL;
+                    check_trial(&c, kind, ranks);
                 }
 }
 
@@ -205,6 +325,25 @@ static void test_no_wait(void **state)
     c.backend = &spoiled;
     rank_threads_run(2, run_rank, &c);
     assert_false(c.check.excess <= 1);
+}
+
+/* Rows of ghosts that are not sent, or whose gradients do not come back, are noticed. */
+static void test_no_halo(void **state)
+{
+    (void)state;
+    static const enum op ops[] = {OP_halo_wait, OP_halo_backward_wait, OP_scatter_heads_wait};
+    for (int i = 0; i < 3; i++) {
+        struct kernel skipped = *backend_kernel(backend_cpu(), ops[i], F32, NULL);
+        skipped.run = sum_nothing;
+        struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
+        struct trial c = trial_of(i == 2 ? 0 : 1, TASK_NODE, 1);
+        c.divided = true;
+        c.nodes = 30;
+        c.degree = 3;
+        c.backend = &spoiled;
+        rank_threads_run(2, run_rank, &c);
+        assert_false(c.check.excess <= 1);
+    }
 }
 
 /* --- the op alone */
@@ -246,8 +385,11 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_stream),  cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_no_sum), cmocka_unit_test(test_no_wait), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_parts),    cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_programs), cmocka_unit_test(test_no_sum),
+        cmocka_unit_test(test_no_wait),  cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_divided),  cmocka_unit_test(test_divided_programs),
+        cmocka_unit_test(test_no_halo),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/parallel.h"
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "graphs/graph.h"

@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_CONFIG_H
 
 #include "bench/cli/options.h"
+#include "bench/cli/parallel.h"
 #include "graphs/order.h"
 
 struct config {
@@ -14,6 +15,7 @@ struct config {
     enum order order;           /* of the nodes of each graph */
     int threads;
     int ranks;                       /* that share the row */
+    enum parallel parallel;          /* how they do */
     int64_t index;                   /* among the configurations of the sweep */
     int64_t place;                   /* in the sweep, of which --shard may run a part */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */

@@ -5,19 +5,37 @@
 #include "graphs/name.h"
 #include "kernels/ranks.h"
 
+/* What ranks that divide the nodes do not exchange; null: nothing. */
+static const char *not_divided(const struct config *c)
+{
+    const struct model_config *p = &c->parts;
+    bool dense = p->attention == ATTENTION_DENSE;
+    return p->mpnn != MPNN_GIN && p->mpnn != MPNN_NONE ? "message passing other than gin"
+           : !dense && p->attention > ATTENTION_SPARSE ? "this --attention"
+           : c->parallel == PARALLEL_HALO && dense     ? "dense attention (--parallel ulysses)"
+           : c->parallel == PARALLEL_ULYSSES && !dense ? "a model without dense attention (--parallel halo)"
+           : c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks ? "fewer heads than ranks"
+           : p->norm == NORM_GRAPH                                  ? "--norm graph"
+           : p->task == TASK_EDGE                                   ? "--task edge"
+           : p->task == TASK_GRAPH && p->pool == POOL_MAX           ? "--pool max"
+                                                                    : NULL;
+}
+
 /* What a rank cannot compute from its own graphs alone, or cannot generate by itself; null: nothing. */
 static const char *needs_others(const struct config *c)
 {
     const struct model_config *p = &c->parts;
+    bool divided = c->parallel != PARALLEL_DATA;
     bool batch_norm = p->norm == NORM_BATCH || p->mpnn == MPNN_GATEDGCN || p->features.normalised ||
                       p->edge_features.normalised;
-    return batch_norm                                   ? "batch norm, which has statistics of all graphs"
-           : p->dropout > 0 || p->attention_dropout > 0 ? "dropout"
-           : p->pe.kind != ENCODING_NONE                ? "--pe"
-           : graph_is_file(c->graph.family)             ? "graphs from files"
-           : strstr(c->graph.family, ":giant")          ? "a giant component, which is drawn whole"
-           : c->graph.batching != BATCHING_RAGGED       ? "--batching padded"
-                                                        : NULL;
+    return batch_norm                                      ? "batch norm, which has statistics of all graphs"
+           : p->dropout > 0 || p->attention_dropout > 0    ? "dropout"
+           : p->pe.kind != ENCODING_NONE                   ? "--pe"
+           : graph_is_file(c->graph.family)                ? "graphs from files"
+           : !divided && strstr(c->graph.family, ":giant") ? "a giant component, which is drawn whole"
+           : c->graph.batching != BATCHING_RAGGED          ? "--batching padded"
+           : divided                                       ? not_divided(c)
+                                                           : NULL;
 }
 
 /* What of the command line is about this process alone; null: nothing. */
@@ -42,7 +60,8 @@ static bool check_one(const struct options *o, const struct config *c, struct me
     const char *other = is_alone(o);
     other = other ? other : needs_others(c);
     if (other)
-        return complain(error, "--ranks %d: not with %s", c->ranks, other);
+        return complain(error, "--ranks %d%s%s: not with %s", c->ranks, c->parallel ? " --parallel " : "",
+                        c->parallel ? parallel_name(c->parallel) : "", other);
     return o->action != ACTION_RUN || o->device.meta || c->ranks <= started ||
            complain(error, "--ranks %d: %d %s started; begin the command with mpirun -n %d", c->ranks,
                     started, started == 1 ? "rank was" : "ranks were", c->ranks);

@@ -14,6 +14,14 @@ static void set_group(struct row *row, const struct result *r)
     row_set_real(row, "ranks.load", (double)threads / group->hosts / r->job->options->cores);
 }
 
+static void set_cut(struct row *row, int64_t cut, int64_t edges)
+{
+    if (edges > 0)
+        row_set_real(row, "ranks.cut", (double)cut / (double)edges);
+    else
+        row_set_null(row, "ranks.cut", "no edges");
+}
+
 void fields_ranks(struct row *row, const struct result *r)
 {
     const struct group_result *g = &r->group;
@@ -21,6 +29,7 @@ void fields_ranks(struct row *row, const struct result *r)
     if (c->ranks == 1) {
         row_set_null(row, "ranks", "one rank");
         row_set_count(row, "ranks.count", 1);
+        row_set_text(row, "ranks.parallel", parallel_name((int)c->parallel));
     }
     if (g->count == 0)
         return;
@@ -30,6 +39,13 @@ void fields_ranks(struct row *row, const struct result *r)
     row_set_count(row, "ranks.nodes_min", g->nodes_min);
     row_set_count(row, "ranks.edges_max", g->edges_max);
     row_set_count(row, "ranks.edges_min", g->edges_min);
+    if (!g->divided) {
+        row_set_null(row, "ranks.ghosts_max", "ranks have whole graphs");
+        row_set_null(row, "ranks.cut", "ranks have whole graphs");
+    } else {
+        row_set_count(row, "ranks.ghosts_max", g->ghosts_max);
+        set_cut(row, g->cut, r->graph.edges);
+    }
     row_set_real(row, "ranks.imbalance", g->imbalance);
     row_set_count(row, "ranks.memory", g->memory);
 }

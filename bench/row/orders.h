@@ -11,6 +11,7 @@
 struct rank_facts {
     bool good; /* so far */
     int64_t nodes, edges, arena;
+    int64_t ghosts, cut; /* of nodes that are divided (graphs/halo.h) */
     struct cost cost[PHASES];
     int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them */
 };

@@ -15,6 +15,8 @@
 #include "bench/show/dump.h"
 #include "bench/show/profile.h"
 #include "bench/show/trace.h"
+#include "kernels/arithmetic.h"
+#include "kernels/ranks.h"
 #include "models/tape/count.h"
 
 /* An op with more FLOPs is not counted, because that would take seconds. */
@@ -210,6 +212,18 @@ static const char *exchange_unwanted(const struct target *t)
     return t->work->ranks || forecast ? NULL : "one rank";
 }
 
+static int64_t most_sent(const struct workload *w)
+{
+    int64_t most = 0;
+    for (int r = 0; r < w->ranks->count; r++) {
+        int64_t sent = 0;
+        for (enum phase p = 0; p < PHASES; p++)
+            sent += w->facts[r].cost[p].sent;
+        most = max_of(most, sent);
+    }
+    return most;
+}
+
 static bool exchange_run(struct target *t, struct message *missing)
 {
     (void)missing;
@@ -217,6 +231,7 @@ static bool exchange_run(struct target *t, struct message *missing)
         return true;
     tape_init(t->recording->tape);
     t->result->exchange = exchange_measure(t->recording->tape);
+    t->result->exchange.sent = most_sent(t->work);
     return true;
 }
 

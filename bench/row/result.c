@@ -52,7 +52,10 @@ static int64_t flops_of(const struct cost cost[PHASES])
 void result_group(struct group_result *g, struct program_result *p, const struct workload *w)
 {
     int64_t largest = 0, sum = 0;
-    *g = (struct group_result){.count = w->ranks->count, .nodes_min = INT64_MAX, .edges_min = INT64_MAX};
+    *g = (struct group_result){.count = w->ranks->count,
+                               .divided = w->batch.halo.ranks,
+                               .nodes_min = INT64_MAX,
+                               .edges_min = INT64_MAX};
     memset(p->cost, 0, sizeof p->cost);
     memset(p->convention, 0, sizeof p->convention);
     for (int r = 0; r < g->count; r++) {
@@ -67,6 +70,8 @@ void result_group(struct group_result *g, struct program_result *p, const struct
         g->edges_max = max_of(g->edges_max, f->edges);
         g->edges_min = min_of(g->edges_min, f->edges);
         g->memory = max_of(g->memory, f->arena);
+        g->ghosts_max = max_of(g->ghosts_max, f->ghosts);
+        g->cut += f->cut;
         largest = max_of(largest, flops);
         sum += flops;
     }

@@ -72,6 +72,8 @@ struct graph_result {
 struct group_result {
     int count; /* 0: one rank alone, or not loaded */
     int64_t nodes_max, nodes_min, edges_max, edges_min, memory;
+    bool divided; /* the nodes, not the graphs; else these are 0: */
+    int64_t ghosts_max, cut;
     double imbalance;
 };
 

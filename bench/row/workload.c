@@ -9,6 +9,7 @@
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/encode_check.h"
+#include "graphs/halo.h"
 #include "graphs/inputs.h"
 #include "kernels/blas.h"
 #include "kernels/ranks.h"
@@ -55,12 +56,17 @@ static bool is_interrupted(const void *context)
     return interrupt_signal() != 0;
 }
 
+static bool is_divided(const struct config *c)
+{
+    return c->ranks > 1 && c->parallel != PARALLEL_DATA;
+}
+
 /* Graphs are built on the host. Planning reads those in files and builds no others. */
 static struct workload workload_of(const struct options *o, const struct config *c, bool planned)
 {
     struct workload w = {.options = o, .config = *c};
     w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
-    if (!planned || graph_is_file(c->graph.family))
+    if (!planned || graph_is_file(c->graph.family) || is_divided(c))
         w.config.graph.limits.memory = (int64_t)options_host_memory(o);
     return w;
 }
@@ -68,6 +74,8 @@ static struct workload workload_of(const struct options *o, const struct config 
 static void take_part(struct workload *w, const struct ranks *ranks)
 {
     w->ranks = ranks;
+    if (is_divided(&w->config))
+        return;
     w->config.graph.rank = ranks->rank;
     w->config.graph.ranks = ranks->count;
 }
@@ -111,6 +119,13 @@ static bool order_nodes(struct workload *w, struct message *error)
     return done;
 }
 
+/* Keeps the nodes of this rank, if ranks divide them. */
+static bool divide_nodes(struct workload *w, struct message *error)
+{
+    return !w->ranks || !is_divided(&w->config) ||
+           batch_divide(&w->batch, w->ranks->rank, w->ranks->count, error->text, sizeof error->text);
+}
+
 /* Makes the batch, by batch_shape or batch_generate. */
 static bool make_batch(bool (*make)(struct batch *, const struct graph_config *, char *, size_t),
                        struct workload *w, struct message *error)
@@ -120,7 +135,7 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
                 batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text);
     if (made)
         model_take_inputs(&w->config.parts, &w->batch.inputs);
-    made = made && order_nodes(w, error) &&
+    made = made && order_nodes(w, error) && divide_nodes(w, error) &&
            (!workload_numbers_edges(w->options, &w->config) ||
             batch_number_edges(&w->batch, g, error->text, sizeof error->text));
     if (!made)
@@ -140,7 +155,7 @@ bool workload_plan_rank(struct workload *w, const struct options *o, const struc
     w->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = c->ranks, .hosts = 1};
     if (c->ranks > 1)
         take_part(w, &w->planned);
-    return make_batch(batch_shape, w, error);
+    return make_batch(w->ranks && is_divided(c) ? batch_generate : batch_shape, w, error);
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
@@ -304,6 +319,8 @@ struct rank_facts workload_facts(const struct workload *w, const struct recordin
     struct rank_facts f = {.good = true,
                            .nodes = empty ? 0 : w->batch.adj.nodes,
                            .edges = w->batch.adj.edges,
+                           .ghosts = w->batch.halo.ghosts,
+                           .cut = w->batch.halo.cut,
                            .arena = tape_plan(r->tape)->arena};
     for (enum phase p = 0; p < PHASES; p++)
         f.cost[p] = tape_cost(r->tape, p);

@@ -35,6 +35,17 @@ static double run_alone(struct tape *t)
     return clock_now() - start;
 }
 
+/* Bytes through this rank's connection: of a reduction each moves 2 (n - 1) / n times. */
+static double moved(const struct tape *t)
+{
+    double bytes = 0, ranks = tape_config(t)->ranks->count;
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const struct entry *e = tape_entry(t, i);
+        bytes += (op_info(e->op)->sums ? 2 * (ranks - 1) / ranks : 1) * (double)e->sent;
+    }
+    return bytes;
+}
+
 struct exchange exchange_measure(struct tape *t)
 {
     double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS];
@@ -42,11 +53,10 @@ struct exchange exchange_measure(struct tape *t)
         exposed[i] = run_whole(t);
         alone[i] = run_alone(t);
     }
-    int ranks = tape_config(t)->ranks->count;
     struct exchange e = {.n = EXCHANGE_RUNS,
                          .sent = tape_total(t).sent,
                          .alone = summarize(alone, EXCHANGE_RUNS).median,
                          .exposed = summarize(exposed, EXCHANGE_RUNS).median};
-    e.bandwidth = 2.0 * (ranks - 1) / ranks * (double)e.sent / e.alone;
+    e.bandwidth = moved(t) / e.alone;
     return e;
 }

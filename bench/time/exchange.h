@@ -7,13 +7,11 @@
 enum { EXCHANGE_RUNS = 10 };
 
 struct exchange {
-    int n;          /* runs of each kind */
-    int64_t sent;   /* payload bytes that this rank sends in a run */
-    double alone;   /* median seconds of a run of nothing else */
-    double exposed; /* of what this rank spends in it, and waiting for it, in a whole run */
-    /* Bytes a second between ranks, as nccl-tests count the bus bandwidth of an all-reduce: each byte moves
-     * 2 (n - 1) / n times. */
-    double bandwidth;
+    int n;            /* runs of each kind */
+    int64_t sent;     /* payload bytes that this rank sends in a run */
+    double alone;     /* median seconds of a run of nothing else */
+    double exposed;   /* of what this rank spends in it, and waiting for it, in a whole run */
+    double bandwidth; /* bytes a second between ranks: the bus bandwidth of nccl-tests */
 };
 
 /* For a tape that is laid out, initialised and leads. */

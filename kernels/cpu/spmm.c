@@ -124,7 +124,7 @@ static struct row_target target_of(const struct sums *s, int64_t t, struct edge_
     }
     if (p.ends) {
         o.to = row_of(s->y, p.row);
-        o.x = o.self != 0 ? row_of(s->x, p.row) : NULL;
+        o.x = o.self != 0 && p.row < s->x.rows ? row_of(s->x, p.row) : NULL;
         o.acc = s->y.acc;
     }
     return o;

@@ -57,7 +57,7 @@ template <int V> struct aggregate {
         int64_t k = column(t);
         if (k >= y.cols)
             return;
-        vec<V> sum, own = self != 0 ? load<V>(entry(x, row, k)) : same<V>(0);
+        vec<V> sum, own = self != 0 && row < x.rows ? load<V>(entry(x, row, k)) : same<V>(0);
 #pragma unroll
         for (int v = 0; v < V; v++)
             sum.at[v] = s.sums[v] + self * own.at[v];

@@ -109,7 +109,7 @@ static void attend_all_backward(const struct sparse_attention_backward_args *a, 
     begin_sums(a->call, a->dv);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = 0; i < a->y.rows; i++)
-            attend_backward(a, mask, head, rows_wanted(a->call, a->dq), i);
+            attend_backward(a, mask, head, rows_wanted(a->call, a->dk), i); /* dk has all rows of dq */
 }
 
 REF(sparse_attention_backward, 0)

@@ -1,6 +1,7 @@
 /*
  * Aggregation over edges, the product of a sparse matrix of ones and a dense matrix: with self = 1 + eps, the
- * sum in GIN (Xu et al., "How powerful are graph neural networks?", 2019). Parallel edges all count.
+ * sum in GIN (Xu et al., "How powerful are graph neural networks?", 2019). Parallel edges all count. Of a
+ * part of a graph x has more rows than y, and dx more than dy: those of nodes that only send.
  *
  *   y_i = self x_i + sum of x_j over the edges j -> i    dx_j = self dy_j + sum of dy_i over the edges j -> i
  */
@@ -13,7 +14,7 @@ static void aggregate(struct mat y, struct mat x, struct mat row, struct mat col
     for (int64_t e = edges.first; e < edges.end; e++)
         for (int64_t k = 0; k < y.cols; k++)
             AT(y, i, k) += AT(x, edge_end(col, e), k);
-    for (int64_t k = 0; k < y.cols && self != 0; k++)
+    for (int64_t k = 0; k < y.cols && self != 0 && i < x.rows; k++)
         AT(y, i, k) += self == 1 ? AT(x, i, k) : R(self) * AT(x, i, k);
 }
 

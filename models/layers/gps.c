@@ -8,6 +8,7 @@
  * transformers are h = a; message passing alone is y = l. In training, dropout may follow message passing,
  * attention and both linear layers of the FFN.
  */
+#include "kernels/ranks.h"
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
 
@@ -41,22 +42,51 @@ static struct edges input_edges(struct tape *t, const struct batch *b, bool numb
     return e;
 }
 
-/* For each row of a padded batch, a number if it is a node's, else 0: 1, or 1 / nodes of its graph. */
+/*
+ * For each row, a number if it is a node's, else 0: 1, or 1 / nodes of its graph. Not all rows of a padded
+ * batch are, nor is a placeholder.
+ */
 static const float *node_weights(struct tape *t, const struct batch *b, bool shared)
 {
+    const int64_t *whole = b->halo.ranks ? b->halo.offset : b->offset;
     float *weight = arena_alloc(t->metadata, (size_t)b->adj.nodes * sizeof *weight);
-    for (int64_t g = 0; g < b->graphs; g++)
-        for (int64_t i = 0; i < b->nodes[g]; i++)
-            weight[b->offset[g] + i] = shared ? 1 / (float)b->nodes[g] : 1;
+    for (int64_t g = 0; g < b->graphs; g++) {
+        int64_t size = b->nodes ? b->nodes[g] : whole[g + 1] - whole[g];
+        int64_t rows = b->nodes ? size : b->offset[g + 1] - b->offset[g];
+        for (int64_t i = 0; i < rows && !b->part.empty; i++)
+            weight[b->offset[g] + i] = shared ? 1 / (float)size : 1;
+    }
     return weight;
+}
+
+static struct division input_division(struct tape *t, const struct batch *b)
+{
+    const struct halo *h = &b->halo;
+    struct division d = {.ranks = h->ranks,
+                         .nodes = (int)h->nodes,
+                         .ghosts = (int)h->ghosts,
+                         .rows = b->adj.nodes,
+                         .all = b->part.nodes};
+    if (!h->ranks)
+        return d;
+    if (!tape_config(t)->ranks)
+        tape_contract("the nodes are divided, but the tape has one rank");
+    d.rank = tape_config(t)->ranks->rank;
+    d.first = input_rows(t, "ranks.first", h->ranks, h->first);
+    d.get_at = input_rows(t, "ranks.get_at", h->ranks, h->get_at);
+    d.send_at = input_rows(t, "ranks.send_at", h->ranks, h->send_at);
+    d.send = input_copy(t, "ranks.send", I32, h->sends, 1, h->send);
+    d.graphs = (struct offsets){input_rows(t, "ranks.graphs", b->graphs, h->offset), b->pairs};
+    return d;
 }
 
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered)
 {
     struct structure s = {.graphs = {.at = input_rows(t, "graphs", b->graphs, b->offset), .pairs = b->pairs}};
-    if (b->nodes) {
-        s.mask = input_reals(t, "padding.mask", b->adj.nodes, 1, node_weights(t, b, false));
-        s.share = input_reals(t, "padding.share", b->adj.nodes, 1, node_weights(t, b, true));
+    s.division = input_division(t, b);
+    if (b->nodes || b->halo.ranks) {
+        s.mask = input_reals(t, "nodes.mask", b->adj.nodes, 1, node_weights(t, b, false));
+        s.share = input_reals(t, "nodes.share", b->adj.nodes, 1, node_weights(t, b, true));
     }
     if (edges)
         s.adj = input_edges(t, b, numbered);
@@ -81,7 +111,7 @@ static struct mat message_passing(struct tape *t, struct mat x, struct structure
     case MPNN_GATEDGCN:
         return gatedgcn(t, name, x, s, c->act, c->dropout);
     default:
-        return gin(t, name, c->mlp, x, &s->adj, c->act);
+        return gin(t, name, c->mlp, x, s, c->act);
     }
 }
 

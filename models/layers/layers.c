@@ -76,6 +76,27 @@ struct mat ffn(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
     return y;
 }
 
+static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct structure *s, int heads)
+{
+    int64_t d = qkv.cols / 3;
+    struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), s);
+    struct mat k = mat_cols(kv, 0, d), v = mat_cols(kv, d, d);
+    return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
+}
+
+/* Each rank computes some heads for all nodes (Jacobs et al., "DeepSpeed Ulysses", 2023). */
+static struct mat attend_to_all(struct tape *t, struct mat q, struct mat k, struct mat v,
+                                const struct structure *s, int heads)
+{
+    q = scatter_heads(t, q, s, heads);
+    k = scatter_heads(t, k, s, heads);
+    v = scatter_heads(t, v, s, heads);
+    struct mat y =
+        op(t, attention, .q = q, .k = k, .v = v, .graphs = s->division.graphs, .heads = heads_here(s, heads))
+            ->y;
+    return gather_heads(t, y, s, heads);
+}
+
 static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qkv, const struct structure *s,
                          int heads, double drop)
 {
@@ -86,11 +107,13 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
                   .adj = s->adj, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
             ->y;
     if (kind == ATTENTION_SPARSE)
-        return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
+        return attend_to_senders(t, qkv, s, heads);
     if (kind == ATTENTION_DENSE && drop > 0 && tape_config(t)->training)
         return op(t, dropout_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
                   .graphs = s->graphs, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
             ->y;
+    if (kind == ATTENTION_DENSE && s->division.ranks)
+        return attend_to_all(t, q, k, v, s, heads);
     if (kind == ATTENTION_DENSE && mat_present(s->mask))
         return op(t, masked_attention, .q = q, .k = k, .v = v, .m = s->mask, .graphs = s->graphs,
                   .heads = heads)
@@ -147,11 +170,11 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
     return y;
 }
 
-struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct edges *adj,
+struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                enum activation act)
 {
     span_enter(t, name);
-    struct mat sum = op(t, spmm, .x = x, .adj = *adj, .self = 1)->y;
+    struct mat sum = op(t, spmm, .x = with_ghosts(t, x, s), .adj = s->adj, .self = 1)->y;
     struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
@@ -242,7 +265,7 @@ struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, str
     if (!mat_present(s->mask))
         return pool(t, name, kind, x, &s->graphs);
     struct mat own = op(t, scale_rows, .x = x, .w = kind == POOL_MEAN ? s->share : s->mask)->y;
-    return pool(t, name, POOL_SUM, own, &s->graphs);
+    return sum_over_ranks(t, pool(t, name, POOL_SUM, own, &s->graphs), s);
 }
 
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target)

@@ -10,15 +10,29 @@
 #include "models/tape/tape.h"
 
 /*
+ * What a rank must know to exchange rows with others if they divide the nodes among them (struct halo); ranks
+ * 0: they do not.
+ */
+struct division {
+    int rank, ranks;
+    int nodes, ghosts; /* own nodes: 0 with a placeholder */
+    int64_t rows, all; /* those of matrices of nodes; nodes of all ranks */
+    struct mat first, get_at, send_at, send;
+    struct offsets graphs; /* of all nodes */
+};
+
+/*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
  * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
- * graph. `place`, N x D, is the encoding by whose distances messages are weighted; absent without. `edge` is
- * the state of the edges, E x D, which message passing reads and may replace: absent if the model has none,
- * or without edges. edge_ends: no later layer reads it.
+ * graph. On a rank that has a part of the nodes they are those of its own. `place`, N x D, is the encoding by
+ * whose distances messages are weighted; absent without. `edge` is the state of the edges, E x D, which
+ * message passing reads and may replace: absent if the model has none, or without edges. edge_ends: no later
+ * layer reads it.
  */
 struct structure {
     struct offsets graphs;
     struct mat mask, share;
+    struct division division;
     struct edges adj;
     struct mat place;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
@@ -33,6 +47,22 @@ struct structure {
  * tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
+
+/* The heads of attention that this rank has; all if it has whole graphs. */
+int heads_here(const struct structure *s, int heads);
+
+/*
+ * Exchanges between ranks that divide the nodes; those that have whole graphs record nothing and return x.
+ *
+ * with_ghosts     x and, below it, the rows of the ghosts
+ * scatter_heads   x has all heads of the own nodes; the own heads of all nodes
+ * gather_heads    the reverse
+ * sum_over_ranks  the sum of x
+ */
+struct mat with_ghosts(struct tape *t, struct mat x, const struct structure *s);
+struct mat scatter_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
+struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
+struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);
@@ -101,7 +131,7 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
  * which is ESLapPE (Wang et al., "Equivariant and stable positional encoding for more powerful graph neural
  * networks", 2022; as in GraphGPS, gine_conv_layer.py and gatedgcn_layer.py).
  */
-struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct edges *adj,
+struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                enum activation act);
 struct mat gine(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                 enum activation act);

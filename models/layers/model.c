@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/arithmetic.h"
+#include "kernels/ranks.h"
 #include "models/layers/encoder.h"
 #include "models/layers/features.h"
 #include "models/layers/head.h"
@@ -104,10 +105,15 @@ static struct mat program_loss(struct tape *t, const struct model_config *c, con
     }
 }
 
-/* Losses are means over graphs or nodes: the share of a part is that of its rows. */
-static double loss_share(const struct model_config *c, const struct batch *b)
+/*
+ * Losses are means over graphs or nodes: the share of a part is that of its rows. Ranks that divide the nodes
+ * all have the outputs and the loss of all graphs, of which only those of the first count.
+ */
+static double loss_share(const struct model_config *c, const struct batch *b, const struct ranks *ranks)
 {
     const struct batch_part *p = &b->part;
+    if (b->halo.ranks && c->task == TASK_GRAPH)
+        return ranks->rank == 0;
     if (p->empty)
         return 0;
     return c->task == TASK_GRAPH ? (double)b->graphs / (double)p->graphs
@@ -120,7 +126,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
 {
     tape.training = kind == PROGRAM_STEP;
     if (tape.ranks)
-        tape.share = loss_share(c, batch);
+        tape.share = loss_share(c, batch, tape.ranks);
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct row_range nodes = {batch->part.node, batch->adj.nodes};

@@ -177,9 +177,9 @@ static bool attends_linearly(enum op op)
 static void set_sizes(struct op_program *s, const struct model_config *c, const struct batch *b)
 {
     int64_t dims[DIMS] = {
-        [DIM_1] = 1,         [DIM_2] = 2,        [DIM_N] = b->adj.nodes, [DIM_M] = c->hidden,
-        [DIM_D] = c->hidden, [DIM_H] = c->heads, [DIM_B] = b->graphs,    [DIM_E] = b->adj.edges,
-        [DIM_P] = b->pairs};
+        [DIM_1] = 1,         [DIM_2] = 2,           [DIM_N] = b->adj.nodes, [DIM_M] = c->hidden,
+        [DIM_D] = c->hidden, [DIM_H] = c->heads,    [DIM_B] = b->graphs,    [DIM_E] = b->adj.edges,
+        [DIM_P] = b->pairs,  [DIM_S] = b->adj.nodes};
     if (attends_linearly(s->op)) {
         dims[DIM_M] = PERFORMER_FEATURES;
         dims[DIM_D] = c->heads * PERFORMER_WIDTH;

@@ -5,7 +5,8 @@
  * outside, its input and parameters, is the same as before.
  *
  * What an entry updates in place (the running statistics of batch norm) must change once per replay, so the
- * second entry updates a copy, which nothing reads. Its other outputs must not depend on that value.
+ * second entry updates a copy, which nothing reads. Its other outputs must not depend on that value. What the
+ * segment itself wrote before (rows that it waits for from other ranks) is updated as it was.
  */
 #include "models/tape/tape_internal.h"
 
@@ -69,8 +70,9 @@ static void *record_again(struct tape *t, const struct segment *segment, const s
         bool updated = o->role == ROLE_INOUT;
         if (operand_writes(o) && !updated && !t->storages[m->storage].again)
             renew(t, segment, m->storage);
+        bool own = t->storages[m->storage].again;
         *m = tape_recomputed(t, *m);
-        if (updated)
+        if (updated && !own)
             *m = copy_of(t, *m);
     }
     return tape_record(t, e->op, &args);

@@ -270,6 +270,51 @@ RULE(binary_cross_entropy)
        .label = a->label);
 }
 
+/* The sum of what the ranks' losses say about it. */
+RULE(sum_ranks_start)
+{
+    const struct sum_ranks_start_args *sum = op(t, sum_ranks_start, .x = grad_from(t, a->y));
+    op(t, all_reduce_wait, .y = sum->y, .request = sum->request);
+    grad_pass(t, a->x, sum->y);
+}
+
+RULE(halo_start)
+{
+    struct mat dy = grad_from(t, a->y);
+    const struct halo_backward_start_args *back =
+        op(t, halo_backward_start, .dy = dy, .send = a->send, .send_at = a->send_at, .get_at = a->get_at,
+           .ghosts = a->ghosts);
+    op(t, halo_backward_wait, .dx = grad_into(t, a->x), .dy = dy, .got = back->got, .send = a->send,
+       .request = back->request);
+}
+
+/* What comes back from attention goes to its place in one step. */
+static struct mat only_gradient(struct tape *t, struct mat operand)
+{
+    struct mat m = grad_into(t, operand);
+    if (m.acc)
+        tape_contract("%s: heads that are exchanged are used once", t->span);
+    return m;
+}
+
+RULE(scatter_heads_start)
+{
+    struct mat dy = grad_from(t, a->y);
+    const struct gather_heads_start_args *back =
+        op(t, gather_heads_start, .got = tape_matrix(t, a->packed.rows, a->packed.cols), .x = dy,
+           .first = a->first, .nodes = a->nodes, .heads = a->heads);
+    op(t, gather_heads_wait, .y = only_gradient(t, a->x), .got = back->got, .x = dy, .first = a->first,
+       .request = back->request, .nodes = a->nodes, .heads = a->heads);
+}
+
+RULE(gather_heads_wait)
+{
+    const struct scatter_heads_start_args *back =
+        op(t, scatter_heads_start, .y = only_gradient(t, a->x), .x = grad_from(t, a->y), .first = a->first,
+           .nodes = a->nodes, .heads = a->heads);
+    op(t, scatter_heads_wait, .y = back->y, .packed = back->packed, .request = back->request);
+}
+
 RULE(mse)
 {
     op(t, mse_backward, .dy = grad_into(t, a->y), .dloss = grad_from(t, a->loss), .y = a->y,
@@ -332,6 +377,10 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(mse)
         APPLY(mae)
         APPLY(scale_rows)
+        APPLY(sum_ranks_start)
+        APPLY(halo_start)
+        APPLY(scatter_heads_start)
+        APPLY(gather_heads_wait)
     default:
         tape_contract("%s has no gradient rule", op_info(op)->name);
     }
