@@ -37,6 +37,27 @@ ok,"",3,whole
 ok,"",4,whole
 0'
 done
+check 'nodes divided among 1 to 4 ranks' \
+    "$(bench 4 --ranks 1-4+1 --parallel halo --batch 1 --model gps_sparse,gin --format csv --columns ranks.count,checked)" \
+    'status,reason,model,ranks.count,checked
+ok,"",gps_sparse,1,whole
+ok,"",gps_sparse,2,whole
+ok,"",gps_sparse,3,whole
+ok,"",gps_sparse,4,whole
+ok,"",gin,1,whole
+ok,"",gin,2,whole
+ok,"",gin,3,whole
+ok,"",gin,4,whole
+0'
+check 'nodes and heads divided among 2 ranks' \
+    "$(bench 2 --ranks 2 --batch 1 --parallel ulysses --model gps,graph_transformer --format csv --columns checked,ranks.nodes_min)" \
+    'status,reason,model,checked,ranks.nodes_min
+ok,"",gps,whole,6
+ok,"",graph_transformer,whole,6
+0'
+check 'dense attention needs heads to divide' "$(bench 2 --ranks 2 --parallel halo)" 2
+check 'and says so' "$(said)" \
+    'bench_rank_scaling: --ranks 2 --parallel halo: not with dense attention (--parallel ulysses)'
 check 'weak scaling has a batch for each rank' \
     "$(bench 2 --ranks 1,2 --batch 2 --weak --format csv --columns ranks.count,batch,ranks.nodes_max)" \
     'status,reason,ranks.count,batch,ranks.nodes_max
@@ -98,20 +119,32 @@ check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")"
 check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --link "$house/x.json" \
     --format csv --columns step.exchange.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
     'of a sum on 2 ranks of 1 host'
-# sent RUNS: the bytes of sums, by each rank's count of MPI's calls, of a sweep with so many runs of each program
+# sent RUNS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many steps
 sent()
 {
+    runs=$1
+    shift
     rm -f "$house"/sent.*
     # shellcheck disable=SC2086 # several flags
     PMPI_BYTES=$house/sent tests/mpirun.sh 2 env LD_PRELOAD="$PWD/$build/tests/pmpi/libcount.so" "$build/bench_rank_scaling" $small \
-        --runs "$1" --ranks 2 --batch 3 --output "$house/x.json" >/dev/null 2>&1
-    sed -n 's/^MPI_Iallreduce [0-9]* //p' "$house/sent.0" "$house/sent.1"
+        --phase step --runs "$runs" --ranks 2 "$@" --output "$house/x.json" >/dev/null 2>&1
+    for file in "$house/sent.0" "$house/sent.1"; do
+        awk '$1 == "MPI_Iallreduce" || $1 == "MPI_Isend" { n += $3 } END { print n }' "$file"
+    done
 }
 
-# One more run of each program: `step` sends, `forward` does not.
-few=$(sent 3) many=$(sent 4)
-field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' | sed -n '/"exchange"/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
-check 'bytes were counted' "$(echo "$few $field" | wc -w)" 3
-check 'bytes of a row are those that MPI sends' "$(echo $many)" \
-    "$(for before in $few; do echo $((before + field)); done | paste -s -d ' ')"
+# bytes NAME FLAG...: one more step sends what the row says, from the rank that sends most
+bytes()
+{
+    name=$1
+    shift
+    few=$(sent 3 "$@") many=$(sent 4 "$@")
+    field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' |
+        sed -n '/"exchange"/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
+    check "bytes of a row are those that MPI sends: $name" \
+        "$(echo $few $many | awk '{ a = $3 - $1; b = $4 - $2; print (a > b ? a : b) }')" "${field:-none}"
+}
+bytes data --batch 3
+bytes halo --parallel halo --model gps_sparse --batch 3
+bytes ulysses --parallel ulysses --batch 3
 tap_end
