@@ -15,6 +15,14 @@ REF(add, 0)
             AT(a->y, i, k) = AT(a->a, i, k) + AT(a->b, i, k);
 }
 
+REF(clone, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t k = 0; k < a->y.cols; k++)
+            AT(a->y, i, k) = AT(a->x, i, k);
+}
+
 REF(copy, 0)
 {
     struct rows rows = rows_wanted(a->call, a->y);

@@ -81,6 +81,8 @@ static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), s);
     struct mat k = mat_cols(kv, 0, d), v = mat_cols(kv, d, d);
+    if (s->division.ranks) /* kv has copies of keys and values: qkv need not wait for the backward pass */
+        q = op(t, clone, .x = q)->y;
     return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
 }
 

@@ -231,6 +231,11 @@ RULE(add)
     grad_pass(t, a->b, dy);
 }
 
+RULE(clone)
+{
+    grad_pass(t, a->x, grad_from(t, a->y));
+}
+
 RULE(dropout)
 {
     op(t, dropout_backward, .dx = grad_into(t, a->x), .dy = grad_from(t, a->y), .schedule = a->schedule,
@@ -368,6 +373,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(weighted_gated_mean)
         APPLY(activate)
         APPLY(add)
+        APPLY(clone)
         APPLY(dropout)
         APPLY(mean_pool)
         APPLY(sum_pool)
