@@ -331,7 +331,7 @@ static void test_ranks(void **state)
                 "takes: an "
                 "efficiency of 80 % (80 to 80 %).\n");
     assert_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(4, 256, 0.5, 0.125, 0.001), NULL),
-                "- A training step of a batch for each rank on 4 ranks takes 1.25 [1.2");
+                "- A training step of as much for each rank on 4 ranks takes 1.25 [1.2");
     /* Other graphs, cores that ranks share, a noisy time. */
     assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 96, 1, 0.0625, 0.001), NULL),
                     "efficiency");

@@ -64,6 +64,13 @@ check 'weak scaling has a batch for each rank' \
 ok,"",1,2,
 ok,"",2,4,24
 0'
+check 'or as many nodes' \
+    "$(bench 2 --ranks 1,2 --batch 1 --weak --parallel halo --model gin --format csv --columns ranks.count,nodes,ranks.nodes_max)" \
+    'status,reason,ranks.count,nodes,ranks.nodes_max
+ok,"",1,12,
+ok,"",2,24,12
+0'
+check 'but not where work grows with their square' "$(bench 2 --ranks 2 --weak --parallel ulysses)" 2
 check 'the parts of the ranks: sizes of four graphs, shared by two and by three' \
     "$(bench 3 --ranks 2,3 --batch 4 --no-check --format csv \
         --columns ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges)" \

@@ -80,16 +80,23 @@ static void say_fall(FILE *out, const struct place *p, size_t n, double limit)
         say_limit(out, p, n, limit);
 }
 
-/* Whether two rows are of the same graphs, or with `weak` of as many for each rank. */
+/* Whether two rows are of the same graphs, or with `weak` of as many, or as many nodes, for each rank. */
 static bool same_graphs(const struct row *a, const struct row *b, bool weak)
 {
-    int64_t graphs[2] = {0}, ranks[2] = {1, 1};
+    int64_t graphs[2] = {0}, nodes[2] = {0}, ranks[2] = {1, 1};
     for (int i = 0; i < 2; i++) {
         row_get_count(i ? b : a, "batch", &graphs[i]);
+        row_get_count(i ? b : a, "nodes", &nodes[i]);
         if (weak)
             row_get_count(i ? b : a, "ranks.count", &ranks[i]);
     }
-    return graphs[0] * ranks[1] == graphs[1] * ranks[0];
+    return (nodes[0] == nodes[1] && graphs[0] * ranks[1] == graphs[1] * ranks[0]) ||
+           (graphs[0] == graphs[1] && nodes[0] * ranks[1] == nodes[1] * ranks[0]);
+}
+
+static bool is_size(const struct field *axis)
+{
+    return strcmp(axis->path, "batch") == 0 || strcmp(axis->path, "nodes") == 0;
 }
 
 /* " (500 nodes)": what varies beside ranks and, with `weak`, graphs. */
@@ -99,7 +106,7 @@ static void say_axes(FILE *out, const struct rows *rows, const struct row *row, 
     char text[AXES_TEXT];
     size_t n = 0, all = axes_varying(rows, axes);
     for (size_t i = 0; i < all; i++)
-        if (strcmp(axes[i]->path, "ranks.count") != 0 && !(weak && strcmp(axes[i]->path, "batch") == 0))
+        if (strcmp(axes[i]->path, "ranks.count") != 0 && !(weak && is_size(axes[i])))
             axes[n++] = axes[i];
     axes_describe_all(row, axes, n, text);
     if (n > 0)

@@ -1,7 +1,7 @@
 /*
  * Findings about ranks. Strong scaling: the same batch on more ranks; on R ranks an efficiency of 1 takes 1 /
- * R of the time. Weak scaling: R times the graphs; an efficiency of 1 takes the same time. Ranks that share
- * cores show neither.
+ * R of the time. Weak scaling: R times the graphs or nodes; an efficiency of 1 takes the same time. Ranks
+ * that share cores show neither.
  */
 #include "analysis/findings/sentences.h"
 
@@ -24,7 +24,7 @@ bool same_but_ranks(const struct rows *rows, const struct row *a, const struct r
     const struct field *axes[AXES_MAX];
     size_t n = axes_varying(rows, axes), i = 0;
     while (i < n && (strcmp(axes[i]->path, "ranks.count") == 0 || strcmp(axes[i]->path, "batch") == 0 ||
-                     row_order(a, b, axes[i]) == 0))
+                     strcmp(axes[i]->path, "nodes") == 0 || row_order(a, b, axes[i]) == 0))
         i++;
     return i == n;
 }
@@ -39,10 +39,15 @@ static int64_t count_of(const struct row *row, const char *path)
 /* Whether base is the row of one rank that `row` of several is compared with. */
 static bool is_base(const struct rows *rows, const struct row *base, struct scaling *s)
 {
-    int64_t graphs = count_of(base, "batch"), all = count_of(s->row, "batch");
+    int64_t graphs = count_of(base, "batch"), all_graphs = count_of(s->row, "batch");
+    int64_t nodes = count_of(base, "nodes"), all_nodes = count_of(s->row, "nodes");
+    if (graphs < 1 || nodes < 1)
+        return false;
+    int64_t more = (all_graphs / graphs) * (all_nodes / nodes);
     s->base = base;
-    s->weak = all != graphs;
-    return count_of(base, "ranks.count") == 1 && (all == graphs || all == graphs * s->ranks) &&
+    s->weak = more != 1;
+    return count_of(base, "ranks.count") == 1 && all_graphs % graphs == 0 && all_nodes % nodes == 0 &&
+           (more == 1 || (more == s->ranks && (all_graphs == graphs || all_nodes == nodes))) &&
            same_but_ranks(rows, base, s->row);
 }
 
@@ -61,7 +66,7 @@ static void print_scaling(FILE *out, const struct scaling *s, const char *progra
             "%.0f %% (%.0f to "
             "%.0f %%).\n",
             strcmp(program, "step") == 0 ? "A training step" : "Inference",
-            s->weak ? "a batch for each rank" : "the same batch", (long long)s->ranks, v.ratio, v.low, v.high,
+            s->weak ? "as much for each rank" : "the same batch", (long long)s->ranks, v.ratio, v.low, v.high,
             s->weak ? " for one" : "", 100 * ideal / v.ratio, 100 * ideal / v.high, 100 * ideal / v.low);
 }
 

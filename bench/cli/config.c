@@ -133,7 +133,10 @@ struct config config_at(const struct options *o, int64_t index)
             config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
     c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
-    c.graph.graphs *= o->weak ? c.ranks : 1;
+    if (o->weak && c.parallel == PARALLEL_DATA)
+        c.graph.graphs *= c.ranks;
+    else if (o->weak)
+        c.graph.nodes *= c.ranks;
     c.index = index;
     return c;
 }

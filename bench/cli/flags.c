@@ -232,7 +232,7 @@ static const struct flag flags[] = {
 
     {WHERE, "link", "FILE|RATES", "with --device meta: predict times between ranks, as at 400Gb/s,2us",
      OTHER(read_link)},
-    {WHERE, "weak", NULL, "weak scaling: --batch graphs for each rank, not for all together", ON(weak)},
+    {WHERE, "weak", NULL, "weak scaling: --batch graphs (--parallel halo: --nodes) for each rank", ON(weak)},
 
     {WHAT, "features", "FILE", "features of the nodes of a graph from a file, a row for each: .npy or text",
      PATH(tables.features, "a file")},

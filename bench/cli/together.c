@@ -52,12 +52,24 @@ static const char *is_alone(const struct options *o)
                                              : NULL;
 }
 
+/* What has no size for each rank; null: nothing. */
+static const char *not_weak(const struct options *o, const struct config *c)
+{
+    bool shape = graph_shape_of(c->graph.family) != NULL;
+    return !o->weak || c->parallel == PARALLEL_DATA ? NULL
+           : c->parallel == PARALLEL_ULYSSES        ? "--weak: work grows with the square of the nodes"
+           : shape || c->graph.nodes > CSR_MAX_NODES
+               ? "--weak: the graph has a size of its own, or too many nodes"
+               : NULL;
+}
+
 static bool check_one(const struct options *o, const struct config *c, struct message *error)
 {
     int started = o->world ? o->world->count : 1;
     if (c->ranks <= 1)
         return true;
     const char *other = is_alone(o);
+    other = other ? other : not_weak(o, c);
     other = other ? other : needs_others(c);
     if (other)
         return complain(error, "--ranks %d%s%s: not with %s", c->ranks, c->parallel ? " --parallel " : "",
