@@ -167,12 +167,25 @@ struct start_entries {
     }
 };
 
+cuda_status start_rows(const struct call &call, struct mat y, struct mat x, double self)
+{
+    const struct mat all[] = {y, x};
+    struct lines l = lines_of(all, 2);
+    const start_entries f = {lines_view(l, y), lines_view(l, x), (float)self};
+    return run_entries(call, l, f);
+}
+
+/* Rows of y without one of x begin with zero. */
 cuda_status start(const struct call &call, const struct aggregation &g)
 {
-    const struct mat all[] = {g.y, g.x};
-    struct lines l = lines_of(all, 2);
-    const start_entries f = {lines_view(l, g.y), lines_view(l, g.x), (float)g.self};
-    return run_entries(call, l, f);
+    struct mat y = g.y, x = g.x, rest = g.y;
+    y.rows = x.rows = g.y.rows < g.x.rows ? g.y.rows : g.x.rows;
+    cuda_status status = start_rows(call, y, x, g.self);
+    rest.rows -= y.rows;
+    if (status.fault || rest.rows == 0 || rest.acc)
+        return status;
+    rest.data = (float *)rest.data + y.rows * rest.ld;
+    return start_rows(call, rest, rest, 0);
 }
 
 cuda_status aggregate(const struct call &call, const struct aggregation &g)
