@@ -105,8 +105,9 @@ static void exchange(const struct ranks *r, const struct pending *own)
         int64_t bytes = other->from_at[r->rank + 1] - other->from_at[r->rank];
         if (bytes != own->to_at[p + 1] - own->to_at[p])
             abort();
-        memcpy((char *)own->to + own->to_at[p], (const char *)other->from + other->from_at[r->rank],
-               (size_t)bytes);
+        if (bytes > 0)
+            memcpy((char *)own->to + own->to_at[p], (const char *)other->from + other->from_at[r->rank],
+                   (size_t)bytes);
     }
 }
 
