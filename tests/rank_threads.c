@@ -81,7 +81,8 @@ static void exchange_start(const struct ranks *r, void *to, const int64_t *to_at
     *p = (struct pending){.to = to, .from = from};
     memcpy(p->to_at, to_at, bounds);
     memcpy(p->from_at, from_at, bounds);
-    memset(to, 0xff, (size_t)to_at[r->count]);
+    if (to_at[r->count] > 0)
+        memset(to, 0xff, (size_t)to_at[r->count]);
 }
 
 static void sum(const struct ranks *r, const struct pending *own)
