@@ -142,10 +142,11 @@ static inline int64_t *index_at(struct mat m, int64_t i, int64_t k)
     return (int64_t *)m.data + i * m.ld + k;
 }
 
-/* A rows x cols matrix in scratch, after `before` reals. */
+/* A rows x cols matrix in scratch, after `before` reals; of no rows without scratch. */
 static inline struct mat scratch_rows(struct call call, int64_t before, int64_t rows, int64_t cols)
 {
-    struct mat m = {.data = (real *)call.scratch + before, .rows = rows, .cols = cols, .ld = cols};
+    real *data = call.scratch ? (real *)call.scratch + before : NULL;
+    struct mat m = {.data = data, .rows = rows, .cols = cols, .ld = cols};
     return m;
 }
 
