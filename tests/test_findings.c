@@ -331,7 +331,7 @@ static void test_ranks(void **state)
                 "takes: an "
                 "efficiency of 80 % (80 to 80 %).\n");
     assert_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(4, 256, 0.5, 0.125, 0.001), NULL),
-                "- A training step of as much for each rank on 4 ranks takes 1.25 [1.2");
+                "- A training step of a batch for each rank on 4 ranks takes 1.25 [1.2");
     /* Other graphs, cores that ranks share, a noisy time. */
     assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 96, 1, 0.0625, 0.001), NULL),
                     "efficiency");
@@ -340,6 +340,32 @@ static void test_ranks(void **state)
     struct row *noisy = rank_row(2, 64, 1, 0.0625, 0.001);
     set_noisy(noisy, "step.time", 0.0625);
     assert_not_said(rows_of(rank_row(1, 64, 0, 0.1, 0.001), noisy, NULL), "efficiency");
+}
+
+/* The same, of one graph of so many nodes, which the ranks divide, or do not. */
+static struct row *divided_row(int64_t ranks, int64_t nodes, const char *parallel, double seconds)
+{
+    struct row *row = rank_row(ranks, 1, 1, seconds, 0.001);
+    row_set_count(row, "nodes", nodes);
+    row_set_text(row, "ranks.parallel", parallel);
+    return row;
+}
+
+/* A row whose own nodes ran on one rank is compared with that one, also if it has twice those of another. */
+static void test_divided_nodes(void **state)
+{
+    (void)state;
+    assert_said(rows_of(divided_row(1, 32, "halo", 0.1), divided_row(2, 64, "halo", 0.125), NULL),
+                "- A training step of as many nodes for each rank on 2 ranks takes 1.25 [1.2");
+    assert_not_said(rows_of(divided_row(1, 32, "halo", 0.1), divided_row(2, 96, "halo", 0.125), NULL),
+                    "efficiency");
+    assert_not_said(rows_of(divided_row(1, 32, "data", 0.1), divided_row(2, 64, "data", 0.125), NULL),
+                    "efficiency");
+    char *text = said(rows_of(divided_row(1, 32, "halo", 0.1), divided_row(1, 64, "halo", 0.2),
+                              divided_row(2, 64, "halo", 0.125)));
+    assert_non_null(strstr(text, "of the same batch on 2 ranks takes 0.62"));
+    assert_null(strstr(text, "for each rank"));
+    free(text);
 }
 
 static void test_checks(void **state)
@@ -361,12 +387,13 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dearest_op),  cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_largest),     cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_batch),       cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_encodings),   cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_dearest_op),    cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_largest),       cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_batch),         cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_encodings),     cmocka_unit_test(test_when_encodings_pay_off),
+        cmocka_unit_test(test_parts),         cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_divided_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,15 +48,17 @@ static double moved(const struct tape *t)
 
 struct exchange exchange_measure(struct tape *t)
 {
-    double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS];
-    for (int i = 0; i < EXCHANGE_RUNS; i++) {
-        exposed[i] = run_whole(t);
-        alone[i] = run_alone(t);
+    double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS], until = clock_now() + EXCHANGE_SECONDS;
+    int n = 0;
+    while (n == 0 || (n < EXCHANGE_RUNS && clock_now() < until)) {
+        exposed[n] = run_whole(t);
+        alone[n] = run_alone(t);
+        n++;
     }
-    struct exchange e = {.n = EXCHANGE_RUNS,
+    struct exchange e = {.n = n,
                          .sent = tape_total(t).sent,
-                         .alone = summarize(alone, EXCHANGE_RUNS).median,
-                         .exposed = summarize(exposed, EXCHANGE_RUNS).median};
+                         .alone = summarize(alone, n).median,
+                         .exposed = summarize(exposed, n).median};
     e.bandwidth = moved(t) / e.alone;
     return e;
 }

@@ -4,7 +4,8 @@
 
 #include "models/tape/tape.h"
 
-enum { EXCHANGE_RUNS = 10 };
+/* The most runs of each kind, and the seconds after which no more begin. */
+enum { EXCHANGE_RUNS = 10, EXCHANGE_SECONDS = 5 };
 
 struct exchange {
     int n;            /* runs of each kind */
