@@ -8,8 +8,8 @@
 
 /*
  * A line for each set of rows that differ only in ranks, with `weak` also in graphs or in nodes, of which
- * there are as many for each rank; nothing of a set on one number of ranks. limit: bytes that a rank may use; 0: none was
- * given.
+ * there are as many for each rank; nothing of a set on one number of ranks. limit: bytes that a rank may use;
+ * 0: none was given.
  */
 void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, double limit);
 
