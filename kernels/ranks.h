@@ -40,6 +40,12 @@ struct ranks {
     void (*close)(const struct ranks *r);
 };
 
+/* Of heads that ranks divide among them, the first of rank p; all for p = ranks. */
+static inline int rank_first_head(int heads, int p, int ranks)
+{
+    return (int)((int64_t)heads * p / ranks);
+}
+
 /*
  * The ranks that this process was started with, or null: without a message ("") if it was started alone, with
  * one if they cannot be had. Once in a process; those that it starts later are none.

@@ -28,8 +28,9 @@ static void finish(const struct call *, struct mat)
 /* The columns of the heads of rank p of `ranks`. */
 static struct rows columns_of(int heads, int64_t d, int p, int ranks)
 {
-    struct rows columns = {(int64_t)heads * p / ranks * (d / heads),
-                           (int64_t)heads * (p + 1) / ranks * (d / heads)};
+    int64_t width = d / heads;
+    struct rows columns = {width * rank_first_head(heads, p, ranks),
+                           width * rank_first_head(heads, p + 1, ranks)};
     return columns;
 }
 

@@ -2,13 +2,16 @@
  * Exchanges between ranks that divide the nodes of a batch among them (layers.h): message passing needs rows
  * of ghosts, dense attention all nodes, and pooling sums over all ranks.
  */
+#include "kernels/ranks.h"
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
 
 int heads_here(const struct structure *s, int heads)
 {
     const struct division *d = &s->division;
-    return d->ranks ? heads * (d->rank + 1) / d->ranks - heads * d->rank / d->ranks : heads;
+    return d->ranks
+               ? rank_first_head(heads, d->rank + 1, d->ranks) - rank_first_head(heads, d->rank, d->ranks)
+               : heads;
 }
 
 struct mat with_ghosts(struct tape *t, struct mat x, const struct structure *s)
