@@ -155,12 +155,15 @@ static void test_probes_around_a_block(void **state)
     const double *before = s.turn[0].before.seconds, *after = s.turn[0].after.seconds;
     assert_true(before[PROBE_FMA] > 0 && after[PROBE_FMA] > 0);
     if (omp_get_num_procs() > 1)
-        assert_true(before[PROBE_PING] > 0 && after[PROBE_PING] > 0 && after[PROBE_PING] <= PROBE_LIMIT);
+        for (int part = 0; part < PROBE_PARTS; part++)
+            assert_true(before[part] > 0 && after[part] > 0 && after[part] <= PROBE_LIMIT);
     assert_true(s.spent >= s.elapsed);
     samples_free(&s);
     struct probe alone = probe_take(rule.peak, 1), crowd = probe_take(NULL, omp_get_num_procs() + 1);
-    assert_true(isnan(alone.seconds[PROBE_PING]) && alone.seconds[PROBE_FMA] > 0);
-    assert_true(isnan(crowd.seconds[PROBE_PING]) && isnan(crowd.seconds[PROBE_FMA]));
+    assert_true(isnan(alone.seconds[PROBE_PING]) && isnan(alone.seconds[PROBE_EXCHANGE]) &&
+                alone.seconds[PROBE_FMA] > 0);
+    assert_true(isnan(crowd.seconds[PROBE_PING]) && isnan(crowd.seconds[PROBE_FMA]) &&
+                isnan(crowd.seconds[PROBE_EXCHANGE]));
 }
 
 static void test_warm_up_by_time(void **state)

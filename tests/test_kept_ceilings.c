@@ -35,7 +35,7 @@ bool __wrap_calibrate(const struct peak *peak, int threads, double seconds, stru
 /* The best of some probes. Teams of many threads, for dry runs, which are in no state, are not started. */
 static struct probe quiet_probe(int threads)
 {
-    struct probe best = {{1e-7, 1e-5}};
+    struct probe best = {{1e-7, 1e-5, 1e-9}};
     for (int i = 0; i < 10 && threads <= 2; i++) {
         struct probe now = probe_take(peak_of(backend_cpu()), threads);
         for (int part = 0; part < PROBE_PARTS; part++)
@@ -62,8 +62,10 @@ static struct calibration ceilings(double rate, int threads, double exceeded)
         c.level[l] = c.sweep[0] = (struct bandwidth){1 << 20, 1 << 20, rate, rate, rate, rate};
     for (int i = 0; i < 2 * CALIBRATION_TURNS; i++) {
         struct turn *turn = &c.turn[i / 2];
+        double spread = 0.3 * pow(1.24, i);
         *(i % 2 ? &turn->after : &turn->before) =
-            (struct probe){{probe.seconds[PROBE_PING], 0.3 * pow(1.24, i) * probe.seconds[PROBE_FMA]}};
+            (struct probe){{probe.seconds[PROBE_PING], spread * probe.seconds[PROBE_FMA],
+                            spread * probe.seconds[PROBE_EXCHANGE]}};
     }
     return c;
 }

@@ -204,14 +204,17 @@ static void test_ten_percent_are_found(void **state)
     }
 }
 
-/* A row of some turns of one sample, each between two pings, and between multiply-adds of about this time. */
-static struct row *at_clock(const double *samples, const double *pings, double multiply_adds, double scatter,
-                            size_t n)
+/* A row of some turns of one sample, each between two pings, and the other parts of `machine` with some
+ * scatter. */
+static struct row *beside(const double *samples, const double *pings, struct probe machine, double scatter,
+                          size_t n)
 {
     struct turn turns[MOST];
     struct row *row = good_row(500);
     for (size_t i = 0; i < n; i++) {
-        struct probe probe = {{pings[i], multiply_adds * (1 + scatter * (double)i / (double)n)}};
+        double more = 1 + scatter * (double)i / (double)n;
+        struct probe probe = {
+            {pings[i], more * machine.seconds[PROBE_FMA], more * machine.seconds[PROBE_EXCHANGE]}};
         turns[i] = (struct turn){1, probe, probe};
     }
     struct turns t = {n, turns, samples};
@@ -224,7 +227,7 @@ static struct row *at_clock(const double *samples, const double *pings, double m
 
 static struct row *in_state(const double *samples, const double *pings, double multiply_adds, size_t n)
 {
-    return at_clock(samples, pings, multiply_adds, 0, n);
+    return beside(samples, pings, (struct probe){{NAN, multiply_adds, NAN}}, 0, n);
 }
 
 static struct verdict judge_probes(double ratio, double base_ping, double ping, double base_fma, double fma)
@@ -260,19 +263,24 @@ static void test_states(void **state)
     assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, NAN, 1.38e-5).kind, VERDICT_SLOWER); /* not measured */
 }
 
-/* A time of 1 beside one of `ratio`, beside multiply-adds that take `clock` times as long. */
-static struct verdict judge_clocks(double ratio, double clock, struct verdict_limits limits)
+/* A time of 1 beside one of `ratio`, beside multiply-adds and exchanges that take so many times as long. */
+static struct verdict judge_drifts(double ratio, double clock, double exchange, struct verdict_limits limits)
 {
     double base[10], samples[10], pings[10];
     steady(base, 10, 1);
     steady(samples, 10, ratio);
     steady(pings, 10, 1.3e-7);
-    struct row *a = at_clock(base, pings, 6.2e-6, 0.1, 10),
-               *b = at_clock(samples, pings, clock * 6.2e-6, 0.1, 10);
+    struct row *a = beside(base, pings, (struct probe){{0, 6.2e-6, 2e-9}}, 0.1, 10),
+               *b = beside(samples, pings, (struct probe){{0, clock * 6.2e-6, exchange * 2e-9}}, 0.1, 10);
     struct verdict v = verdict_rows(a, b, "step", verdict_samples, limits);
     row_free(a);
     row_free(b);
     return v;
+}
+
+static struct verdict judge_clocks(double ratio, double clock, struct verdict_limits limits)
+{
+    return judge_drifts(ratio, clock, 1, limits);
 }
 
 /* A difference is one of the programs if it is one both as measured and at equal clock. */
@@ -307,6 +315,25 @@ static void test_clocks(void **state)
     assert_true(judge_clocks(0.9, 0.95, gate).not_slower);
 }
 
+/* Likewise if data takes longer from thread to thread. */
+static void test_exchanges(void **state)
+{
+    (void)state;
+    struct verdict_limits limits = verdict_limits_default();
+    assert_int_equal(judge_drifts(1.1, 1, 1.04, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_drifts(1.1, 1, 0.85, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_drifts(1.1, 1.04, 1.04, limits).kind, VERDICT_SLOWER);
+    assert_int_equal(judge_drifts(1, 1, 1.15, limits).kind, VERDICT_SAME);
+    assert_unclear(judge_drifts(1.1, 1, 1.15, limits),
+                   "may be the rate of exchange between threads, which was 13.0 % lower");
+    assert_unclear(judge_drifts(0.9, 1, 0.88, limits),
+                   "may be the rate of exchange between threads, which was 13.6 % higher");
+    assert_unclear(judge_drifts(1.1, 1.1, 1, limits), "may be the clock");
+    assert_unclear(judge_drifts(1.1, 1, 1.4, limits), "different states of the machine");
+    limits.machines = true;
+    assert_int_equal(judge_drifts(1.1, 1, 1.15, limits).kind, VERDICT_SLOWER);
+}
+
 /* Clocks of one machine with as many threads compare, others are a difference of the machines. */
 static void test_clock_ratio(void **state)
 {
@@ -314,13 +341,15 @@ static void test_clock_ratio(void **state)
     double times[10], pings[10];
     steady(times, 10, 1);
     steady(pings, 10, 1.3e-7);
-    struct row *a = at_clock(times, pings, 6e-6, 0.1, 10), *b = at_clock(times, pings, 6.3e-6, 0.1, 10),
-               *without = at_clock(times, pings, NAN, 0, 10);
-    assert_true(fabs(row_clock_ratio(a, "step", b, "step") - 1.05) < 1e-9);
-    assert_true(row_clock_ratio(a, "step", without, "step") == 1);
-    assert_true(isnan(row_clock_ratio(without, "step", without, "step")));
+    struct row *a = beside(times, pings, (struct probe){{0, 6e-6, NAN}}, 0.1, 10),
+               *b = beside(times, pings, (struct probe){{0, 6.3e-6, 2e-9}}, 0.1, 10),
+               *without = beside(times, pings, (struct probe){{0, NAN, NAN}}, 0, 10);
+    assert_true(fabs(row_state_ratio(a, "step", b, "step", PROBE_FMA) - 1.05) < 1e-9);
+    assert_true(row_state_ratio(a, "step", without, "step", PROBE_FMA) == 1);
+    assert_true(row_state_ratio(a, "step", b, "step", PROBE_EXCHANGE) == 1);
+    assert_true(isnan(row_state_ratio(without, "step", without, "step", PROBE_FMA)));
     row_set_count(b, "threads", 7);
-    assert_true(isnan(row_clock_ratio(a, "step", b, "step")));
+    assert_true(isnan(row_state_ratio(a, "step", b, "step", PROBE_FMA)));
     row_free(a);
     row_free(b);
     row_free(without);
@@ -353,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_exchanges),
         cmocka_unit_test(test_clock_ratio),
         cmocka_unit_test(test_noisy),
         cmocka_unit_test(test_planted_differences),

@@ -163,18 +163,21 @@ static bool left_out(const struct row *row, const char *program)
 }
 
 /*
- * A program that is bound by arithmetic takes longer by the ratio of the clocks, one bound by memory does
- * not, and most are between: a difference counts only if it is one either way.
+ * A program that is bound by arithmetic takes longer by the ratio of the clocks, one whose threads read what
+ * others wrote by that of the exchanges, and most are between: a difference counts only if it is one either
+ * way.
  */
-static struct verdict judge_clock(struct verdict v, double clock, struct verdict_limits limits)
+static struct verdict judge_drift(struct verdict v, double ratio, struct verdict_limits limits,
+                                  const char *what)
 {
-    struct verdict same = {.ratio = v.ratio / clock, .low = v.low / clock, .high = v.high / clock};
+    struct verdict same = {.ratio = v.ratio / ratio, .low = v.low / ratio, .high = v.high / ratio};
+    bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
     limits.margin = v.margin;
-    if (isnan(clock) || judge_interval(same, limits).kind == v.kind)
+    if (!differs || isnan(ratio) || judge_interval(same, limits).kind == v.kind)
         return v;
     bool not_slower = v.kind == VERDICT_FASTER && same.high <= 1 + limits.margin;
-    v = unclear(v, "may be the clock, which was %.1f %% %s", 100 * fabs(1 / clock - 1),
-                clock > 1 ? "lower" : "higher");
+    v = unclear(v, "may be the %s, which was %.1f %% %s", what, 100 * fabs(1 / ratio - 1),
+                ratio > 1 ? "lower" : "higher");
     v.not_slower = not_slower;
     return v;
 }
@@ -194,11 +197,13 @@ struct verdict verdict_programs(const struct row *base, const char *of_base, con
         return unclear(v, "noisy%s: %.400s", noisy_base ? " baseline" : "", noisy);
     }
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
-    if (limits.machines)
+    if (limits.machines || !differs)
         return v;
-    if (differs && row_states_differ(base, of_base, row, program))
+    if (row_states_differ(base, of_base, row, program))
         return unclear(v, "measured in different states of the machine");
-    return differs ? judge_clock(v, row_clock_ratio(base, of_base, row, program), limits) : v;
+    v = judge_drift(v, row_state_ratio(base, of_base, row, program, PROBE_FMA), limits, "clock");
+    return judge_drift(v, row_state_ratio(base, of_base, row, program, PROBE_EXCHANGE), limits,
+                       "rate of exchange between threads");
 }
 
 struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,

@@ -114,9 +114,11 @@ const char *row_noisy(const struct row *row, const char *program);
  * for rows without probes. */
 bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b);
 
-/* How much longer multiply-adds took beside the time of b than beside that of a: above 1 if the cores' clock
- * was lower. NAN for rows of different devices or numbers of threads; 1 if only one of them has probes. */
-double row_clock_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b);
+/* How much longer a part of the probes took beside the time of b than beside that of a: of PROBE_FMA, above 1
+ * if the cores' clock was lower. NAN for rows of different devices or numbers of threads; 1 if only one of
+ * them has probes. */
+double row_state_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b,
+                       int part);
 
 /* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
 const char *row_unchecked(const struct row *row);

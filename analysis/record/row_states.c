@@ -26,27 +26,25 @@ static size_t append_turns(struct turn **list, size_t n, const struct row *row, 
 static struct probe reported_state(const struct row *row, const char *program, const struct row *other,
                                    const char *of_other)
 {
-    static const char *const parts[PROBE_PARTS] = {"ping", "fma"};
     struct probe state;
     for (int part = 0; part < PROBE_PARTS; part++) {
         char path[SCHEMA_PATH];
         double *seconds = &state.seconds[part];
-        snprintf(path, sizeof path, "%s.time.state.%s", program, parts[part]);
+        snprintf(path, sizeof path, "%s.time.state.%s", program, probe_parts[part]);
         *seconds = NAN;
         if (row_get_real(row, path, seconds))
             continue;
-        snprintf(path, sizeof path, "%s.time.state.%s", of_other, parts[part]);
+        snprintf(path, sizeof path, "%s.time.state.%s", of_other, probe_parts[part]);
         row_get_real(other, path, seconds);
     }
     return state;
 }
 
-double row_clock_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b)
+double row_state_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b, int part)
 {
     if (!row_same(a, b, "device") || !row_same(a, b, "threads"))
         return NAN;
-    return reported_state(b, of_b, a, of_a).seconds[PROBE_FMA] /
-           reported_state(a, of_a, b, of_b).seconds[PROBE_FMA];
+    return reported_state(b, of_b, a, of_a).seconds[part] / reported_state(a, of_a, b, of_b).seconds[part];
 }
 
 bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b)

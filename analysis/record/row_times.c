@@ -9,6 +9,7 @@
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,16 +92,17 @@ static void set_turns(struct row *row, const char *group, const struct turns *t,
 
 static void set_state(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
-    static const char *const names[PROBE_PARTS] = {"state.ping", "state.fma"};
-    static const char *const lists[PROBE_PARTS] = {"state.ping_probes", "state.fma_probes"};
     double *probes = new_array(2 * t->count);
     for (int part = 0; part < PROBE_PARTS; part++) {
         for (size_t i = 0; i < t->count; i++) {
             probes[2 * i] = t->list[i].before.seconds[part];
             probes[2 * i + 1] = t->list[i].after.seconds[part];
         }
-        set_array(row, group, lists[part], probes, 2 * t->count, "not probed");
-        set_statistic(row, group, names[part], r->state.seconds[part], "not probed");
+        char name[32];
+        snprintf(name, sizeof name, "state.%s_probes", probe_parts[part]);
+        set_array(row, group, name, probes, 2 * t->count, "not probed");
+        snprintf(name, sizeof name, "state.%s", probe_parts[part]);
+        set_statistic(row, group, name, r->state.seconds[part], "not probed");
     }
     free(probes);
 }
@@ -179,7 +181,7 @@ void row_set_times(struct row *row, const char *group, const struct turns *t, co
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)
 {
     static const struct states none;
-    static const struct turn one = {1, {{NAN, NAN}}, {{NAN, NAN}}};
+    static const struct turn one = {1, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
     struct turn *list = calloc(n, sizeof *list);
     if (!list)
         abort();
@@ -194,7 +196,6 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 
 struct turn *row_turns(const struct row *row, const char *group, size_t *n)
 {
-    static const char *const lists[PROBE_PARTS] = {"state.ping_probes", "state.fma_probes"};
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.blocks", group);
     *n = 0;
@@ -203,10 +204,11 @@ struct turn *row_turns(const struct row *row, const char *group, size_t *n)
     if (*n > 0 && !turns)
         abort();
     for (size_t i = 0; i < *n; i++)
-        turns[i] = (struct turn){sizes[i].real >= 1 ? (size_t)sizes[i].real : 0, {{NAN, NAN}}, {{NAN, NAN}}};
+        turns[i] = (struct turn){
+            sizes[i].real >= 1 ? (size_t)sizes[i].real : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
     for (int part = 0; part < PROBE_PARTS; part++) {
         size_t count = 0;
-        snprintf(path, sizeof path, "%s.%s", group, lists[part]);
+        snprintf(path, sizeof path, "%s.state.%s_probes", group, probe_parts[part]);
         const union item *probes = row_items(row, path, &count);
         for (size_t i = 0; i < *n && count == 2 * *n; i++) {
             turns[i].before.seconds[part] = probes[2 * i].real;

@@ -11,6 +11,8 @@
 
 #include "analysis/statistics/statistics.h"
 
+const char *const probe_parts[PROBE_PARTS] = {"ping", "fma", "exchange"};
+
 static const double gap_over_extent = 3, least_gap = 1.25, least_shared = 1.002;
 
 static void *new_values(size_t count, size_t size)
@@ -178,20 +180,18 @@ static double *medians_of(const struct turns *t)
 struct probe states_median(const struct turn *turns, size_t n, const bool *counts)
 {
     struct probe state;
-    size_t pings = 0, rates = 0;
-    double *values = new_values(3 * n, sizeof *values), *quicker = values + 2 * n;
-    for (size_t i = 0; i < n; i++) {
-        if (counts && !counts[i])
-            continue;
-        if (turns[i].before.seconds[PROBE_PING] > 0) {
-            values[pings++] = turns[i].before.seconds[PROBE_PING];
-            values[pings++] = turns[i].after.seconds[PROBE_PING];
+    double *values = new_values(2 * n, sizeof *values);
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if ((counts && !counts[i]) || !(turns[i].before.seconds[part] > 0))
+                continue;
+            values[count++] = part == PROBE_FMA ? multiply_adds(&turns[i]) : turns[i].before.seconds[part];
+            if (part != PROBE_FMA)
+                values[count++] = turns[i].after.seconds[part];
         }
-        if (multiply_adds(&turns[i]) > 0)
-            quicker[rates++] = multiply_adds(&turns[i]);
+        state.seconds[part] = summarize(values, count).median;
     }
-    state.seconds[PROBE_PING] = summarize(values, pings).median;
-    state.seconds[PROBE_FMA] = summarize(quicker, rates).median;
     free(values);
     return state;
 }

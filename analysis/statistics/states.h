@@ -4,6 +4,8 @@
  * each program in turns, with a probe of the machine before and after every turn. The probes of a run tell
  * its states apart, and a program is reported in the state that most of its turns were in. A core that is
  * shared with another guest's thread executes multiply-adds a little slower, which makes a state of its own.
+ * Where other guests use the same caches and the fabric between them, data takes longer from thread to
+ * thread.
  */
 #ifndef GTMARK_ANALYSIS_STATES_H
 #define GTMARK_ANALYSIS_STATES_H
@@ -11,12 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a probe measures, in seconds: a cache line passing from thread to thread, and a fixed number of
- * multiply-adds on all threads. NAN: not measured. */
-enum { PROBE_PING, PROBE_FMA, PROBE_PARTS };
+/* What a probe measures, in seconds: a cache line passing from thread to thread, a fixed number of
+ * multiply-adds on all threads, and a line of many that another thread has just written, read by all threads
+ * at once. NAN: not measured. */
+enum { PROBE_PING, PROBE_FMA, PROBE_EXCHANGE, PROBE_PARTS };
 struct probe {
     double seconds[PROBE_PARTS];
 };
+extern const char *const probe_parts[PROBE_PARTS]; /* their names in records */
 
 /* A ping that takes this many seconds was given up: a thread was not running. No turn beside such a probe is
  * in any state. */
@@ -78,8 +82,8 @@ bool states_holds(const struct states *s, const struct turn *t, const struct tur
 /* A turn of the state with the most turns, the first of several such states; null if no turn is in one. */
 const struct turn *states_best_filled(const struct states *s, const struct turn *turns, size_t n);
 
-/* Medians over the turns that count (null: all) of the pings before and after, and of the quicker
- * multiply-adds; NAN for parts that were not measured. */
+/* Medians over the turns that count (null: all) of the probes before and after, of multiply-adds of the
+ * quicker one; NAN for parts that were not measured. */
 struct probe states_median(const struct turn *turns, size_t n, const bool *counts);
 
 /* Which turns are reported. */

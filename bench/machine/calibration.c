@@ -84,8 +84,6 @@ static struct value *bandwidth_json(const struct bandwidth *b)
     return json;
 }
 
-static const char *const probe_names[PROBE_PARTS] = {"ping", "fma"};
-
 /* Before and after each turn, as in the state of a row. */
 static struct value *probes_json(const struct calibration *c)
 {
@@ -96,7 +94,7 @@ static struct value *probes_json(const struct calibration *c)
             value_append(list, value_new_real(c->turn[i].before.seconds[part]));
             value_append(list, value_new_real(c->turn[i].after.seconds[part]));
         }
-        value_set(json, probe_names[part], list);
+        value_set(json, probe_parts[part], list);
     }
     return json;
 }
@@ -176,7 +174,7 @@ static bool read_probes(const struct value *json, struct calibration *c)
 {
     for (int part = 0; part < PROBE_PARTS; part++) {
         int n = 0;
-        for (struct walk w = value_walk(value_get(json, probe_names[part])); walk_next(&w); n++) {
+        for (struct walk w = value_walk(value_get(json, probe_parts[part])); walk_next(&w); n++) {
             double seconds = NAN;
             value_read_real(w.value, &seconds);
             if (n == 2 * CALIBRATION_TURNS)
