@@ -147,7 +147,7 @@ bytes()
     shift
     few=$(sent 3 "$@") many=$(sent 4 "$@")
     field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' |
-        sed -n '/"exchange"/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
+        sed -n '/"exchange": *{/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
     check "bytes of a row are those that MPI sends: $name" \
         "$(echo $few $many | awk '{ a = $3 - $1; b = $4 - $2; print (a > b ? a : b) }')" "${field:-none}"
 }
