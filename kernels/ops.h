@@ -206,6 +206,7 @@ int64_t op_exps(enum op op, const void *args, const int64_t dims[DIMS]);
 struct op_traffic {
     int64_t bytes;    /* as op_bytes */
     int64_t written;  /* those of them that are written */
+    int64_t updated;  /* those of the written that are read as well, in place */
     int64_t no_reuse; /* without cache reuse of gathered rows: each counts once per edge that reads it */
 };
 

@@ -107,7 +107,7 @@ static void test_disturbance(void **state)
 /* The least time of reading and writing so many bytes, in units of 1e-3 s, of a working set in MiB. */
 static double least(const struct curve *c, double read, double written, double mib, enum memory_level *limit)
 {
-    struct traffic t = {1e6 * read, 1e6 * written, mib * MIB};
+    struct traffic t = {1e6 * read, 1e6 * written, 0, mib * MIB};
     return 1e3 * levels_seconds(c->level, &t, limit);
 }
 
@@ -155,6 +155,29 @@ static void test_ceiling_is_above_what_was_measured(void **state)
     }
 }
 
+/* 3 MiB are halfway between 2 and 4, beyond and below the sweep its ends hold, and a dip is a disturbance;
+ * what is updated moves at twice the rate of what is not. */
+static void test_rates_of_a_working_set(void **state)
+{
+    (void)state;
+    static const double rates[] = {400, 400, 100, 200, 200, 100, 50};
+    struct curve c = curve_of(rates, 7); /* 0.5 to 32 MiB */
+    struct traffic t = {100e6, 100e6, 100e6, 2 * MIB};
+    assert_close(sweep_seconds(c.sweep, 7, &t), 200e6 / 200e9);
+    t.working_set = 1.5 * MIB;
+    assert_close(sweep_seconds(c.sweep, 7, &t), (200e6 / 400e9 + 200e6 / 200e9) / 2);
+    t.working_set = 12 * MIB;
+    assert_close(sweep_seconds(c.sweep, 7, &t), (200e6 / 200e9 + 200e6 / 100e9) / 2);
+    t.updated = 0;
+    t.working_set = 1;
+    assert_close(sweep_seconds(c.sweep, 7, &t), 200e6 / 200e9);
+    t.working_set = 1e12;
+    assert_close(sweep_seconds(c.sweep, 7, &t), 200e6 / 25e9);
+    assert_close(sweep_seconds(c.sweep, 7, &(struct traffic){.read = 100e6}), 100e6 / 200e9);
+    assert_close(sweep_seconds(c.sweep, 1, &(struct traffic){.read = 100e6, .working_set = 1e9}),
+                 100e6 / 200e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_disturbance),
         cmocka_unit_test(test_least_time),
         cmocka_unit_test(test_ceiling_is_above_what_was_measured),
+        cmocka_unit_test(test_rates_of_a_working_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

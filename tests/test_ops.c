@@ -345,11 +345,18 @@ static void test_bytes(void **state)
     c.y.acc = true;
     assert_int_equal(op_bytes(OP_copy, &c), 180);
     assert_int_equal(traffic(OP_copy, &c).written, 60);
+    assert_int_equal(traffic(OP_copy, &c).updated, 60);
+    static char memory[60];
+    c.y = (struct mat){.data = memory, .rows = 5, .cols = 3, .ld = 3, .dtype = F32};
+    assert_int_equal(traffic(OP_copy, &c).updated, 0);
+    c.x = c.y;
+    assert_int_equal(traffic(OP_copy, &c).updated, 60);
 
     struct adamw_args w = {.p = shape(2, 2), .m = shape(2, 2), .v = shape(2, 2), .g = shape(2, 2)};
     w.schedule = (struct mat){.rows = 1, .cols = 2, .ld = 2, .dtype = F64};
     assert_int_equal(op_bytes(OP_adamw, &w), 4 * 4 * 7 + 16);
     assert_int_equal(traffic(OP_adamw, &w).written, 4 * 4 * 3);
+    assert_int_equal(traffic(OP_adamw, &w).updated, 4 * 4 * 3);
 
     int64_t huge = INT64_C(1) << 40;
     struct fill_args f = {.y = {.rows = huge, .cols = huge, .ld = huge, .dtype = F32}};

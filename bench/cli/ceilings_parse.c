@@ -49,7 +49,7 @@ static bool read_rates(const char *text, struct given_ceilings *g)
         return false;
     double gb = 1e-9 * rate[DRAM];
     struct calibration c = {.peak = 1e-9 * rate[PEAK]};
-    c.level[MEMORY_DRAM] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
+    c.level[MEMORY_DRAM] = c.sweep[c.points++] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
     add_ceilings(g, &c);
     return true;
 }

@@ -124,6 +124,35 @@ static double seconds_in(const struct bandwidth *b, const struct traffic *t, dou
     return 1e-9 * fmax(both, fmax((t->read - served) / read, (t->written - served) / write));
 }
 
+/* What a loop takes in a working set: only what it updates moves at the rate of updating. */
+static double loop_seconds(const struct bandwidth *b, const struct traffic *t)
+{
+    double aside = fmax(fmax(b->read, b->write), b->triad);
+    double both = (t->read + t->written - 2 * t->updated) / aside + 2 * t->updated / bandwidth_highest(b);
+    return fmax(1e-9 * both, seconds_in(b, t, 0));
+}
+
+/* The same in working sets of point i: a larger one can only seem faster. */
+static double seconds_at(const struct bandwidth *sweep, int n, int i, const struct traffic *t)
+{
+    struct bandwidth rates = sweep[i];
+    for (; i < n; i++)
+        bandwidth_raise(&rates, &sweep[i]);
+    return loop_seconds(&rates, t);
+}
+
+double sweep_seconds(const struct bandwidth *sweep, int n, const struct traffic *t)
+{
+    int i = 0;
+    while (i + 1 < n && (double)sweep[i].working_set < t->working_set)
+        i++;
+    double here = seconds_at(sweep, n, i, t), gap = (double)sweep[i].working_set - t->working_set;
+    if (i == 0 || gap <= 0)
+        return here;
+    gap /= (double)(sweep[i].working_set - sweep[i - 1].working_set);
+    return here + gap * (seconds_at(sweep, n, i - 1, t) - here);
+}
+
 double levels_seconds(const struct bandwidth level[MEMORY_LEVELS], const struct traffic *t,
                       enum memory_level *limit)
 {

@@ -33,10 +33,15 @@ void bandwidth_raise(struct bandwidth *b, const struct bandwidth *other);
 void levels_find(struct bandwidth level[MEMORY_LEVELS], const struct bandwidth *sweep, int n, int64_t l2,
                  int64_t memory);
 
-/* Bytes that a program moves, over a working set of distinct bytes. */
+/* Bytes that a program moves, over a working set of distinct bytes. updated: those of the written that are
+ * also read. */
 struct traffic {
-    double read, written, working_set;
+    double read, written, updated, working_set;
 };
+
+/* Seconds for the traffic at the rates measured in sweep[n], n > 0, between two working sets in proportion.
+ */
+double sweep_seconds(const struct bandwidth *sweep, int n, const struct traffic *t);
 
 /*
  * The least seconds for the traffic, and the level that limits it. The levels within a level serve at most

@@ -8,12 +8,19 @@ const char *bound_name(enum bound bound)
     return bound == BOUND_COMPUTE ? "compute" : "memory";
 }
 
+static struct traffic traffic_of(const struct cost *cost, double working_set)
+{
+    return (struct traffic){.read = (double)(cost->bytes - cost->written),
+                            .written = (double)cost->written,
+                            .updated = (double)cost->updated,
+                            .working_set = working_set};
+}
+
 struct roofline roofline_place(const struct calibration *c, const struct cost *cost, double seconds,
                                int64_t working_set)
 {
     struct roofline r;
-    struct traffic traffic = {(double)(cost->bytes - cost->written), (double)cost->written,
-                              (double)working_set};
+    struct traffic traffic = traffic_of(cost, (double)working_set);
     double compute = 1e-9 * (double)cost->flops / c->peak;
     double memory = levels_seconds(c->level, &traffic, &r.level);
     double least = fmax(compute, memory);
@@ -25,10 +32,8 @@ struct roofline roofline_place(const struct calibration *c, const struct cost *c
 
 double roofline_bound(const struct calibration *c, const struct cost *cost)
 {
-    enum memory_level level;
-    struct traffic traffic = {(double)(cost->bytes - cost->written), (double)cost->written,
-                              (double)cost->bytes};
-    double peak = 1e9 * c->peak, memory = cost->bytes ? levels_seconds(c->level, &traffic, &level) : 0;
+    struct traffic traffic = traffic_of(cost, (double)(cost->bytes - cost->updated));
+    double peak = 1e9 * c->peak, memory = sweep_seconds(c->sweep, c->points, &traffic);
     return fmax((double)cost->flops / (BOUND_ARITHMETIC * peak), memory / BOUND_BANDWIDTH) +
            BOUND_EXP * (double)cost->exps / peak;
 }

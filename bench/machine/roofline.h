@@ -27,7 +27,7 @@ struct roofline roofline_place(const struct calibration *c, const struct cost *c
 
 /*
  * Seconds that good kernels take for an op of this cost, within 63 bits: its FLOPs at BOUND_ARITHMETIC of the
- * peak or its bytes at BOUND_BANDWIDTH of the bandwidth of the level that holds them, whichever is longer,
+ * peak or its bytes at BOUND_BANDWIDTH of the bandwidth in a working set of that size, whichever is longer,
  * and each exp, tanh and erf as many FLOPs at the peak as the shortest exponential of kernels/cpu takes
  * slots: eight multiply-adds (vm_exp2_normal).
  */

@@ -304,6 +304,7 @@ struct cost cost_add(struct cost a, struct cost b)
     return (struct cost){.flops = sum(a.flops, b.flops),
                          .bytes = sum(a.bytes, b.bytes),
                          .written = sum(a.written, b.written),
+                         .updated = sum(a.updated, b.updated),
                          .no_reuse = sum(a.no_reuse, b.no_reuse),
                          .sent = sum(a.sent, b.sent),
                          .exps = sum(a.exps, b.exps)};
@@ -314,6 +315,7 @@ struct cost entry_cost(const struct entry *e)
     return (struct cost){.flops = e->flops,
                          .bytes = e->bytes,
                          .written = e->written,
+                         .updated = e->updated,
                          .no_reuse = e->no_reuse,
                          .sent = e->sent,
                          .exps = e->exps};

@@ -228,6 +228,7 @@ static void set_costs(struct entry *e)
     e->sent = op_sent(e->op, e->args, e->dims);
     e->bytes = moved.bytes;
     e->written = moved.written;
+    e->updated = moved.updated;
     e->no_reuse = moved.no_reuse;
 }
 

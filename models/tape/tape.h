@@ -279,8 +279,8 @@ struct entry {
     struct mat scratch;
     bool prepared;       /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
     int64_t flops, exps; /* by op_flops and op_exps; -1 beyond 63 bits; 0 of what fills inputs */
-    int64_t bytes, written, no_reuse; /* by op_traffic, likewise */
-    int64_t sent;                     /* by op_sent */
+    int64_t bytes, written, updated, no_reuse; /* by op_traffic, likewise */
+    int64_t sent;                              /* by op_sent */
 };
 
 int tape_entry_count(const struct tape *t);
@@ -290,6 +290,7 @@ struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
     int64_t exps;                   /* likewise */
     int64_t written;                /* of the bytes */
+    int64_t updated;                /* of the written, those read as well */
     int64_t sent;                   /* to other ranks, beside the bytes */
 };
 
