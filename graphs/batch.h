@@ -27,6 +27,7 @@ struct graph_config {
     enum batching batching; /* ragged or padded */
     struct graph_limits limits;
     int rank, ranks; /* the part of the batch to make (struct batch_part); ranks 0: all of it */
+    bool by_nodes;   /* of several ranks: parts are nodes (struct halo), not graphs */
 };
 
 /*

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "graphs/radix.h"
+#include "kernels/arithmetic.h"
 
 enum { PARALLEL_FROM = 1 << 14 }; /* edges from which starting threads pays off */
 
@@ -29,12 +30,12 @@ static uint64_t node_bits(int64_t nodes)
 }
 
 /* The position of the first edge with an end out of range, or `edges`. */
-static int64_t first_stray(const uint64_t *edge, int64_t edges, int64_t nodes)
+static int64_t first_stray(const uint64_t *edge, int64_t edges, int64_t rows, int64_t nodes)
 {
     int64_t stray = edges;
 #pragma omp parallel for reduction(min : stray) if (edges >= PARALLEL_FROM)
     for (int64_t e = 0; e < edges; e++)
-        if ((csr_edge_from(edge[e]) >= nodes || csr_edge_to(edge[e]) >= nodes) && e < stray)
+        if ((csr_edge_from(edge[e]) >= nodes || csr_edge_to(edge[e]) >= rows) && e < stray)
             stray = e;
     return stray;
 }
@@ -84,21 +85,34 @@ static bool build_rows(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edg
     return true;
 }
 
-bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, struct cancel cancel, char *error,
-               size_t error_size)
+bool csr_build_rows(struct csr *g, int64_t rows, int64_t nodes, uint64_t *edge, int64_t edges,
+                    struct cancel cancel, char *error, size_t error_size)
 {
     *g = (struct csr){0};
     if (!validate_sizes(nodes, edges, error, error_size))
         return false;
-    int64_t stray = first_stray(edge, edges, nodes);
+    int64_t stray = first_stray(edge, edges, rows, nodes);
     if (stray < edges) {
         snprintf(error, error_size,
                  "edge %" PRId64 " goes from %" PRId64 " to %" PRId64 ", but there are %" PRId64 " nodes",
                  stray, csr_edge_from(edge[stray]), csr_edge_to(edge[stray]), nodes);
         return false;
     }
-    uint64_t bits = node_bits(nodes);
-    return build_rows(g, nodes, edge, edges, bits << 32 | bits, cancel, error, error_size);
+    return build_rows(g, rows, edge, edges, node_bits(rows) << 32 | node_bits(nodes), cancel, error,
+                      error_size);
+}
+
+bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, struct cancel cancel, char *error,
+               size_t error_size)
+{
+    return csr_build_rows(g, nodes, nodes, edge, edges, cancel, error, error_size);
+}
+
+/* Of the list, of sorting it, and of filling the rows from it. */
+int64_t csr_build_peak(const struct csr *g, int64_t list_peak)
+{
+    int64_t list = g->edges * (int64_t)sizeof(uint64_t), filling = list + csr_bytes(g);
+    return max_of(list_peak, max_of(2 * list, filling));
 }
 
 bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, char *error, size_t error_size)
@@ -123,8 +137,8 @@ bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, cha
 int32_t *csr_number_transpose(const struct csr *t, const struct csr *g)
 {
     int32_t *number = reallocarray(NULL, (size_t)g->edges, sizeof *number);
-    int32_t *next = reallocarray(NULL, (size_t)g->nodes, sizeof *next);
-    for (int64_t j = 0; number && next && j < g->nodes; j++)
+    int32_t *next = reallocarray(NULL, (size_t)t->nodes, sizeof *next);
+    for (int64_t j = 0; number && next && j < t->nodes; j++)
         next[j] = (int32_t)t->row_ptr[j];
     for (int64_t e = 0; number && next && e < g->edges; e++)
         number[next[g->col[e]]++] = (int32_t)e;

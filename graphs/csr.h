@@ -45,6 +45,19 @@ static inline int64_t csr_edge_to(uint64_t edge)
 bool csr_build(struct csr *g, int64_t nodes, uint64_t *edge, int64_t edges, struct cancel cancel, char *error,
                size_t error_size);
 
+/*
+ * The same for a part of a graph: g gets `rows` rows, whose receivers count from 0, with senders of all
+ * `nodes`.
+ */
+bool csr_build_rows(struct csr *g, int64_t rows, int64_t nodes, uint64_t *edge, int64_t edges,
+                    struct cancel cancel, char *error, size_t error_size);
+
+/*
+ * Peak bytes of building g, of which only the sizes need be there, from a list of its edges, where making
+ * the list took list_peak.
+ */
+int64_t csr_build_peak(const struct csr *g, int64_t list_peak);
+
 /* Whether g is a valid CSR; if not, error names the first fault. Never reads out of bounds. */
 bool csr_validate(const struct csr *g, char *error, size_t error_size);
 

@@ -25,6 +25,7 @@ struct graph_family {
     bool uses_degree; /* otherwise it is ignored */
     bool simple;      /* without repeated edges, so that nodes - 1 bounds the degree */
     const char *doc;
+    bool ranged; /* it can draw a range of its edges (struct graph_spec), each independently of the others */
     int64_t (*scratch)(const struct graph_spec *g); /* bytes that draw needs beside the edges; null: none */
     struct graph_parameter parameter[GRAPH_PARAMETERS]; /* name null past the last */
 };

@@ -9,11 +9,23 @@
 
 #include "graphs/batch.h"
 
+/* The first of a batch's nodes that rank p has; all for p = c->ranks. */
+int64_t halo_first(const struct graph_config *c, int64_t nodes, int p);
+
 /*
- * Keeps of a batch with arrays the part of one rank (struct halo), and says so in b->part; b->graphs remains,
- * and offset then bounds the own nodes of each graph, perhaps none. A rank without nodes has a placeholder,
- * one node without edges, in the last graph. b comes before batch_number_edges. Errors as of batch_generate.
+ * Keeps of a batch with arrays the part of rank c->rank (struct halo), and says so in b->part; b->graphs
+ * remains, and offset then bounds the own nodes of each graph, perhaps none. A rank without nodes has a
+ * placeholder, one node without edges, in the last graph. b comes before batch_number_edges. Errors as of
+ * batch_generate.
  */
-bool batch_divide(struct batch *b, int rank, int ranks, char *error, size_t error_size);
+bool batch_divide(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
+
+/*
+ * The same for a batch of so many nodes whose adj has only the rows of this rank, at least one, and out the
+ * receivers of its nodes; both with nodes by their numbers in the batch, and in the same arrays if symmetric.
+ * `before`: the edges to nodes of ranks before.
+ */
+bool batch_number_ghosts(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
+                         char *error, size_t error_size);
 
 #endif

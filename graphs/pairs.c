@@ -40,11 +40,12 @@ uint64_t *pair_write(uint64_t *edge, int64_t a, int64_t b)
 bool pairs_draw(uint64_t *edge, const struct graph_spec *g, int64_t pairs,
                 struct node_pair (*at)(const void *graph, int64_t k), const void *graph)
 {
-    for (struct graph_block part = {0}; graph_block_next(&part, pairs, g->cancel);) {
+    int64_t end = g->end ? min_of(g->end, pairs) : pairs;
+    for (struct graph_block part = {.end = g->begin}; graph_block_next(&part, end, g->cancel);) {
 #pragma omp parallel for if (part.end - part.first >= PARALLEL_FROM)
         for (int64_t k = part.first; k < part.end; k++) {
             struct node_pair p = at(graph, k);
-            pair_write(edge + 2 * k, g->first + p.low, g->first + p.high);
+            pair_write(edge + 2 * (k - g->begin), g->first + p.low, g->first + p.high);
         }
     }
     return !is_cancelled(g->cancel);

@@ -18,8 +18,8 @@ struct node_pair node_pair_at(uint64_t index);
 int64_t pairs_asked(const struct graph_spec *g);
 
 /*
- * Fills edge[0 .. 2 pairs) with packed edges (csr_edge): both directions of the pairs at(graph, k), k <
- * pairs, of nodes counted from g->first. `at` runs in several threads. False if cancelled.
+ * Fills `edge` with packed edges (csr_edge): both directions of the pairs at(graph, k), k < pairs and in the
+ * range that is asked for, of nodes counted from g->first. `at` runs in several threads. False if cancelled.
  */
 bool pairs_draw(uint64_t *edge, const struct graph_spec *g, int64_t pairs,
                 struct node_pair (*at)(const void *graph, int64_t k), const void *graph);

@@ -14,6 +14,8 @@ struct graph_spec {
     double degree;                  /* requested mean degree, at least 0 */
     double value[GRAPH_PARAMETERS]; /* of the family's parameters, in the order of its row */
     uint64_t key;                   /* of the random streams */
+    int64_t begin, end; /* of its undirected edges, in an order of its own, draw only begin .. end - 1, if the
+                           family is `ranged`; end 0: all */
     struct cancel cancel;
 };
 

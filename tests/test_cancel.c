@@ -145,8 +145,11 @@ static void test_graphs(void **state)
     make_file(path[1], file[1], "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n");
     const char *const families[] = {"er",         "ba",       "grid",    "rmat", "er:giant", "regular",
                                     "superpixel", "molecule", "peptide", "sbm",  file[0],    file[1]};
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        struct graph_config c = {families[f], 300, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0};
+    for (size_t f = 0; f < 2 * sizeof families / sizeof *families; f++) {
+        struct graph_config c = {
+            .family = families[f / 2], .nodes = 300, .degree = 5, .graphs = 1, .seed = 42};
+        c.by_nodes = f % 2; /* the part of a rank */
+        c.ranks = 2 * c.by_nodes;
         bool done;
         int all = build(c, 1000000, &done);
         assert_true(done && all >= 3);

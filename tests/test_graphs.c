@@ -22,6 +22,10 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1:max_allocation_size_mb=4096";
 }
 
+#define CONFIG(FAMILY, NODES, DEGREE, GRAPHS, SEED)                                                          \
+    {                                                                                                        \
+        .family = FAMILY, .nodes = NODES, .degree = DEGREE, .graphs = GRAPHS, .seed = SEED                   \
+    }
 static int64_t edges_of(int64_t nodes, double degree)
 {
     return er_edges(&(struct graph_spec){.nodes = nodes, .degree = degree});
@@ -217,7 +221,7 @@ static void graphs_of_a_batch_differ(void **state)
 static void shapes_are_known_without_a_graph(void **state)
 {
     (void)state;
-    struct graph_config c = {"er", 32, 5, 65, 3, BATCHING_RAGGED, {0}, 0, 0};
+    struct graph_config c = CONFIG("er", 32, 5, 65, 3);
     struct batch shape, generated;
     char error[ERROR_SIZE];
     assert_true(batch_shape(&shape, &c, error, sizeof error));
@@ -237,7 +241,7 @@ static void shapes_are_known_without_a_graph(void **state)
     batch_free(&shape);
     batch_free(&generated);
 
-    struct graph_config large = {"er", CSR_MAX_NODES, 0.9, 1, 42, BATCHING_RAGGED, {0}, 0, 0};
+    struct graph_config large = CONFIG("er", CSR_MAX_NODES, 0.9, 1, 42);
     assert_true(batch_shape(&shape, &large, error, sizeof error));
     assert_true(shape.pairs == CSR_MAX_NODES * CSR_MAX_NODES);
     assert_int_equal(shape.adj.edges, 1932735282);
@@ -249,7 +253,7 @@ static void shapes_are_known_without_a_graph(void **state)
 static void edges_are_numbered(void **state)
 {
     (void)state;
-    struct graph_config c = {"er", 40, 0.5, 3, 3, BATCHING_RAGGED, {0}, 0, 0};
+    struct graph_config c = CONFIG("er", 40, 0.5, 3, 3);
     struct batch shape, b;
     char error[ERROR_SIZE];
     assert_true(batch_shape(&shape, &c, error, sizeof error) &&
@@ -287,26 +291,22 @@ static void bad_configurations_are_named(void **state)
         struct graph_config config;
         const char *error;
     } bad[] = {
-        {{"nope", 500, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0}, unknown},
-        {{"er", 0, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0}, "nodes is 0, must be from 1 to 2147483647"},
-        {{"er", INT64_C(1) << 31, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
-         "nodes is 2147483648, must be from 1 to 2147483647"},
-        {{"er", 500, -1, 1, 42, BATCHING_RAGGED, {0}, 0, 0}, "degree is -1, must be a number, at least 0"},
-        {{"er", 500, INFINITY, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
-         "degree is inf, must be a number, at least 0"},
-        {{"er", 500, 5, 0, 42, BATCHING_RAGGED, {0}, 0, 0},
-         "graphs is 0, must be from 1 to 4294967 for 500 nodes each"},
-        {{"er", 500, 5, 4294968, 42, BATCHING_RAGGED, {0}, 0, 0},
+        {CONFIG("nope", 500, 5, 1, 42), unknown},
+        {CONFIG("er", 0, 5, 1, 42), "nodes is 0, must be from 1 to 2147483647"},
+        {CONFIG("er", INT64_C(1) << 31, 5, 1, 42), "nodes is 2147483648, must be from 1 to 2147483647"},
+        {CONFIG("er", 500, -1, 1, 42), "degree is -1, must be a number, at least 0"},
+        {CONFIG("er", 500, INFINITY, 1, 42), "degree is inf, must be a number, at least 0"},
+        {CONFIG("er", 500, 5, 0, 42), "graphs is 0, must be from 1 to 4294967 for 500 nodes each"},
+        {CONFIG("er", 500, 5, 4294968, 42),
          "graphs is 4294968, must be from 1 to 4294967 for 500 nodes each"},
-        {{"er", CSR_MAX_NODES, 1.01, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
+        {CONFIG("er", CSR_MAX_NODES, 1.01, 1, 42),
          "1 graph of 2147483647 nodes and degree 1.01: more than 2147483647 edges"},
-        {{"er", CSR_MAX_NODES, CSR_MAX_NODES, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
+        {CONFIG("er", CSR_MAX_NODES, CSR_MAX_NODES, 1, 42),
          "1 graph of 2147483647 nodes and degree 2.14748e+09: more than 2147483647 edges"},
-        {{"rmat", 2, 1e300, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
-         "1 graph of 2 nodes and degree 1e+300: more than 2147483647 edges"},
-        {{"ba", 1 << 17, 1 << 15, 2, 42, BATCHING_RAGGED, {0}, 0, 0},
+        {CONFIG("rmat", 2, 1e300, 1, 42), "1 graph of 2 nodes and degree 1e+300: more than 2147483647 edges"},
+        {CONFIG("ba", 1 << 17, 1 << 15, 2, 42),
          "2 graphs of 131072 nodes and degree 32768: more than 2147483647 edges"},
-        {{"grid", CSR_MAX_NODES, 0, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
+        {CONFIG("grid", CSR_MAX_NODES, 0, 1, 42),
          "1 graph of 2147483647 nodes and degree 0: more than 2147483647 edges"},
     };
     for (size_t i = 0; i < LENGTH(bad); i++) {
@@ -324,8 +324,8 @@ static void bad_configurations_are_named(void **state)
 static void too_little_memory_is_a_line(void **state)
 {
     (void)state;
-    struct graph_config large[] = {{"er", CSR_MAX_NODES, 0.9, 1, 42, BATCHING_RAGGED, {0}, 0, 0},
-                                   {"ba", CSR_MAX_NODES, 0.1, 1, 42, BATCHING_RAGGED, {0}, 0, 0}};
+    struct graph_config large[] = {CONFIG("er", CSR_MAX_NODES, 0.9, 1, 42),
+                                   CONFIG("ba", CSR_MAX_NODES, 0.1, 1, 42)};
     const char *lines[] = {"no memory to draw a graph of 2147483647 nodes and 1932735282 edges",
                            "no memory to draw a graph of 2147483647 nodes and 214748364 edges"};
     struct rlimit before, little;

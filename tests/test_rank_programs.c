@@ -1,73 +1,28 @@
 /*
- * Programs of several ranks: parts of batches make up the whole, and output, loss and all gradients are those
- * of one rank. Ranks are threads here; tests/test_mpi.sh runs the benchmarks under MPI.
+ * Programs of several ranks: output, loss and all gradients are those of one rank. Ranks are threads here;
+ * tests/test_mpi.sh runs the benchmarks under MPI.
  */
 #include "graphs/graph.h"
-#include "graphs/halo.h"
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 #include "models/layers/model.h"
 #include "tests/rank_threads.h"
 #include "tests/test.h"
 
-/* --- parts of a batch */
-
-static struct batch made(int64_t nodes, double degree, int64_t graphs, int rank, int ranks)
+static struct batch made(int64_t nodes, double degree, int64_t graphs, const struct ranks *r, bool by_nodes)
 {
-    const struct graph_config c = {.family = "er",
-                                   .nodes = nodes,
-                                   .degree = degree,
-                                   .graphs = graphs,
-                                   .seed = 7,
-                                   .rank = rank,
-                                   .ranks = ranks};
+    struct graph_config c = {
+        .family = "er", .nodes = nodes, .degree = degree, .graphs = graphs, .seed = 7, .by_nodes = by_nodes};
+    if (r) {
+        c.rank = r->rank;
+        c.ranks = r->count;
+    }
     struct batch b;
     char error[256];
-    if (!batch_generate(&b, &c, error, sizeof error) || !batch_number_edges(&b, &c, error, sizeof error))
+    if (!batch_generate(&b, &c, error, sizeof error) ||
+        (!by_nodes && !batch_number_edges(&b, &c, error, sizeof error)))
         fail_msg("%s", error);
     return b;
-}
-
-/* Whether a part has the graphs of the whole from its first on, with the same edges. */
-static void assert_part(const struct batch *whole, const struct batch *part)
-{
-    int64_t first = part->part.node;
-    for (int64_t g = 0; g <= part->graphs; g++)
-        assert_int_equal(whole->offset[part->part.graph + g], first + part->offset[g]);
-    for (int64_t i = 0; i <= part->adj.nodes; i++)
-        assert_int_equal(whole->adj.row_ptr[first + i], part->part.edge + part->adj.row_ptr[i]);
-    for (int64_t e = 0; e < part->adj.edges; e++)
-        assert_int_equal(whole->adj.col[part->part.edge + e], first + part->adj.col[e]);
-}
-
-static void test_parts(void **state)
-{
-    (void)state;
-    static const int64_t counts[] = {1, 2, 3, 9, 64};
-    for (int k = 0; k < 5; k++) {
-        struct batch whole = made(12, 2, counts[k], 0, 0);
-        for (int ranks = 1; ranks <= 5; ranks++) {
-            int64_t graphs = 0, most = 0;
-            for (int rank = 0; rank < ranks; rank++) {
-                struct batch b = made(12, 2, counts[k], rank, ranks);
-                assert_int_equal(b.part.graphs, whole.graphs);
-                assert_int_equal(b.part.nodes, whole.adj.nodes);
-                if (b.part.empty) {
-                    assert_true(b.graphs == 1 && b.adj.nodes == 1 && b.adj.edges == 0);
-                } else {
-                    assert_int_equal(b.part.graph, graphs);
-                    assert_part(&whole, &b);
-                    graphs += b.graphs;
-                    most = b.adj.nodes > most ? b.adj.nodes : most;
-                }
-                batch_free(&b);
-            }
-            assert_int_equal(graphs, whole.graphs);
-            /* A rank has at most one graph of up to 18 nodes more than its share. */
-            assert_true(most <= whole.adj.nodes / ranks + 18);
-        }
-        batch_free(&whole);
-    }
 }
 
 /* The stream from a position on is the stream of the whole. */
@@ -77,97 +32,6 @@ static void test_stream(void **state)
     uint64_t key = rng_key(3, "x");
     for (uint64_t n = 0; n < 100; n++)
         assert_true(rng_bits(rng_from(key, 1000), n) == rng_bits(key, 1000 + n));
-}
-
-/* --- parts of the nodes */
-
-/* The node of the batch that a row of a part is; -1: that of a ghost. */
-static int64_t node_of(const struct halo *h, int rank, int64_t row)
-{
-    return row < h->nodes ? h->first[rank] + row : -1;
-}
-
-/* What rank `to` gets from `from` is what `from` sends it; returns the node of each ghost of `to`. */
-static int64_t *ghosts_of(const struct batch *part, int ranks, int to)
-{
-    const struct halo *h = &part[to].halo;
-    int64_t *node = calloc((size_t)h->ghosts + 1, sizeof *node);
-    assert_non_null(node);
-    for (int from = 0; from < ranks; from++) {
-        const struct halo *other = &part[from].halo;
-        int64_t count = h->get_at[from + 1] - h->get_at[from];
-        assert_int_equal(count, other->send_at[to + 1] - other->send_at[to]);
-        assert_true(from != to || count == 0);
-        for (int64_t k = 0; k < count; k++)
-            node[h->get_at[from] + k] = node_of(other, from, other->send[other->send_at[to] + k]);
-    }
-    assert_int_equal(h->get_at[ranks], h->ghosts);
-    return node;
-}
-
-/* The edges of a part are those of the batch to its nodes, and `out` lists them by sender. */
-static int64_t check_edges(const struct batch *whole, const struct batch *part, int rank,
-                           const int64_t *ghost)
-{
-    const struct halo *h = &part->halo;
-    int64_t seen = 0, cut = 0;
-    for (int64_t i = 0; i < h->nodes; i++) {
-        int64_t from = whole->adj.row_ptr[h->first[rank] + i], begin = part->adj.row_ptr[i];
-        assert_int_equal(part->adj.row_ptr[i + 1] - begin, whole->adj.row_ptr[h->first[rank] + i + 1] - from);
-        for (int64_t e = begin; e < part->adj.row_ptr[i + 1]; e++) {
-            int64_t sender = part->adj.col[e], node = node_of(h, rank, sender);
-            cut += node < 0;
-            node = node < 0 ? ghost[sender - part->adj.nodes] : node;
-            assert_int_equal(node, whole->adj.col[from + e - begin]);
-            bool listed = false;
-            for (int64_t o = part->out.row_ptr[sender]; o < part->out.row_ptr[sender + 1]; o++)
-                listed = listed || part->out.col[o] == i;
-            assert_true(listed);
-            seen++;
-        }
-    }
-    assert_int_equal(seen, part->adj.edges);
-    assert_int_equal(part->out.row_ptr[part->out.nodes], seen);
-    assert_int_equal(cut, h->cut);
-    return seen;
-}
-
-static struct batch divided(int64_t nodes, double degree, int64_t graphs, int rank, int ranks)
-{
-    struct batch b = made(nodes, degree, graphs, 0, 0);
-    char error[256];
-    if (!batch_divide(&b, rank, ranks, error, sizeof error))
-        fail_msg("%s", error);
-    return b;
-}
-
-static void test_divided(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t nodes, graphs;
-        double degree;
-    } cases[] = {{1, 1, 0}, {3, 1, 2}, {40, 1, 3}, {9, 5, 2}, {30, 1, 20}};
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-        for (int ranks = 1; ranks <= 5; ranks++) {
-            struct batch whole = made(cases[k].nodes, cases[k].degree, cases[k].graphs, 0, 0), part[5];
-            int64_t edges = 0, nodes = 0;
-            for (int rank = 0; rank < ranks; rank++)
-                part[rank] = divided(cases[k].nodes, cases[k].degree, cases[k].graphs, rank, ranks);
-            for (int rank = 0; rank < ranks; rank++) {
-                int64_t *ghost = ghosts_of(part, ranks, rank);
-                edges += check_edges(&whole, &part[rank], rank, ghost);
-                nodes += part[rank].halo.nodes;
-                assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
-                assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
-                free(ghost);
-            }
-            assert_int_equal(edges, whole.adj.edges);
-            assert_int_equal(nodes, whole.adj.nodes);
-            for (int rank = 0; rank < ranks; rank++)
-                batch_free(&part[rank]);
-            batch_free(&whole);
-        }
 }
 
 /* --- programs */
@@ -193,7 +57,7 @@ static struct recording record(const struct trial *c, const struct batch *b, con
 
 static void compare_with_one(struct trial *c, struct recording *r)
 {
-    struct batch whole = made(c->nodes, c->degree, c->graphs, 0, 0);
+    struct batch whole = made(c->nodes, c->degree, c->graphs, NULL, false);
     struct recording oracle = record(c, &whole, &backend_oracle, F64, NULL);
     tape_init(r->tape);
     tape_init(oracle.tape);
@@ -206,7 +70,7 @@ static void compare_with_one(struct trial *c, struct recording *r)
 static void run_rank(const struct ranks *r, void *trial)
 {
     struct trial *c = trial;
-    struct batch b = (c->divided ? divided : made)(c->nodes, c->degree, c->graphs, r->rank, r->count);
+    struct batch b = made(c->nodes, c->degree, c->graphs, r, c->divided);
     struct recording own = record(c, &b, c->backend, F32, r);
     if (r->rank == 0) {
         tape_lead(own.tape);
@@ -385,10 +249,9 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),    cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_programs), cmocka_unit_test(test_no_sum),
-        cmocka_unit_test(test_no_wait),  cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_divided),  cmocka_unit_test(test_divided_programs),
+        cmocka_unit_test(test_stream),  cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_no_sum),  cmocka_unit_test(test_no_wait),
+        cmocka_unit_test(test_sums),    cmocka_unit_test(test_divided_programs),
         cmocka_unit_test(test_no_halo),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);

@@ -74,10 +74,9 @@ static struct workload workload_of(const struct options *o, const struct config 
 static void take_part(struct workload *w, const struct ranks *ranks)
 {
     w->ranks = ranks;
-    if (is_divided(&w->config))
-        return;
     w->config.graph.rank = ranks->rank;
     w->config.graph.ranks = ranks->count;
+    w->config.graph.by_nodes = is_divided(&w->config);
 }
 
 const struct batch *workload_whole(const struct workload *w)
@@ -91,7 +90,7 @@ static bool shape_whole(struct workload *w, struct message *error)
     struct graph_config all = w->config.graph;
     if (!w->ranks)
         return true;
-    all.ranks = all.rank = 0;
+    all.ranks = all.rank = all.by_nodes = 0;
     w->facts = calloc((size_t)w->ranks->count, sizeof *w->facts);
     if (!w->facts)
         abort();
@@ -119,19 +118,28 @@ static bool order_nodes(struct workload *w, struct message *error)
     return done;
 }
 
-/* Keeps the nodes of this rank, if ranks divide them. */
+/* The batch, or this rank's part of it; of nodes that are ordered and then divided, all. */
+static struct graph_config graph_to_make(const struct workload *w)
+{
+    struct graph_config c = w->config.graph;
+    if (c.by_nodes && w->config.order)
+        c.rank = c.ranks = c.by_nodes = 0;
+    return c;
+}
+
+/* Keeps the nodes of this rank, if ranks divide them and it was not done before. */
 static bool divide_nodes(struct workload *w, struct message *error)
 {
-    return !w->ranks || !is_divided(&w->config) ||
-           batch_divide(&w->batch, w->ranks->rank, w->ranks->count, error->text, sizeof error->text);
+    const struct graph_config *c = &w->config.graph;
+    return !c->by_nodes || !w->config.order || batch_divide(&w->batch, c, error->text, sizeof error->text);
 }
 
 /* Makes the batch, by batch_shape or batch_generate. */
 static bool make_batch(bool (*make)(struct batch *, const struct graph_config *, char *, size_t),
                        struct workload *w, struct message *error)
 {
-    const struct graph_config *g = &w->config.graph;
-    bool made = shape_whole(w, error) && make(&w->batch, g, error->text, sizeof error->text) &&
+    const struct graph_config *g = &w->config.graph, first = graph_to_make(w);
+    bool made = shape_whole(w, error) && make(&w->batch, &first, error->text, sizeof error->text) &&
                 batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text);
     if (made)
         model_take_inputs(&w->config.parts, &w->batch.inputs);
@@ -309,7 +317,7 @@ bool workload_alone(struct workload *alone, const struct workload *w)
     struct config c = w->config;
     struct message error;
     c.ranks = 1;
-    c.graph.rank = c.graph.ranks = 0;
+    c.graph.rank = c.graph.ranks = c.graph.by_nodes = 0;
     return workload_generate(alone, w->options, &c, &error);
 }
 

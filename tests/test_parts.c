@@ -1,0 +1,289 @@
+/*
+ * Parts of batches that ranks have: parts of the graphs, and parts of the nodes, make up the whole; and parts
+ * of the nodes that are drawn as such are the same as those that are cut from the whole.
+ */
+#include "graphs/family.h"
+#include "graphs/graph.h"
+#include "graphs/halo.h"
+#include "tests/test.h"
+
+static struct batch generated(struct graph_config c)
+{
+    struct batch b;
+    char error[256];
+    if (!batch_generate(&b, &c, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+static struct graph_config config_of(const char *family, int64_t nodes, double degree, int64_t graphs)
+{
+    return (struct graph_config){
+        .family = family, .nodes = nodes, .degree = degree, .graphs = graphs, .seed = 7};
+}
+
+/* Whether a part has the graphs of the whole from its first on, with the same edges. */
+static void assert_part(const struct batch *whole, const struct batch *part)
+{
+    int64_t first = part->part.node;
+    for (int64_t g = 0; g <= part->graphs; g++)
+        assert_int_equal(whole->offset[part->part.graph + g], first + part->offset[g]);
+    for (int64_t i = 0; i <= part->adj.nodes; i++)
+        assert_int_equal(whole->adj.row_ptr[first + i], part->part.edge + part->adj.row_ptr[i]);
+    for (int64_t e = 0; e < part->adj.edges; e++)
+        assert_int_equal(whole->adj.col[part->part.edge + e], first + part->adj.col[e]);
+}
+
+static void test_graphs(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {1, 2, 3, 9, 64};
+    for (int k = 0; k < 5; k++) {
+        struct graph_config c = config_of("er", 12, 2, counts[k]);
+        struct batch whole = generated(c);
+        for (int ranks = 1; ranks <= 5; ranks++) {
+            int64_t graphs = 0, most = 0;
+            for (int rank = 0; rank < ranks; rank++) {
+                c.rank = rank;
+                c.ranks = ranks;
+                struct batch b = generated(c);
+                assert_int_equal(b.part.graphs, whole.graphs);
+                assert_int_equal(b.part.nodes, whole.adj.nodes);
+                if (b.part.empty) {
+                    assert_true(b.graphs == 1 && b.adj.nodes == 1 && b.adj.edges == 0);
+                } else {
+                    assert_int_equal(b.part.graph, graphs);
+                    assert_part(&whole, &b);
+                    graphs += b.graphs;
+                    most = b.adj.nodes > most ? b.adj.nodes : most;
+                }
+                batch_free(&b);
+            }
+            assert_int_equal(graphs, whole.graphs);
+            /* A rank has at most one graph of up to 18 nodes more than its share. */
+            assert_true(most <= whole.adj.nodes / ranks + 18);
+        }
+        batch_free(&whole);
+    }
+}
+
+/* The node of the batch that a row of a part is; -1: that of a ghost. */
+static int64_t node_of(const struct halo *h, int rank, int64_t row)
+{
+    return row < h->nodes ? h->first[rank] + row : -1;
+}
+
+/* What rank `to` gets from `from` is what `from` sends it; returns the node of each ghost of `to`. */
+static int64_t *ghosts_of(const struct batch *part, int ranks, int to)
+{
+    const struct halo *h = &part[to].halo;
+    int64_t *node = calloc((size_t)h->ghosts + 1, sizeof *node);
+    assert_non_null(node);
+    for (int from = 0; from < ranks; from++) {
+        const struct halo *other = &part[from].halo;
+        int64_t count = h->get_at[from + 1] - h->get_at[from];
+        assert_int_equal(count, other->send_at[to + 1] - other->send_at[to]);
+        assert_true(from != to || count == 0);
+        for (int64_t k = 0; k < count; k++)
+            node[h->get_at[from] + k] = node_of(other, from, other->send[other->send_at[to] + k]);
+    }
+    assert_int_equal(h->get_at[ranks], h->ghosts);
+    return node;
+}
+
+/* The edges of a part are those of the batch to its nodes, and `out` lists them by sender. */
+static int64_t check_edges(const struct batch *whole, const struct batch *part, int rank,
+                           const int64_t *ghost)
+{
+    const struct halo *h = &part->halo;
+    int64_t seen = 0, cut = 0;
+    for (int64_t i = 0; i < h->nodes; i++) {
+        int64_t from = whole->adj.row_ptr[h->first[rank] + i], begin = part->adj.row_ptr[i];
+        assert_int_equal(part->adj.row_ptr[i + 1] - begin, whole->adj.row_ptr[h->first[rank] + i + 1] - from);
+        for (int64_t e = begin; e < part->adj.row_ptr[i + 1]; e++) {
+            int64_t sender = part->adj.col[e], node = node_of(h, rank, sender);
+            cut += node < 0;
+            node = node < 0 ? ghost[sender - part->adj.nodes] : node;
+            assert_int_equal(node, whole->adj.col[from + e - begin]);
+            bool listed = false;
+            for (int64_t o = part->out.row_ptr[sender]; o < part->out.row_ptr[sender + 1]; o++)
+                listed = listed || part->out.col[o] == i;
+            assert_true(listed);
+            seen++;
+        }
+    }
+    assert_int_equal(seen, part->adj.edges);
+    assert_int_equal(part->out.row_ptr[part->out.nodes], seen);
+    assert_int_equal(cut, h->cut);
+    return seen;
+}
+
+/* The part of a rank, cut from the whole batch. */
+static struct batch divided(struct graph_config c, int rank, int ranks)
+{
+    struct batch b = generated(c);
+    char error[256];
+    c.by_nodes = true;
+    c.rank = rank;
+    c.ranks = ranks;
+    if (!batch_divide(&b, &c, error, sizeof error))
+        fail_msg("%s", error);
+    return b;
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t nodes, graphs;
+        double degree;
+    } cases[] = {{1, 1, 0}, {3, 1, 2}, {40, 1, 3}, {9, 5, 2}, {30, 1, 20}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int ranks = 1; ranks <= 5; ranks++) {
+            struct graph_config c = config_of("er", cases[k].nodes, cases[k].degree, cases[k].graphs);
+            struct batch whole = generated(c), part[5];
+            int64_t edges = 0, nodes = 0;
+            for (int rank = 0; rank < ranks; rank++)
+                part[rank] = divided(c, rank, ranks);
+            for (int rank = 0; rank < ranks; rank++) {
+                int64_t *ghost = ghosts_of(part, ranks, rank);
+                edges += check_edges(&whole, &part[rank], rank, ghost);
+                nodes += part[rank].halo.nodes;
+                assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
+                assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
+                free(ghost);
+            }
+            assert_int_equal(edges, whole.adj.edges);
+            assert_int_equal(nodes, whole.adj.nodes);
+            for (int rank = 0; rank < ranks; rank++)
+                batch_free(&part[rank]);
+            batch_free(&whole);
+        }
+}
+
+/* Whether two parts are the same, bit for bit. */
+static void assert_same(const struct batch *a, const struct batch *b)
+{
+    const struct halo *g = &a->halo, *h = &b->halo;
+    size_t word = sizeof(int64_t), bounds = (size_t)(g->ranks + 1) * word;
+    size_t graphs = (size_t)(a->graphs + 1) * word;
+    assert_true(csr_equal(&a->adj, &b->adj) && csr_equal(&a->out, &b->out));
+    assert_true(a->graphs == b->graphs && a->pairs == b->pairs && a->clamped == b->clamped);
+    assert_true(a->symmetric == b->symmetric && a->part.empty == b->part.empty);
+    assert_true(a->part.node == b->part.node && a->part.edge == b->part.edge);
+    assert_true(a->part.graph == b->part.graph && a->part.graphs == b->part.graphs);
+    assert_true(a->part.nodes == b->part.nodes && g->ranks == h->ranks && g->nodes == h->nodes);
+    assert_true(g->ghosts == h->ghosts && g->sends == h->sends && g->cut == h->cut);
+    assert_memory_equal(g->first, h->first, bounds);
+    assert_memory_equal(g->get_at, h->get_at, bounds);
+    assert_memory_equal(g->send_at, h->send_at, bounds);
+    assert_memory_equal(g->send, h->send, (size_t)g->sends * sizeof *g->send);
+    assert_memory_equal(g->offset, h->offset, graphs);
+    assert_memory_equal(a->offset, b->offset, graphs);
+}
+
+static void check_parts(struct graph_config c)
+{
+    for (int ranks = 2; ranks <= 5; ranks++)
+        for (int rank = 0; rank < ranks; rank++) {
+            struct graph_config own = c;
+            own.by_nodes = true;
+            own.rank = rank;
+            own.ranks = ranks;
+            struct batch cut = divided(c, rank, ranks), drawn = generated(own);
+            assert_same(&cut, &drawn);
+            batch_free(&cut);
+            batch_free(&drawn);
+        }
+}
+
+/* Every family: a rank without nodes, isolated nodes, graphs of different sizes that ranks share. */
+static void test_drawn(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t nodes, graphs;
+        double degree;
+    } cases[] = {{1, 1, 0}, {3, 1, 1}, {90, 1, 1}, {90, 1, 6}, {11, 7, 3}, {4, 2, 40}};
+    for (const struct graph_family *f = graph_families; f->name; f++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+            check_parts(config_of(f->name, cases[k].nodes, cases[k].degree, cases[k].graphs));
+    check_parts(config_of("er:giant", 60, 2, 1));
+    check_parts(config_of("er:giant", 9, 2, 5));
+    check_parts(config_of("zinc", 1, 0, 9));
+}
+
+/* A range of edges is that of the whole. */
+static void test_ranges(void **state)
+{
+    (void)state;
+    for (const struct graph_family *f = graph_families; f->name; f++) {
+        uint64_t whole[2000], range[2000];
+        struct graph_spec s = {.first = 3, .nodes = 40, .degree = 5, .key = 9};
+        for (int p = 0; p < graph_family_parameters(f); p++)
+            s.value[p] = f->parameter[p].standard;
+        int64_t pairs = f->edges(&s) / 2;
+        assert_true(pairs > 7 && 2 * pairs <= 2000);
+        if (!f->ranged)
+            continue;
+        assert_true(f->draw(whole, &s));
+        for (; s.begin < pairs; s.begin = s.end) {
+            s.end = s.begin + 7 < pairs ? s.begin + 7 : pairs;
+            assert_true(f->draw(range + 2 * s.begin, &s));
+        }
+        assert_memory_equal(range, whole, (size_t)(2 * pairs) * sizeof *whole);
+    }
+}
+
+/* More than one block of edges. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"er", "rmat", "complete", "grid3d"};
+    for (int i = 0; i < 4; i++) {
+        struct graph_config c = config_of(families[i], i == 2 ? 900 : 100000, 6, 1);
+        struct batch cut = divided(c, 1, 3);
+        c.by_nodes = true;
+        c.rank = 1;
+        c.ranks = 3;
+        struct batch drawn = generated(c);
+        assert_same(&cut, &drawn);
+        batch_free(&cut);
+        batch_free(&drawn);
+    }
+}
+
+/* The memory of a part is that of its own edges, and the limit holds for drawing and for dividing. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct graph_config c = config_of("er", 300000, 16, 1);
+    struct batch whole = generated(c), cut = divided(c, 1, 4), b;
+    char error[256];
+    c.by_nodes = true;
+    c.rank = 1;
+    c.ranks = 4;
+    struct batch drawn = generated(c);
+    assert_true(drawn.peak < whole.peak / 3 && cut.peak >= whole.peak);
+    assert_true(drawn.peak >= csr_bytes(&drawn.adj) + csr_bytes(&drawn.out));
+    c.limits.memory = drawn.peak;
+    batch_free(&drawn);
+    drawn = generated(c);
+    for (; c.limits.memory > 1 << 10; c.limits.memory = c.limits.memory * 2 / 3 - 1) {
+        c.limits.memory--;
+        assert_false(batch_generate(&b, &c, error, sizeof error));
+        assert_true(b.peak > c.limits.memory && strstr(error, "building the graph needs"));
+    }
+    batch_free(&whole);
+    batch_free(&cut);
+    batch_free(&drawn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graphs), cmocka_unit_test(test_nodes),  cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_blocks), cmocka_unit_test(test_ranges), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
+}
