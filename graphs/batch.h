@@ -3,6 +3,7 @@
 #define GTMARK_GRAPHS_BATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "graphs/csr.h"
@@ -90,5 +91,24 @@ struct batch {
     struct halo halo;
     int64_t peak; /* peak bytes of making it, without offset */
 };
+
+/* Whether making b may take this much; if not, a line in error, and b->peak says what it needs. */
+bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error,
+                    size_t error_size);
+
+/* Peak bytes of making b, beside those of adj (csr_bytes). b may be from batch_shape. */
+int64_t batch_scratch(const struct batch *b);
+
+/* Frees the arrays, but not the offsets and what is known of the rest. */
+void batch_drop_arrays(struct batch *b);
+
+/* Frees the values of b->inputs, but keeps what is known of them. */
+void batch_drop_inputs(struct batch *b);
+
+/* Frees the batch, but keeps b->peak. */
+void batch_drop(struct batch *b);
+
+/* Frees the arrays and leaves an empty b; freeing it again does nothing. */
+void batch_free(struct batch *b);
 
 #endif

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "graphs/components.h"
-#include "graphs/graph.h"
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 

@@ -60,16 +60,6 @@ static bool reverse_edges(struct batch *b, const struct graph_config *c, bool sy
     return true;
 }
 
-bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
-{
-    if (c->limits.memory <= 0 || bytes <= c->limits.memory)
-        return true;
-    b->peak = bytes;
-    snprintf(error, size, "building the graph needs %" PRId64 " MiB, more than the %" PRId64 " MiB allowed",
-             bytes >> 20, c->limits.memory >> 20);
-    return false;
-}
-
 /* Takes the graphs and offsets of an edge list. */
 static void take_offset(struct batch *b, struct edge_list *list)
 {
@@ -129,48 +119,6 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
            (!both_listed || b->symmetric || say_one_way(b, source.path, error, size));
 }
 
-void batch_drop_inputs(struct batch *b)
-{
-    struct batch_inputs *in = &b->inputs;
-    free(in->features.value);
-    free(in->edge_features.value);
-    free(in->targets.value);
-    free(in->label);
-    in->features.value = in->edge_features.value = in->targets.value = NULL;
-    in->label = NULL;
-}
-
-static void free_halo(struct halo *h)
-{
-    free(h->first);
-    free(h->get_at);
-    free(h->send_at);
-    free(h->send);
-    free(h->offset);
-    *h = (struct halo){0};
-}
-
-static void free_arrays(struct batch *b)
-{
-    struct csr adj = b->adj, out = b->out;
-    if (out.row_ptr != adj.row_ptr)
-        csr_free(&out);
-    csr_free(&adj);
-    free(b->out_edge);
-    free_halo(&b->halo);
-    batch_drop_inputs(b);
-    b->out_edge = NULL;
-    b->adj.row_ptr = b->out.row_ptr = NULL;
-    b->adj.col = b->out.col = NULL;
-}
-
-void batch_drop(struct batch *b)
-{
-    int64_t peak = b->peak;
-    batch_free(b);
-    b->peak = peak;
-}
-
 /* Pads the batch if that is asked for. */
 static bool made_as_asked(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
@@ -212,7 +160,7 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
         return false;
     if (!n.family || n.giant) {
         bool read = batch_generate(b, c, error, error_size);
-        free_arrays(b);
+        batch_drop_arrays(b);
         return read;
     }
     return draw_shape(b, c, &n, error, error_size) && made_as_asked(b, c, error, error_size);
@@ -234,17 +182,4 @@ bool batch_number_edges(struct batch *b, const struct graph_config *c, char *err
     if (!done)
         batch_drop(b);
     return done;
-}
-
-int64_t batch_scratch(const struct batch *b)
-{
-    return b->peak - csr_bytes(&b->adj);
-}
-
-void batch_free(struct batch *b)
-{
-    free_arrays(b);
-    free(b->offset);
-    free(b->nodes);
-    *b = (struct batch){0};
 }

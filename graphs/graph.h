@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "graphs/batch.h"
-#include "graphs/csr.h"
 #include "graphs/degrees.h"
 #include "graphs/name.h"
 
@@ -34,21 +33,5 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
  * Errors as above, after which the batch is freed.
  */
 bool batch_number_edges(struct batch *b, const struct graph_config *c, char *error, size_t error_size);
-
-/* Whether making b may take this much; if not, a line in error, and b->peak says what it needs. */
-bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error,
-                    size_t error_size);
-
-/* Peak bytes of making b, beside those of adj (csr_bytes). b may be from batch_shape. */
-int64_t batch_scratch(const struct batch *b);
-
-/* Frees the values of b->inputs, but keeps what is known of them. */
-void batch_drop_inputs(struct batch *b);
-
-/* Frees the batch, but keeps b->peak. */
-void batch_drop(struct batch *b);
-
-/* Frees the arrays and leaves an empty b; freeing it again does nothing. */
-void batch_free(struct batch *b);
 
 #endif

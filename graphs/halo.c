@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs/graph.h"
 #include "kernels/arithmetic.h"
 
 enum { WORD = 64 };

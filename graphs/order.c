@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "graphs/batch.h"
 #include "graphs/batching.h"
 #include "graphs/components.h"
-#include "graphs/graph.h"
 #include "graphs/radix.h"
 #include "graphs/relabel.h"
 #include "kernels/arithmetic.h"

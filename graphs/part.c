@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "graphs/draw.h"
-#include "graphs/graph.h"
 #include "graphs/halo.h"
 #include "kernels/arithmetic.h"
 

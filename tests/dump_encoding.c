@@ -52,15 +52,11 @@ int main(int argc, char **argv)
 {
     if (argc != 11)
         fail("GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY");
-    struct graph_config g = {argv[1],
-                             atoll(argv[2]),
-                             atof(argv[3]),
-                             atoll(argv[4]),
-                             strtoull(argv[5], NULL, 10),
-                             BATCHING_RAGGED,
-                             {0},
-                             0,
-                             0};
+    struct graph_config g = {.family = argv[1],
+                             .nodes = atoll(argv[2]),
+                             .degree = atof(argv[3]),
+                             .graphs = atoll(argv[4]),
+                             .seed = strtoull(argv[5], NULL, 10)};
     struct encoding_config c;
     struct batch b;
     struct encoding e = {0};

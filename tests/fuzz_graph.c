@@ -33,7 +33,8 @@ static bool read_file(int file, bool undirected, struct batch *b)
 {
     char name[FILE_NAME], error[ERROR_SIZE] = "";
     snprintf(name, sizeof name, "%s:/proc/self/fd/%d", undirected ? "undirected" : "file", file);
-    struct graph_config c = {name, 1, 1, 1, 1, BATCHING_RAGGED, {LIMIT, {0}}, 0, 0};
+    struct graph_config c = {
+        .family = name, .nodes = 1, .degree = 1, .graphs = 1, .seed = 1, .limits = {LIMIT, {0}}};
     bool done = batch_generate(b, &c, error, sizeof error);
     require(done == !*error, "what is wrong is said, and nothing else");
     require(!strpbrk(error, "\n\r\033"), "the reason is one line");

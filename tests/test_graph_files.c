@@ -143,7 +143,7 @@ static void shapes_of_files_have_no_arrays(void **state)
     struct test_file *temp = *state;
     char family[96], error[ERROR_SIZE] = "";
     snprintf(family, sizeof family, "file:%s", temp->path);
-    struct graph_config c = {family, 500, 5, 1, 42, BATCHING_RAGGED, {0}, 0, 0};
+    struct graph_config c = {.family = family, .nodes = 500, .degree = 5, .graphs = 1, .seed = 42};
     const char *text[] = {"9 7\n7 5\n", "9 7\n7 9\n", "graph 3\n2 0\ngraph 2\n"};
     for (int i = 0; i < 3; i++) {
         write_bytes(temp->path, text[i], strlen(text[i]));

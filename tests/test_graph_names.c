@@ -126,7 +126,7 @@ static void test_shapes(void **state)
     (void)state;
     enum { GRAPHS = 4001 };
     for (const struct graph_shape *s = graph_shapes; s->name; s++) {
-        struct graph_config c = {s->name, 7, 3, GRAPHS, 5, BATCHING_RAGGED, {0}, 0, 0};
+        struct graph_config c = {.family = s->name, .nodes = 7, .degree = 3, .graphs = GRAPHS, .seed = 5};
         struct batch b;
         char error[ERROR_SIZE];
         int64_t least = INT64_MAX, most = 0;
