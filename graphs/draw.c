@@ -18,6 +18,8 @@
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
+enum { BLOCK = 1 << 18 /* undirected edges: 4 MiB, which a cache holds */ };
+
 /* Mean nodes of a graph. */
 static double mean_nodes(const struct graph_config *c, const struct graph_name *n)
 {
@@ -164,6 +166,13 @@ static bool draw_edges(uint64_t *edge, const struct batch *b, const struct graph
     return drawn;
 }
 
+static void say_not_drawn(const struct graph_config *c, int64_t nodes, int64_t edges, char *error,
+                          size_t size)
+{
+    snprintf(error, size, "%s a graph of %" PRId64 " nodes and %" PRId64 " edges",
+             is_cancelled(c->limits.cancel) ? "stopped while drawing" : "no memory to draw", nodes, edges);
+}
+
 bool draw_batch(struct batch *b, const struct graph_config *c, const struct graph_name *n, char *error,
                 size_t error_size)
 {
@@ -175,10 +184,59 @@ bool draw_batch(struct batch *b, const struct graph_config *c, const struct grap
     if (edge && draw_edges(edge, b, c, n))
         done = csr_build(&b->adj, nodes, edge, edges, c->limits.cancel, error, error_size);
     else
-        snprintf(error, error_size, "%s a graph of %" PRId64 " nodes and %" PRId64 " edges",
-                 is_cancelled(c->limits.cancel) ? "stopped while drawing" : "no memory to draw", nodes,
-                 edges);
+        say_not_drawn(c, nodes, edges, error, error_size);
     free(edge);
     b->out = b->adj;
     return done && (!n->giant || batch_keep_giants(b, error, error_size));
+}
+
+/* Undirected edges that are in memory at once. */
+static int64_t block_of(const struct graph_family *f, const struct graph_spec *s)
+{
+    int64_t pairs = f->edges(s) / 2;
+    return f->ranged ? min_of(pairs, BLOCK) : pairs;
+}
+
+/* Draws a graph, in memory for a block. */
+static bool draw_graph(struct edge_taker *d, const struct graph_family *f, struct graph_spec s,
+                       uint64_t *edge, const struct graph_config *c, char *error, size_t size)
+{
+    int64_t pairs = f->edges(&s) / 2, block = block_of(f, &s);
+    for (s.begin = 0; s.begin < pairs; s.begin = s.end) {
+        s.end = min_of(pairs, s.begin + block);
+        if (!f->draw(edge, &s)) {
+            say_not_drawn(c, s.nodes, 2 * pairs, error, size);
+            return false;
+        }
+        if (!d->take(d, &s, edge, error, size))
+            return false;
+    }
+    return true;
+}
+
+bool draw_in_blocks(struct edge_taker *d, struct batch *b, const struct graph_config *c,
+                    const struct graph_name *n, char *error, size_t error_size)
+{
+    const struct graph_family *f = n->family;
+    int64_t block = 0, scratch = 0;
+    for (int64_t g = 0; g < b->graphs; g++) {
+        struct graph_spec s = draw_spec(b, c, n, g);
+        if (!d->wants(d, &s))
+            continue;
+        block = max_of(block, block_of(f, &s));
+        scratch = max_of(scratch, f->scratch ? f->scratch(&s) : 0);
+    }
+    d->bytes += 2 * block * (int64_t)sizeof(uint64_t) + scratch;
+    if (!batch_may_take(b, c, d->bytes, error, error_size))
+        return false;
+    uint64_t *edge = reallocarray(NULL, (size_t)(2 * block), sizeof *edge);
+    bool done = edge;
+    if (!edge)
+        snprintf(error, error_size, "no memory to draw %" PRId64 " edges", 2 * block);
+    for (int64_t g = 0; g < b->graphs && done; g++) {
+        struct graph_spec s = draw_spec(b, c, n, g);
+        done = !d->wants(d, &s) || draw_graph(d, f, s, edge, c, error, error_size);
+    }
+    free(edge);
+    return done;
 }

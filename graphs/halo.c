@@ -16,7 +16,7 @@ enum { WORD = 64 };
 /* A batch that is being divided, and what finds the ghosts of one rank. */
 struct cut {
     struct batch *b;
-    struct halo h;
+    struct halo *h;
     int rank;
     int64_t begin, end; /* the nodes of this rank */
     uint64_t *ghost;    /* a bit for each node of the batch */
@@ -34,20 +34,27 @@ int64_t halo_first(const struct graph_config *c, int64_t nodes, int p)
     return nodes * p / c->ranks;
 }
 
-static bool bound_ranks(struct cut *d, const struct graph_config *c, int64_t nodes)
+bool batch_bound(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before)
 {
-    struct halo *h = &d->h;
-    h->ranks = c->ranks;
-    h->first = array(c->ranks + 1, sizeof *h->first);
-    h->get_at = array(c->ranks + 1, sizeof *h->get_at);
-    h->send_at = array(c->ranks + 1, sizeof *h->send_at);
-    if (!h->first || !h->get_at || !h->send_at)
+    struct halo *h = &b->halo;
+    int64_t begin = halo_first(c, nodes, c->rank), end = halo_first(c, nodes, c->rank + 1);
+    *h = (struct halo){.ranks = c->ranks,
+                       .nodes = end - begin,
+                       .first = array(c->ranks + 1, sizeof *h->first),
+                       .get_at = array(c->ranks + 1, sizeof *h->get_at),
+                       .send_at = array(c->ranks + 1, sizeof *h->send_at),
+                       .offset = array(b->graphs + 1, sizeof *h->offset)};
+    if (!h->first || !h->get_at || !h->send_at || !h->offset)
         return false;
     for (int p = 0; p <= c->ranks; p++)
         h->first[p] = halo_first(c, nodes, p);
-    d->begin = h->first[d->rank];
-    d->end = h->first[d->rank + 1];
-    h->nodes = d->end - d->begin;
+    memcpy(h->offset, b->offset, (size_t)(b->graphs + 1) * sizeof *b->offset);
+    for (int64_t g = 0; g <= b->graphs; g++)
+        b->offset[g] = min_of(max_of(b->offset[g], begin), end) - begin;
+    b->offset[b->graphs] = max_of(1, h->nodes);
+    b->part = (struct batch_part){
+        .empty = h->nodes == 0, .node = begin, .edge = before, .graphs = b->graphs, .nodes = nodes};
+    b->symmetric = false;
     return true;
 }
 
@@ -56,14 +63,14 @@ static bool bound_ranks(struct cut *d, const struct graph_config *c, int64_t nod
 static void visit_sent(struct cut *d, int64_t *next)
 {
     const struct csr *out = &d->b->out;
-    for (int64_t i = 0; i < d->h.nodes; i++)
+    for (int64_t i = 0; i < d->h->nodes; i++)
         for (int64_t e = out->row_ptr[i], p = 0, last = d->rank; e < out->row_ptr[i + 1]; e++) {
-            while (out->col[e] >= d->h.first[p + 1])
+            while (out->col[e] >= d->h->first[p + 1])
                 p++;
             if (p == d->rank || p == last)
                 continue;
-            if (d->h.send)
-                d->h.send[next[p]] = (int32_t)i;
+            if (d->h->send)
+                d->h->send[next[p]] = (int32_t)i;
             next[p]++;
             last = p;
         }
@@ -71,7 +78,7 @@ static void visit_sent(struct cut *d, int64_t *next)
 
 static bool list_sent(struct cut *d)
 {
-    struct halo *h = &d->h;
+    struct halo *h = d->h;
     visit_sent(d, h->send_at + 1);
     for (int p = 0; p < h->ranks; p++)
         h->send_at[p + 1] += h->send_at[p];
@@ -109,13 +116,13 @@ static bool find_ghosts(struct cut *d, int64_t nodes)
     for (int64_t e = 0; e < g->edges; e++)
         if (!is_own(d, g->col[e])) {
             d->ghost[g->col[e] / WORD] |= UINT64_C(1) << g->col[e] % WORD;
-            d->h.cut++;
+            d->h->cut++;
         }
     for (int64_t w = 0; w < words; w++)
         d->before[w + 1] = d->before[w] + __builtin_popcountll(d->ghost[w]);
-    d->h.ghosts = d->before[words];
-    for (int p = 0; p <= d->h.ranks; p++)
-        d->h.get_at[p] = ghosts_before(d, d->h.first[p]);
+    d->h->ghosts = d->before[words];
+    for (int p = 0; p <= d->h->ranks; p++)
+        d->h->get_at[p] = ghosts_before(d, d->h->first[p]);
     return true;
 }
 
@@ -133,7 +140,7 @@ static void number_senders(struct cut *d)
 static bool reverse_rows(struct cut *d)
 {
     const struct csr *g = &d->b->adj;
-    int64_t senders = g->nodes + d->h.ghosts, *at = array(senders + 1, sizeof *at);
+    int64_t senders = g->nodes + d->h->ghosts, *at = array(senders + 1, sizeof *at);
     d->out = (struct csr){senders, g->edges, at, array(g->edges, sizeof(int32_t))};
     if (!at || !d->out.col)
         return false;
@@ -149,20 +156,6 @@ static bool reverse_rows(struct cut *d)
     return true;
 }
 
-/* Where the own nodes of each graph are; a placeholder is in the last graph. */
-static bool cut_graphs(struct cut *d)
-{
-    const struct batch *b = d->b;
-    d->h.offset = array(b->graphs + 1, sizeof *d->h.offset);
-    if (!d->h.offset)
-        return false;
-    memcpy(d->h.offset, b->offset, (size_t)(b->graphs + 1) * sizeof *b->offset);
-    for (int64_t g = 0; g <= b->graphs; g++)
-        b->offset[g] = min_of(max_of(b->offset[g], d->begin), d->end) - d->begin;
-    b->offset[b->graphs] = b->adj.nodes;
-    return true;
-}
-
 static void drop_out(struct batch *b)
 {
     if (b->out.row_ptr != b->adj.row_ptr)
@@ -173,9 +166,9 @@ static void drop_out(struct batch *b)
 static bool may_reverse(struct cut *d, const struct graph_config *c, int64_t nodes, char *error, size_t size)
 {
     struct batch *b = d->b;
-    struct csr out = {.nodes = b->adj.nodes + d->h.ghosts, .edges = b->adj.edges};
+    struct csr out = {.nodes = b->adj.nodes + d->h->ghosts, .edges = b->adj.edges};
     int64_t find = (nodes / WORD + 1) * (int64_t)(sizeof *d->ghost + sizeof *d->before);
-    int64_t bytes = csr_bytes(&b->adj) + find + d->h.sends * (int64_t)sizeof *d->h.send + csr_bytes(&out);
+    int64_t bytes = csr_bytes(&b->adj) + find + d->h->sends * (int64_t)sizeof *d->h->send + csr_bytes(&out);
     if (!batch_may_take(b, c, bytes, error, size))
         return false;
     b->peak = max_of(b->peak, bytes);
@@ -185,22 +178,20 @@ static bool may_reverse(struct cut *d, const struct graph_config *c, int64_t nod
 bool batch_number_ghosts(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
                          char *error, size_t error_size)
 {
-    struct cut d = {.b = b, .rank = c->rank};
     snprintf(error, error_size, "no memory to divide a graph of %" PRId64 " nodes", nodes);
-    bool done = bound_ranks(&d, c, nodes) && list_sent(&d) && find_ghosts(&d, nodes) &&
-                may_reverse(&d, c, nodes, error, error_size);
+    struct cut d = {.b = b, .h = &b->halo, .rank = c->rank};
+    bool done = batch_bound(b, c, nodes, before);
+    d.begin = b->part.node;
+    d.end = d.begin + b->halo.nodes;
+    done = done && list_sent(&d) && find_ghosts(&d, nodes) && may_reverse(&d, c, nodes, error, error_size);
     if (done) {
         number_senders(&d);
-        done = reverse_rows(&d) && cut_graphs(&d);
+        done = reverse_rows(&d);
     }
     free(d.ghost);
     free(d.before);
     drop_out(b);
     b->out = d.out;
-    b->halo = d.h;
-    b->symmetric = false;
-    b->part = (struct batch_part){
-        .empty = d.h.nodes == 0, .node = d.begin, .edge = before, .graphs = b->graphs, .nodes = nodes};
     if (!done)
         batch_drop(b);
     return done;

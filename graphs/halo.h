@@ -13,6 +13,12 @@
 int64_t halo_first(const struct graph_config *c, int64_t nodes, int p);
 
 /*
+ * Makes b, with the graphs and offsets of a batch of so many nodes, a part with everything but its edges and
+ * ghosts (batch_divide). `before`: the edges to nodes of ranks before. False without memory.
+ */
+bool batch_bound(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before);
+
+/*
  * Keeps of a batch with arrays the part of rank c->rank (struct halo), and says so in b->part; b->graphs
  * remains, and offset then bounds the own nodes of each graph, perhaps none. A rank without nodes has a
  * placeholder, one node without edges, in the last graph. b comes before batch_number_edges. Errors as of

@@ -14,17 +14,17 @@
 #include "graphs/halo.h"
 #include "kernels/arithmetic.h"
 
-enum { PART_BLOCK = 1 << 18 /* undirected edges: 4 MiB, which a cache holds */, PICK_BLOCK = 1 << 16 };
+enum { PICK_BLOCK = 1 << 16 };
 
 /* The edges of a rank. */
 struct picked {
+    struct edge_taker taker;
     struct batch *b;
     const struct graph_config *config;
     int64_t begin, end; /* its nodes */
     uint64_t *edge;     /* with receivers counted from begin */
     int64_t count, room;
     int64_t before; /* edges to nodes before begin */
-    int64_t drawn;  /* bytes of what is being drawn */
 };
 
 /* Makes room for `more` edges, by half as much again as there is, so that few are copied. */
@@ -33,7 +33,7 @@ static bool make_room(struct picked *p, int64_t more, char *error, size_t size)
     if (p->count + more <= p->room)
         return true;
     int64_t room = max_of(p->count + more, p->room + p->room / 2);
-    if (!batch_may_take(p->b, p->config, p->drawn + room * (int64_t)sizeof *p->edge, error, size))
+    if (!batch_may_take(p->b, p->config, p->taker.bytes + room * (int64_t)sizeof *p->edge, error, size))
         return false;
     uint64_t *edge = reallocarray(p->edge, (size_t)room, sizeof *edge);
     if (!edge) {
@@ -60,8 +60,11 @@ static void pick_some(struct picked *p, const uint64_t *edge, int64_t edges)
     p->count = at - p->edge;
 }
 
-static bool pick(struct picked *p, const uint64_t *edge, int64_t edges, char *error, size_t size)
+static bool pick(struct edge_taker *d, const struct graph_spec *s, const uint64_t *edge, char *error,
+                 size_t size)
 {
+    struct picked *p = (struct picked *)d;
+    int64_t edges = 2 * (s->end - s->begin);
     bool room = true;
     for (int64_t e = 0, some; e < edges && room; e += some) {
         some = min_of(PICK_BLOCK, edges - e);
@@ -72,65 +75,26 @@ static bool pick(struct picked *p, const uint64_t *edge, int64_t edges, char *er
     return room;
 }
 
-/* Draws a graph and picks its edges; `block` undirected edges at a time, for which there is room. */
-static bool pick_graph(struct picked *p, const struct graph_family *f, struct graph_spec *s, uint64_t *edge,
-                       int64_t block, char *error, size_t size)
-{
-    int64_t pairs = f->edges(s) / 2;
-    for (s->begin = 0; s->begin < pairs; s->begin = s->end) {
-        s->end = min_of(pairs, s->begin + block);
-        if (!f->draw(edge, s)) {
-            snprintf(error, size, "%s a graph of %" PRId64 " nodes and %" PRId64 " edges",
-                     is_cancelled(s->cancel) ? "stopped while drawing" : "no memory to draw", s->nodes,
-                     2 * pairs);
-            return false;
-        }
-        if (!pick(p, edge, 2 * (s->end - s->begin), error, size))
-            return false;
-    }
-    return true;
-}
-
-/* Where a graph is, seen from the nodes of a rank. */
 static bool is_before(const struct picked *p, const struct graph_spec *s)
 {
     return s->first + s->nodes <= p->begin;
 }
 
-static bool is_own(const struct picked *p, const struct graph_spec *s)
+static bool has_nodes_of(const struct edge_taker *d, const struct graph_spec *s)
 {
+    const struct picked *p = (const struct picked *)d;
     return !is_before(p, s) && s->first < p->end;
 }
 
-/* Draws the graphs of the rank, in memory for the largest block. */
-static bool pick_graphs(struct picked *p, const struct graph_name *n, char *error, size_t size)
+/* The edges of the graphs before those of the rank. */
+static int64_t edges_before(const struct picked *p, const struct graph_name *n)
 {
-    const struct graph_family *f = n->family;
-    struct batch *b = p->b;
-    int64_t block = 0, scratch = 0;
-    bool done = true;
-    for (int64_t g = 0; g < b->graphs; g++) {
-        struct graph_spec s = draw_spec(b, p->config, n, g);
-        int64_t edges = f->edges(&s);
-        if (is_before(p, &s))
-            p->before += edges;
-        if (!is_own(p, &s))
-            continue;
-        block = max_of(block, f->ranged ? min_of(edges / 2, PART_BLOCK) : edges / 2);
-        scratch = max_of(scratch, f->scratch ? f->scratch(&s) : 0);
+    int64_t before = 0;
+    for (int64_t g = 0; g < p->b->graphs; g++) {
+        struct graph_spec s = draw_spec(p->b, p->config, n, g);
+        before += is_before(p, &s) ? n->family->edges(&s) : 0;
     }
-    p->drawn = 2 * block * (int64_t)sizeof *p->edge + scratch;
-    if (!batch_may_take(b, p->config, p->drawn, error, size))
-        return false;
-    uint64_t *edge = reallocarray(NULL, (size_t)(2 * block), sizeof *edge);
-    if (!edge)
-        snprintf(error, size, "no memory to draw %" PRId64 " edges", 2 * block);
-    for (int64_t g = 0; g < b->graphs && edge && done; g++) {
-        struct graph_spec s = draw_spec(b, p->config, n, g);
-        done = !is_own(p, &s) || pick_graph(p, f, &s, edge, block, error, size);
-    }
-    free(edge);
-    return edge && done;
+    return before;
 }
 
 /* The rows of the rank's nodes, with senders by their numbers in the batch. */
@@ -139,7 +103,7 @@ static bool build_part(struct picked *p, char *error, size_t size)
     struct batch *b = p->b;
     int64_t rows = max_of(1, p->end - p->begin), nodes = b->adj.nodes;
     struct csr own = {.nodes = rows, .edges = p->count};
-    b->peak = csr_build_peak(&own, p->drawn + p->room * (int64_t)sizeof *p->edge);
+    b->peak = csr_build_peak(&own, p->taker.bytes + p->room * (int64_t)sizeof *p->edge);
     return batch_may_take(b, p->config, b->peak, error, size) &&
            csr_build_rows(&b->adj, rows, nodes, p->edge, p->count, p->config->limits.cancel, error, size);
 }
@@ -153,11 +117,13 @@ bool draw_part(struct batch *b, const struct graph_config *c, const struct graph
     if (!draw_shape(b, &all, n, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes;
-    struct picked p = {.b = b,
+    struct picked p = {.taker = {has_nodes_of, pick, 0},
+                       .b = b,
                        .config = c,
                        .begin = halo_first(c, nodes, c->rank),
                        .end = halo_first(c, nodes, c->rank + 1)};
-    bool done = pick_graphs(&p, n, error, error_size) && build_part(&p, error, error_size);
+    p.before = edges_before(&p, n);
+    bool done = draw_in_blocks(&p.taker, b, c, n, error, error_size) && build_part(&p, error, error_size);
     free(p.edge);
     b->out = b->adj;
     return done && batch_number_ghosts(b, c, nodes, p.before, error, error_size);

@@ -1,10 +1,12 @@
 /*
  * Parts of batches that ranks have: parts of the graphs, and parts of the nodes, make up the whole; and parts
- * of the nodes that are drawn as such are the same as those that are cut from the whole.
+ * of the nodes that are drawn as such are the same as those that are cut from the whole, and have the shapes
+ * that are planned.
  */
 #include "graphs/family.h"
 #include "graphs/graph.h"
 #include "graphs/halo.h"
+#include "graphs/part_shapes.h"
 #include "tests/test.h"
 
 static struct batch generated(struct graph_config c)
@@ -161,30 +163,71 @@ static void test_nodes(void **state)
         }
 }
 
-/* Whether two parts are the same, bit for bit. */
-static void assert_same(const struct batch *a, const struct batch *b)
+/* Whether two parts have the same place in the batch, and as much. */
+static void assert_same_place(const struct batch *a, const struct batch *b)
 {
     const struct halo *g = &a->halo, *h = &b->halo;
-    size_t word = sizeof(int64_t), bounds = (size_t)(g->ranks + 1) * word;
-    size_t graphs = (size_t)(a->graphs + 1) * word;
-    assert_true(csr_equal(&a->adj, &b->adj) && csr_equal(&a->out, &b->out));
+    size_t graphs = (size_t)(a->graphs + 1) * sizeof *a->offset;
     assert_true(a->graphs == b->graphs && a->pairs == b->pairs && a->clamped == b->clamped);
     assert_true(a->symmetric == b->symmetric && a->part.empty == b->part.empty);
     assert_true(a->part.node == b->part.node && a->part.edge == b->part.edge);
     assert_true(a->part.graph == b->part.graph && a->part.graphs == b->part.graphs);
     assert_true(a->part.nodes == b->part.nodes && g->ranks == h->ranks && g->nodes == h->nodes);
     assert_true(g->ghosts == h->ghosts && g->sends == h->sends && g->cut == h->cut);
-    assert_memory_equal(g->first, h->first, bounds);
-    assert_memory_equal(g->get_at, h->get_at, bounds);
-    assert_memory_equal(g->send_at, h->send_at, bounds);
-    assert_memory_equal(g->send, h->send, (size_t)g->sends * sizeof *g->send);
+    assert_memory_equal(g->first, h->first, (size_t)(g->ranks + 1) * sizeof *g->first);
     assert_memory_equal(g->offset, h->offset, graphs);
     assert_memory_equal(a->offset, b->offset, graphs);
 }
 
+/* Whether two parts are the same, bit for bit. */
+static void assert_same(const struct batch *a, const struct batch *b)
+{
+    const struct halo *g = &a->halo, *h = &b->halo;
+    size_t bounds = (size_t)(g->ranks + 1) * sizeof *g->get_at;
+    assert_same_place(a, b);
+    assert_true(csr_equal(&a->adj, &b->adj) && csr_equal(&a->out, &b->out));
+    assert_memory_equal(g->get_at, h->get_at, bounds);
+    assert_memory_equal(g->send_at, h->send_at, bounds);
+    assert_memory_equal(g->send, h->send, (size_t)g->sends * sizeof *g->send);
+}
+
+/* Whether the shape of a part is that of the part. */
+static void assert_shape(const struct batch *shape, const struct batch *b)
+{
+    const struct halo *g = &shape->halo;
+    assert_true(!shape->adj.row_ptr && !shape->out.row_ptr && !g->send);
+    assert_int_equal(shape->adj.nodes, b->adj.nodes);
+    assert_int_equal(shape->adj.edges, b->adj.edges);
+    assert_int_equal(shape->out.nodes, b->out.nodes);
+    assert_int_equal(shape->out.edges, b->out.edges);
+    assert_same_place(shape, b);
+    assert_true(shape->peak >= csr_bytes(&b->adj) + csr_bytes(&b->out));
+}
+
+/* From edges that are drawn, and from those of a whole. */
+static void check_shapes(struct graph_config c, int ranks)
+{
+    struct batch whole = generated(c), drawn[5], counted[5];
+    char error[256];
+    c.ranks = ranks;
+    c.by_nodes = true;
+    assert_true(batch_shape_parts(drawn, &c, NULL, error, sizeof error));
+    assert_true(batch_shape_parts(counted, &c, &whole, error, sizeof error));
+    for (c.rank = 0; c.rank < ranks; c.rank++) {
+        struct batch b = generated(c);
+        assert_shape(&drawn[c.rank], &b);
+        assert_shape(&counted[c.rank], &b);
+        batch_free(&b);
+        batch_free(&drawn[c.rank]);
+        batch_free(&counted[c.rank]);
+    }
+    batch_free(&whole);
+}
+
 static void check_parts(struct graph_config c)
 {
-    for (int ranks = 2; ranks <= 5; ranks++)
+    for (int ranks = 2; ranks <= 5; ranks++) {
+        check_shapes(c, ranks);
         for (int rank = 0; rank < ranks; rank++) {
             struct graph_config own = c;
             own.by_nodes = true;
@@ -195,6 +238,7 @@ static void check_parts(struct graph_config c)
             batch_free(&cut);
             batch_free(&drawn);
         }
+    }
 }
 
 /* Every family: a rank without nodes, isolated nodes, graphs of different sizes that ranks share. */
@@ -279,11 +323,34 @@ static void test_memory(void **state)
     batch_free(&drawn);
 }
 
+/* The limit holds for counting what ranks share, and for a giant component, which is made for that. */
+static void test_shapes_memory(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"er", "ba", "er:giant"};
+    for (int i = 0; i < 3; i++) {
+        struct graph_config c = config_of(families[i], 20000, 16, 1);
+        struct batch part[4];
+        char error[256];
+        c.by_nodes = true;
+        c.ranks = 4;
+        for (c.limits.memory = 1 << 30; c.limits.memory > 1000; c.limits.memory /= 3) {
+            bool made = batch_shape_parts(part, &c, NULL, error, sizeof error);
+            assert_true(made || (part->peak > c.limits.memory && strstr(error, "the graph needs")));
+            assert_true(made || c.limits.memory < 1 << 29);
+            for (int r = 0; r < 4; r++)
+                batch_free(&part[r]);
+        }
+        assert_false(batch_shape_parts(part, &c, NULL, error, sizeof error));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphs), cmocka_unit_test(test_nodes),  cmocka_unit_test(test_drawn),
-        cmocka_unit_test(test_blocks), cmocka_unit_test(test_ranges), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_graphs),        cmocka_unit_test(test_nodes),  cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_blocks),        cmocka_unit_test(test_ranges), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_shapes_memory),
     };
     return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
 }

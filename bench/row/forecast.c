@@ -153,40 +153,37 @@ struct forecast forecast_of(const struct timeline *part, int ranks, const struct
     return f;
 }
 
-/* One rank's part. False if it cannot be planned. */
-static bool plan_rank(const struct workload *w, int rank, enum program_kind kind,
-                      const struct calibration *ceilings, struct rank_facts *facts, struct timeline *part)
+/* One rank's part. False with a message if it cannot be planned. */
+static bool plan_rank(struct workload *w, int rank, enum program_kind kind,
+                      const struct calibration *ceilings, struct timeline *part, struct message *error)
 {
     struct workload own;
-    struct message ignored; /* rank 0 has the same fault, if any, before this */
-    bool planned = workload_plan_rank(&own, w->options, &w->config, rank, &ignored);
-    if (planned) {
-        struct recording r = workload_record(&own, kind);
-        *part = timeline_of(r.tape, ceilings);
-        if (facts)
-            *facts = workload_facts(&own, &r);
-        tape_free(r.tape);
-    }
-    workload_close(&own);
-    return planned;
+    if (!workload_as_rank(&own, w, rank, error))
+        return false;
+    struct recording r = workload_record(&own, kind);
+    *part = timeline_of(r.tape, ceilings);
+    if (w->facts)
+        w->facts[rank] = workload_facts(&own, &r);
+    tape_free(r.tape);
+    return true;
 }
 
-struct forecast forecast_make(const struct workload *w, enum program_kind kind,
-                              const struct calibration *ceilings)
+struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings)
 {
     int ranks = w->ranks ? w->ranks->count : 1;
     struct timeline *part = calloc((size_t)ranks, sizeof *part);
     struct forecast f = {0};
+    struct message error;
     const struct links *links = &w->options->links;
     bool planned = true;
     if (!part)
         abort();
     for (int r = 0; r < ranks && planned; r++)
-        planned = plan_rank(w, r, kind, ceilings, w->facts ? &w->facts[r] : NULL, &part[r]);
+        planned = plan_rank(w, r, kind, ceilings, &part[r], &error);
     if (planned)
         f = forecast_of(part, ranks, links_for(links, ranks));
     if (!planned)
-        complain(&f.missing, "the part of a rank cannot be planned");
+        complain(&f.missing, "%s", error.text);
     else if (!f.known)
         complain(&f.missing, "%s", links->missing ? links->missing : "not asked for (--link)");
     for (int r = 0; r < ranks; r++)

@@ -46,7 +46,6 @@ void timeline_free(struct timeline *l);
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link);
 
 /* Plans a program of a workload on each of its ranks; sets the workload's facts. */
-struct forecast forecast_make(const struct workload *w, enum program_kind kind,
-                              const struct calibration *ceilings);
+struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings);
 
 #endif

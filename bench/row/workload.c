@@ -11,6 +11,9 @@
 #include "bench/row/encode_check.h"
 #include "graphs/halo.h"
 #include "graphs/inputs.h"
+#include "graphs/order.h"
+#include "graphs/part_shapes.h"
+#include "kernels/arithmetic.h"
 #include "kernels/blas.h"
 #include "kernels/ranks.h"
 #include "models/layers/features.h"
@@ -99,9 +102,13 @@ static bool shape_whole(struct workload *w, struct message *error)
 
 static void drop_whole(struct workload *w)
 {
+    for (int r = 0; w->parts && r < w->ranks->count; r++)
+        batch_free(&w->parts[r]);
     batch_free(&w->whole);
     free(w->facts);
+    free(w->parts);
     w->facts = NULL;
+    w->parts = NULL;
 }
 
 bool workload_numbers_edges(const struct options *o, const struct config *c)
@@ -134,16 +141,65 @@ static bool divide_nodes(struct workload *w, struct message *error)
     return !c->by_nodes || !w->config.order || batch_divide(&w->batch, c, error->text, sizeof error->text);
 }
 
-/* Makes the batch, by batch_shape or batch_generate. */
-static bool make_batch(bool (*make)(struct batch *, const struct graph_config *, char *, size_t),
-                       struct workload *w, struct message *error)
+/* The shapes of the parts of ranks that divide the nodes; nodes that are ordered first are those of the whole
+ * batch. */
+static bool shape_divided(struct workload *w, struct message *error)
 {
-    const struct graph_config *g = &w->config.graph, first = graph_to_make(w);
-    bool made = shape_whole(w, error) && make(&w->batch, &first, error->text, sizeof error->text) &&
+    const struct graph_config *c = &w->config.graph, first = graph_to_make(w);
+    struct batch all = {0};
+    bool made = !w->config.order || (batch_generate(&all, &first, error->text, sizeof error->text) &&
+                                     batch_order(&all, w->config.order, c, error->text, sizeof error->text));
+    made = made &&
+           batch_shape_parts(w->parts, c, all.adj.row_ptr ? &all : NULL, error->text, sizeof error->text);
+    w->parts->peak = max_of(w->parts->peak, all.peak);
+    batch_free(&all);
+    return made;
+}
+
+/* The shapes of the parts of all ranks. */
+static bool shape_parts(struct workload *w, struct message *error)
+{
+    struct graph_config c = w->config.graph;
+    bool made = true;
+    w->parts = calloc((size_t)w->ranks->count, sizeof *w->parts);
+    if (!w->parts)
+        abort();
+    if (c.by_nodes)
+        return shape_divided(w, error);
+    for (c.rank = 0; c.rank < c.ranks && made; c.rank++)
+        made = batch_shape(&w->parts[c.rank], &c, error->text, sizeof error->text);
+    return made;
+}
+
+/* The shape of the part of the first of several ranks. */
+static bool plan_first(struct workload *w, struct message *error)
+{
+    bool made = shape_parts(w, error);
+    w->batch = *w->parts;
+    *w->parts = (struct batch){0};
+    return made;
+}
+
+static bool plan_batch(struct workload *w, struct message *error)
+{
+    const struct graph_config *c = &w->config.graph;
+    return w->ranks ? plan_first(w, error) : batch_shape(&w->batch, c, error->text, sizeof error->text);
+}
+
+static bool generate_batch(struct workload *w, struct message *error)
+{
+    const struct graph_config first = graph_to_make(w);
+    return batch_generate(&w->batch, &first, error->text, sizeof error->text);
+}
+
+static bool make_batch(struct workload *w, bool planned, struct message *error)
+{
+    const struct graph_config *g = &w->config.graph;
+    bool made = shape_whole(w, error) && (planned ? plan_batch : generate_batch)(w, error) &&
                 batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text);
     if (made)
         model_take_inputs(&w->config.parts, &w->batch.inputs);
-    made = made && order_nodes(w, error) && divide_nodes(w, error) &&
+    made = made && ((planned && g->by_nodes) || (order_nodes(w, error) && divide_nodes(w, error))) &&
            (!workload_numbers_edges(w->options, &w->config) ||
             batch_number_edges(&w->batch, g, error->text, sizeof error->text));
     if (!made)
@@ -153,17 +209,25 @@ static bool make_batch(bool (*make)(struct batch *, const struct graph_config *,
 
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c, struct message *error)
 {
-    return workload_plan_rank(w, o, c, 0, error);
-}
-
-bool workload_plan_rank(struct workload *w, const struct options *o, const struct config *c, int rank,
-                        struct message *error)
-{
     *w = workload_of(o, c, true);
-    w->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = c->ranks, .hosts = 1};
+    w->planned = (struct ranks){.mpi = "planned", .count = c->ranks, .hosts = 1};
     if (c->ranks > 1)
         take_part(w, &w->planned);
-    return make_batch(w->ranks && is_divided(c) ? batch_generate : batch_shape, w, error);
+    return make_batch(w, true, error);
+}
+
+bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error)
+{
+    if (rank > 0 && !w->parts && !shape_parts(w, error))
+        return false;
+    *own = *w;
+    if (!w->ranks)
+        return true;
+    own->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = w->ranks->count, .hosts = 1};
+    own->ranks = &own->planned;
+    if (rank > 0)
+        own->batch = w->parts[rank];
+    return true;
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
@@ -172,7 +236,7 @@ bool workload_generate(struct workload *w, const struct options *o, const struct
     *w = workload_of(o, c, false);
     if (o->world && c->ranks > 1)
         take_part(w, o->world->first(o->world, c->ranks));
-    return make_batch(batch_generate, w, error);
+    return make_batch(w, false, error);
 }
 
 bool workload_open(struct workload *w, const struct options *o, const struct config *c,

@@ -32,6 +32,7 @@ struct workload {
     const struct ranks *ranks;
     struct ranks planned;     /* these, of a plan: they have numbers, and can do nothing */
     struct batch whole;       /* the shape of the batch of all */
+    struct batch *parts;      /* once asked for, the shapes of those of the other ranks, by rank */
     struct rank_facts *facts; /* on rank 0, of each rank and the last program loaded */
 };
 
@@ -49,10 +50,11 @@ bool workload_numbers_edges(const struct options *o, const struct config *c);
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,
                    struct message *error);
 
-/* The same of the part of one of config.ranks ranks, for which nothing needs to have been started; the
- * workload must stay where it is. */
-bool workload_plan_rank(struct workload *w, const struct options *o, const struct config *c, int rank,
-                        struct message *error);
+/*
+ * Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
+ * same. Shares the memory of w, and is not closed itself. False with a message.
+ */
+bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
 
 /*
  * Generates or reads the batch if memory suffices; with --device meta only plans it. False with the outcome.

@@ -28,7 +28,7 @@ int estimate_runs(const struct options *o)
 }
 
 /* Of the ranks, if there are several; own: that of the first. */
-static int64_t largest_arena(const struct workload *w, enum program_kind p, int64_t own)
+static int64_t largest_arena(struct workload *w, enum program_kind p, int64_t own)
 {
     if (!w->ranks)
         return own;
