@@ -42,9 +42,24 @@ void set_step(struct row *row, double seconds, double noise, double flops)
     row_set_text(row, "step.roofline.fault", "");
 }
 
+char *in_single_lines(char *text)
+{
+    char *copy = strdup(text), *rest = copy, *to = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        assert_true(units_width(line) <= 100);
+    free(copy);
+    for (const char *c = text; *c; c++) {
+        bool breaks = strncmp(c, "\n  ", 3) == 0;
+        *to++ = breaks ? ' ' : *c;
+        c += breaks ? 2 : 0;
+    }
+    *to = '\0';
+    return text;
+}
+
 char *said(struct rows *rows)
 {
-    char *text = NULL, *to, error[MESSAGE_SIZE];
+    char *text = NULL, error[MESSAGE_SIZE];
     size_t size = 0;
     struct record *record = empty_record();
     for (size_t i = 0; i < rows_count(rows); i++)
@@ -55,18 +70,7 @@ char *said(struct rows *rows)
     findings_print(out, record);
     fclose(out);
     record_free(record);
-    char *copy = strdup(text), *rest = copy;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        assert_true(units_width(line) <= 100);
-    free(copy);
-    to = text;
-    for (const char *c = text; *c; c++) {
-        bool breaks = strncmp(c, "\n  ", 3) == 0;
-        *to++ = breaks ? ' ' : *c;
-        c += breaks ? 2 : 0;
-    }
-    *to = '\0';
-    return text;
+    return in_single_lines(text);
 }
 
 void assert_said(struct rows *rows, const char *expected)

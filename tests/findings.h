@@ -14,6 +14,9 @@ struct row *checked_row(int64_t nodes);
 /* A step of this time and work, compute-bound in the last-level cache. */
 void set_step(struct row *row, double seconds, double noise, double flops);
 
+/* A list of findings, of which no line is too long, with each on one line, in place. */
+char *in_single_lines(char *text);
+
 /* What the findings of these rows say, each sentence on one line, to be freed; the rows are freed. */
 char *said(struct rows *rows);
 

@@ -35,10 +35,10 @@ void describe_row(const struct facts *facts, const struct row *row, char text[AX
 
 void findings_write(FILE *out, const struct record *record)
 {
-    static sentences *const all[] = {sentences_sweep,       sentences_batching, sentences_crossings,
-                                     sentences_largest,     sentences_parts,    sentences_profile,
-                                     sentences_checkpoints, sentences_ranks,    sentences_kernels,
-                                     sentences_encodings,   sentences_checks};
+    static sentences *const all[] = {sentences_sweep,       sentences_batching,  sentences_crossings,
+                                     sentences_largest,     sentences_parts,     sentences_profile,
+                                     sentences_checkpoints, sentences_ranks,     sentences_ways,
+                                     sentences_kernels,     sentences_encodings, sentences_checks};
     struct fits fits = fits_find(record_rows(record));
     const struct facts facts = {record_rows(record), &fits};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -62,6 +62,13 @@ void findings_print_crossings(FILE *out, const struct rows *rows)
         crossing_print(lines, &c.list[i]);
     wrap_end(&items);
     crossings_free(&c);
+}
+
+void findings_print_ways(FILE *out, const struct rows *rows)
+{
+    struct wrap items;
+    sentences_ways(wrap_items(&items, out), &(struct facts){.rows = rows});
+    wrap_end(&items);
 }
 
 void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading)

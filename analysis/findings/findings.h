@@ -18,6 +18,9 @@ void findings_print(FILE *out, const struct record *record);
 /* Prints where variants of these rows overtake each other, unchecked rows included, as items of a list. */
 void findings_print_crossings(FILE *out, const struct rows *rows);
 
+/* Prints which way to share the work among ranks is predicted to be best, as items of a list. */
+void findings_print_ways(FILE *out, const struct rows *rows);
+
 /* Whether work that the rows have more than once took the same time, as one more item below this heading. */
 void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading);
 

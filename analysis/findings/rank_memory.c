@@ -113,6 +113,29 @@ static void say_axes(FILE *out, const struct rows *rows, const struct row *row, 
         fprintf(out, " (%s)", text);
 }
 
+static int64_t ranks_of(const struct row *row)
+{
+    int64_t ranks = 0;
+    row_get_count(row, "ranks.count", &ranks);
+    return ranks;
+}
+
+/* Of a row and one that was skipped before, the skipped one on fewer ranks; null: none. */
+static const struct row *first_skipped(const struct row *before, const struct row *row)
+{
+    const char *status;
+    bool skipped = row_get_text(row, "status", &status) && strcmp(status, "skipped") == 0;
+    return skipped && (!before || ranks_of(row) < ranks_of(before)) ? row : before;
+}
+
+/* "; ends before 16 ranks (fewer heads than ranks)" */
+static void say_end(FILE *out, const struct row *skipped)
+{
+    const char *reason;
+    if (row_get_text(skipped, "reason", &reason))
+        fprintf(out, "; ends before %lld ranks (%s)", (long long)ranks_of(skipped), reason);
+}
+
 void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, double limit)
 {
     size_t count = rows_count(rows);
@@ -122,11 +145,13 @@ void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, d
         abort();
     for (size_t i = 0; i < count; i++) {
         size_t n = 0;
+        const struct row *skipped = NULL;
         for (size_t k = i; k < count; k++)
             if (!done[k] && same_but_ranks(rows, rows_at(rows, i), rows_at(rows, k)) &&
                 same_graphs(rows_at(rows, i), rows_at(rows, k), weak)) {
                 done[k] = true;
                 n += place_of(rows_at(rows, k), &p[n]);
+                skipped = first_skipped(skipped, rows_at(rows, k));
             }
         qsort(p, n, sizeof *p, by_ranks);
         if (n < 2 || p[0].ranks == p[n - 1].ranks)
@@ -134,6 +159,8 @@ void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, d
         fputs("memory of the largest rank", out);
         say_axes(out, rows, rows_at(rows, i), weak);
         say_fall(out, p, n, limit);
+        if (skipped)
+            say_end(out, skipped);
         putc('\n', out);
     }
     free(done);

@@ -41,6 +41,9 @@ sentences sentences_checkpoints;
 /* How efficient several ranks are, against one. */
 sentences sentences_ranks;
 
+/* Which way to share the work among ranks is predicted to be best. */
+sentences sentences_ways;
+
 /* The fastest kernel, and the one furthest from its roofline. */
 sentences sentences_kernels;
 

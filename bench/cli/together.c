@@ -79,12 +79,20 @@ static bool check_one(const struct options *o, const struct config *c, struct me
                     started, started == 1 ? "rank was" : "ranks were", c->ranks);
 }
 
+const char *together_beyond(const struct config *c)
+{
+    return c->parallel == PARALLEL_ULYSSES && c->parts.heads < c->ranks ? "fewer heads than ranks" : NULL;
+}
+
 bool together_check(const struct options *o, struct message *error)
 {
-    bool possible = true;
-    for (int64_t i = 0, count = config_count(o); i < count && possible; i++) {
+    bool possible = true, leaves_out = o->action != ACTION_LIST_TAPE;
+    int64_t count = config_count(o), left_out = 0;
+    for (int64_t i = 0; i < count && possible; i++) {
         struct config c = config_at(o, i);
-        possible = check_one(o, &c, error);
+        bool beyond = leaves_out && together_beyond(&c);
+        possible = check_one(o, &c, error) || beyond;
+        left_out += beyond;
     }
-    return possible;
+    return possible && left_out < count;
 }

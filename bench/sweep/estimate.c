@@ -11,6 +11,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
+#include "bench/cli/together.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/forecast.h"
@@ -44,7 +45,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     struct estimate e = {0};
     struct workload w;
     struct message error;
-    e.known = workload_plan(&w, o, config, &error);
+    e.known = workload_plan(&w, o, config, &error) && !together_beyond(config);
     e.batch = w.batch.peak;
     if (e.known && config->parts.pe.kind != ENCODING_NONE)
         e.encoding = encoding_bound(&config->parts.pe, &w.batch, 1).flops;
@@ -149,7 +150,9 @@ static void add_estimate(const struct options *o, int64_t index, const struct ce
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     grid_add(table, "%s", any ? text : "-");
     grid_add(table, "%s", any ? memory : "-");
-    grid_add(table, "%s%s%s%s", axes, timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
+    const char *beyond = together_beyond(&c);
+    grid_add(table, "%s%s%s%s%s%s", axes, beyond ? "; skipped: " : "", beyond ? beyond : "",
+             timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
              timed && slow ? "; skipped by --timeout" : "",
              estimate_is_over(o, seconds) ? "; more than --budget" : "");
 }

@@ -201,8 +201,10 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     struct rows *rows = report_rows(&report);
     if (o->crossover.kind)
         findings_print_crossings(stderr, rows);
-    if (o->device.meta)
+    if (o->device.meta) {
         findings_print_rank_memory(stderr, rows, o->weak, o->mem_limit);
+        findings_print_ways(stderr, rows);
+    }
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);

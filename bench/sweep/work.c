@@ -6,6 +6,7 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/paths.h"
+#include "bench/cli/together.h"
 #include "bench/sweep/estimate.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
@@ -169,5 +170,8 @@ void work_free(struct work *work, int64_t rows)
 
 bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256])
 {
-    return nothing_fits(w, reason) || too_long(pace, w, reason);
+    const char *beyond = together_beyond(&w->job.config);
+    if (beyond)
+        snprintf(reason, 256, "%s", beyond);
+    return beyond || nothing_fits(w, reason) || too_long(pace, w, reason);
 }

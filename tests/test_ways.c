@@ -1,0 +1,218 @@
+/*
+ * Which way to share the work among ranks is predicted to be best: where one is, where predictions are closer
+ * than their error, where one way is left, where times are missing, and where there is nothing to say. And
+ * where a way ends: its rows are skipped, unless all are.
+ */
+#include "analysis/findings/findings.h"
+#include "analysis/findings/rank_memory.h"
+#include "bench/cli/together.h"
+#include "tests/findings.h"
+#include "tests/sweeps.h"
+#include "tests/test.h"
+#include "tests/test_analysis_rows.h"
+
+/* A planned row; seconds of 0: no time is predicted. */
+static void add(struct rows *rows, int64_t ranks, const char *way, double seconds, int64_t sent, int64_t held)
+{
+    struct row *row = row_new();
+    set_axes(row, 500);
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "device", "meta");
+    row_set_count(row, "ranks.count", ranks);
+    row_set_text(row, "ranks.parallel", way);
+    row_set_count(row, "step.exchange.bytes", sent);
+    row_set_count(row, "ranks.memory", held);
+    if (seconds > 0)
+        row_set_real(row, "step.exchange.predicted_run", seconds);
+    else
+        row_set_null(row, "step.exchange.predicted_run", "no ceilings (--ceilings)");
+    row_set_rest_null(row, "planned");
+    rows_append(rows, row);
+}
+
+/* A measured row of an exchange that was predicted with this error. */
+static void add_measured(struct rows *rows, double error)
+{
+    struct row *row = checked_row(500);
+    row_set_count(row, "ranks.count", 2);
+    row_set_text(row, "ranks.parallel", "halo");
+    row_set_real(row, "step.exchange.error", error);
+    rows_append(rows, row);
+}
+
+/* Frees the rows. */
+static void assert_ways(struct rows *rows, const char *expected)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    findings_print_ways(out, rows);
+    fclose(out);
+    assert_string_equal(in_single_lines(text), expected);
+    free(text);
+    rows_free(rows);
+}
+
+/* Planned on 2, 4 and 8 ranks, in milliseconds. */
+static struct rows *two_ways(const double data[3], const double ulysses[3])
+{
+    struct rows *rows = rows_new();
+    for (int i = 0; i < 3; i++) {
+        if (data[i] > 0)
+            add(rows, 2 << i, "data", 1e-3 * data[i], 1 << 20, 1 << 20);
+        if (ulysses[i] > 0)
+            add(rows, 2 << i, "ulysses", 1e-3 * ulysses[i], 1 << 20, 1 << 20);
+    }
+    return rows;
+}
+
+#define UNKNOWN "; the error of such predictions is not known, since no row was measured.\n"
+
+static void test_best(void **state)
+{
+    (void)state;
+    assert_ways(two_ways((const double[]){10, 9, 8}, (const double[]){9, 5, 3}),
+                "- A training step is predicted to be fastest with ulysses on 2 to 8 ranks (on 8: 3.00 ms, "
+                "data 8.00 ms)" UNKNOWN);
+    assert_ways(two_ways((const double[]){8, 5, 3}, (const double[]){9, 6, 2}),
+                "- A training step is predicted to be fastest with data on 2 to 4 ranks (on 4: 5.00 ms, "
+                "ulysses 6.00 ms) and with ulysses on 8 ranks (2.00 ms, data 3.00 ms)" UNKNOWN);
+    assert_ways(two_ways((const double[]){8, 5, 3}, (const double[]){9, 4, 0}),
+                "- A training step is predicted to be fastest with data on 2 ranks (8.00 ms, ulysses 9.00 "
+                "ms), with ulysses on 4 ranks (4.00 ms, data 5.00 ms) and with data, the only one, on 8 "
+                "ranks (3.00 ms)" UNKNOWN);
+    assert_ways(two_ways((const double[]){8, 5, 3}, (const double[]){8, 4, 2}),
+                "- A training step is predicted to be fastest with data or ulysses on 2 ranks (data 8.00 "
+                "ms, ulysses 8.00 ms: too close to tell) and with ulysses on 4 to 8 ranks (on 8: 2.00 ms, "
+                "data 3.00 ms)" UNKNOWN);
+}
+
+/* 8 and 9 ms with an error of up to 20 % may be 6.67 to 8 and 7.5 to 9; of 5 % they are apart. */
+static void test_known_error(void **state)
+{
+    (void)state;
+    struct rows *rows = two_ways((const double[]){8, 8, 3}, (const double[]){9, 9, 2});
+    add_measured(rows, 0.05);
+    add_measured(rows, 0.2);
+    assert_ways(rows, "- A training step is predicted to be fastest with data or ulysses on 2 to 4 ranks (on "
+                      "4: data 8.00 ms, ulysses 9.00 ms: too close to tell) and with ulysses on 8 ranks "
+                      "(2.00 ms, data 3.00 ms); the error of predicted exchanges is +0 to +20 % here.\n");
+    rows = two_ways((const double[]){8, 8, 3}, (const double[]){9, 9, 2});
+    add_measured(rows, 0.02);
+    add_measured(rows, -0.03);
+    assert_ways(rows, "- A training step is predicted to be fastest with data on 2 to 4 ranks (on 4: 8.00 "
+                      "ms, ulysses 9.00 ms) and with ulysses on 8 ranks (2.00 ms, data 3.00 ms); the error "
+                      "of predicted exchanges is -3 to +2 % here.\n");
+    rows = two_ways((const double[]){8, 8, 3}, (const double[]){9, 9, 2});
+    add_measured(rows, -1);
+    assert_ways(rows, "- A training step is predicted to be fastest with ulysses or data on 2 to 8 ranks (on "
+                      "8: ulysses 2.00 ms, data 3.00 ms: too close to tell); the error of predicted "
+                      "exchanges is -100 to +0 % here.\n");
+}
+
+/* One way, one rank, other work, rows that are not ok. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    assert_ways(two_ways((const double[]){8, 5, 3}, (const double[]){0, 0, 0}), "");
+    struct rows *rows = rows_new();
+    add(rows, 1, "data", 1, 1, 1);
+    add(rows, 1, "ulysses", 2, 1, 1);
+    add(rows, 2, "data", 1, 1, 1);
+    add(rows, 4, "ulysses", 1, 1, 1);
+    assert_ways(rows, "");
+    rows = rows_new();
+    add(rows, 2, "data", 1, 1, 1);
+    add(rows, 2, "ulysses", 2, 1, 1);
+    row_set_count(rows_at(rows, 1), "nodes", 501);
+    assert_ways(rows, "");
+    rows = rows_new();
+    add(rows, 2, "data", 1, 1, 1);
+    add(rows, 2, "ulysses", 2, 1, 1);
+    row_set_text(rows_at(rows, 1), "status", "oom");
+    assert_ways(rows, "");
+}
+
+static void test_several_works(void **state)
+{
+    (void)state;
+    struct rows *rows = two_ways((const double[]){8, 5, 3}, (const double[]){9, 6, 4});
+    for (int i = 0; i < 2; i++)
+        add(rows, 4, i ? "data" : "ulysses", 1 + i, 1, 1);
+    row_set_count(rows_at(rows, 6), "nodes", 1000);
+    row_set_count(rows_at(rows, 7), "nodes", 1000);
+    assert_ways(rows, "- A training step (500 nodes) is predicted to be fastest with data on 2 to 8 ranks "
+                      "(on 8: 3.00 ms, ulysses 4.00 ms)" UNKNOWN
+                      "- A training step (1000 nodes) is predicted to be fastest with ulysses on 4 ranks "
+                      "(1.00 s, data 2.00 s)" UNKNOWN);
+}
+
+static void test_without_times(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_new();
+    add(rows, 2, "data", 0, 1 << 20, 4 << 20);
+    add(rows, 2, "ulysses", 0, 2 << 20, 3 << 20);
+    add(rows, 4, "data", 0, 1 << 20, 2 << 20);
+    add(rows, 4, "ulysses", 0, 2 << 20, 2 << 20);
+    assert_ways(rows, "- Which way is fastest is not predicted: no ceilings (--ceilings). Least is sent with "
+                      "data on 2 to 4 ranks (on 4: 1.00 MiB, ulysses 2.00 MiB); the largest rank needs least "
+                      "memory with ulysses on 2 ranks (3.00 MiB, data 4.00 MiB) and with data or ulysses on "
+                      "4 ranks (data 2.00 MiB, ulysses 2.00 MiB: too close to tell).\n");
+}
+
+static const struct bench bench = {.name = "test", .axis = AXIS_RANKS, .values = "1"};
+
+/* A sweep leaves out the ranks beyond the heads; alone they are refused, and so are tapes of them. */
+static void test_heads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        bool possible;
+    } lines[] = {{"--ranks=2,4", true},
+                 {"--ranks=2,8", true},
+                 {"--ranks=8", false},
+                 {"--ranks=8,16", false},
+                 {"--ranks=2,8 --list-tape", false},
+                 {"--ranks=2,8 --norm=graph", false}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char words[256];
+        struct message error;
+        snprintf(words, sizeof words, "--device=meta --heads=4 --hidden=16 --parallel=ulysses %s",
+                 lines[i].words);
+        struct options o = options_of(&bench, words);
+        assert_int_equal(together_check(&o, &error), lines[i].possible);
+        options_free(&o);
+    }
+    struct rows *rows = rows_new();
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    add(rows, 2, "ulysses", 1, 1, 4 << 20);
+    add(rows, 16, "ulysses", 1, 1, 4 << 20);
+    add(rows, 4, "ulysses", 1, 1, 2 << 20);
+    add(rows, 8, "ulysses", 1, 1, 2 << 20);
+    for (size_t i = 1; i < 4; i += 2) {
+        row_set_text(rows_at(rows, i), "status", "skipped");
+        row_set_text(rows_at(rows, i), "reason", "fewer heads than ranks");
+        row_set_null(rows_at(rows, i), "ranks.memory", "skipped");
+    }
+    findings_print_rank_memory(out, rows, false, 0x1p22);
+    fclose(out);
+    assert_string_equal(text, "memory of the largest rank: falls from 4.00 MiB on 2 ranks to 2.00 MiB on 4 "
+                              "ranks, the most here; it is within 4.00 MiB on all; ends before 8 ranks "
+                              "(fewer heads than ranks)\n");
+    free(text);
+    rows_free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_best),          cmocka_unit_test(test_known_error),
+        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_several_works),
+        cmocka_unit_test(test_without_times), cmocka_unit_test(test_heads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
