@@ -2,6 +2,7 @@
 
 #include "analysis/charts/kernel_chart.h"
 #include "analysis/charts/profile_chart.h"
+#include "analysis/charts/rank_chart.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/wrap.h"
@@ -28,6 +29,10 @@ bool charts_draw(const struct record *record, const struct field *axis, const ch
             return false;
         say(log, message);
     }
+    if (rank_chart_draw(record, prefix, message) == CHART_FAILED)
+        return false;
+    if (*message)
+        say(log, message);
     return charts_draw_profile(record, prefix, log, message);
 }
 

@@ -9,6 +9,7 @@
 /* At the beginning and at the end of every chart's script; between them one of the others. */
 extern const char style_frame[], style_draw[];
 
-extern const char style_bars[], style_percent[], style_roofline[], style_scaling[], style_timeline[];
+extern const char style_bars[], style_percent[], style_ranks[], style_roofline[], style_scaling[],
+    style_timeline[];
 
 #endif

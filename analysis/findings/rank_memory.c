@@ -4,8 +4,8 @@
  */
 #include "analysis/findings/rank_memory.h"
 
-#include "analysis/findings/sentences.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/rank_scaling.h"
 #include "analysis/tables/units.h"
 
 #include <stdlib.h>

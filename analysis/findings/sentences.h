@@ -56,9 +56,6 @@ sentences sentences_checks;
 /* Whether a program of a row has a time that supports findings. */
 bool is_settled(const struct row *row, const char *program);
 
-/* Whether two of these rows agree in what varies beside ranks and sizes. */
-bool same_but_ranks(const struct rows *rows, const struct row *a, const struct row *b);
-
 /* The row's values of the varying axes without op and variant, which may be none; and the same, or its nodes
  * if there are none. */
 void describe_axes(const struct facts *facts, const struct row *row, char text[AXES_TEXT]);

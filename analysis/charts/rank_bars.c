@@ -1,0 +1,151 @@
+#include "analysis/charts/rank_bars.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/record/rank_scaling.h"
+#include "analysis/record/schema.h"
+
+/* Seconds of a run, with their interval, and of the exchange in it that nothing hides. */
+struct run_time {
+    double median, low, high, exposed;
+    bool predicted;
+};
+
+static double field_of(const struct row *row, const char *program, const char *field)
+{
+    char path[SCHEMA_PATH];
+    double value = NAN;
+    snprintf(path, sizeof path, "%s.%s", program, field);
+    row_get_real(row, path, &value);
+    return value;
+}
+
+/* False if it has no time. */
+static bool run_time_of(const struct row *row, const char *program, struct run_time *t)
+{
+    *t = (struct run_time){.median = field_of(row, program, "time.median"),
+                           .low = field_of(row, program, "time.ci95_low"),
+                           .high = field_of(row, program, "time.ci95_high"),
+                           .exposed = field_of(row, program, "exchange.exposed")};
+    if (isnan(t->median)) {
+        t->median = t->low = t->high = field_of(row, program, "exchange.predicted_run");
+        t->exposed = field_of(row, program, "exchange.predicted_exposed");
+        t->predicted = true;
+    }
+    t->exposed = t->exposed > 0 ? fmin(t->exposed, t->median) : 0;
+    return row_is_ok(row) && t->median > 0;
+}
+
+static bool is_shared(const struct row *row)
+{
+    double load = 0;
+    row_get_real(row, "ranks.load", &load);
+    return load > 1;
+}
+
+/* Intervals that are not known (NAN) support no finding. */
+static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_time *base,
+                                   const struct run_time *t, const char *program)
+{
+    char path[SCHEMA_PATH];
+    struct rank_bar b = {.ranks = s->ranks,
+                         .efficiency = scaling_efficiency(s, base->median, t->median),
+                         .low = scaling_efficiency(s, base->low, t->high),
+                         .high = scaling_efficiency(s, base->high, t->low),
+                         .exchange = t->exposed / t->median,
+                         .seconds = t->median,
+                         .predicted = t->predicted,
+                         .shared = is_shared(s->row)};
+    snprintf(path, sizeof path, "%s.exchange.link", program);
+    if (t->predicted)
+        row_get_text(s->row, path, &b.link);
+    b.speedup = b.efficiency * (double)s->ranks;
+    b.noisy = row_noisy(s->base, program) || row_noisy(s->row, program) || isnan(b.low) || isnan(b.high);
+    return b;
+}
+
+/* The index of a base, added if new; RANK_LINES_MAX: there is no room. */
+static size_t find_line(struct rank_bars *b, const struct row *base)
+{
+    size_t i = 0;
+    while (i < b->lines && b->base[i] != base)
+        i++;
+    if (i == b->lines && i < RANK_LINES_MAX)
+        b->base[b->lines++] = base;
+    return i;
+}
+
+static bool add_rank_count(struct rank_bars *b, int64_t ranks)
+{
+    size_t at = 0;
+    while (at < b->ranks && b->of[at] < ranks)
+        at++;
+    if (at < b->ranks && b->of[at] == ranks)
+        return true;
+    if (b->ranks == RANK_COUNTS_MAX)
+        return false;
+    for (size_t i = b->ranks++; i > at; i--)
+        b->of[i] = b->of[i - 1];
+    b->of[at] = ranks;
+    return true;
+}
+
+static bool has_bar(const struct rank_bars *b, size_t line, int64_t ranks)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->bar[i].line == line && b->bar[i].ranks == ranks)
+            return true;
+    return false;
+}
+
+/* A bar of this base; of rows that were repeated, the first. */
+static void add_rank_bar(struct rank_bars *b, const struct row *base, struct rank_bar bar)
+{
+    bar.line = find_line(b, base);
+    bool room = bar.line < RANK_LINES_MAX && b->count < RANK_BARS_MAX;
+    if (room && has_bar(b, bar.line, bar.ranks))
+        return;
+    if (room && add_rank_count(b, bar.ranks))
+        b->bar[b->count++] = bar;
+    else
+        b->others++;
+}
+
+static int by_ranks_and_line(const void *a, const void *b)
+{
+    const struct rank_bar *x = a, *y = b;
+    return x->ranks != y->ranks ? (x->ranks > y->ranks) - (x->ranks < y->ranks)
+                                : (x->line > y->line) - (x->line < y->line);
+}
+
+struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool weak)
+{
+    struct rank_bars b = {.program = program, .weak = weak};
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        struct scaling s;
+        struct run_time base, time;
+        if (!run_time_of(rows_at(rows, i), program, &time) || !scaling_find(rows, rows_at(rows, i), &s) ||
+            (s.growth != GROWS_NOT) != weak || !run_time_of(s.base, program, &base) ||
+            base.predicted != time.predicted)
+            continue;
+        const struct scaling alone = {.base = s.base, .row = s.base, .ranks = 1, .growth = s.growth};
+        add_rank_bar(&b, s.base, rank_bar_of(&alone, &base, &base, program));
+        add_rank_bar(&b, s.base, rank_bar_of(&s, &base, &time, program));
+        b.nodes = b.nodes || s.growth == GROWS_NODES;
+    }
+    qsort(b.bar, b.count, sizeof *b.bar, by_ranks_and_line);
+    return b;
+}
+
+const struct rank_bar *rank_bars_best(const struct rank_bars *b)
+{
+    const struct rank_bar *best = NULL;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct rank_bar *r = &b->bar[i];
+        if (r->ranks > 1 && !r->noisy && !r->shared && (!best || r->speedup > best->speedup))
+            best = r;
+    }
+    return best;
+}

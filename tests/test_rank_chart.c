@@ -1,0 +1,208 @@
+/*
+ * Charts of what ranks do with their time: shares computed by hand, for strong and weak scaling, measured and
+ * predicted; titles that are true of the data, and say nothing where it leaves that open.
+ */
+#include "analysis/charts/rank_chart.h"
+#include "analysis/charts/style.h"
+#include "tests/chart_directory.h"
+#include "tests/test.h"
+#include "tests/test_analysis_rows.h"
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-9))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/* A step of so many nodes and graphs on these ranks, of which `exposed` is exchange. */
+static struct row *measured(int64_t ranks, int64_t nodes, int64_t batch, double seconds, double spread,
+                            double exposed)
+{
+    struct row *row = good_row(nodes);
+    row_set_count(row, "ranks.count", ranks);
+    row_set_count(row, "batch", batch);
+    row_set_text(row, "ranks.parallel", "halo");
+    set_time(row, "step.time", seconds, spread);
+    if (ranks > 1) {
+        row_set_real(row, "step.exchange.exposed", exposed);
+        row_set_real(row, "ranks.load", 1);
+    }
+    return row;
+}
+
+static struct row *predicted(int64_t ranks, const char *way, double seconds, double exposed)
+{
+    struct row *row = good_row(500);
+    row_set_null(row, "step.time", "planned only");
+    row_set_text(row, "device", "meta");
+    row_set_count(row, "ranks.count", ranks);
+    row_set_text(row, "ranks.parallel", way);
+    row_set_real(row, "step.exchange.predicted_run", seconds);
+    row_set_real(row, "step.exchange.predicted_exposed", exposed);
+    if (ranks > 1)
+        row_set_text(row, "step.exchange.link", "2.00 us, given");
+    return row;
+}
+
+static struct rows *pair(struct row *a, struct row *b)
+{
+    struct rows *rows = rows_new();
+    rows_append(rows, a);
+    rows_append(rows, b);
+    return rows;
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    struct rows *rows = pair(measured(4, 500, 8, 0.1, 0, 0.02), measured(1, 500, 8, 0.3, 0, 0));
+    struct rank_bars b = rank_bars_of(rows, "step", false);
+    assert_int_equal(b.count, 2);
+    assert_true(b.lines == 1 && b.ranks == 2 && b.of[0] == 1 && b.of[1] == 4 && b.others == 0);
+    assert_near(b.bar[0].efficiency, 1);
+    assert_near(b.bar[0].exchange, 0);
+    assert_near(b.bar[1].efficiency, 0.75);
+    assert_near(b.bar[1].speedup, 3);
+    assert_near(b.bar[1].exchange, 0.2);
+    assert_true(!b.bar[1].predicted && !b.bar[1].noisy && !b.bar[1].shared);
+    assert_int_equal(rank_bars_of(rows, "step", true).count, 0);
+    assert_int_equal(rank_bars_of(rows, "forward", false).count, 2); /* of one time each */
+    assert_int_equal(rank_bars_of(rows, "kernel", false).count, 0);
+    rows_free(rows);
+    rows = pair(measured(1, 500, 8, 0.3, 0, 0), measured(4, 2000, 8, 0.4, 0, 0.04));
+    b = rank_bars_of(rows, "step", true);
+    assert_true(b.count == 2 && b.weak && b.nodes);
+    assert_near(b.bar[1].efficiency, 0.75);
+    assert_near(b.bar[1].exchange, 0.1);
+    assert_int_equal(rank_bars_of(rows, "step", false).count, 0);
+    rows_free(rows);
+    rows = pair(predicted(1, "data", 0.3, 0), predicted(2, "data", 0.2, 0.05));
+    b = rank_bars_of(rows, "step", false);
+    assert_true(b.count == 2 && b.bar[1].predicted && strcmp(b.bar[1].link, "2.00 us, given") == 0);
+    assert_near(b.bar[1].efficiency, 0.75);
+    assert_near(b.bar[1].exchange, 0.25);
+    rows_free(rows);
+    rows = pair(predicted(1, "data", 0.3, 0), measured(2, 500, 1, 0.2, 0, 0.05));
+    row_set_text(rows_at(rows, 1), "ranks.parallel", "data");
+    row_set_text(rows_at(rows, 1), "device", "meta"); /* as if one device had both */
+    assert_int_equal(rank_bars_of(rows, "step", false).count, 0);
+    rows_free(rows);
+}
+
+/* Frees the rows. */
+static void assert_rank_title(struct rows *rows, bool weak, const char *name, const char *wanted)
+{
+    char text[CHART_TEXT];
+    struct rank_bars b = rank_bars_of(rows, "step", weak);
+    rank_title(text, &b, name);
+    assert_string_equal(text, wanted);
+    assert_true(frame_fits(text));
+    rows_free(rows);
+}
+
+static struct rows *strong(double seconds, double spread, double exposed)
+{
+    return pair(measured(1, 500, 8, 0.3, spread, 0), measured(4, 500, 8, seconds, spread, exposed));
+}
+
+static void test_titles(void **state)
+{
+    (void)state;
+    assert_rank_title(
+        strong(0.1, 0, 0.02), false, "",
+        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
+        "what is lost is exchange");
+    assert_rank_title(
+        strong(0.1, 0, 0.005), false, "",
+        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
+        "what is lost is not exchange");
+    /* Of 15 to 33 % that are lost 12 are exchange. */
+    assert_rank_title(strong(0.1, 0.06, 0.012), false, "halo_1",
+                      "A training step on 4 ranks (halo\\_1) is 3 times as fast as on one, an efficiency of "
+                      "75\u00a0% (67 to 85\u00a0%)");
+    assert_rank_title(
+        strong(0.075, 0.02, 0.01), false, "",
+        "A training step on 4 ranks is 4 times as fast as on one, an efficiency of 100\u00a0% (96 "
+        "to 104\u00a0%)");
+    assert_rank_title(pair(predicted(1, "data", 0.3, 0), predicted(2, "data", 0.2, 0.05)), false, "",
+                      "A training step on 2 ranks is predicted to be 1.5 times as fast as on one, an "
+                      "efficiency of 75\u00a0%; most of what is lost is exchange");
+    assert_rank_title(
+        pair(measured(1, 500, 8, 0.3, 0, 0), measured(4, 2000, 8, 0.4, 0, 0.01)), true, "",
+        "A training step of 4 times the nodes on 4 ranks takes 1.33 times as long as on one, an "
+        "efficiency of 75\u00a0%; most of what is lost is not exchange");
+    assert_rank_title(
+        pair(measured(1, 500, 2, 0.3, 0, 0), measured(4, 500, 8, 0.4, 0, 0.2)), true, "",
+        "A training step of 4 times the graphs on 4 ranks takes 1.33 times as long as on one, an "
+        "efficiency of 75\u00a0%; most of what is lost is exchange");
+}
+
+/* The fastest bar that supports a finding; without one the title says why. */
+static void test_no_finding(void **state)
+{
+    (void)state;
+    struct rows *rows = strong(0.1, 0, 0.02);
+    rows_append(rows, measured(8, 500, 8, 0.06, 0, 0.02));
+    row_set_real(rows_at(rows, 2), "ranks.load", 2);
+    assert_rank_title(
+        rows, false, "",
+        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
+        "what is lost is exchange");
+    rows = strong(0.1, 0, 0.02);
+    row_set_real(rows_at(rows, 1), "ranks.load", 2);
+    assert_rank_title(rows, false, "",
+                      "A training step on several ranks: they share cores, so there is no finding");
+    rows = strong(0.1, 0, 0.02);
+    row_set_text(rows_at(rows, 0), "step.time.noisy", "made up");
+    assert_rank_title(rows, false, "",
+                      "A training step on several ranks: all times are noisy, so there is no finding");
+}
+
+static void test_drawn(void **state)
+{
+    struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE] = "?";
+    struct record *record = empty_record();
+    assert_int_equal(rank_chart_draw(record, p->prefix, message), CHART_SKIPPED);
+    assert_string_equal(message, "");
+    for (int way = 0; way < 2; way++)
+        for (int64_t ranks = 1; ranks <= 4; ranks *= 2)
+            if (way == 0 || ranks < 4)
+                assert_true(
+                    record_add(record,
+                               predicted(ranks, way ? "ulysses" : "data", (way ? 0.3 : 0.36) / (double)ranks,
+                                         way || ranks == 1 ? 0 : 0.03),
+                               message));
+    rank_chart_draw(record, p->prefix, message);
+    char *script = content(p, "_strong.gp");
+    assert_in(script, style_ranks);
+    assert_in(script, "lines = 2\n");
+    assert_in(script, "label[2] = \"ulysses\"\n");
+    assert_in(script, "set xtics (\"1\" 0, \"2\" 1, \"4\" 2)\n");
+    assert_in(script, "\n0.79 0.1932 1 0 100 0\n"); /* ideal: the work of one rank alone */
+    assert_in(script, "\n1.79 0.1932 1 0 100 0\n1.79 0.1932 1 100 133.333 1\n");
+    assert_in(script, "link: 2.00 us, given");
+    assert_in(script, "turned = 0\n");
+    free(script);
+    assert_title(p, "_strong.gp",
+                 "A training step on 4 ranks (data) is predicted to be 4 times as fast as on one, an "
+                 "efficiency of 100 %");
+    assert_null(content(p, "_weak.gp"));
+    if (on_path("gnuplot")) {
+        char *picture = content(p, "_strong.svg");
+        assert_in(picture, "</svg>");
+        free(picture);
+    }
+    record_free(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_no_finding),
+        cmocka_unit_test_setup_teardown(test_drawn, make_directory, remove_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
