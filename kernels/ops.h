@@ -133,6 +133,7 @@ struct op_info {
     bool host;     /* runs only on the host */
     bool exchange; /* with other ranks */
     bool sums;     /* what it sends, over the ranks */
+    bool shifts;   /* what it sends, to one other rank */
 };
 
 const struct op_info *op_info(enum op op);

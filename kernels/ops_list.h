@@ -74,6 +74,9 @@
 #ifndef SUMS
 #define SUMS()
 #endif
+#ifndef SHIFTS
+#define SHIFTS()
+#endif
 #ifndef END
 #define END(name, formula, ...)
 #endif
@@ -104,4 +107,5 @@
 #undef HOST
 #undef SENDS
 #undef SUMS
+#undef SHIFTS
 #undef END

@@ -76,8 +76,10 @@ static void set_attribute(const struct sample *s, const struct operand *p, void 
         *(double *)at = 0;
     else if (strcmp(p->name, "ghosts") == 0)
         *(int *)at = (int)(s->dims[DIM_S] - s->dims[DIM_N]);
-    else if (strcmp(p->name, "nodes") == 0)
+    else if (strcmp(p->name, "nodes") == 0 || strcmp(p->name, "sends") == 0)
         *(int *)at = (int)s->dims[DIM_N];
+    else if (strcmp(p->name, "gets") == 0)
+        *(int *)at = (int)s->dims[DIM_S];
     else if (strcmp(p->type, "int") == 0 && p->moderate != 0)
         *(int *)at = (int)p->moderate;
     else if (strcmp(p->type, "uint64_t") == 0)
@@ -143,22 +145,36 @@ static int64_t graph_size(const struct sample *s, int64_t g, int64_t left)
     return after == 0 ? left : g == 0 ? 1 : 1 + (int64_t)(rng_bits(s->seed, (uint64_t)g) % (uint64_t)most);
 }
 
+static int64_t senders_of_part(const struct sample *s)
+{
+    return s->dims[DIM_N] + s->dims[DIM_N] / 3;
+}
+
+/* Where keys are rows of their own: the first of several graphs has none, and the last of more rows is none.
+ */
+static int64_t first_key(const struct sample *s, int64_t g)
+{
+    int64_t keys = senders_of_part(s) - (s->dims[DIM_N] >= 3);
+    return g <= 1 && s->dims[DIM_B] > 1 ? 0 : keys * g / s->dims[DIM_B];
+}
+
 static int64_t pairs_of(const struct sample *s)
 {
     int64_t pairs = 0, left = s->dims[DIM_N];
+    bool keys = operand_named(s->op, "keys") != NULL;
     for (int64_t g = 0, size; g < s->dims[DIM_B]; g++, left -= size) {
         size = graph_size(s, g, left);
-        pairs += size * size;
+        pairs += size * (keys ? first_key(s, g + 1) - first_key(s, g) : size);
     }
     return pairs;
 }
 
-static void fill_offsets(const struct sample *s, struct offsets *graphs)
+static void fill_offsets(const struct sample *s, bool keys, struct offsets *graphs)
 {
     int64_t *at = graphs->at.data;
     at[0] = 0;
     for (int64_t g = 0; g < s->dims[DIM_B]; g++)
-        at[g + 1] = at[g] + graph_size(s, g, s->dims[DIM_N] - at[g]);
+        at[g + 1] = keys ? first_key(s, g + 1) : at[g] + graph_size(s, g, s->dims[DIM_N] - at[g]);
 }
 
 /* More than the receivers where the op allows it. */
@@ -309,7 +325,7 @@ static void fill(struct operands *o)
         const struct operand *p = &info->operands[i];
         struct mat *m = operand_is_mat(p) ? operand_mat(p, &o->args) : NULL;
         if (p->role == ROLE_OFFSETS)
-            fill_offsets(&o->sample, (struct offsets *)(void *)m);
+            fill_offsets(&o->sample, strcmp(p->name, "keys") == 0, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
             fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
         else if (p->role == ROLE_NUMBERS)
@@ -330,7 +346,7 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
     o->sample = *s;
     o->sample.dims[DIM_P] = pairs_of(s);
     o->sample.dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
-    o->sample.dims[DIM_S] = s->dims[DIM_N] + s->dims[DIM_N] / 3;
+    o->sample.dims[DIM_S] = senders_of_part(s);
     o->sample.dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
     o->dtype = dtype;
     if (shaped(o, pad))

@@ -45,6 +45,11 @@ static void test_exchange(void **state)
     assert_near(f.run, 2 + 2.5 + 1);
     assert_near(f.exposed, 2.5); /* of 3 seconds computed */
     assert_string_equal(f.link.text, "500 ms, 100 B/s, given (--link)");
+    struct timeline three[3] = {part[0], part[1], part[1]};
+    assert_near(forecast_of(three, 3, &link).alone, 2 * 0.5 + 2);
+    for (int r = 0; r < 2; r++)
+        steps[r][0].kind = LINK_MESSAGE; /* to one rank, of however many */
+    assert_near(forecast_of(three, 3, &link).alone, 0.5 + 2);
     part[0] = rank_of(steps[0], LINK_SUM, 100, 1, 0, 1);
     part[1] = rank_of(steps[1], LINK_SUM, 100, 2, 0, 1);
     f = forecast_of(part, RANKS, &link);

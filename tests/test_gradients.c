@@ -11,29 +11,31 @@
 static const double step = 1e-5, limit = 1e-7;
 
 /* sum(c * y) over the forward op's outputs y, where c is the backward op's dy. */
-static double objective(struct operands *forward, const struct operands *backward)
+static double objective(const struct operands *inputs, const struct operands *backward)
 {
-    const struct op_info *info = op_info(forward->sample.op);
+    const struct op_info *info = op_info(inputs->sample.op);
+    struct operands *forward = operands_copy(inputs, F64, 0);
     operands_run(forward, backend_kernel(&backend_ref, forward->sample.op, F64, NULL), 1, 0, 0);
     double sum = 0;
     for (int p = 0; p < info->operand_count; p++) {
-        if (info->operands[p].role != ROLE_OUT)
-            continue;
         char name[64];
         snprintf(name, sizeof name, "d%s", info->operands[p].name);
-        struct mat y = *operand_mat(&info->operands[p], &forward->args), c = operand_of(backward, name);
+        if (info->operands[p].role != ROLE_OUT && info->operands[p].role != ROLE_INOUT)
+            continue;
         if (!operand_named(backward->sample.op, name))
             continue; /* a constant in gradients */
+        struct mat y = *operand_mat(&info->operands[p], &forward->args), c = operand_of(backward, name);
         assert_int_equal(c.rows, y.rows);
         for (int64_t i = 0; i < y.rows; i++)
             for (int64_t k = 0; k < y.cols; k++)
                 sum += mat_get(c, i, k) * mat_get(y, i, k);
     }
+    operands_free(forward);
     return sum;
 }
 
-static double central_difference(struct operands *forward, const struct operands *backward, struct mat z,
-                                 int64_t i, int64_t k)
+static double central_difference(const struct operands *forward, const struct operands *backward,
+                                 struct mat z, int64_t i, int64_t k)
 {
     double at = mat_get(z, i, k);
     mat_set(z, i, k, at + step);
@@ -45,7 +47,7 @@ static double central_difference(struct operands *forward, const struct operands
 }
 
 /* Writes the expected gradients to `expected`, a copy of the backward's operands before it ran. */
-static void add_differences(struct operands *forward, struct operands *expected)
+static void add_differences(const struct operands *forward, struct operands *expected)
 {
     const struct op_info *info = op_info(expected->sample.op);
     for (int p = 0; p < info->operand_count; p++) {

@@ -55,9 +55,27 @@ check 'nodes and heads divided among 2 ranks' \
 ok,"",gps,whole,6
 ok,"",graph_transformer,whole,6
 0'
-check 'dense attention needs heads to divide' "$(bench 2 --ranks 2 --parallel halo)" 2
+check 'keys and values going around 1 to 4 ranks' \
+    "$(bench 4 --ranks 1-4+1 --parallel ring --batch 3 --model gps,graph_transformer --format csv --columns ranks.count,checked)" \
+    'status,reason,model,ranks.count,checked
+ok,"",gps,1,whole
+ok,"",gps,2,whole
+ok,"",gps,3,whole
+ok,"",gps,4,whole
+ok,"",graph_transformer,1,whole
+ok,"",graph_transformer,2,whole
+ok,"",graph_transformer,3,whole
+ok,"",graph_transformer,4,whole
+0'
+check 'heads that are fewer than ranks do not divide' "$(bench 3 --ranks 3 --parallel ulysses)" 2
+check 'but may stay whole' "$(said)" \
+    'bench_rank_scaling: --ranks 3 --parallel ulysses: not with fewer heads than ranks (--parallel ring)'
+check 'sparse attention has nothing to go around' "$(bench 2 --ranks 2 --parallel ring --model gps_sparse)" 2
+check 'and says what it has' "$(said)" \
+    'bench_rank_scaling: --ranks 2 --parallel ring: not with a model without dense attention (--parallel halo)'
+check 'dense attention needs heads to divide, or keys that go around' "$(bench 2 --ranks 2 --parallel halo)" 2
 check 'and says so' "$(said)" \
-    'bench_rank_scaling: --ranks 2 --parallel halo: not with dense attention (--parallel ulysses)'
+    'bench_rank_scaling: --ranks 2 --parallel halo: not with dense attention (--parallel ulysses or ring)'
 check 'weak scaling has a batch for each rank' \
     "$(bench 2 --ranks 1,2 --batch 2 --weak --format csv --columns ranks.count,batch,ranks.nodes_max)" \
     'status,reason,ranks.count,batch,ranks.nodes_max
@@ -71,6 +89,7 @@ ok,"",1,12,
 ok,"",2,24,12
 0'
 check 'but not where work grows with their square' "$(bench 2 --ranks 2 --weak --parallel ulysses)" 2
+check 'however that is shared' "$(bench 2 --ranks 2 --weak --parallel ring)" 2
 check 'the parts of the ranks: sizes of four graphs, shared by two and by three' \
     "$(bench 3 --ranks 2,3 --batch 4 --no-check --format csv \
         --columns ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges)" \
@@ -126,32 +145,45 @@ check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")"
 check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --link "$house/x.json" \
     --format csv --columns step.exchange.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
     'of a sum on 2 ranks of 1 host'
-# sent RUNS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many steps
+# sent RUNS RANKS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many
+# steps
 sent()
 {
     runs=$1
-    shift
+    ranks=$2
+    shift 2
     rm -f "$house"/sent.*
     # shellcheck disable=SC2086 # several flags
-    PMPI_BYTES=$house/sent tests/mpirun.sh 2 env LD_PRELOAD="$PWD/$build/tests/pmpi/libcount.so" "$build/bench_rank_scaling" $small \
-        --phase step --runs "$runs" --ranks 2 "$@" --output "$house/x.json" >/dev/null 2>&1
-    for file in "$house/sent.0" "$house/sent.1"; do
+    PMPI_BYTES=$house/sent tests/mpirun.sh "$ranks" env LD_PRELOAD="$PWD/$build/tests/pmpi/libcount.so" "$build/bench_rank_scaling" \
+        $small --phase step --runs "$runs" --ranks "$ranks" "$@" --output "$house/x.json" >/dev/null 2>&1
+    for file in "$house"/sent.*; do
         awk '$1 == "MPI_Iallreduce" || $1 == "MPI_Isend" { n += $3 } END { print n }' "$file"
     done
 }
 
-# bytes NAME FLAG...: one more step sends what the row says, from the rank that sends most
+# bytes NAME RANKS FLAG...: one more step sends what the row says, from the rank that sends most
 bytes()
 {
     name=$1
     shift
-    few=$(sent 3 "$@") many=$(sent 4 "$@")
+    sent 3 "$@" >"$house/few"
+    sent 4 "$@" >"$house/many"
     field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' |
         sed -n '/"exchange": *{/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
     check "bytes of a row are those that MPI sends: $name" \
-        "$(echo $few $many | awk '{ a = $3 - $1; b = $4 - $2; print (a > b ? a : b) }')" "${field:-none}"
+        "$(paste "$house/few" "$house/many" | awk '$2 - $1 > most { most = $2 - $1 } END { print most }')" "${field:-none}"
 }
-bytes data --batch 3
-bytes halo --parallel halo --model gps_sparse --batch 3
-bytes ulysses --parallel ulysses --batch 3
+bytes data 2 --batch 3
+bytes halo 2 --parallel halo --model gps_sparse --batch 3
+bytes ulysses 2 --parallel ulysses --batch 3
+bytes ring 2 --parallel ring --batch 3
+small="--nodes 2 ${small#--nodes 12 }"
+check 'keys and values go around where a rank has no nodes' \
+    "$(bench 3 --ranks 3 --parallel ring --batch 1 --format csv --columns checked,ranks.nodes_min)" \
+    'status,reason,nodes,checked,ranks.nodes_min
+ok,"",2,whole,0
+0'
+bytes 'ring, a rank without nodes' 3 --parallel ring --batch 1
+small="--nodes 11 ${small#--nodes 2 }"
+bytes 'ring, blocks of unequal sizes' 3 --parallel ring --batch 1
 tap_end

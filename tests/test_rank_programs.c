@@ -135,24 +135,38 @@ static void test_programs(void **state)
 
 /* The same with the nodes divided, for what ranks exchange then; one graph of one node leaves ranks without.
  */
+static void check_divided(int kind, bool ring)
+{
+    static const int64_t graphs[] = {1, 1, 5}, nodes[] = {1, 30, 9};
+    for (enum task_kind task = 0; task < TASK_EDGE; task++)
+        for (int k = 0; k < 3; k++)
+            for (int ranks = 1; ranks <= 4; ranks++) {
+                struct trial c = trial_of(kind, task, graphs[k]);
+                c.divided = true;
+                c.nodes = nodes[k];
+                c.degree = 2;
+                c.model.heads = ring ? 2 : 4;
+                c.model.ring = ring;
+                c.model.norm = NORM_LAYER;
+                c.model.pool = kind == 1 ? POOL_SUM : POOL_MEAN;
+                c.model.checkpoint = k == 1 ? "layer" : NULL;
+                check_trial(&c, kind, ranks);
+            }
+}
+
 static void test_divided_programs(void **state)
 {
     (void)state;
-    static const int64_t graphs[] = {1, 1, 5}, nodes[] = {1, 30, 9};
     for (int kind = 0; kind < 4; kind++)
-        for (enum task_kind task = 0; task < TASK_EDGE; task++)
-            for (int k = 0; k < 3; k++)
-                for (int ranks = 1; ranks <= 4; ranks++) {
-                    struct trial c = trial_of(kind, task, graphs[k]);
-                    c.divided = true;
-                    c.nodes = nodes[k];
-                    c.degree = 2;
-                    c.model.heads = 4;
-                    c.model.norm = NORM_LAYER;
-                    c.model.pool = kind == 1 ? POOL_SUM : POOL_MEAN;
-                    c.model.checkpoint = k == 1 ? "layer" : NULL;
-                    check_trial(&c, kind, ranks);
-                }
+        check_divided(kind, false);
+}
+
+/* Dense attention whose keys and values go around, of fewer heads than ranks. */
+static void test_ring(void **state)
+{
+    (void)state;
+    check_divided(0, true);
+    check_divided(3, true);
 }
 
 /* --- planted faults */
@@ -195,13 +209,14 @@ static void test_no_wait(void **state)
 static void test_no_halo(void **state)
 {
     (void)state;
-    static const enum op ops[] = {OP_halo_wait, OP_halo_backward_wait, OP_scatter_heads_wait};
-    for (int i = 0; i < 3; i++) {
+    static const enum op ops[] = {OP_halo_wait, OP_halo_backward_wait, OP_scatter_heads_wait, OP_ring_wait};
+    for (int i = 0; i < 4; i++) {
         struct kernel skipped = *backend_kernel(backend_cpu(), ops[i], F32, NULL);
         skipped.run = sum_nothing;
         struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
-        struct trial c = trial_of(i == 2 ? 0 : 1, TASK_NODE, 1);
+        struct trial c = trial_of(i >= 2 ? 0 : 1, TASK_NODE, 1);
         c.divided = true;
+        c.model.ring = i == 3;
         c.nodes = 30;
         c.degree = 3;
         c.backend = &spoiled;
@@ -249,10 +264,10 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream),  cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_no_sum),  cmocka_unit_test(test_no_wait),
-        cmocka_unit_test(test_sums),    cmocka_unit_test(test_divided_programs),
-        cmocka_unit_test(test_no_halo),
+        cmocka_unit_test(test_stream), cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_no_sum), cmocka_unit_test(test_no_wait),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_divided_programs),
+        cmocka_unit_test(test_ring),   cmocka_unit_test(test_no_halo),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

@@ -11,10 +11,13 @@
 
 /*
  * The gradient of a sum is passed on, and so is that of a normalised sum: these have a rule but no backward
- * op of their own.
+ * op of their own. What is folded into attention has its gradients from the rule of that
+ * (test_rank_programs).
  */
 static bool has_rule(enum op op)
 {
+    if (op == OP_fold_attention)
+        return false;
     return op_backward_of(op) != OPS || op == OP_add || op == OP_add_layer_norm;
 }
 

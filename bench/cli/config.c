@@ -132,6 +132,7 @@ struct config config_at(const struct options *o, int64_t index)
         if (takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
     config_complete(&c);
+    c.parts.ring = c.parallel == PARALLEL_RING;
     c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
     if (o->weak && c.parallel == PARALLEL_DATA)
         c.graph.graphs *= c.ranks;

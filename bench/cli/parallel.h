@@ -2,7 +2,7 @@
 #ifndef GTMARK_BENCH_PARALLEL_H
 #define GTMARK_BENCH_PARALLEL_H
 
-enum parallel { PARALLEL_DATA, PARALLEL_HALO, PARALLEL_ULYSSES, PARALLELS };
+enum parallel { PARALLEL_DATA, PARALLEL_HALO, PARALLEL_ULYSSES, PARALLEL_RING, PARALLELS };
 
 /* "data"; null if there is no such way. */
 const char *parallel_name(int way);

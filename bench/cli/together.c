@@ -12,13 +12,14 @@ static const char *not_divided(const struct config *c)
     bool dense = p->attention == ATTENTION_DENSE;
     return p->mpnn != MPNN_GIN && p->mpnn != MPNN_NONE ? "message passing other than gin"
            : !dense && p->attention > ATTENTION_SPARSE ? "this --attention"
-           : c->parallel == PARALLEL_HALO && dense     ? "dense attention (--parallel ulysses)"
-           : c->parallel == PARALLEL_ULYSSES && !dense ? "a model without dense attention (--parallel halo)"
-           : c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks ? "fewer heads than ranks"
-           : p->norm == NORM_GRAPH                                  ? "--norm graph"
-           : p->task == TASK_EDGE                                   ? "--task edge"
-           : p->task == TASK_GRAPH && p->pool == POOL_MAX           ? "--pool max"
-                                                                    : NULL;
+           : c->parallel == PARALLEL_HALO && dense     ? "dense attention (--parallel ulysses or ring)"
+           : c->parallel != PARALLEL_HALO && !dense    ? "a model without dense attention (--parallel halo)"
+           : c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks
+               ? "fewer heads than ranks (--parallel ring)"
+           : p->norm == NORM_GRAPH                        ? "--norm graph"
+           : p->task == TASK_EDGE                         ? "--task edge"
+           : p->task == TASK_GRAPH && p->pool == POOL_MAX ? "--pool max"
+                                                          : NULL;
 }
 
 /* What a rank cannot compute from its own graphs alone, or cannot generate by itself; null: nothing. */
@@ -57,7 +58,7 @@ static const char *not_weak(const struct options *o, const struct config *c)
 {
     bool shape = graph_shape_of(c->graph.family) != NULL;
     return !o->weak || c->parallel == PARALLEL_DATA ? NULL
-           : c->parallel == PARALLEL_ULYSSES        ? "--weak: work grows with the square of the nodes"
+           : c->parallel != PARALLEL_HALO           ? "--weak: work grows with the square of the nodes"
            : shape || c->graph.nodes > CSR_MAX_NODES
                ? "--weak: the graph has a size of its own, or too many nodes"
                : NULL;

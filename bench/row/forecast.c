@@ -34,7 +34,9 @@ struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
         }
         l.step[l.count++] = (struct exchange_step){.starts = operand_writes(request),
                                                    .request = operand_mat(request, e->args)->storage,
-                                                   .kind = info->sums ? LINK_SUM : LINK_EXCHANGE,
+                                                   .kind = info->sums     ? LINK_SUM
+                                                           : info->shifts ? LINK_MESSAGE
+                                                                          : LINK_EXCHANGE,
                                                    .bytes = e->sent,
                                                    .before = l.after};
         l.after = 0;

@@ -12,6 +12,9 @@
  * "FlashAttention", 2022).
  *
  * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
+ *
+ * Folded into a result of other keys, the state of a row begins with its y and lse instead of zero: y is that
+ * of sum 1 and maximum lse. Keys are then rows of their own, and a graph may have none.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
@@ -30,6 +33,8 @@ enum { QUERIES = 48, KEYS = 256 };
 
 struct head_layout {
     const struct attention_args *a;
+    struct offsets key_rows; /* rows of k and v of each graph */
+    bool folds;              /* y and lse are those of other keys */
     struct mat weight;       /* N x 1: of keys; absent: 1 */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int64_t blocks;          /* of keys, per head */
@@ -57,13 +62,13 @@ struct workspace {
  */
 static int64_t packed_at(const struct head_layout *s, int64_t g, int64_t h)
 {
-    int64_t rows = graph_first(s->a->graphs, g) + g * GEMM_LANES;
-    return (rows * s->a->heads + h * (graph_size(s->a->graphs, g) + GEMM_LANES)) * s->width;
+    int64_t rows = graph_first(s->key_rows, g) + g * GEMM_LANES;
+    return (rows * s->a->heads + h * (graph_size(s->key_rows, g) + GEMM_LANES)) * s->width;
 }
 
 static int64_t packed_size(const struct attention_args *a)
 {
-    int64_t rows = a->q.rows + graph_count(a->graphs) * GEMM_LANES;
+    int64_t rows = a->k.rows + graph_count(a->graphs) * GEMM_LANES;
     return rows * a->heads * round_up(a->q.cols / a->heads, GEMM_LANES);
 }
 
@@ -81,10 +86,10 @@ static float longest(const struct head_layout *s, int64_t rows, const float *x, 
 static void pack(const struct head_layout *s, int64_t task)
 {
     const struct attention_args *a = s->a;
-    struct head_block its = head_block_at(a->graphs, KEYS, a->heads, task);
-    struct block b = block_at(a->graphs, KEYS, its.number);
+    struct head_block its = head_block_at(s->key_rows, KEYS, a->heads, task);
+    struct block b = block_at(s->key_rows, KEYS, its.number);
     int64_t h = its.head;
-    int64_t at = packed_at(s, b.graph, h), before = b.first - graph_first(a->graphs, b.graph);
+    int64_t at = packed_at(s, b.graph, h), before = b.first - graph_first(s->key_rows, b.graph);
     const float *k = row_of(a->k, b.first) + h * s->dh;
     float *keys = s->keys + at + before * s->dh;
     gemm_pack(s->dh, b.rows, gemm_transposed(k, a->k.ld), keys);
@@ -94,13 +99,16 @@ static void pack(const struct head_layout *s, int64_t task)
     s->lengths[h * s->blocks + its.number] = longest(s, b.rows, k, a->k.ld);
 }
 
-/* Whether all scores of a block of queries are within SAFE of zero. */
+/* Whether all scores of a block of queries, and the lse so far, are within SAFE of zero. */
 static bool safe(const struct head_layout *s, struct block b, int64_t h)
 {
-    const float *lengths = s->lengths + h * s->blocks + block_first(s->a->graphs, KEYS, b.graph);
+    const float *lengths = s->lengths + h * s->blocks + block_first(s->key_rows, KEYS, b.graph);
     float most = 0;
-    for (int64_t i = 0; i < blocks_of(graph_size(s->a->graphs, b.graph), KEYS); i++)
+    for (int64_t i = 0; i < blocks_of(graph_size(s->key_rows, b.graph), KEYS); i++)
         most = lengths[i] > most ? lengths[i] : most;
+    for (int64_t i = 0; i < b.rows && s->folds; i++)
+        if (!(fabsf(row_of(s->a->lse, b.first + i)[h] * VM_LOG2E) <= SAFE))
+            return false;
     most *= longest(s, b.rows, row_of(s->a->q, b.first) + h * s->dh, s->a->q.ld);
     return s->scale * sqrtf(most) <= SAFE;
 }
@@ -153,27 +161,44 @@ static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t
         mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
 }
 
+/* The state before the first keys. */
+static void begin_rows(const struct head_layout *s, struct workspace *work, struct block b, int64_t h,
+                       bool online)
+{
+    memset(work->sums, 0, (size_t)(round_up(b.rows, GEMM_ROWS) * LANES) * sizeof(float));
+    memset(work->top, 0, sizeof work->top);
+    for (int64_t i = 0; i < b.rows && s->folds; i++) {
+        const float *y = row_of(s->a->y, b.first + i) + h * s->dh;
+        float lse = row_of(s->a->lse, b.first + i)[h] * VM_LOG2E, sum = online ? 1 : exp2f(lse);
+        work->top[i] = online ? lse : 0;
+        work->sums[i * LANES] = sum;
+        for (int64_t c = 0; c < s->dh; c++)
+            work->y[i * s->dh + c] = y[c] * sum;
+    }
+}
+
 static void attend(const struct head_layout *s, int64_t task, struct workspace *work)
 {
     const struct attention_args *a = s->a;
     struct head_block its = head_block_at(a->graphs, QUERIES, a->heads, task);
     struct block b = block_at(a->graphs, QUERIES, its.number);
     int64_t h = its.head;
-    int64_t n = b.rows > 0 ? graph_size(a->graphs, b.graph) : 0, at = packed_at(s, b.graph, h);
+    int64_t n = b.rows > 0 ? graph_size(s->key_rows, b.graph) : 0, at = packed_at(s, b.graph, h);
+    if (n == 0)
+        return;
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
     bool online = !safe(s, b, h), stored = online || mat_present(s->weight);
     struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
-    memset(work->sums, 0, (size_t)(round_up(b.rows, GEMM_ROWS) * LANES) * sizeof(float));
-    memset(work->top, 0, sizeof work->top);
+    begin_rows(s, work, b, h, online);
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
         gemm_fused(b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
         if (stored)
-            weigh(s, work, b.rows, graph_first(a->graphs, b.graph) + j, keys, online, j == 0);
+            weigh(s, work, b.rows, graph_first(s->key_rows, b.graph) + j, keys, online, j == 0 && !s->folds);
         if (s->mask)
             drop(s, b, h, j, keys, work);
         gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, work->y,
-                    s->dh, j > 0);
+                    s->dh, j > 0 || s->folds);
     }
     for (int64_t i = 0; i < b.rows; i++)
         end_row(s, work, i, b.first + i, h);
@@ -182,10 +207,11 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
 /* Lays out the scratch buffer; `bytes` is its size. */
 static struct head_layout heads_of(const struct attention_args *a, const struct mask *mask, int64_t *bytes)
 {
-    int64_t n = a->q.rows, dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
-    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, LANES), .mask = mask};
+    int64_t dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
+    struct head_layout s = {
+        .a = a, .key_rows = a->graphs, .dh = dh, .width = round_up(dh, LANES), .mask = mask};
     s.scale = VM_LOG2E * (float)(1 / sqrt((double)dh));
-    s.blocks = block_count(a->graphs, n, KEYS);
+    s.blocks = block_count(a->graphs, a->k.rows, KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
     int64_t pairs = mask ? round_up(graph_count(a->graphs) * 8, 64) : 0;
@@ -203,24 +229,32 @@ static struct head_layout heads_of(const struct attention_args *a, const struct 
     return s;
 }
 
+static void run(const struct head_layout *s)
+{
+    const struct attention_args *a = s->a;
+    int64_t tasks = block_count(a->graphs, a->q.rows, QUERIES) * a->heads;
+    int64_t packs = block_first(s->key_rows, KEYS, graph_count(s->key_rows)) * a->heads;
+    int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
+#pragma omp parallel num_threads(threads)
+    {
+        struct workspace *work = (void *)(s->workspaces + omp_get_thread_num() * s->per_thread);
+        tasks_begin(s->queues, tasks);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < packs; i++)
+            pack(s, i);
+        for (struct task t = {0}; task_next(s->queues, tasks, &t);)
+            attend(s, t.number, work);
+    }
+}
+
 static void attend_all(const struct attention_args *a, struct mat weight, const struct mask *mask)
 {
-    int64_t bytes, tasks = block_count(a->graphs, a->q.rows, QUERIES) * a->heads;
+    int64_t bytes;
     struct head_layout s = heads_of(a, mask, &bytes);
     s.weight = weight;
     if (mask)
         begin_pairs(a->graphs, s.pairs);
-    int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
-#pragma omp parallel num_threads(threads)
-    {
-        struct workspace *work = (void *)(s.workspaces + omp_get_thread_num() * s.per_thread);
-        tasks_begin(s.queues, tasks);
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < s.blocks * a->heads; i++)
-            pack(&s, i);
-        for (struct task t = {0}; task_next(s.queues, tasks, &t);)
-            attend(&s, t.number, work);
-    }
+    run(&s);
 }
 
 static int64_t scratch_of(const struct attention_args *a, const struct mask *mask)
@@ -238,6 +272,28 @@ void CPU(attention)(const void *args)
 int64_t CPU(attention_scratch)(const void *args)
 {
     return scratch_of(args, NULL);
+}
+
+static struct attention_args without_keys(const struct fold_attention_args *a)
+{
+    return (struct attention_args){a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+}
+
+void CPU(fold_attention)(const void *args)
+{
+    const struct fold_attention_args *a = args;
+    struct attention_args plain = without_keys(a);
+    int64_t bytes;
+    struct head_layout s = heads_of(&plain, NULL, &bytes);
+    s.key_rows = a->keys;
+    s.folds = true;
+    run(&s);
+}
+
+int64_t CPU(fold_attention_scratch)(const void *args)
+{
+    struct attention_args plain = without_keys(args);
+    return scratch_of(&plain, NULL);
 }
 
 void CPU(dropout_attention)(const void *args)

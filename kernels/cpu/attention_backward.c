@@ -7,7 +7,8 @@
  * A task is one head of one graph or, if heads and graphs are too few for many cores, one of `parts` ranges
  * of its keys: it loops over all queries, so dk and dv of its keys are private to it, and dq has an
  * accumulator per part; these are added in order. Keys are processed KEYS at a time and queries QUERIES at a
- * time, so that p and ds stay in the second-level cache.
+ * time, so that p and ds stay in the second-level cache. Keys may be rows of their own (fold_attention): then
+ * a graph may have queries without keys, or keys without queries.
  *
  * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (d(dy v') - delta) scale,
  * and dv
@@ -33,8 +34,9 @@ enum {
 
 struct head_layout {
     const struct attention_backward_args *a;
-    struct mat weight; /* N x 1: of keys; absent: 1 */
-    int64_t dh, width; /* columns of a head, actual and as packed */
+    struct offsets key_rows; /* rows of k and v of each graph */
+    struct mat weight;       /* N x 1: of keys; absent: 1 */
+    int64_t dh, width;       /* columns of a head, actual and as packed */
     int parts;
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
     float scale, *lse, *delta, *dq_parts, *workspaces; /* scratch: H x rows, parts of N x D; per thread */
@@ -70,9 +72,10 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
                                    int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES), .mask = mask};
+    struct head_layout s = {
+        .a = a, .dh = dh, .key_rows = a->graphs, .width = round_up(dh, GEMM_LANES), .mask = mask};
     s.scale = (float)(1 / sqrt((double)dh));
-    s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), n / KEYS));
+    s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), a->k.rows / KEYS));
     s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
     s.rows = n + GEMM_ROWS;
     int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
@@ -174,7 +177,7 @@ static void put(struct mat to, int64_t first, int64_t column, int64_t rows, int6
         add_accumulators(cols, row_of(to, first + i) + column, to.acc, from + i * ld, 1, 0);
 }
 
-/* Keys first .. of graph g, with all queries of the graph. */
+/* Keys first .. of graph g, with all queries of the graph; none leave the accumulators 0. */
 static void keys_block(const struct head_layout *s, const struct workspace *r, int64_t g, int64_t h,
                        int64_t first, int64_t keys, struct mat dq)
 {
@@ -190,6 +193,10 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     bool weighted = mat_present(s->weight);
     if (weighted)
         key_weights_read(s->weight, first, keys, weight);
+    if (begin == end) {
+        memset(r->dk, 0, KEYS * (size_t)s->width * sizeof(float));
+        memset(r->dv, 0, KEYS * (size_t)s->width * sizeof(float));
+    }
     for (int64_t i = begin; i < end; i += QUERIES)
         queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys, weighted ? weight : NULL},
                 dq);
@@ -209,39 +216,56 @@ static void part(const struct head_layout *s, int64_t task, float *work)
         dq.data = s->dq_parts + p * mat_size(a->q);
         dq.ld = a->q.cols;
     }
-    int64_t at = graph_first(a->graphs, g), n = graph_size(a->graphs, g);
+    int64_t at = graph_first(s->key_rows, g), n = graph_size(s->key_rows, g);
     int64_t begin = at + n * p / s->parts, end = at + n * (p + 1) / s->parts;
-    for (int64_t i = at; i < at + n && begin == end; i++)
+    bool none = begin == end && !dq.acc;
+    for (int64_t i = graph_first(a->graphs, g); i < graph_first(a->graphs, g + 1) && none; i++)
         memset(row_of(dq, i) + h * s->dh, 0, (size_t)s->dh * sizeof(float));
     for (int64_t j = begin; j < end; j += KEYS, dq.acc = true)
         keys_block(s, &r, g, h, j, min_of(KEYS, end - j), dq);
 }
 
-static void attend_backward(const struct attention_backward_args *a, struct mat weight,
-                            const struct mask *mask)
+/* A row that is no key of any graph. */
+static void no_key(const struct attention_backward_args *a, int64_t i)
 {
-    int64_t bytes, n = a->q.rows, d = a->q.cols;
-    struct head_layout s = heads_of(a, mask, &bytes);
-    s.weight = weight;
-    int64_t tasks = graph_count(a->graphs) * a->heads * s.parts;
-    if (mask)
-        begin_pairs(a->graphs, s.pairs);
+    memset(row_of(a->dk, i), 0, a->dk.acc ? 0 : (size_t)a->dk.cols * sizeof(float));
+    memset(row_of(a->dv, i), 0, a->dv.acc ? 0 : (size_t)a->dv.cols * sizeof(float));
+}
+
+static void run(const struct head_layout *s)
+{
+    const struct attention_backward_args *a = s->a;
+    int64_t n = a->q.rows, d = a->q.cols, tasks = graph_count(a->graphs) * a->heads * s->parts;
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
-        tasks_begin(s.queues, tasks);
+        tasks_begin(s->queues, tasks);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < n; i++)
-            delta_row(&s, i);
-        for (struct task t = {0}; task_next(s.queues, tasks, &t);)
-            part(&s, t.number, s.workspaces + omp_get_thread_num() * s.per_thread);
-        if (s.parts > 1) {
+            delta_row(s, i);
+#pragma omp for schedule(static) nowait
+        for (int64_t i = graph_first(s->key_rows, graph_count(s->key_rows)); i < a->k.rows; i++)
+            no_key(a, i);
+        for (struct task t = {0}; task_next(s->queues, tasks, &t);)
+            part(s, t.number, s->workspaces + omp_get_thread_num() * s->per_thread);
+        if (s->parts > 1) {
 #pragma omp barrier
 #pragma omp for schedule(static) nowait
             for (int64_t i = 0; i < n; i++)
-                add_accumulators(d, row_of(a->dq, i), a->dq.acc, s.dq_parts + i * d, s.parts, n * d);
+                add_accumulators(d, row_of(a->dq, i), a->dq.acc, s->dq_parts + i * d, s->parts, n * d);
         }
     }
+}
+
+static void attend_backward(const struct attention_backward_args *a, struct mat weight,
+                            const struct mask *mask)
+{
+    int64_t bytes;
+    struct head_layout s = heads_of(a, mask, &bytes);
+    s.weight = weight;
+    if (mask)
+        begin_pairs(a->graphs, s.pairs);
+    run(&s);
 }
 
 void CPU(attention_backward)(const void *args)
@@ -253,6 +277,30 @@ int64_t CPU(attention_backward_scratch)(const void *args)
 {
     int64_t bytes;
     heads_of(args, NULL, &bytes);
+    return bytes;
+}
+
+static struct attention_backward_args without_keys(const struct fold_attention_backward_args *a)
+{
+    return (struct attention_backward_args){a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
+                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+}
+
+void CPU(fold_attention_backward)(const void *args)
+{
+    const struct fold_attention_backward_args *a = args;
+    struct attention_backward_args plain = without_keys(a);
+    int64_t bytes;
+    struct head_layout s = heads_of(&plain, NULL, &bytes);
+    s.key_rows = a->keys;
+    run(&s);
+}
+
+int64_t CPU(fold_attention_backward_scratch)(const void *args)
+{
+    struct attention_backward_args plain = without_keys(args);
+    int64_t bytes;
+    heads_of(&plain, NULL, &bytes);
     return bytes;
 }
 

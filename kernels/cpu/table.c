@@ -36,6 +36,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(graph_norm_backward, "simd", f32, graph_norm_backward),
     ROW_SCRATCH(attention, "flash", f32, attention),
     ROW_SCRATCH(attention_backward, "flash", f32, attention_backward),
+    ROW_SCRATCH(fold_attention, "flash", f32, fold_attention),
+    ROW_SCRATCH(fold_attention_backward, "flash", f32, fold_attention_backward),
     ROW_SCRATCH(dropout_attention, "flash", f32, dropout_attention),
     ROW_SCRATCH(dropout_attention_backward, "flash", f32, dropout_attention_backward),
     ROW_SCRATCH(masked_attention, "flash", f32, masked_attention),

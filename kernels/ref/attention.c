@@ -16,6 +16,11 @@
  *   y_i = sum_j d(p_ij) v_j    ds_ij = p_ij (d(dy_i . v_j) - delta_i) / sqrt(D / H)    dv_j = sum_i d(p_ij)
  * dy_i
  *
+ * Folded: the keys are other rows than the queries, and more of them come to a result. With y and lse of the
+ * keys so far, a = exp(lse - lse'), lse'_i = log(exp(lse_i) + sum_j exp(s_ij)), y'_i = a y_i + sum_j
+ * exp(s_ij - lse'_i) v_j. Gradients of q, k and v are those above with the last y and lse: they do not depend
+ * on the order of the keys.
+ *
  * Masked: exp(s_ij) is multiplied by the weight m_j of key j, mostly 1 or 0, wherever it occurs. Keys of
  * weight 0 are computed like the others, and their scores take part in the largest one.
  */
@@ -54,30 +59,30 @@ static double score_scale(int64_t width, int heads)
     return 1 / sqrt((double)(width / heads));
 }
 
-/* Query i of one head against the nodes of its graph; q, k, v and y are the head's columns. */
+/* Query i of one head against keys; q, k, v and y are the head's columns. `pair` is the first of its pairs.
+ */
 static void attend(const struct attention_args *a, const struct mat *weight, struct dropping d, int head,
-                   struct rows graph, int64_t i)
+                   struct rows keys, bool folds, int64_t pair, int64_t i)
 {
-    int64_t dh = a->y.cols / a->heads, first = head * dh,
-            pair = (i - graph.first) * (graph.end - graph.first);
+    int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
     struct mat v = mat_cols(a->v, first, dh), y = mat_cols(a->y, first, dh);
-    struct mat s = scratch_row(a->call, 0, graph.end - graph.first);
+    struct mat s = scratch_row(a->call, 0, keys.end - keys.first);
     real scale = R(score_scale(a->y.cols, a->heads));
 
-    for (int64_t j = graph.first; j < graph.end; j++)
-        AT(s, 0, j - graph.first) = dot(q, i, k, j) * scale;
-    real top = AT(s, 0, 0);
-    for (int64_t j = graph.first; j < graph.end; j++)
-        top = r_max(top, AT(s, 0, j - graph.first));
+    for (int64_t j = keys.first; j < keys.end; j++)
+        AT(s, 0, j - keys.first) = dot(q, i, k, j) * scale;
+    real top = folds ? AT(a->lse, i, head) : AT(s, 0, 0);
+    for (int64_t j = keys.first; j < keys.end; j++)
+        top = r_max(top, AT(s, 0, j - keys.first));
 
-    real sum = R(0);
+    real sum = folds ? r_exp(AT(a->lse, i, head) - top) : R(0);
     for (int64_t c = 0; c < dh; c++)
-        AT(y, i, c) = R(0);
-    for (int64_t j = graph.first; j < graph.end; j++) {
-        real p = weighted(weight, j, r_exp(AT(s, 0, j - graph.first) - top));
+        AT(y, i, c) = folds ? AT(y, i, c) * sum : R(0);
+    for (int64_t j = keys.first; j < keys.end; j++) {
+        real p = weighted(weight, j, r_exp(AT(s, 0, j - keys.first) - top));
         sum += p;
-        add_scaled(y, i, dropped(d, pair + j - graph.first, p), v, j);
+        add_scaled(y, i, dropped(d, pair + j - keys.first, p), v, j);
     }
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum;
@@ -94,7 +99,7 @@ static void attend_all(const struct attention_args *a, const struct mat *weight,
         for (int head = 0; head < a->heads; head++) {
             d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, weight, d, head, graph, i);
+                attend(a, weight, d, head, graph, false, (i - graph.first) * (graph.end - graph.first), i);
         }
         pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
@@ -103,6 +108,18 @@ static void attend_all(const struct attention_args *a, const struct mat *weight,
 REF(attention, a->y.rows)
 {
     attend_all(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
+}
+
+REF(fold_attention, a->k.rows)
+{
+    struct attention_args plain = {a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows wanted = rows_common(graph_rows(a->graphs, g), rows_wanted(a->call, a->y));
+        for (int head = 0; head < a->heads; head++)
+            for (int64_t i = wanted.first; i < wanted.end; i++)
+                attend(&plain, NULL, dropping_of(false, mask_of(0, 0, 0)), head, graph_rows(a->keys, g), true,
+                       0, i);
+    }
 }
 
 REF(dropout_attention, a->y.rows)
@@ -117,47 +134,56 @@ REF(masked_attention, a->y.rows)
     attend_all(&plain, &a->m, dropping_of(false, mask_of(0, 0, 0)));
 }
 
-/* Pairs of query i and the nodes of its graph, in one head; only those that contribute to a requested row. */
+/* Pairs of query i and keys, in one head; only those that contribute to a requested row of dq, or of dk and
+ * dv.
+ */
 static void attend_backward(const struct attention_backward_args *a, const struct mat *weight,
-                            struct dropping d, int head, struct rows graph, struct rows wanted, int64_t i)
+                            struct dropping d, int head, struct rows keys, struct rows wanted, int64_t pair,
+                            int64_t i)
 {
-    int64_t dh = a->y.cols / a->heads, first = head * dh,
-            pair = (i - graph.first) * (graph.end - graph.first);
+    int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
     struct mat y = mat_cols(a->y, first, dh), dy = mat_cols(a->dy, first, dh);
     struct mat dq = mat_cols(a->dq, first, dh), dk = mat_cols(a->dk, first, dh);
     struct mat dv = mat_cols(a->dv, first, dh);
+    struct rows queries = rows_wanted(a->call, a->dq);
     real scale = R(score_scale(a->y.cols, a->heads));
     real delta = dot(dy, i, y, i);
-    struct rows partners = rows_has(wanted, i) ? graph : wanted;
+    struct rows partners = rows_has(queries, i) ? keys : wanted;
 
     for (int64_t j = partners.first; j < partners.end; j++) {
         real p = weighted(weight, j, r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head)));
-        real dp = dropped(d, pair + j - graph.first, dot(dy, i, v, j));
+        real dp = dropped(d, pair + j - keys.first, dot(dy, i, v, j));
         real ds = p * (dp - delta) * scale;
-        if (rows_has(wanted, i))
+        if (rows_has(queries, i))
             add_scaled(dq, i, ds, k, j);
         if (rows_has(wanted, j)) {
             add_scaled(dk, j, ds, q, i);
-            add_scaled(dv, j, dropped(d, pair + j - graph.first, p), dy, i);
+            add_scaled(dv, j, dropped(d, pair + j - keys.first, p), dy, i);
         }
     }
+}
+
+static void begin_gradients(const struct attention_backward_args *a)
+{
+    begin_sums(a->call, a->dq);
+    begin_sums(a->call, a->dk);
+    begin_sums(a->call, a->dv);
 }
 
 static void attend_all_backward(const struct attention_backward_args *a, const struct mat *weight,
                                 struct dropping d)
 {
     int64_t pairs = 0;
-    begin_sums(a->call, a->dq);
-    begin_sums(a->call, a->dk);
-    begin_sums(a->call, a->dv);
+    begin_gradients(a);
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dq));
         for (int head = 0; head < a->heads && rows_any(wanted); head++) {
             d.first = head * a->graphs.pairs + pairs;
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, weight, d, head, graph, wanted, i);
+                attend_backward(a, weight, d, head, graph, wanted,
+                                (i - graph.first) * (graph.end - graph.first), i);
         }
         pairs += (graph.end - graph.first) * (graph.end - graph.first);
     }
@@ -166,6 +192,20 @@ static void attend_all_backward(const struct attention_backward_args *a, const s
 REF(attention_backward, 0)
 {
     attend_all_backward(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
+}
+
+REF(fold_attention_backward, 0)
+{
+    struct attention_backward_args plain = {a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
+                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+    begin_gradients(&plain);
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows graph = graph_rows(a->graphs, g), keys = graph_rows(a->keys, g);
+        struct rows wanted = rows_common(keys, rows_wanted(a->call, a->dk));
+        for (int head = 0; head < a->heads; head++)
+            for (int64_t i = graph.first; i < graph.end; i++)
+                attend_backward(&plain, NULL, dropping_of(false, mask_of(0, 0, 0)), head, keys, wanted, 0, i);
+    }
 }
 
 REF(dropout_attention_backward, 0)

@@ -112,6 +112,7 @@ struct model_config {
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
     struct feature_config features, edge_features; /* of nodes; of edges, if they have a state */
     struct head_config head;
+    bool ring;              /* if ranks divide the nodes, keys and values of dense attention go around */
     const char *checkpoint; /* as checkpoint_segments takes it */
 };
 

@@ -114,6 +114,8 @@ static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qk
         return op(t, dropout_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
                   .graphs = s->graphs, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
             ->y;
+    if (kind == ATTENTION_DENSE && s->division.block)
+        return ring_attention(t, qkv, s, heads);
     if (kind == ATTENTION_DENSE && s->division.ranks)
         return attend_to_all(t, q, k, v, s, heads);
     if (kind == ATTENTION_DENSE && mat_present(s->mask))

@@ -9,6 +9,12 @@
 #include "models/layers/config.h"
 #include "models/tape/tape.h"
 
+/* The nodes of another rank as keys of this one's: how many, and those of each graph. */
+struct key_block {
+    int nodes;
+    struct offsets keys;
+};
+
 /*
  * What a rank must know to exchange rows with others if they divide the nodes among them (struct halo); ranks
  * 0: they do not.
@@ -18,7 +24,8 @@ struct division {
     int nodes, ghosts; /* own nodes: 0 with a placeholder */
     int64_t rows, all; /* those of matrices of nodes; nodes of all ranks */
     struct mat first, get_at, send_at, send;
-    struct offsets graphs; /* of all nodes */
+    struct offsets graphs;         /* of all nodes */
+    const struct key_block *block; /* of each rank, for ring_attention; null: heads are divided instead */
 };
 
 /*
@@ -58,11 +65,17 @@ int heads_here(const struct structure *s, int heads);
  * scatter_heads   x has all heads of the own nodes; the own heads of all nodes
  * gather_heads    the reverse
  * sum_over_ranks  the sum of x
+ *
+ * ring_attention is attention among all nodes of a graph, to blocks of keys and values that go around the
+ * ranks: Liu et al., "Ring attention with blockwise transformers for near-infinite context", 2024.
+ * ring_blocks declares its inputs.
  */
 struct mat with_ghosts(struct tape *t, struct mat x, const struct structure *s);
 struct mat scatter_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
 struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
 struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s);
+struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure *s, int heads);
+void ring_blocks(struct tape *t, struct structure *s, const struct batch *b);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);

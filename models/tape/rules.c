@@ -50,11 +50,16 @@ RULE(graph_norm)
        .stats = a->stats, .graphs = a->graphs);
 }
 
-RULE(attention)
+void attention_gradient(struct tape *t, const struct attention_args *a)
 {
     op(t, attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k), .dv = grad_into(t, a->v),
        .dy = grad_from(t, a->y), .y = a->y, .q = a->q, .k = a->k, .v = a->v, .lse = a->lse,
        .graphs = a->graphs, .heads = a->heads);
+}
+
+RULE(attention)
+{
+    (ring_continues(t) ? ring_backward : attention_gradient)(t, a);
 }
 
 RULE(dropout_attention)

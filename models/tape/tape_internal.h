@@ -134,6 +134,16 @@ void rule_apply(struct tape *t, enum op op, const void *args);
 struct mat grad_from(struct tape *t, struct mat output);
 struct mat grad_into(struct tape *t, struct mat operand);
 
+/*
+ * The rule of attention into whose result keys of other ranks are folded (models/layers/ring.c): its own
+ * part, while the first block of keys and values is sent; then the other blocks, whose gradients go home.
+ */
+bool ring_continues(const struct tape *t);
+void ring_backward(struct tape *t, const struct attention_args *a);
+
+/* Attention's own part of that: the gradients by its own keys. */
+void attention_gradient(struct tape *t, const struct attention_args *a);
+
 /* For rules: adds dy to the gradient of an operand of the same shape; shares dy's storage where possible. */
 void grad_pass(struct tape *t, struct mat operand, struct mat dy);
 
