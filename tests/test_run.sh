@@ -28,6 +28,13 @@ check 'an end before the last test' "$(totals 'echo 1..2; echo ok 1')" '1 passed
 check 'the end names the failed tests' \
     "$(totals 'echo ok 1 - a; echo not ok 2 - b' >"$work/last"; tail -n 4 "$work/output" | tr '\n' ' ')" \
     "failed: $work/program     ok 1 - a     not ok 2 - b 1 passed, 1 failed, 0 skipped "
+check 'or the exit status and what was said last' \
+    "$(totals 'echo ok 1 - a; echo why; exit 3' >"$work/last"; tail -n 5 "$work/output" | tr '\n' ' ')" \
+    "failed: $work/program     ok 1 - a     why     exit status 3 (124: stopped, it ran too long) 1 passed, 1 failed, 0 skipped "
+fatal='echo ok 1; echo "==1==LeakSanitizer has encountered a fatal error."; exit 1'
+check 'a leak check that could not be made is repeated' \
+    "$(totals "cd $work; [ -e looked ] && echo ok 1 && exit; touch looked; $fatal")" '1 passed, 0 failed, 0 skipped, exit 0'
+check 'and fails if it never can' "$(totals "$fatal")" '1 passed, 1 failed, 0 skipped, exit 1'
 check 'silence' "$(totals :)" '0 passed, 1 failed, 0 skipped, exit 1'
 check 'the environment reaches the program' "$(totals '[ "$GREETING" = hello ] && echo ok 1')" \
     '1 passed, 0 failed, 0 skipped, exit 0'
