@@ -27,8 +27,8 @@ enum { RANKS = 2, STEPS = 4 };
 static struct timeline rank_of(struct exchange_step steps[STEPS], enum link_kind kind, int64_t bytes,
                                double before, double between, double after)
 {
-    steps[0] = (struct exchange_step){true, 7, kind, bytes, before};
-    steps[1] = (struct exchange_step){false, 7, kind, 0, between};
+    steps[0] = (struct exchange_step){true, 7, kind, bytes, before, 0};
+    steps[1] = (struct exchange_step){false, 7, kind, 0, between, 0};
     return (struct timeline){steps, 2, after};
 }
 
@@ -80,10 +80,10 @@ static void test_overlap(void **state)
 static void test_two(void **state)
 {
     (void)state;
-    struct exchange_step steps[STEPS] = {{true, 1, LINK_EXCHANGE, 100, 1},
-                                         {true, 2, LINK_EXCHANGE, 100, 0},
-                                         {false, 1, LINK_EXCHANGE, 0, 0.25},
-                                         {false, 2, LINK_EXCHANGE, 0, 1}};
+    struct exchange_step steps[STEPS] = {{true, 1, LINK_EXCHANGE, 100, 1, 0},
+                                         {true, 2, LINK_EXCHANGE, 100, 0, 0},
+                                         {false, 1, LINK_EXCHANGE, 0, 0.25, 0},
+                                         {false, 2, LINK_EXCHANGE, 0, 1, 0}};
     struct timeline same = {steps, STEPS, 1}, part[RANKS] = {same, same};
     struct link link = link_given(0.5, 100);
     struct forecast f = forecast_of(part, RANKS, &link);
@@ -91,6 +91,26 @@ static void test_two(void **state)
     /* From 1 to 2.5, and from there to 4; a second is computed from 2.5 on. */
     assert_near(f.run, 4 + 1);
     assert_near(f.exposed, 5 - 3.25);
+}
+
+/* Rows are packed before an exchange begins, and unpacked after it: neither is hidden. */
+static void test_moving(void **state)
+{
+    (void)state;
+    struct exchange_step steps[RANKS][STEPS];
+    struct link link = link_given(0.5, 100);
+    struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 200, 1, 3, 1),
+                                   rank_of(steps[1], LINK_EXCHANGE, 200, 2, 3, 1)};
+    steps[0][0].moving = 2, steps[0][1].moving = 0.25;
+    steps[1][0].moving = 0.5, steps[1][1].moving = 0.75;
+    struct forecast f = forecast_of(part, RANKS, &link);
+    assert_near(f.alone, 2 + 2.5 + 0.75); /* of the rank that takes longest, each */
+    /* From 3 to 5.5; computed until 6 and 5.5. */
+    assert_near(f.run, 5.5 + 0.75 + 1);
+    assert_near(f.exposed, 7.25 - 6);
+    steps[0][0].moving = NAN; /* not known */
+    f = forecast_of(part, RANKS, &link);
+    assert_near(f.alone, 0.5 + 2.5 + 0.75);
 }
 
 /* Without a link nothing is predicted; without ceilings only the exchange. */
@@ -186,6 +206,41 @@ static void test_programs(void **state)
     assert_true(f.known && f.bytes == 0 && f.alone == 0);
 }
 
+/* Bytes of the ops of a program that pack or unpack rows for the exchange between nodes and heads. */
+static int64_t moved_by(const struct tape *t)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const char *op = op_info(tape_entry(t, i)->op)->name;
+        bool moves = strcmp(op, "scatter_heads_start") == 0 || strcmp(op, "gather_heads_wait") == 0;
+        bytes += moves ? tape_entry(t, i)->bytes : 0;
+    }
+    return bytes;
+}
+
+/* With ceilings the rows that are moved take the time of their bytes at 20 GB/s, without them none. */
+static void test_moved_rows(void **state)
+{
+    (void)state;
+    struct workload w;
+    struct message error;
+    struct options o =
+        options_of(&bench, "--device=meta --nodes=12 --hidden=16 --heads=2 --layers=2 --threads=1 "
+                           "--link=8Gb/s,2us --ceilings peak=60GFLOP/s,dram=20GB/s --ranks=2 "
+                           "--parallel=ulysses --model=graph_transformer");
+    struct config c = config_at(&o, 0);
+    assert_true(workload_plan(&w, &o, &c, &error));
+    struct recording r = workload_record(&w, PROGRAM_STEP);
+    int64_t bytes = moved_by(r.tape);
+    assert_true(bytes > 0);
+    double with = forecast_make(&w, PROGRAM_STEP, &o.ceilings.list[0]).alone;
+    double without = forecast_make(&w, PROGRAM_STEP, NULL).alone;
+    assert_true(fabs((with - without) / ((double)bytes / 20e9) - 1) < 1e-6);
+    tape_free(r.tape);
+    workload_close(&w);
+    options_free(&o);
+}
+
 /* --- memory over ranks */
 
 struct point {
@@ -242,9 +297,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_overlap),  cmocka_unit_test(test_two),
-        cmocka_unit_test(test_unknown),  cmocka_unit_test(test_programs), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_overlap), cmocka_unit_test(test_two),
+        cmocka_unit_test(test_unknown),  cmocka_unit_test(test_moving),  cmocka_unit_test(test_moved_rows),
+        cmocka_unit_test(test_programs), cmocka_unit_test(test_memory),  cmocka_unit_test(test_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

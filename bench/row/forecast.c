@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/machine/roofline.h"
 #include "bench/show/profile.h"
+#include "kernels/arithmetic.h"
 #include "kernels/ranks.h"
 
 /* The operand that a start writes and its wait reads. */
@@ -17,11 +19,47 @@ static const struct operand *request_of(const struct op_info *info)
     return i < info->operand_count ? &info->operands[i] : NULL;
 }
 
+/*
+ * Whether the rank moves rows for the exchange: before a start into what is packed, after a wait out of what
+ * came. Other waits only name the rows that are complete.
+ */
+static bool moves_rows(const struct op_info *info)
+{
+    const struct operand *request = info->exchange ? request_of(info) : NULL;
+    bool packs = false, completes = false;
+    for (int i = 0; i < info->operand_count; i++) {
+        packs = packs || strcmp(info->operands[i].name, "packed") == 0;
+        completes = completes || info->operands[i].role == ROLE_INOUT;
+    }
+    return request && (operand_writes(request) ? packs : !completes);
+}
+
+/* The bytes of all rows that are moved in a run: too many for caches, even if each exchange has few. */
+static int64_t moved_bytes(const struct tape *t)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < tape_entry_count(t); i++) {
+        const struct entry *e = tape_entry(t, i);
+        bytes += moves_rows(op_info(e->op)) ? min_of(e->bytes, BYTES_MOST - bytes) : 0;
+    }
+    return bytes;
+}
+
+/* Seconds, among `all` bytes that are moved; NAN: not known. */
+static double moving_time(const struct entry *e, const struct calibration *ceilings, int64_t all)
+{
+    struct cost cost = entry_cost(e);
+    if (!moves_rows(op_info(e->op)) || cost.bytes == 0)
+        return 0;
+    return ceilings && cost.bytes > 0 ? roofline_place(ceilings, &cost, 1, all).percent / 100 : NAN;
+}
+
 struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
 {
     tape_plan(t);
     struct profile p = profile_plan(t, ceilings);
     struct timeline l = {.step = calloc(p.count + 1, sizeof *l.step)};
+    int64_t moved = moved_bytes(t);
     if (!l.step)
         abort();
     for (int i = 0; i < tape_entry_count(t); i++) {
@@ -38,7 +76,8 @@ struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
                                                            : info->shifts ? LINK_MESSAGE
                                                                           : LINK_EXCHANGE,
                                                    .bytes = e->sent,
-                                                   .before = l.after};
+                                                   .before = l.after,
+                                                   .moving = moving_time(e, ceilings, moved)};
         l.after = 0;
     }
     profile_free(&p);
@@ -63,6 +102,15 @@ static double exchange_seconds(const struct timeline *part, int ranks, int step,
     return most;
 }
 
+/* Seconds in which the rank with most rows moves them; 0 if that is not known. */
+static double moving_seconds(const struct timeline *part, int ranks, int step)
+{
+    double most = 0;
+    for (int r = 0; r < ranks; r++)
+        most = fmax(most, part[r].step[step].moving); /* of NAN and a number, the number */
+    return most;
+}
+
 /* The start of the wait in this step. */
 static int start_of(const struct timeline *part, int step)
 {
@@ -83,13 +131,13 @@ static void run_ranks(const struct timeline *part, int ranks, const struct link 
         double last = 0;
         int start = part->step[k].starts ? k : start_of(part, k);
         for (int r = 0; r < ranks; r++) {
-            now[r] += part[r].step[k].before;
+            now[r] += part[r].step[k].before + (start == k ? part[r].step[k].moving : 0);
             last = fmax(last, now[r]);
         }
         if (start == k)
             busy = over[k] = fmax(last, busy) + exchange_seconds(part, ranks, k, link);
         for (int r = 0; r < ranks && start >= 0 && start < k; r++)
-            now[r] = fmax(now[r], over[start]);
+            now[r] = fmax(now[r], over[start]) + part[r].step[k].moving;
     }
     for (int r = 0; r < ranks; r++)
         now[r] += part[r].after;
@@ -143,7 +191,8 @@ struct forecast forecast_of(const struct timeline *part, int ranks, const struct
         f.bytes = sent(&part[r]) > f.bytes ? sent(&part[r]) : f.bytes;
     }
     for (int k = 0; k < part->count && f.known; k++)
-        f.alone += part->step[k].starts ? exchange_seconds(part, ranks, k, link) : 0;
+        f.alone += moving_seconds(part, ranks, k) +
+                   (part->step[k].starts ? exchange_seconds(part, ranks, k, link) : 0);
     if (f.known)
         run_ranks(part, ranks, link, now);
     describe_link(&f.link, part, link);

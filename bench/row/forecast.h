@@ -20,6 +20,7 @@ struct exchange_step {
     enum link_kind kind;
     int64_t bytes; /* payload that the rank sends; of a wait 0 */
     double before; /* seconds computed since the step before; NAN: not known */
+    double moving; /* seconds in which the rank packs it, or unpacks what came; NAN: not known */
 };
 
 /* A rank's part of a program. */

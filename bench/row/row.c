@@ -106,7 +106,7 @@ static void plan_ranks(struct measurement *m, enum program_kind kind)
     bool planned = job->options->device.meta, several = m->work.ranks;
     struct forecast *f = &m->result.program[kind].forecast;
     if (several || (planned && job->options->links.count > 0))
-        *f = forecast_make(&m->work, kind, planned ? ceilings_for(job->ceilings, job->config.threads) : NULL);
+        *f = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config.threads));
     if (several && planned)
         result_group(&m->result.group, &m->result.program[kind], &m->work);
 }
