@@ -2,6 +2,7 @@
  * Charts of what ranks do with their time: shares computed by hand, for strong and weak scaling, measured and
  * predicted; titles that are true of the data, and say nothing where it leaves that open.
  */
+#include "analysis/charts/chart.h"
 #include "analysis/charts/rank_chart.h"
 #include "analysis/charts/style.h"
 #include "tests/chart_directory.h"
@@ -196,12 +197,38 @@ static void test_drawn(void **state)
     record_free(record);
 }
 
+/* The memory of two ranks is that of the largest, not of rank 0: of the step. */
+static void test_memory(void **state)
+{
+    struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    for (int64_t ranks = 1; ranks <= 2; ranks++) {
+        struct row *row = predicted(ranks, "data", 1, 0);
+        row_set_count(row, "forward.memory.planned", 3000);
+        row_set_count(row, "step.memory.planned", ranks == 1 ? 4096 : 1024);
+        if (ranks == 2)
+            row_set_count(row, "ranks.memory", 2048);
+        assert_true(record_add(record, row, message));
+    }
+    chart_draw(record, NULL, p->prefix, message);
+    assert_title(
+        p, "_memory.gp",
+        "A training step needs 4.00 KiB at 1 rank and 2.00 KiB at 2; between 1 and 2 it falls as R^{-1.00}");
+    char *script = content(p, "_memory.gp");
+    assert_in(script, "\n2 2048 2048 2048 0\n");
+    assert_in(script, "\n1 3000 3000 3000 0\nEND");
+    free(script);
+    record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_titles),
         cmocka_unit_test(test_no_finding),
+        cmocka_unit_test_setup_teardown(test_memory, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_drawn, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,12 +62,20 @@ bool series_has_place(const struct row *row, const struct field *axis)
     return !row_get_real(row, axis->path, &x) || x > 0;
 }
 
+/* Planned memory of several ranks is that of the largest, which is known of the step if there is one. */
+static bool quantity_of_row(const struct row *row, const struct quantity *q, double *value)
+{
+    if (!strstr(q->path, ".memory.planned") || !row_get_real(row, "ranks.memory", value))
+        return row_get_real(row, q->path, value);
+    return row_is_null(row, "step.memory.planned") || strncmp(q->path, "step", 4) == 0;
+}
+
 static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,
                      struct point *p)
 {
     *p = (struct point){.work = NAN, .certain = true};
-    if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->at.x) ||
-        !row_get_real(row, q->path, &p->at.y) || p->at.x <= 0 || p->at.y <= 0)
+    if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->at.x) || !quantity_of_row(row, q, &p->at.y) ||
+        p->at.x <= 0 || p->at.y <= 0)
         return false;
     p->at.low = p->at.high = p->at.y;
     if (q->program)

@@ -149,8 +149,9 @@ void link_text(const struct link *l, enum link_kind kind, struct message *text)
     units_format(alpha, f->alpha, UNITS_SI, "s");
     units_format(beta, f->beta, UNITS_SI, "B/s");
     if (l->ranks)
-        complain(text, "%s, %s of a %s on %d ranks of %d host%s, calibrated %s, %s", alpha, beta,
-                 link_kind_name(kind), l->ranks, l->hosts, l->hosts == 1 ? "" : "s", l->time,
+        complain(text, "%s, %s of a%s %s on %d ranks of %d host%s, calibrated %s, %s", alpha, beta,
+                 kind == LINK_EXCHANGE ? "n" : "", link_kind_name(kind), l->ranks, l->hosts,
+                 l->hosts == 1 ? "" : "s", l->time,
                  f->verdict == LINK_HOLDS   ? "which holds for all sizes"
                  : f->verdict == LINK_FAILS ? "which fails for some sizes"
                                             : "which may hold");

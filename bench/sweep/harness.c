@@ -182,6 +182,12 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
                               : message_fail(b->name, &error, EXIT_MISSED);
 }
 
+/* What a rank may use: --mem-limit, or the memory of the machine whose ceilings are given; 0: not known. */
+static double rank_limit(const struct options *o, const struct ceilings *c)
+{
+    return o->mem_limit > 0 ? o->mem_limit : c->count > 0 ? (double)c->list[0].memory : 0;
+}
+
 /* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the store. */
 static int run_rows(const struct bench *b, struct options *o, struct ceilings *ceilings,
                     struct resume *resume, struct record *record, const char *path, struct store *store)
@@ -202,7 +208,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     if (o->crossover.kind)
         findings_print_crossings(stderr, rows);
     if (o->device.meta) {
-        findings_print_rank_memory(stderr, rows, o->weak, o->mem_limit);
+        findings_print_rank_memory(stderr, rows, o->weak, rank_limit(o, ceilings));
         findings_print_ways(stderr, rows);
     }
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
