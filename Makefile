@@ -22,6 +22,7 @@ all:
 ##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100);
 ##                           newer ones run the PTX for the oldest
 ##   MPI=0 or mpicc.mpich    leave MPI out, or its compiler (mpicc)
+##   METIS=0                 leave METIS out
 ##   CI=true                 warnings of ptxas are errors, with the toolkit 13.0
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
@@ -33,6 +34,7 @@ endif
 BLAS ?= openblas
 CUDA ?= 1
 MPI  ?= mpicc
+METIS ?= 1
 san  := $(if $(filter-out 0,$(SAN)),-san)
 Q    := $(if $(V),,@)
 
@@ -43,7 +45,7 @@ goals := $(filter-out clean setup,$(MAKECMDGOALS))
 $(MAKECMDGOALS): in-order ; @:
 in-order:
 	$(if $(filter clean,$(MAKECMDGOALS)),rm -rf build)
-	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' tests/machine.sh setup)
+	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' tests/machine.sh setup)
 	$(if $(filter setup,$(MAKECMDGOALS)),@rm -f build/probed build/*/probed)
 	$(if $(goals),@$(MAKE) $(goals))
 else ifneq ($(MAKECMDGOALS),help)
@@ -62,7 +64,7 @@ flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-co
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
-request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) MPI=$(MPI) CUDA=$(CUDA) $(CUDA_ARCH) \
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) MPI=$(MPI) METIS=$(METIS) CUDA=$(CUDA) $(CUDA_ARCH) \
              $(if $(filter-out 0,$(CUDA) $(MPI)),in $(CURDIR)))
 -include $(BUILD)/config.mk
 ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
@@ -72,7 +74,7 @@ $(BUILD)/config.mk: $(BUILD)/probed ;
 $(BUILD)/probed: tests/machine.sh $(look_again)
 	@mkdir -p $(@D)
 	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' \
-	    MPI='$(MPI)' REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
+	    MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
@@ -97,7 +99,7 @@ mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
-           -DHAVE_CUDA=$(HAVE_CUDA) -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DISA_X86=$(ISA_X86)
+           -DHAVE_CUDA=$(HAVE_CUDA) -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DHAVE_METIS=$(HAVE_METIS) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o.
 fast    := $(if $(san),-DROLLED,-O3) -ffp-contract=fast -fno-math-errno -fno-trapping-math
 # Where git refuses the checkout of another user, as in `sudo make install`: the commit of the last build.

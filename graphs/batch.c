@@ -37,6 +37,7 @@ static void free_halo(struct halo *h)
     free(h->send_at);
     free(h->send);
     free(h->offset);
+    free(h->node);
     *h = (struct halo){0};
 }
 

@@ -29,6 +29,7 @@ struct graph_config {
     struct graph_limits limits;
     int rank, ranks; /* the part of the batch to make (struct batch_part); ranks 0: all of it */
     bool by_nodes;   /* of several ranks: parts are nodes (struct halo), not graphs */
+    const struct partition *partition; /* by_nodes: which (graphs/partition.h); null: consecutive ones */
 };
 
 /*
@@ -44,7 +45,8 @@ struct batch_part {
 /*
  * What a part has of a batch that is divided by its nodes (graphs/halo.h), not by its graphs. adj has its own
  * nodes, numbered from 0; the senders of other ranks are ghosts, numbered after them in their order in the
- * batch. out has a row for each of both. Ranks 0: not divided so.
+ * batch. With a partition all these are its new numbers. out has a row for each of both. Ranks 0: not divided
+ * so.
  */
 struct halo {
     int ranks;
@@ -56,6 +58,7 @@ struct halo {
     int64_t *send_at; /* ranks + 1: to rank p go the nodes send[send_at[p]] .. send[send_at[p + 1] - 1] */
     int32_t *send;
     int64_t *offset; /* graphs + 1: of the whole batch */
+    int32_t *node;   /* nodes: which of the batch these are; null: from part.node on */
 };
 
 /*

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/partition.h"
+#include "graphs/relabel.h"
 #include "kernels/arithmetic.h"
 
 enum { WORD = 64 };
@@ -31,7 +33,21 @@ static void *array(int64_t count, size_t size)
 
 int64_t halo_first(const struct graph_config *c, int64_t nodes, int p)
 {
-    return nodes * p / c->ranks;
+    return c->partition ? c->partition->first[p] : nodes * p / c->ranks;
+}
+
+/* Where the own nodes of each graph are, which with a partition are any. */
+static void bound_graphs(struct batch *b, const struct partition *p, int64_t begin, int64_t end)
+{
+    const int64_t *whole = b->halo.offset;
+    int64_t own = 0;
+    for (int64_t g = 0; g <= b->graphs; g++) {
+        for (int64_t i = g && p ? whole[g - 1] : whole[g]; i < whole[g]; i++)
+            if (p->number[i] >= begin && p->number[i] < end)
+                b->halo.node[own++] = (int32_t)i;
+        b->offset[g] = p ? own : min_of(max_of(whole[g], begin), end) - begin;
+    }
+    b->offset[b->graphs] = max_of(1, end - begin);
 }
 
 bool batch_bound(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before)
@@ -43,15 +59,14 @@ bool batch_bound(struct batch *b, const struct graph_config *c, int64_t nodes, i
                        .first = array(c->ranks + 1, sizeof *h->first),
                        .get_at = array(c->ranks + 1, sizeof *h->get_at),
                        .send_at = array(c->ranks + 1, sizeof *h->send_at),
-                       .offset = array(b->graphs + 1, sizeof *h->offset)};
-    if (!h->first || !h->get_at || !h->send_at || !h->offset)
+                       .offset = array(b->graphs + 1, sizeof *h->offset),
+                       .node = c->partition ? array(end - begin, sizeof *h->node) : NULL};
+    if (!h->first || !h->get_at || !h->send_at || !h->offset || (c->partition && !h->node))
         return false;
     for (int p = 0; p <= c->ranks; p++)
         h->first[p] = halo_first(c, nodes, p);
     memcpy(h->offset, b->offset, (size_t)(b->graphs + 1) * sizeof *b->offset);
-    for (int64_t g = 0; g <= b->graphs; g++)
-        b->offset[g] = min_of(max_of(b->offset[g], begin), end) - begin;
-    b->offset[b->graphs] = max_of(1, h->nodes);
+    bound_graphs(b, c->partition, begin, end);
     b->part = (struct batch_part){
         .empty = h->nodes == 0, .node = begin, .edge = before, .graphs = b->graphs, .nodes = nodes};
     b->symmetric = false;
@@ -211,8 +226,31 @@ static bool copy_rows(struct csr *part, const struct csr *g, int64_t begin, int6
     return true;
 }
 
+/* Gives the nodes the numbers of a partition. */
+static bool renumber(struct batch *b, const struct graph_config *c, char *error, size_t size)
+{
+    int64_t bytes = 2 * csr_bytes(&b->adj) + b->adj.nodes * (int64_t)sizeof(int32_t) + relabel_bytes(b);
+    if (!c->partition)
+        return true;
+    if (!batch_may_take(b, c, bytes, error, size))
+        return false;
+    int32_t *list = partition_list(c->partition);
+    bool done = list && batch_relabel(b, list, c->limits.cancel);
+    free(list);
+    b->peak = max_of(b->peak, bytes);
+    if (!done)
+        snprintf(error, size, "%s a graph of %" PRId64 " nodes",
+                 is_cancelled(c->limits.cancel) ? "stopped while renumbering" : "no memory to renumber",
+                 b->adj.nodes);
+    return done;
+}
+
 bool batch_divide(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
 {
+    if (!renumber(b, c, error, error_size)) {
+        batch_drop(b);
+        return false;
+    }
     struct batch all = *b;
     bool two = b->out.row_ptr != b->adj.row_ptr;
     int64_t nodes = all.adj.nodes, begin = halo_first(c, nodes, c->rank);

@@ -12,6 +12,7 @@
 
 #include "graphs/draw.h"
 #include "graphs/halo.h"
+#include "graphs/partition.h"
 #include "kernels/arithmetic.h"
 
 enum { PICK_BLOCK = 1 << 16 };
@@ -49,11 +50,14 @@ static bool make_room(struct picked *p, int64_t more, char *error, size_t size)
 static void pick_some(struct picked *p, const uint64_t *edge, int64_t edges)
 {
     uint64_t begin = (uint64_t)p->begin, own = (uint64_t)(p->end - p->begin), *at = p->edge + p->count;
+    const struct partition *n = p->config->partition;
     int64_t before = 0;
     for (int64_t e = 0; e < edges; e++) {
-        uint64_t to = edge[e] >> 32;
+        uint64_t word =
+            n ? csr_edge(n->number[csr_edge_from(edge[e])], n->number[csr_edge_to(edge[e])]) : edge[e];
+        uint64_t to = word >> 32;
         before += to < begin;
-        *at = edge[e] - (begin << 32);
+        *at = word - (begin << 32);
         at += to - begin < own;
     }
     p->before += before;
@@ -75,15 +79,16 @@ static bool pick(struct edge_taker *d, const struct graph_spec *s, const uint64_
     return room;
 }
 
+/* With a partition a rank may have nodes of any graph. */
 static bool is_before(const struct picked *p, const struct graph_spec *s)
 {
-    return s->first + s->nodes <= p->begin;
+    return !p->config->partition && s->first + s->nodes <= p->begin;
 }
 
 static bool has_nodes_of(const struct edge_taker *d, const struct graph_spec *s)
 {
     const struct picked *p = (const struct picked *)d;
-    return !is_before(p, s) && s->first < p->end;
+    return p->config->partition || (!is_before(p, s) && s->first < p->end);
 }
 
 /* The edges of the graphs before those of the rank. */

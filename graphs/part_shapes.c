@@ -11,6 +11,7 @@
 #include "graphs/draw.h"
 #include "graphs/graph.h"
 #include "graphs/halo.h"
+#include "graphs/partition.h"
 #include "kernels/arithmetic.h"
 
 enum { WORD = 64 };
@@ -22,6 +23,7 @@ struct tally {
 
 struct counting {
     struct edge_taker taker;
+    const int32_t *number; /* of the nodes in a partition; null: their own */
     int ranks;
     const int64_t *first; /* ranks + 1: their first nodes */
     struct tally *tally;  /* of each rank */
@@ -44,7 +46,7 @@ static int rank_of(const struct counting *k, int64_t node)
 
 static bool is_shared(const struct counting *k, int64_t first, int64_t nodes)
 {
-    return rank_of(k, first) != rank_of(k, first + nodes - 1);
+    return k->number || rank_of(k, first) != rank_of(k, first + nodes - 1);
 }
 
 /* Each ghost of the graph in hand is a row that its owner sends. */
@@ -71,7 +73,8 @@ static void begin_graph(struct counting *k, int64_t first, int64_t nodes)
 
 static void count_edge(struct counting *k, int64_t from, int64_t to)
 {
-    int p = rank_of(k, to);
+    from = k->number ? k->number[from] : from;
+    int p = rank_of(k, k->number ? k->number[to] : to);
     int64_t bit = from - k->begin;
     k->tally[p].edges++;
     if (from >= k->first[p] && from < k->first[p + 1])
@@ -91,7 +94,7 @@ static bool take(struct edge_taker *d, const struct graph_spec *s, const uint64_
     struct counting *k = (struct counting *)d;
     (void)error;
     (void)error_size;
-    if (s->begin == 0)
+    if (s->begin == 0 && !k->number)
         begin_graph(k, s->first, s->nodes);
     for (int64_t e = 0; e < 2 * (s->end - s->begin); e++)
         count_edge(k, csr_edge_from(edge[e]), csr_edge_to(edge[e]));
@@ -102,7 +105,7 @@ static bool take(struct edge_taker *d, const struct graph_spec *s, const uint64_
 static bool make_room(struct counting *k, struct batch *b, const struct graph_config *c, char *error,
                       size_t size)
 {
-    int64_t most = 0;
+    int64_t most = k->number ? (b->adj.nodes / WORD + 1) * k->ranks : 0;
     for (int64_t g = 0; g < b->graphs; g++) {
         int64_t first = b->offset[g], last = b->offset[g + 1] - 1;
         most = max_of(most, ((last - first + 1) / WORD + 1) * (rank_of(k, last) - rank_of(k, first) + 1));
@@ -136,7 +139,8 @@ static void count_made(struct counting *k, const struct batch *b)
             k->tally[rank_of(k, first)].edges += row[end] - row[first];
             continue;
         }
-        begin_graph(k, first, end - first);
+        if (!k->number)
+            begin_graph(k, first, end - first);
         for (int64_t i = first; i < end; i++)
             for (int64_t e = row[i]; e < row[i + 1]; e++)
                 count_edge(k, b->adj.col[e], i);
@@ -169,6 +173,8 @@ static bool shape_part(struct batch *part, const struct graph_config *c, int ran
     part->halo.ghosts = t.ghosts;
     part->halo.sends = t.sends;
     part->halo.cut = t.cut;
+    free(part->halo.node);
+    part->halo.node = NULL;
     part->peak = max_of(
         part->peak, max_of(csr_build_peak(&part->adj, 0), csr_bytes(&part->adj) + csr_bytes(&part->out) +
                                                               t.sends * (int64_t)sizeof *part->halo.send));
@@ -180,6 +186,8 @@ static bool count(struct counting *k, struct batch *b, const struct graph_config
                   const struct graph_name *n, char *error, size_t size)
 {
     bool done = make_room(k, b, c, error, size);
+    if (done && k->number) /* all graphs count as one */
+        begin_graph(k, 0, b->adj.nodes);
     if (done && b->adj.row_ptr)
         count_made(k, b);
     else if (done)
@@ -195,6 +203,7 @@ static bool shape_parts(struct batch *part, const struct graph_config *c, struct
 {
     int64_t *first = reallocarray(NULL, (size_t)c->ranks + 1, sizeof *first), before = 0;
     struct counting k = {.taker = {wants, take, 0},
+                         .number = c->partition ? c->partition->number : NULL,
                          .ranks = c->ranks,
                          .first = first,
                          .tally = calloc((size_t)c->ranks, sizeof *k.tally)};

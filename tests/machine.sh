@@ -7,10 +7,11 @@
 #
 # A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. CBLAS,
 # LAPACK and ARPACK, which programs open only when they need them (kernels/blas.c), must be shared libraries. From
-# the environment: CC, FLAGS (for compiling and linking), BLAS, MPI (the compiler of MPI), CUDA, CUDA_ARCH, and REQUEST,
-# which FILE repeats, so that make notices if FILE was written for other settings.
+# the environment: CC, FLAGS (for compiling and linking), BLAS, MPI (the compiler of MPI), METIS (0: none), CUDA,
+# CUDA_ARCH, and REQUEST, which FILE repeats, so that make notices if FILE was written for other settings.
 set -u
-: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${MPI:=mpicc}" "${CUDA_ARCH:=}" "${REQUEST:=}"
+: "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${MPI:=mpicc}" "${METIS:=1}"
+: "${CUDA_ARCH:=}" "${REQUEST:=}"
 
 # key|name|required or optional|packages of Debian|of Fedora|of Arch|the consequence if it is missing
 needs()
@@ -28,6 +29,7 @@ lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
 arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigensolver for comparison
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
 mpi|MPI|optional|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi|no ranks: programs of one process only
+metis|METIS|optional|libmetis-dev|metis-devel|metis|nodes are divided among ranks by their numbers only (--partition)
 cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
@@ -174,6 +176,13 @@ find_mpi()
         command -v "$mpirun" >/dev/null && mpi_flags=$found found=$($mpirun --version | head -n 1)
 }
 
+find_metis()
+{
+    [ "$METIS" = 0 ] && found="left out: $lack" && return
+    link '#include <metis.h>\nint main(void) { idx_t o[METIS_NOPTIONS]; return METIS_SetDefaultOptions(o) != METIS_OK; }' \
+        "$(pkg metis)" -lmetis && packages="$packages $found" have_metis=1
+}
+
 # The architectures to compile for, the oldest first: CUDA_ARCH, else those of the GPUs of this machine, else the latest
 # generations.
 cuda_archs()
@@ -249,7 +258,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
+    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -284,6 +293,7 @@ HAVE_ARPACK := $have_arpack
 BLAS_LIBRARIES := $blas_libraries
 MPI_FLAGS   := $mpi_flags
 MPIRUN      := $mpirun
+HAVE_METIS  := $have_metis
 HAVE_CUDA   := $have_cuda
 NVCC        := $nvcc
 NVCC_RELEASE := $nvcc_release

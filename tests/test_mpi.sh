@@ -49,6 +49,30 @@ ok,"",gin,2,whole
 ok,"",gin,3,whole
 ok,"",gin,4,whole
 0'
+# with_metis RANKS FLAG...: the same of a partition
+with_metis()
+{
+    bench "$@" --partition metis --model gps_sparse --format csv --columns ranks.count,ranks.partition,checked
+}
+metis=$(grep '^HAVE_METIS *:= 1' "$build/config.mk")
+if [ -n "$metis" ]; then
+    for task in graph node; do
+        check "nodes divided by METIS, task $task" \
+            "$(with_metis 4 --ranks 1-4+1 --parallel halo --batch 2 --task $task)" \
+            'status,reason,ranks.count,ranks.partition,checked
+ok,"",1,metis,whole
+ok,"",2,metis,whole
+ok,"",3,metis,whole
+ok,"",4,metis,whole
+0'
+    done
+    check 'METIS divides only what rows of ghosts connect' "$(with_metis 2 --ranks 2 --parallel data)" 2
+    check 'and says so' "$(said)" \
+        'bench_rank_scaling: --ranks 2: not with --partition metis (--parallel halo)'
+else
+    check 'a build without METIS refuses it' "$(with_metis 2 --ranks 2 --parallel halo)" 2
+    check 'and says so' "$(said)" 'bench_rank_scaling: --partition metis: this build has no METIS (make setup)'
+fi
 check 'nodes and heads divided among 2 ranks' \
     "$(bench 2 --ranks 2 --batch 1 --parallel ulysses --model gps,graph_transformer --format csv --columns checked,ranks.nodes_min)" \
     'status,reason,model,checked,ranks.nodes_min
@@ -175,6 +199,7 @@ bytes()
 }
 bytes data 2 --batch 3
 bytes halo 2 --parallel halo --model gps_sparse --batch 3
+[ -z "$metis" ] || bytes 'halo by METIS' 2 --parallel halo --model gps_sparse --batch 3 --partition metis
 bytes ulysses 2 --parallel ulysses --batch 3
 bytes ring 2 --parallel ring --batch 3
 small="--nodes 2 ${small#--nodes 12 }"

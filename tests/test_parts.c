@@ -1,12 +1,13 @@
 /*
  * Parts of batches that ranks have: parts of the graphs, and parts of the nodes, make up the whole; and parts
  * of the nodes that are drawn as such are the same as those that are cut from the whole, and have the shapes
- * that are planned.
+ * that are planned. So with parts that are not consecutive.
  */
 #include "graphs/family.h"
 #include "graphs/graph.h"
 #include "graphs/halo.h"
 #include "graphs/part_shapes.h"
+#include "graphs/partition.h"
 #include "tests/test.h"
 
 static struct batch generated(struct graph_config c)
@@ -72,7 +73,7 @@ static void test_graphs(void **state)
 /* The node of the batch that a row of a part is; -1: that of a ghost. */
 static int64_t node_of(const struct halo *h, int rank, int64_t row)
 {
-    return row < h->nodes ? h->first[rank] + row : -1;
+    return row >= h->nodes ? -1 : h->node ? h->node[row] : h->first[rank] + row;
 }
 
 /* What rank `to` gets from `from` is what `from` sends it; returns the node of each ghost of `to`. */
@@ -100,13 +101,17 @@ static int64_t check_edges(const struct batch *whole, const struct batch *part, 
     const struct halo *h = &part->halo;
     int64_t seen = 0, cut = 0;
     for (int64_t i = 0; i < h->nodes; i++) {
-        int64_t from = whole->adj.row_ptr[h->first[rank] + i], begin = part->adj.row_ptr[i];
-        assert_int_equal(part->adj.row_ptr[i + 1] - begin, whole->adj.row_ptr[h->first[rank] + i + 1] - from);
+        const int64_t *row = whole->adj.row_ptr + node_of(h, rank, i);
+        int64_t from = row[0], edges = row[1] - from, begin = part->adj.row_ptr[i];
+        assert_int_equal(part->adj.row_ptr[i + 1] - begin, edges);
         for (int64_t e = begin; e < part->adj.row_ptr[i + 1]; e++) {
             int64_t sender = part->adj.col[e], node = node_of(h, rank, sender);
             cut += node < 0;
             node = node < 0 ? ghost[sender - part->adj.nodes] : node;
-            assert_int_equal(node, whole->adj.col[from + e - begin]);
+            bool sent = false;
+            for (int64_t k = from; k < from + edges; k++)
+                sent = sent || whole->adj.col[k] == node;
+            assert_true(sent && (h->node || node == whole->adj.col[from + e - begin]));
             bool listed = false;
             for (int64_t o = part->out.row_ptr[sender]; o < part->out.row_ptr[sender + 1]; o++)
                 listed = listed || part->out.col[o] == i;
@@ -133,6 +138,50 @@ static struct batch divided(struct graph_config c, int rank, int ranks)
     return b;
 }
 
+/* Which graph each own node is in. */
+static void check_graphs(const struct batch *whole, const struct batch *part, int rank)
+{
+    for (int64_t g = 0; g < whole->graphs && !part->part.empty; g++)
+        for (int64_t i = part->offset[g]; i < part->offset[g + 1]; i++) {
+            int64_t node = node_of(&part->halo, rank, i);
+            assert_true(node >= whole->offset[g] && node < whole->offset[g + 1]);
+        }
+}
+
+/* Parts of any nodes, the last of which has none, and not in their order. */
+static struct partition scattered(int64_t nodes, int parts)
+{
+    struct partition p;
+    int32_t *part = calloc((size_t)nodes, sizeof *part);
+    assert_non_null(part);
+    for (int64_t i = 0; i < nodes; i++)
+        part[i] = (int32_t)((i * i + i / 3) % (parts > 1 ? parts - 1 : 1));
+    assert_true(partition_number(&p, part, nodes, parts));
+    free(part);
+    return p;
+}
+
+static void check_nodes(struct graph_config c, int ranks, const struct batch *whole)
+{
+    struct batch part[5];
+    int64_t edges = 0, nodes = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        part[rank] = divided(c, rank, ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t *ghost = ghosts_of(part, ranks, rank);
+        edges += check_edges(whole, &part[rank], rank, ghost);
+        check_graphs(whole, &part[rank], rank);
+        nodes += part[rank].halo.nodes;
+        assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
+        assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
+        free(ghost);
+    }
+    assert_int_equal(edges, whole->adj.edges);
+    assert_int_equal(nodes, whole->adj.nodes);
+    for (int rank = 0; rank < ranks; rank++)
+        batch_free(&part[rank]);
+}
+
 static void test_nodes(void **state)
 {
     (void)state;
@@ -143,22 +192,12 @@ static void test_nodes(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int ranks = 1; ranks <= 5; ranks++) {
             struct graph_config c = config_of("er", cases[k].nodes, cases[k].degree, cases[k].graphs);
-            struct batch whole = generated(c), part[5];
-            int64_t edges = 0, nodes = 0;
-            for (int rank = 0; rank < ranks; rank++)
-                part[rank] = divided(c, rank, ranks);
-            for (int rank = 0; rank < ranks; rank++) {
-                int64_t *ghost = ghosts_of(part, ranks, rank);
-                edges += check_edges(&whole, &part[rank], rank, ghost);
-                nodes += part[rank].halo.nodes;
-                assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
-                assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
-                free(ghost);
-            }
-            assert_int_equal(edges, whole.adj.edges);
-            assert_int_equal(nodes, whole.adj.nodes);
-            for (int rank = 0; rank < ranks; rank++)
-                batch_free(&part[rank]);
+            struct batch whole = generated(c);
+            struct partition p = scattered(whole.adj.nodes, ranks);
+            check_nodes(c, ranks, &whole);
+            c.partition = &p;
+            check_nodes(c, ranks, &whole);
+            partition_free(&p);
             batch_free(&whole);
         }
 }
@@ -189,6 +228,9 @@ static void assert_same(const struct batch *a, const struct batch *b)
     assert_memory_equal(g->get_at, h->get_at, bounds);
     assert_memory_equal(g->send_at, h->send_at, bounds);
     assert_memory_equal(g->send, h->send, (size_t)g->sends * sizeof *g->send);
+    assert_true(!g->node == !h->node);
+    if (g->node)
+        assert_memory_equal(g->node, h->node, (size_t)g->nodes * sizeof *g->node);
 }
 
 /* Whether the shape of a part is that of the part. */
@@ -224,21 +266,36 @@ static void check_shapes(struct graph_config c, int ranks)
     batch_free(&whole);
 }
 
+static void check_divided(struct graph_config c, int ranks)
+{
+    check_shapes(c, ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        struct graph_config own = c;
+        own.by_nodes = true;
+        own.rank = rank;
+        own.ranks = ranks;
+        struct batch cut = divided(c, rank, ranks), drawn = generated(own);
+        assert_same(&cut, &drawn);
+        batch_free(&cut);
+        batch_free(&drawn);
+    }
+}
+
+/* By ranges, and scattered. */
 static void check_parts(struct graph_config c)
 {
+    struct batch shape;
+    char error[256];
+    assert_true(batch_shape(&shape, &c, error, sizeof error));
     for (int ranks = 2; ranks <= 5; ranks++) {
-        check_shapes(c, ranks);
-        for (int rank = 0; rank < ranks; rank++) {
-            struct graph_config own = c;
-            own.by_nodes = true;
-            own.rank = rank;
-            own.ranks = ranks;
-            struct batch cut = divided(c, rank, ranks), drawn = generated(own);
-            assert_same(&cut, &drawn);
-            batch_free(&cut);
-            batch_free(&drawn);
-        }
+        struct partition p = scattered(shape.adj.nodes, ranks);
+        check_divided(c, ranks);
+        c.partition = &p;
+        check_divided(c, ranks);
+        c.partition = NULL;
+        partition_free(&p);
     }
+    batch_free(&shape);
 }
 
 /* Every family: a rank without nodes, isolated nodes, graphs of different sizes that ranks share. */

@@ -3,16 +3,19 @@
  * tests/test_mpi.sh runs the benchmarks under MPI.
  */
 #include "graphs/graph.h"
+#include "graphs/partition.h"
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 #include "models/layers/model.h"
 #include "tests/rank_threads.h"
 #include "tests/test.h"
 
-static struct batch made(int64_t nodes, double degree, int64_t graphs, const struct ranks *r, bool by_nodes)
+static struct batch made(int64_t nodes, double degree, int64_t graphs, const struct ranks *r, bool by_nodes,
+                         const struct partition *partition)
 {
     struct graph_config c = {
         .family = "er", .nodes = nodes, .degree = degree, .graphs = graphs, .seed = 7, .by_nodes = by_nodes};
+    c.partition = partition;
     if (r) {
         c.rank = r->rank;
         c.ranks = r->count;
@@ -39,6 +42,7 @@ static void test_stream(void **state)
 struct trial {
     struct model_config model;
     bool divided; /* the nodes, not the graphs */
+    const struct partition *partition;
     int64_t nodes, graphs;
     double degree;
     const struct backend *backend;
@@ -50,6 +54,8 @@ static struct recording record(const struct trial *c, const struct batch *b, con
                                enum dtype dtype, const struct ranks *ranks)
 {
     struct tape_config tape = {.backend = backend, .dtype = dtype, .threads = 1, .seed = 5, .ranks = ranks};
+    if (ranks && c->partition && c->model.task == TASK_NODE)
+        tape.number = c->partition->number;
     struct recording r = program_record(PROGRAM_STEP, &c->model, b, NULL, tape);
     assert_true(tape_layout(r.tape));
     return r;
@@ -57,7 +63,7 @@ static struct recording record(const struct trial *c, const struct batch *b, con
 
 static void compare_with_one(struct trial *c, struct recording *r)
 {
-    struct batch whole = made(c->nodes, c->degree, c->graphs, NULL, false);
+    struct batch whole = made(c->nodes, c->degree, c->graphs, NULL, false, NULL);
     struct recording oracle = record(c, &whole, &backend_oracle, F64, NULL);
     tape_init(r->tape);
     tape_init(oracle.tape);
@@ -70,7 +76,7 @@ static void compare_with_one(struct trial *c, struct recording *r)
 static void run_rank(const struct ranks *r, void *trial)
 {
     struct trial *c = trial;
-    struct batch b = made(c->nodes, c->degree, c->graphs, r, c->divided);
+    struct batch b = made(c->nodes, c->degree, c->graphs, r, c->divided, c->partition);
     struct recording own = record(c, &b, c->backend, F32, r);
     if (r->rank == 0) {
         tape_lead(own.tape);
@@ -169,6 +175,29 @@ static void test_ring(void **state)
     check_divided(3, true);
 }
 
+/* With nodes of several graphs on each rank, in an order of their own, and a rank without any. */
+static void test_partitioned_programs(void **state)
+{
+    (void)state;
+    static const int32_t part[] = {2, 0, 0, 2, 1, 0, 2, 2, 1, 1, 0, 2, 0, 1, 1, 0, 2, 0, 1, 2,
+                                   0, 0, 1, 2, 0, 2, 1, 1, 0, 2, 2, 0, 1, 0, 2, 1, 0, 2, 1, 1};
+    struct partition p;
+    assert_true(partition_number(&p, part, 40, 4));
+    for (int kind = 1; kind < 3; kind++)
+        for (enum task_kind task = 0; task < TASK_EDGE; task++)
+            for (int types = 0; types < 2; types++) {
+                struct trial c = trial_of(kind, task, 5);
+                c.divided = true;
+                c.partition = &p;
+                c.nodes = 8;
+                c.degree = 2;
+                c.model.norm = NORM_LAYER;
+                c.model.features = (struct feature_config){.tables = 2 * types, .types = {3, 5}};
+                check_trial(&c, kind, 4);
+            }
+    partition_free(&p);
+}
+
 /* --- planted faults */
 
 /* The gradients of a rank alone. */
@@ -264,10 +293,15 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream), cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_no_sum), cmocka_unit_test(test_no_wait),
-        cmocka_unit_test(test_sums),   cmocka_unit_test(test_divided_programs),
-        cmocka_unit_test(test_ring),   cmocka_unit_test(test_no_halo),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_divided_programs),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_partitioned_programs),
+        cmocka_unit_test(test_no_sum),
+        cmocka_unit_test(test_no_wait),
+        cmocka_unit_test(test_no_halo),
+        cmocka_unit_test(test_sums),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS MPI CUDA
+unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS MPI METIS CUDA
 
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT

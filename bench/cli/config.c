@@ -96,7 +96,8 @@ void config_complete(struct config *c)
 static bool preset_sets(enum axis a)
 {
     return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER && a != AXIS_MLP &&
-           a != AXIS_ORDER && a != AXIS_THREADS && a != AXIS_RANKS && a != AXIS_PARALLEL;
+           a != AXIS_ORDER && a != AXIS_THREADS && a != AXIS_RANKS && a != AXIS_PARALLEL &&
+           a != AXIS_PARTITION;
 }
 
 /* As the preset has it, before it is completed. */

@@ -16,6 +16,7 @@ struct config {
     int threads;
     int ranks;                       /* that share the row */
     enum parallel parallel;          /* how they do */
+    enum node_partition partition;   /* which nodes each has */
     int64_t index;                   /* among the configurations of the sweep */
     int64_t place;                   /* in the sweep, of which --shard may run a part */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graphs/name.h"
+#include "graphs/partition.h"
 #include "kernels/ranks.h"
 
 /* What ranks that divide the nodes do not exchange; null: nothing. */
@@ -33,6 +34,7 @@ static const char *needs_others(const struct config *c)
            : p->dropout > 0 || p->attention_dropout > 0    ? "dropout"
            : p->pe.kind != ENCODING_NONE                   ? "--pe"
            : graph_is_file(c->graph.family)                ? "graphs from files"
+           : c->partition && c->parallel != PARALLEL_HALO  ? "--partition metis (--parallel halo)"
            : !divided && strstr(c->graph.family, ":giant") ? "a giant component, which is drawn whole"
            : c->graph.batching != BATCHING_RAGGED          ? "--batching padded"
            : divided                                       ? not_divided(c)
@@ -69,6 +71,8 @@ static bool check_one(const struct options *o, const struct config *c, struct me
     int started = o->world ? o->world->count : 1;
     if (c->ranks <= 1)
         return true;
+    if (c->partition && !partition_possible())
+        return complain(error, "--partition metis: this build has no METIS (make setup)");
     const char *other = is_alone(o);
     other = other ? other : not_weak(o, c);
     other = other ? other : needs_others(c);

@@ -1,4 +1,6 @@
 /* The parts of a batch that ranks share. */
+#include <math.h>
+
 #include "analysis/record/row.h"
 #include "bench/row/fields.h"
 #include "bench/row/result.h"
@@ -30,6 +32,7 @@ void fields_ranks(struct row *row, const struct result *r)
         row_set_null(row, "ranks", "one rank");
         row_set_count(row, "ranks.count", 1);
         row_set_text(row, "ranks.parallel", parallel_name((int)c->parallel));
+        row_set_text(row, "ranks.partition", partition_name((int)c->partition));
     }
     if (g->count == 0)
         return;
@@ -46,6 +49,10 @@ void fields_ranks(struct row *row, const struct result *r)
         row_set_count(row, "ranks.ghosts_max", g->ghosts_max);
         set_cut(row, g->cut, r->graph.edges);
     }
+    if (isnan(g->partition_seconds))
+        row_set_null(row, "ranks.partition_seconds", "not by METIS");
+    else
+        row_set_real(row, "ranks.partition_seconds", g->partition_seconds);
     row_set_real(row, "ranks.imbalance", g->imbalance);
     row_set_count(row, "ranks.memory", g->memory);
 }

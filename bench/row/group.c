@@ -120,11 +120,13 @@ void group_calibrate(struct options *o)
 struct kept {
     bool is_open;
     struct workload work;
+    struct partition partition; /* what it has of rank 0, if nodes are divided by one */
 };
 
-static bool open_kept(struct kept *k, const struct options *o, const struct config *c)
+static bool open_kept(struct kept *k, const struct options *o, struct config *c)
 {
     struct message error;
+    c->graph.partition = k->partition.number ? &k->partition : NULL;
     k->is_open = k->is_open || workload_generate(&k->work, o, c, &error);
     return k->is_open;
 }
@@ -150,6 +152,15 @@ static void close_kept(struct kept *k)
     if (k->is_open)
         workload_close(&k->work);
     k->is_open = false;
+    partition_free(&k->partition);
+}
+
+static void get_partition(struct kept *k, const struct options *o, int64_t index)
+{
+    const struct ranks *ranks = o->world->first(o->world, config_at(o, index).ranks);
+    partition_free(&k->partition);
+    if (ranks)
+        orders_share(ranks, NULL, &k->partition);
 }
 
 /* Rank 0 alone decides when to stop. */
@@ -174,6 +185,8 @@ void group_serve(const struct options *o)
             break;
         if (order.kind == GROUP_CLOSE)
             close_kept(&kept[order.index]);
+        else if (order.kind == GROUP_PARTITION)
+            get_partition(&kept[order.index], o, order.index);
         else if (order.kind == GROUP_LINK)
             measure_link(o, (int)order.index, LINK_SECONDS);
         else

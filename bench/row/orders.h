@@ -6,6 +6,7 @@
 #define GTMARK_BENCH_ORDERS_H
 
 #include "bench/cli/options.h"
+#include "graphs/partition.h"
 
 /* A rank's part of a program. */
 struct rank_facts {
@@ -17,7 +18,7 @@ struct rank_facts {
 };
 
 struct group_order {
-    enum { GROUP_PROGRAM, GROUP_CLOSE, GROUP_LINK, GROUP_END } kind;
+    enum { GROUP_PARTITION, GROUP_PROGRAM, GROUP_CLOSE, GROUP_LINK, GROUP_END } kind;
     int64_t index; /* of the configuration; for GROUP_LINK the number of ranks */
     enum program_kind program;
 };
@@ -27,5 +28,8 @@ void orders_tell(const struct options *o, struct group_order order);
 
 /* On all ranks: whether all are good; the same answer on all. facts: on rank 0, receives those of all. */
 bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own);
+
+/* On all ranks: all get the partition of rank 0. False, on all, if one has no memory for it. */
+bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p);
 
 #endif

@@ -1,5 +1,6 @@
 #include "bench/row/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ void result_group(struct group_result *g, struct program_result *p, const struct
     int64_t largest = 0, sum = 0;
     *g = (struct group_result){.count = w->ranks->count,
                                .divided = w->batch.halo.ranks,
+                               .partition_seconds = w->partition ? w->partition_seconds : NAN,
                                .nodes_min = INT64_MAX,
                                .edges_min = INT64_MAX};
     memset(p->cost, 0, sizeof p->cost);

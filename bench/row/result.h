@@ -75,6 +75,7 @@ struct group_result {
     bool divided; /* the nodes, not the graphs; else these are 0: */
     int64_t ghosts_max, cut;
     double imbalance;
+    double partition_seconds; /* NAN: nodes are divided by their numbers */
 };
 
 struct result {

@@ -9,11 +9,9 @@
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/encode_check.h"
+#include "bench/row/parts.h"
 #include "graphs/halo.h"
 #include "graphs/inputs.h"
-#include "graphs/order.h"
-#include "graphs/part_shapes.h"
-#include "kernels/arithmetic.h"
 #include "kernels/blas.h"
 #include "kernels/ranks.h"
 #include "models/layers/features.h"
@@ -59,17 +57,12 @@ static bool is_interrupted(const void *context)
     return interrupt_signal() != 0;
 }
 
-static bool is_divided(const struct config *c)
-{
-    return c->ranks > 1 && c->parallel != PARALLEL_DATA;
-}
-
 /* Graphs are built on the host. Planning reads those in files and builds no others. */
 static struct workload workload_of(const struct options *o, const struct config *c, bool planned)
 {
     struct workload w = {.options = o, .config = *c};
     w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
-    if (!planned || graph_is_file(c->graph.family) || is_divided(c))
+    if (!planned || graph_is_file(c->graph.family) || parts_divided(c))
         w.config.graph.limits.memory = (int64_t)options_host_memory(o);
     return w;
 }
@@ -79,7 +72,7 @@ static void take_part(struct workload *w, const struct ranks *ranks)
     w->ranks = ranks;
     w->config.graph.rank = ranks->rank;
     w->config.graph.ranks = ranks->count;
-    w->config.graph.by_nodes = is_divided(&w->config);
+    w->config.graph.by_nodes = parts_divided(&w->config);
 }
 
 const struct batch *workload_whole(const struct workload *w)
@@ -102,13 +95,14 @@ static bool shape_whole(struct workload *w, struct message *error)
 
 static void drop_whole(struct workload *w)
 {
-    for (int r = 0; w->parts && r < w->ranks->count; r++)
-        batch_free(&w->parts[r]);
+    workload_drop_parts(w);
     batch_free(&w->whole);
+    if (w->partition)
+        partition_free(w->partition);
+    free(w->partition);
     free(w->facts);
-    free(w->parts);
     w->facts = NULL;
-    w->parts = NULL;
+    w->partition = NULL;
 }
 
 bool workload_numbers_edges(const struct options *o, const struct config *c)
@@ -125,15 +119,6 @@ static bool order_nodes(struct workload *w, struct message *error)
     return done;
 }
 
-/* The batch, or this rank's part of it; of nodes that are ordered and then divided, all. */
-static struct graph_config graph_to_make(const struct workload *w)
-{
-    struct graph_config c = w->config.graph;
-    if (c.by_nodes && w->config.order)
-        c.rank = c.ranks = c.by_nodes = 0;
-    return c;
-}
-
 /* Keeps the nodes of this rank, if ranks divide them and it was not done before. */
 static bool divide_nodes(struct workload *w, struct message *error)
 {
@@ -141,40 +126,11 @@ static bool divide_nodes(struct workload *w, struct message *error)
     return !c->by_nodes || !w->config.order || batch_divide(&w->batch, c, error->text, sizeof error->text);
 }
 
-/* The shapes of the parts of ranks that divide the nodes; nodes that are ordered first are those of the whole
- * batch. */
-static bool shape_divided(struct workload *w, struct message *error)
-{
-    const struct graph_config *c = &w->config.graph, first = graph_to_make(w);
-    struct batch all = {0};
-    bool made = !w->config.order || (batch_generate(&all, &first, error->text, sizeof error->text) &&
-                                     batch_order(&all, w->config.order, c, error->text, sizeof error->text));
-    made = made &&
-           batch_shape_parts(w->parts, c, all.adj.row_ptr ? &all : NULL, error->text, sizeof error->text);
-    w->parts->peak = max_of(w->parts->peak, all.peak);
-    batch_free(&all);
-    return made;
-}
-
-/* The shapes of the parts of all ranks. */
-static bool shape_parts(struct workload *w, struct message *error)
-{
-    struct graph_config c = w->config.graph;
-    bool made = true;
-    w->parts = calloc((size_t)w->ranks->count, sizeof *w->parts);
-    if (!w->parts)
-        abort();
-    if (c.by_nodes)
-        return shape_divided(w, error);
-    for (c.rank = 0; c.rank < c.ranks && made; c.rank++)
-        made = batch_shape(&w->parts[c.rank], &c, error->text, sizeof error->text);
-    return made;
-}
-
 /* The shape of the part of the first of several ranks. */
 static bool plan_first(struct workload *w, struct message *error)
 {
-    bool made = shape_parts(w, error);
+    bool made;
+    w->parts = parts_shape(&w->config, &made, error);
     w->batch = *w->parts;
     *w->parts = (struct batch){0};
     return made;
@@ -188,14 +144,39 @@ static bool plan_batch(struct workload *w, struct message *error)
 
 static bool generate_batch(struct workload *w, struct message *error)
 {
-    const struct graph_config first = graph_to_make(w);
+    const struct graph_config first = parts_graph(&w->config);
     return batch_generate(&w->batch, &first, error->text, sizeof error->text);
+}
+
+static bool share_partition(struct workload *w, struct message *error)
+{
+    orders_tell(w->options, (struct group_order){.kind = GROUP_PARTITION, .index = w->config.index});
+    return orders_share(w->ranks, w->facts, w->partition) ||
+           complain(error, "a rank has no memory for the numbers of all nodes");
+}
+
+/* With --partition metis rank 0 has the nodes divided, and tells the others, unless this is a plan. */
+static bool choose_nodes(struct workload *w, struct message *error)
+{
+    if (!w->ranks || w->config.partition == PARTITION_RANGE || w->config.graph.partition)
+        return true;
+    if (w->ranks->rank > 0)
+        return complain(error, "rank 0 has sent no partition");
+    w->partition = calloc(1, sizeof *w->partition);
+    if (!w->partition)
+        abort();
+    if (!parts_partition(w->partition, &w->config, &w->partition_seconds, &w->batch.peak, error) ||
+        (w->ranks != &w->planned && !share_partition(w, error)))
+        return false;
+    w->config.graph.partition = w->partition;
+    return true;
 }
 
 static bool make_batch(struct workload *w, bool planned, struct message *error)
 {
     const struct graph_config *g = &w->config.graph;
-    bool made = shape_whole(w, error) && (planned ? plan_batch : generate_batch)(w, error) &&
+    bool made = shape_whole(w, error) && choose_nodes(w, error) &&
+                (planned ? plan_batch : generate_batch)(w, error) &&
                 batch_read_inputs(&w->batch, g, &w->config.tables, error->text, sizeof error->text);
     if (made)
         model_take_inputs(&w->config.parts, &w->batch.inputs);
@@ -214,20 +195,6 @@ bool workload_plan(struct workload *w, const struct options *o, const struct con
     if (c->ranks > 1)
         take_part(w, &w->planned);
     return make_batch(w, true, error);
-}
-
-bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error)
-{
-    if (rank > 0 && !w->parts && !shape_parts(w, error))
-        return false;
-    *own = *w;
-    if (!w->ranks)
-        return true;
-    own->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = w->ranks->count, .hosts = 1};
-    own->ranks = &own->planned;
-    if (rank > 0)
-        own->batch = w->parts[rank];
-    return true;
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,
@@ -302,6 +269,8 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
     const struct config *c = &w->config;
     bool alone = kind == PROGRAM_KERNEL;
     tape.ranks = w->ranks;
+    if (w->ranks && w->partition && c->parts.task == TASK_NODE)
+        tape.number = w->partition->number;
     tape.threads = c->threads;
     tape.seed = w->options->seed;
     if (alone)
@@ -374,50 +343,6 @@ static bool run_first(const struct options *o, struct tape *t, struct outcome *o
         tape_capture(t);
     tape_wait(t);
     return had_memory(t, "what its libraries need", outcome);
-}
-
-bool workload_alone(struct workload *alone, const struct workload *w)
-{
-    struct config c = w->config;
-    struct message error;
-    c.ranks = 1;
-    c.graph.rank = c.graph.ranks = c.graph.by_nodes = 0;
-    return workload_generate(alone, w->options, &c, &error);
-}
-
-struct rank_facts workload_facts(const struct workload *w, const struct recording *r)
-{
-    bool empty = w->batch.part.empty;
-    struct rank_facts f = {.good = true,
-                           .nodes = empty ? 0 : w->batch.adj.nodes,
-                           .edges = w->batch.adj.edges,
-                           .ghosts = w->batch.halo.ghosts,
-                           .cut = w->batch.halo.cut,
-                           .arena = tape_plan(r->tape)->arena};
-    for (enum phase p = 0; p < PHASES; p++)
-        f.cost[p] = tape_cost(r->tape, p);
-    for (enum convention c = 0; c < CONVENTIONS; c++)
-        f.convention[c] = convention_total(c, r->tape, OPS);
-    return f;
-}
-
-bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
-                      struct outcome *outcome)
-{
-    struct rank_facts own = r ? workload_facts(w, r) : (struct rank_facts){0};
-    struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
-    if (!orders_all_good(ranks, facts, &own))
-        return outcome_set(outcome, "failed", "a rank could not make its part of the batch");
-    int64_t bytes = 0;
-    for (int p = 0; p < ranks->count && facts; p++)
-        bytes += facts[p].arena;
-    own.good =
-        workload_fits(w->options, "the program of all ranks", bytes, workload_limit(w->options), outcome);
-    if (!orders_all_good(ranks, facts, &own))
-        return false;
-    own.good = workload_open_blas(w, r->tape, outcome) && tape_layout(r->tape);
-    return orders_all_good(ranks, facts, &own) ||
-           outcome_set(outcome, "oom", "the arena of a rank could not be allocated");
 }
 
 /* On rank 0: the other ranks lay out the program too, and follow its tape. */

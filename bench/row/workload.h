@@ -30,10 +30,12 @@ struct workload {
     double order_seconds; /* that ordering its nodes took */
     /* Of several ranks, which each have a part of the batch; null and empty for one alone. */
     const struct ranks *ranks;
-    struct ranks planned;     /* these, of a plan: they have numbers, and can do nothing */
-    struct batch whole;       /* the shape of the batch of all */
-    struct batch *parts;      /* once asked for, the shapes of those of the other ranks, by rank */
-    struct rank_facts *facts; /* on rank 0, of each rank and the last program loaded */
+    struct ranks planned;        /* these, of a plan: they have numbers, and can do nothing */
+    struct batch whole;          /* the shape of the batch of all */
+    struct partition *partition; /* that it made on rank 0; null: none */
+    double partition_seconds;    /* that making it took */
+    struct batch *parts;         /* once asked for, the shapes of those of the other ranks, by rank */
+    struct rank_facts *facts;    /* on rank 0, of each rank and the last program loaded */
 };
 
 /* The batch of all ranks; for several only its shape. */
@@ -55,6 +57,9 @@ bool workload_plan(struct workload *w, const struct options *o, const struct con
  * same. Shares the memory of w, and is not closed itself. False with a message.
  */
 bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
+
+/* Frees w->parts. */
+void workload_drop_parts(struct workload *w);
 
 /*
  * Generates or reads the batch if memory suffices; with --device meta only plans it. False with the outcome.

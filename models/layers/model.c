@@ -45,7 +45,7 @@ static struct mat program_edges(struct tape *t, const struct model_config *c, co
         embed_unused(t, name, f, c->hidden, EDGE_FEATURES);
         return (struct mat){0};
     }
-    struct row_range rows = {batch->part.edge, batch->adj.edges};
+    struct row_range rows = {.first = batch->part.edge, .count = batch->adj.edges};
     struct mat raw = raw_features(t, "edge_features", f, rows, EDGE_FEATURES, &batch->inputs.edge_features);
     struct mat y = tape_matrix(t, batch->adj.edges, c->hidden);
     embed_to(t, name, y, raw, f);
@@ -86,11 +86,18 @@ static struct mat program_targets(struct tape *t, const struct model_config *c, 
                                 : input_uniform(t, "targets", rows, y.cols);
 }
 
+/* Which nodes of the batch a part has; a placeholder is any. */
+static struct row_range node_rows(const struct batch *b)
+{
+    return (struct row_range){b->part.node, b->adj.nodes, b->part.empty ? NULL : b->halo.node};
+}
+
 static struct mat program_loss(struct tape *t, const struct model_config *c, const struct batch *b,
                                struct mat y)
 {
     const struct batch_inputs *in = &b->inputs;
-    struct row_range rows = {c->task == TASK_GRAPH ? b->part.graph : b->part.node, y.rows};
+    struct row_range rows = c->task == TASK_GRAPH ? (struct row_range){.first = b->part.graph} : node_rows(b);
+    rows.count = y.rows;
     if (takes_labels(c, in))
         return cross_entropy(t, "loss", y, input_copy(t, "labels", I64, y.rows, 1, in->label));
     switch (model_loss(c)) {
@@ -129,7 +136,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
         tape.share = loss_share(c, batch, tape.ranks);
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
-    struct row_range nodes = {batch->part.node, batch->adj.nodes};
+    struct row_range nodes = node_rows(batch);
     struct mat features = raw_features(t, "features", &c->features, nodes, FEATURES, &batch->inputs.features);
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->ring && batch->halo.ranks)

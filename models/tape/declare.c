@@ -64,40 +64,12 @@ struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, d
     return declare_constant(t, MEMORY_STATE, name, rows, cols, value);
 }
 
-struct mat input_uniform(struct tape *t, const char *name, struct row_range rows, int64_t cols)
-{
-    return declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
-}
-
 struct mat input_orthogonal(struct tape *t, const char *name, int64_t rows, int64_t cols,
                             enum features features)
 {
     struct mat m = declare(t, MEMORY_GRAPH, name, t->config.dtype, rows, cols);
     struct orthogonal_args orthogonal = {.y = m, .key = key_of(t, m), .features = (int)features};
     tape_record_in(t, &t->init, OP_orthogonal, &orthogonal);
-    return m;
-}
-
-struct mat input_index(struct tape *t, const char *name, struct row_range rows, int64_t cols, int limit)
-{
-    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, cols);
-    struct uniform_index_args uniform = {.y = m, .key = key_from(t, m, rows), .limit = limit};
-    tape_record_in(t, &t->init, OP_uniform_index, &uniform);
-    return m;
-}
-
-/* Columns have keys of their own, those of the positions in the stream of the name. */
-struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables)
-{
-    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, tables);
-    for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
-        uint64_t key = rng_bits(key_of(t, m), (uint64_t)n);
-        struct uniform_index_args uniform = {.y = mat_cols(m, n, 1),
-                                             .key = rng_from(key, (uint64_t)rows.first),
-                                             .first = first,
-                                             .limit = sizes[n]};
-        tape_record_in(t, &t->init, OP_uniform_index, &uniform);
-    }
     return m;
 }
 
@@ -209,4 +181,77 @@ int64_t tape_parameter_elements(const struct tape *t)
         if (declared_in(&t->storages[i], MEMORY_PARAMETERS))
             elements += t->storages[i].rows * t->storages[i].cols;
     return elements;
+}
+
+/* Rows that are listed have the values that the ops give them, which know consecutive ones only. */
+static struct mat listed_reals(struct tape *t, const char *name, struct row_range rows, int64_t cols)
+{
+    float *value = arena_alloc(t->metadata, (size_t)(rows.count * cols) * sizeof *value), *at = value;
+    uint64_t key = tape_key(t, name);
+    for (int64_t i = 0; i < rows.count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            *at++ = (float)rng_int24(key, (uint64_t)(rows.list[i] * cols + k)) * 0x1p-23F;
+    return input_reals(t, name, rows.count, cols, value);
+}
+
+struct mat input_uniform(struct tape *t, const char *name, struct row_range rows, int64_t cols)
+{
+    return rows.list ? listed_reals(t, name, rows, cols)
+                     : declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
+}
+
+/* An integer from `first` on, as op uniform_index has it. */
+static int64_t integer_at(uint64_t key, int64_t position, int first, int limit)
+{
+    return first + (int64_t)((rng_bits(key, (uint64_t)position) >> 32) * (uint64_t)limit >> 32);
+}
+
+static struct mat listed_index(struct tape *t, const char *name, struct row_range rows, int64_t cols,
+                               int limit)
+{
+    int64_t *value = arena_alloc(t->metadata, (size_t)(rows.count * cols) * sizeof *value), *at = value;
+    uint64_t key = tape_key(t, name);
+    for (int64_t i = 0; i < rows.count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            *at++ = integer_at(key, rows.list[i] * cols + k, 0, limit);
+    return input_copy(t, name, I64, rows.count, cols, value);
+}
+
+static struct mat listed_types(struct tape *t, const char *name, struct row_range rows, const int *sizes,
+                               int tables)
+{
+    int64_t *value = arena_alloc(t->metadata, (size_t)(rows.count * tables) * sizeof *value);
+    for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
+        uint64_t key = rng_bits(tape_key(t, name), (uint64_t)n);
+        for (int64_t i = 0; i < rows.count; i++)
+            value[i * tables + n] = integer_at(key, rows.list[i], first, sizes[n]);
+    }
+    return input_copy(t, name, I64, rows.count, tables, value);
+}
+
+struct mat input_index(struct tape *t, const char *name, struct row_range rows, int64_t cols, int limit)
+{
+    if (rows.list)
+        return listed_index(t, name, rows, cols, limit);
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, cols);
+    struct uniform_index_args uniform = {.y = m, .key = key_from(t, m, rows), .limit = limit};
+    tape_record_in(t, &t->init, OP_uniform_index, &uniform);
+    return m;
+}
+
+/* Columns have keys of their own, those of the positions in the stream of the name. */
+struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables)
+{
+    if (rows.list)
+        return listed_types(t, name, rows, sizes, tables);
+    struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, tables);
+    for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
+        uint64_t key = rng_bits(key_of(t, m), (uint64_t)n);
+        struct uniform_index_args uniform = {.y = mat_cols(m, n, 1),
+                                             .key = rng_from(key, (uint64_t)rows.first),
+                                             .first = first,
+                                             .limit = sizes[n]};
+        tape_record_in(t, &t->init, OP_uniform_index, &uniform);
+    }
+    return m;
 }

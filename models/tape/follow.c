@@ -111,10 +111,25 @@ static double sum_loss(const struct tape *t, struct mat loss)
     return sum;
 }
 
+/* Puts the rows in the order of one rank. */
+static struct mat restore(struct mat m, const int32_t *number)
+{
+    struct mat y = m;
+    size_t row = (size_t)mat_bytes(m) / (size_t)m.rows;
+    y.data = malloc((size_t)mat_bytes(m));
+    if (!y.data)
+        abort();
+    for (int64_t i = 0; i < m.rows; i++)
+        memcpy((char *)y.data + (size_t)i * row, (char *)m.data + (size_t)number[i] * row, row);
+    free(m.data);
+    return y;
+}
+
 struct mat tape_gather(const struct tape *t, struct mat m)
 {
     order_kept(t, ORDER_GATHER, m);
-    return gather(t, m);
+    m = gather(t, m);
+    return t->config.number ? restore(m, t->config.number) : m;
 }
 
 double tape_gather_loss(const struct tape *t, struct mat loss)

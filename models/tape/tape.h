@@ -49,7 +49,9 @@ struct tape_config {
     uint64_t seed;             /* of parameters and inputs; combined with their names */
     const struct ranks *ranks; /* that run the program together, each over its part; null: one alone */
     double share;              /* of this rank's loss in that of all, the sum of the shares */
-    const char *variant[OPS];  /* kernel variant per op; null: the backend's default */
+    const int32_t *number; /* on rank 0: which row of all ranks' outputs each row of one rank's is; null: the
+                              same */
+    const char *variant[OPS]; /* kernel variant per op; null: the backend's default */
 };
 
 struct tape *tape_new(const struct tape_config *config);
@@ -77,14 +79,15 @@ struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_
 /* State that persists between replays, apart from parameters; `value` is its initial value. */
 struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value);
 
-/* Rows of a matrix that several ranks have together: `count`, from `first` on. */
+/* Rows of a matrix that several ranks have together: `count`, those that are listed, or from `first` on. */
 struct row_range {
     int64_t first, count;
+    const int32_t *list; /* null: none */
 };
 
 static inline struct row_range all_rows(int64_t count)
 {
-    return (struct row_range){0, count};
+    return (struct row_range){0, count, NULL};
 }
 
 /*
@@ -228,8 +231,8 @@ void tape_init(struct tape *t);
 void tape_lead(struct tape *t);
 void tape_follow(struct tape *t);
 
-/* On rank 0, that leads: the rows of all ranks of a matrix that is kept, in host memory that the caller
- * frees. */
+/* On rank 0, that leads: the rows of all ranks of a matrix that is kept, as one rank has them, in host memory
+ * that the caller frees. */
 struct mat tape_gather(const struct tape *t, struct mat m);
 
 /* The same: the loss of all ranks. */

@@ -1,0 +1,77 @@
+/* What several ranks have of a workload together (workload.h). */
+#include <stdlib.h>
+
+#include "bench/row/parts.h"
+#include "bench/row/workload.h"
+
+void workload_drop_parts(struct workload *w)
+{
+    for (int r = 0; w->parts && r < w->ranks->count; r++)
+        batch_free(&w->parts[r]);
+    free(w->parts);
+    w->parts = NULL;
+}
+
+bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error)
+{
+    bool made = true;
+    if (rank > 0 && !w->parts)
+        w->parts = parts_shape(&w->config, &made, error);
+    if (!made) {
+        workload_drop_parts(w);
+        return false;
+    }
+    *own = *w;
+    if (!w->ranks)
+        return true;
+    own->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = w->ranks->count, .hosts = 1};
+    own->ranks = &own->planned;
+    if (rank > 0)
+        own->batch = w->parts[rank];
+    return true;
+}
+
+bool workload_alone(struct workload *alone, const struct workload *w)
+{
+    struct config c = w->config;
+    struct message error;
+    c.ranks = 1;
+    c.graph.rank = c.graph.ranks = c.graph.by_nodes = 0;
+    c.graph.partition = NULL;
+    return workload_generate(alone, w->options, &c, &error);
+}
+
+struct rank_facts workload_facts(const struct workload *w, const struct recording *r)
+{
+    bool empty = w->batch.part.empty;
+    struct rank_facts f = {.good = true,
+                           .nodes = empty ? 0 : w->batch.adj.nodes,
+                           .edges = w->batch.adj.edges,
+                           .ghosts = w->batch.halo.ghosts,
+                           .cut = w->batch.halo.cut,
+                           .arena = tape_plan(r->tape)->arena};
+    for (enum phase p = 0; p < PHASES; p++)
+        f.cost[p] = tape_cost(r->tape, p);
+    for (enum convention c = 0; c < CONVENTIONS; c++)
+        f.convention[c] = convention_total(c, r->tape, OPS);
+    return f;
+}
+
+bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
+                      struct outcome *outcome)
+{
+    struct rank_facts own = r ? workload_facts(w, r) : (struct rank_facts){0};
+    struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
+    if (!orders_all_good(ranks, facts, &own))
+        return outcome_set(outcome, "failed", "a rank could not make its part of the batch");
+    int64_t bytes = 0;
+    for (int p = 0; p < ranks->count && facts; p++)
+        bytes += facts[p].arena;
+    own.good =
+        workload_fits(w->options, "the program of all ranks", bytes, workload_limit(w->options), outcome);
+    if (!orders_all_good(ranks, facts, &own))
+        return false;
+    own.good = workload_open_blas(w, r->tape, outcome) && tape_layout(r->tape);
+    return orders_all_good(ranks, facts, &own) ||
+           outcome_set(outcome, "oom", "the arena of a rank could not be allocated");
+}
