@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Times gtmark's models against PyTorch and PyG: same graphs, work, threads and machine, interleaved.
 
-A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The
-ratio of a row is the median over the rounds of (peer's median / gtmark's median in the same round), for the
-peer that was fastest over all rounds; the smallest and the largest ratio of a round are printed beside it. Rounds
-in which gtmark found the machine in different states (METRICS.md, time) have ratios of their own. "gtmark / bound"
-is gtmark's time over its bound in the same round (METRICS.md, roofline).
+A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The ratio of a row
+is the median over the rounds of (peer's median / gtmark's median in the same round), for the peer that was fastest over
+all rounds, and beside it stands its 95 % interval, [low, high], by ranks as in METRICS.md (time). With fewer than six
+rounds there is none, and the smallest and the largest ratio of a round stand there: (low to high). Rounds in which
+gtmark found the machine in different states (METRICS.md, time) have ratios of their own. "gtmark / bound" is gtmark's
+time over its bound in the same round (METRICS.md, roofline).
+
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
 for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
@@ -34,8 +36,9 @@ for _name in [n for n in os.environ if n.startswith(("OPENBLAS_", "OMP_", "GOMP_
     del os.environ[_name]
 ENVIRONMENT = dict(os.environ)
 
-# glibc may return large freed blocks to the system, and then each run waits for new pages: up to four fifths of the time
-# of PyTorch's single operations, or none, as the heap happens to be. The peers keep their memory, as gtmark's arena does.
+# glibc may return large freed blocks to the system, and then each run waits for new pages: up to four fifths of the
+# time of PyTorch's single operations, or none, as the heap happens to be. The peers keep their memory, as gtmark's
+# arena does.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
 for _option, _value in ((M_MMAP_THRESHOLD, 1 << 30), (M_TRIM_THRESHOLD, (1 << 31) - 1), (M_ARENA_MAX, 1)):
     getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(_option, _value)
@@ -48,6 +51,7 @@ import torch_record  # noqa: E402
 from torch_ops import FEWEST, MOST  # noqa: E402
 
 BUSY = 0.05  # share of the cores that other programs may use during a round
+FEWEST_OF_INTERVAL = 6  # rounds
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = "adds the rows to the result files there, one of each contestant, for build/compare"
 
@@ -70,7 +74,7 @@ def arguments():
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
     p.add_argument("--peers", default="eager,compile", help="of " + ", ".join(torch_model.PEERS))
-    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--rounds", type=int, default=7, help="default %(default)s")
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")
@@ -170,14 +174,24 @@ def await_idle(until):
             return
 
 
+def median_of(values):
+    """The median and its interval."""
+    values, n = sorted(values), len(values)
+    median = f"{statistics.median(values):.2f}"
+    if n < FEWEST_OF_INTERVAL:
+        return f"{median} ({values[0]:.2f} to {values[-1]:.2f})" if n > 1 else median
+    left = 0  # so many are left out at either end
+    while 2 * sum(math.comb(n, k) for k in range(left + 2)) <= 0.01 * 2**n:
+        left += 1
+    return f"{median} [{values[left]:.2f}, {values[-1 - left]:.2f}]"
+
+
 def ratios_of(rounds, over, under):
-    """The ratio in each state of the machine, and the smallest and the largest of a round."""
+    """The ratio in each state of the machine, with its interval."""
     states = torch_record.by_state(rounds)
-    medians = [statistics.median(r[over] / r[under] for r in state) for state in states]
-    named = [f"{m:.2f} in state {1e9 * s[0]['ping']:.0f} ns" for m, s in zip(medians, states)]
-    all_of_them = sorted(r[over] / r[under] for r in rounds)
-    return (", ".join(named) if len(states) > 1 else f"{medians[0]:.2f}",
-            f"{all_of_them[0]:.2f} to {all_of_them[-1]:.2f}")
+    shown = [median_of([r[over] / r[under] for r in state]) for state in states]
+    named = [f"{m} in state {1e9 * s[0]['ping']:.0f} ns" for m, s in zip(shown, states)]
+    return ", ".join(named) if len(states) > 1 else shown[0]
 
 
 def measure(contestants, args):
@@ -230,17 +244,17 @@ def line_of(cells, peers, rounds, tried):
     if rounds:
         typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers)}
         best = min(peers, key=typical.get)
-        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, *ratios_of(rounds, best, "ours"),
+        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, ratios_of(rounds, best, "ours"),
                   over_bound(rounds)]
     else:
-        cells += ["busy"] * (len(peers) + 5)
+        cells += ["busy"] * (len(peers) + 4)
     return "| " + " | ".join(map(str, [*cells, f"{len(rounds)} of {tried}"])) + " |"
 
 
 def over_bound(rounds):
     """gtmark's time over its bound, in each state of the machine; "-" if no round found ceilings for its state."""
     known = [r for r in rounds if r["bound"]]
-    return ratios_of(known, "ours", "bound")[0] if known else "-"
+    return ratios_of(known, "ours", "bound") if known else "-"
 
 
 def versions_on_gpu(document):
@@ -261,7 +275,7 @@ def versions(document):
 
 
 def heading(columns, peers):
-    columns = [*columns, "gtmark ms", *(f"torch {p} ms" for p in peers), "best", "best / gtmark", "spread",
+    columns = [*columns, "gtmark ms", *(f"torch {p} ms" for p in peers), "best", "best / gtmark [95 %]",
                "gtmark / bound", "quiet rounds"]
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
 
@@ -320,18 +334,17 @@ def ops_row(args, name, kind, shape, scratch):
     peers = {peer: Torch(run, args) for peer, run in torch_ops.programs(name, kind, shape).items()}
     rounds, tried = measure({"ours": GtmarkOp(args, name, kind, shape, scratch), **peers}, args)
     if not rounds:
-        return f"| {name} | {kind} | busy | | | | | 0 of {tried} |"
+        return f"| {name} | {kind} | busy | | | | 0 of {tried} |"
     typical = {who: statistics.median(r[who] for r in rounds) for who in ("ours", *peers)}
     best = min(peers, key=typical.get)
-    ratio, spread = ratios_of(rounds, best, "ours")
     others = ", ".join(f"{peer} {1e3 * typical[peer]:.3f}" for peer in peers)
-    return (f"| {name} | {kind} | {1e3 * typical['ours']:.3f} | {others} | {ratio} ({best}) | {spread} | "
-            f"{over_bound(rounds)} | {len(rounds)} of {tried} |")
+    return (f"| {name} | {kind} | {1e3 * typical['ours']:.3f} | {others} | {best}: "
+            f"{ratios_of(rounds, best, 'ours')} | {over_bound(rounds)} | {len(rounds)} of {tried} |")
 
 
 def ops_table(args, shape):
-    print("| op | pass | gtmark ms | peers ms | best / gtmark | spread | gtmark / bound | quiet rounds |")
-    print("|---" * 8 + "|")
+    print("| op | pass | gtmark ms | peers ms | best / gtmark [95 %] | gtmark / bound | quiet rounds |")
+    print("|---" * 7 + "|")
     with tempfile.TemporaryDirectory() as scratch:
         for name in args.ops.split(","):
             for kind in torch_ops.KINDS:
