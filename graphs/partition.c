@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #if HAVE_METIS
 #include <metis.h>
@@ -85,39 +90,73 @@ static bool copy_plain(struct plain *to, const struct csr *g)
 }
 
 /* What METIS may say against a graph is that there is no memory. */
-static bool call_metis(struct plain *g, idx_t nodes, idx_t parts, uint64_t seed, int32_t *part)
+static bool call_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)
 {
 #if HAVE_METIS
-    idx_t constraints = 1, cut, option[METIS_NOPTIONS];
-    sigset_t term, before;
+    idx_t nodes = (idx_t)g->nodes, constraints = 1, count = parts, cut, option[METIS_NOPTIONS];
+    struct plain plain;
     METIS_SetDefaultOptions(option);
     option[METIS_OPTION_SEED] = (idx_t)(seed & INT32_MAX);
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &term, &before);
-    int status = METIS_PartGraphKway(&nodes, &constraints, g->row, g->col, NULL, NULL, NULL, &parts, NULL,
-                                     NULL, option, &cut, part);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status == METIS_OK;
+    return copy_plain(&plain, g) &&
+           METIS_PartGraphKway(&nodes, &constraints, plain.row, plain.col, NULL, NULL, NULL, &count, NULL,
+                               NULL, option, &cut, part) == METIS_OK;
 #else
-    (void)g, (void)nodes, (void)parts, (void)seed, (void)part;
+    (void)g, (void)parts, (void)seed, (void)part;
     return false;
 #endif
 }
 
-/* Without edges, or with a node or none for each part, there is nothing to choose. */
-static bool fill_parts(int32_t *part, const struct csr *g, int parts, uint64_t seed)
+/* The child's part: it ends with its parent, or by a signal, and frees nothing. */
+static void serve_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)
 {
-    struct plain plain = {0};
-    bool done = true;
-    if (g->edges == 0 || g->nodes <= parts)
-        for (int64_t i = 0; i < g->nodes; i++)
-            part[i] = (int32_t)(i * parts / g->nodes);
-    else
-        done = copy_plain(&plain, g) && call_metis(&plain, (idx_t)g->nodes, parts, seed, part);
-    free(plain.row);
-    free(plain.col);
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    _exit(call_metis(g, parts, seed, part) ? 0 : 1);
+}
+
+/* Whether a child ends well; a cancelled one is killed. */
+static bool wait_for(pid_t child, struct cancel cancel)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (is_cancelled(cancel))
+            kill(child, SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/*
+ * METIS takes SIGTERM for an error of its own and leaves by longjmp, whichever thread the signal comes to;
+ * and it cannot be stopped. So it runs in a child of one thread, which writes the parts to shared memory.
+ */
+static bool ask_metis(int32_t *part, const struct csr *g, int parts, const struct graph_config *c)
+{
+    size_t bytes = (size_t)g->nodes * sizeof *part;
+    int32_t *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return false;
+    pid_t child = fork();
+    if (child == 0)
+        serve_metis(g, parts, c->seed, shared);
+    bool done = child > 0 && wait_for(child, c->limits.cancel);
+    if (done)
+        memcpy(part, shared, bytes);
+    munmap(shared, bytes);
     return done;
+}
+
+/* Without edges, or with a node or none for each part, there is nothing to choose. */
+static bool fill_parts(int32_t *part, const struct csr *g, int parts, const struct graph_config *c)
+{
+    if (g->edges > 0 && g->nodes > parts)
+        return ask_metis(part, g, parts, c);
+    for (int64_t i = 0; i < g->nodes; i++)
+        part[i] = (int32_t)(i * parts / g->nodes);
+    return true;
 }
 
 /* Peak bytes beside the graph, of our copy and of METIS: a little more than was measured (METRICS, Ranks). */
@@ -134,7 +173,7 @@ bool partition_make(struct partition *p, struct batch *b, const struct graph_con
     if (!batch_may_take(b, c, csr_bytes(&b->adj) + bytes_needed(&b->adj), error, error_size))
         return false;
     int32_t *part = reallocarray(NULL, (size_t)nodes, sizeof *part);
-    bool done = part && fill_parts(part, &b->adj, parts, c->seed) && partition_number(p, part, nodes, parts);
+    bool done = part && fill_parts(part, &b->adj, parts, c) && partition_number(p, part, nodes, parts);
     free(part);
     if (done && is_cancelled(c->limits.cancel)) {
         partition_free(p);

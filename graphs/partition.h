@@ -23,9 +23,8 @@ struct partition {
 bool partition_possible(void);
 
 /*
- * By METIS, with c->seed: the same for the same library. b is symmetric, with arrays. METIS itself does not
- * stop when cancelled, but SIGTERM, which it would take for an error of its own, waits until it has ended.
- * Errors as of batch_generate; beyond the limit b->peak is what it needs.
+ * By METIS, with c->seed: the same for the same library. b is symmetric, with arrays. Errors as of
+ * batch_generate; beyond the limit b->peak is what it needs.
  */
 bool partition_make(struct partition *p, struct batch *b, const struct graph_config *c, int parts,
                     char *error, size_t error_size);
