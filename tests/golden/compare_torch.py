@@ -213,6 +213,8 @@ def measure(contestants, args):
             ping, bound = (getattr(contestants["ours"], name, None) for name in ("ping", "bound"))
             rounds.append({**medians, "ping": ping or 0, "bound": bound, "samples": samples})
             until += time.perf_counter() - start
+    if not rounds:
+        print(f"busy: in each of {tried} rounds other programs used more than {BUSY:.0%} of the cores", file=sys.stderr)
     return rounds, tried
 
 
