@@ -32,7 +32,7 @@ def arguments():
                    help="pyg: GPSConv; eager: with a padded size known in advance; pyg-compile, compile: compiled")
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--rounds", type=int, default=7, help="default %(default)s")
+    p.add_argument("--rounds", type=int, default=7, help="in one state of the machine (default %(default)s)")
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")

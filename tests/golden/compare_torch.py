@@ -74,7 +74,7 @@ def arguments():
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
     p.add_argument("--peers", default="eager,compile", help="of " + ", ".join(torch_model.PEERS))
-    p.add_argument("--rounds", type=int, default=7, help="default %(default)s")
+    p.add_argument("--rounds", type=int, default=7, help="in one state of the machine (default %(default)s)")
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
                    help="seconds of waiting and discarded rounds per row (default %(default)s)")
@@ -196,13 +196,17 @@ def ratios_of(rounds, over, under):
 
 def measure(contestants, args):
     """Medians and samples of every contestant in every quiet round, with the ping of gtmark's block, and the number of
-    rounds tried.
+    rounds tried: until one state of the machine has as many rounds as asked for, or all three times as many.
     """
     for contestant in contestants.values():
         contestant.median()
     rounds, tried, until = [], 0, time.perf_counter() + args.patience
     on_cores = args.device == "cpu"
-    while len(rounds) < args.rounds and (time.perf_counter() < until or not tried):
+
+    def wanted():
+        return len(rounds) < 3 * args.rounds and max(map(len, torch_record.by_state(rounds)), default=0) < args.rounds
+
+    while wanted() and (time.perf_counter() < until or not tried):
         if on_cores:
             await_idle(until)
         others, start = Others(), time.perf_counter()
