@@ -230,7 +230,7 @@ static bool exchange_run(struct target *t, struct message *missing)
     if (is_planned(t))
         return true;
     tape_init(t->recording->tape);
-    t->result->exchange = exchange_measure(t->recording->tape);
+    t->result->exchange = exchange_measure(t->recording->tape, t->work->options->sampling.runs);
     t->result->exchange.sent = most_sent(t->work);
     return true;
 }

@@ -46,11 +46,11 @@ static double moved(const struct tape *t)
     return bytes;
 }
 
-struct exchange exchange_measure(struct tape *t)
+struct exchange exchange_measure(struct tape *t, int runs)
 {
     double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS], until = clock_now() + EXCHANGE_SECONDS;
     int n = 0;
-    while (n == 0 || (n < EXCHANGE_RUNS && clock_now() < until)) {
+    while (n == 0 || (n < EXCHANGE_RUNS && (runs ? n < runs : clock_now() < until))) {
         exposed[n] = run_whole(t);
         alone[n] = run_alone(t);
         n++;

@@ -15,7 +15,7 @@ struct exchange {
     double bandwidth; /* bytes a second between ranks: the bus bandwidth of nccl-tests */
 };
 
-/* For a tape that is laid out, initialised and leads. */
-struct exchange exchange_measure(struct tape *t);
+/* For a tape that is laid out, initialised and leads: so many runs, at most EXCHANGE_RUNS; 0: by time. */
+struct exchange exchange_measure(struct tape *t, int runs);
 
 #endif
