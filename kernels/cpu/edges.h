@@ -42,10 +42,11 @@ static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
     return t;
 }
 
-/* The first piece of task t; for t = count, the position after the last piece. */
-static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t)
+/* The first piece of task t, in a row of low .. high - 1; for t = count, the position after the last. */
+static inline struct edge_piece edge_first_within(const struct edge_tasks *s, int64_t t, int64_t low,
+                                                  int64_t high)
 {
-    int64_t at = min_of(t * s->size, s->nodes + s->edges), low = 0, high = s->nodes + 1;
+    int64_t at = min_of(t * s->size, s->nodes + s->edges);
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
         if (s->row[middle] + middle <= at)
@@ -62,6 +63,23 @@ static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t
         p.begins = false;
     }
     return p;
+}
+
+static inline struct edge_piece edge_first(const struct edge_tasks *s, int64_t t)
+{
+    return edge_first_within(s, t, 0, s->nodes + 1);
+}
+
+/* The same, knowing that it is in row `from` or soon after: found by steps of doubling length. */
+static inline struct edge_piece edge_first_from(const struct edge_tasks *s, int64_t t, int64_t from)
+{
+    int64_t at = min_of(t * s->size, s->nodes + s->edges), low = from, high = low + 1;
+    while (high <= s->nodes && s->row[high] + high <= at) {
+        int64_t step = 2 * (high - low);
+        low = high;
+        high += step;
+    }
+    return edge_first_within(s, t, low, min_of(high, s->nodes + 1));
 }
 
 /* The piece p without the part that belongs to the next task, which begins with `next`. */

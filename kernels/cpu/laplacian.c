@@ -11,8 +11,9 @@
 
 enum {
     WIDE = 4,
-    AHEAD = 8, /* edges by which prefetches run ahead */
-    LINE = 16  /* floats per cache line */
+    AHEAD = 8,     /* edges by which prefetches run ahead */
+    LINE = 16,     /* floats per cache line */
+    NEAR = 1 << 19 /* floats of x and y that stay in a core's own cache */
 };
 
 struct step {
@@ -20,6 +21,7 @@ struct step {
     struct mat y, x, q, w; /* w absent: ones */
     float alpha, beta;
     float *parts; /* scratch: D per task */
+    bool near;    /* whether the only thread's own cache holds x and y: nothing to prefetch */
 };
 
 static float weight_of(const struct step *s, int64_t e)
@@ -33,8 +35,8 @@ static float scale_of(const struct step *s, int64_t row)
 }
 
 /* Columns k .. k + vectors * LANES - 1 of a piece: to its task's part if given, otherwise to the row. */
-INLINE void step_columns(const struct step *s, int vectors, bool weighted, struct edge_piece p, float *part,
-                         int64_t k)
+INLINE void step_columns(const struct step *s, int vectors, bool weighted, bool near, struct edge_piece p,
+                         float *part, int64_t k)
 {
     const int32_t *col = s->tasks.col;
     const float *x = (const float *)s->x.data + k;
@@ -46,11 +48,11 @@ INLINE void step_columns(const struct step *s, int vectors, bool weighted, struc
         sum[v] = (vec){0};
     }
     for (int64_t e = p.first; e < p.end; e++) {
-        const float *from = x + col[e] * ld, *ahead = x + col[min_of(e + AHEAD, last)] * ld;
+        const float *from = x + col[e] * ld, *ahead = near ? NULL : x + col[min_of(e + AHEAD, last)] * ld;
         float weight = weighted ? weight_of(s, e) : 1;
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            if (v * LANES % LINE == 0)
+            if (!near && v * LANES % LINE == 0)
                 __builtin_prefetch(ahead + v * LANES);
             vec d = own[v] - load(from + v * LANES);
             if (weighted)
@@ -84,34 +86,36 @@ static void step_column(const struct step *s, struct edge_piece p, float *part, 
     *to = scale_of(s, p.row) * sum + s->beta * own + (s->y.acc ? *to : 0);
 }
 
-INLINE void step_piece(const struct step *s, bool weighted, struct edge_piece p, float *part)
+INLINE void step_piece(const struct step *s, bool weighted, bool near, struct edge_piece p, float *part)
 {
     int64_t d = s->y.cols, k = 0;
     for (; k + 4 * LANES <= d; k += 4 * LANES)
-        step_columns(s, 4, weighted, p, part, k);
+        step_columns(s, 4, weighted, near, p, part, k);
     for (; k + 2 * LANES <= d; k += 2 * LANES)
-        step_columns(s, 2, weighted, p, part, k);
+        step_columns(s, 2, weighted, near, p, part, k);
     for (; k + LANES <= d; k += LANES)
-        step_columns(s, 1, weighted, p, part, k);
+        step_columns(s, 1, weighted, near, p, part, k);
     for (; k < d; k++)
         step_column(s, p, part, k);
 }
 
-INLINE void step_rows(const struct step *s, bool weighted, int64_t t)
+/* Task t, from its first piece on. Returns the first piece of the next. */
+INLINE struct edge_piece step_rows(const struct step *s, bool weighted, bool near, int64_t t,
+                                   struct edge_piece p)
 {
-    struct edge_piece next = edge_first(&s->tasks, t + 1);
-    for (struct edge_piece p = edge_first(&s->tasks, t); edge_before(p, next); p = edge_next(&s->tasks, p)) {
+    struct edge_piece next = edge_first_from(&s->tasks, t + 1, p.row);
+    for (; edge_before(p, next); p = edge_next(&s->tasks, p)) {
         struct edge_piece own = edge_clip(p, next);
-        step_piece(s, weighted, own, own.ends ? NULL : s->parts + t * s->y.cols);
+        step_piece(s, weighted, near, own, own.ends ? NULL : s->parts + t * s->y.cols);
     }
+    return next;
 }
 
-static void step_task(const struct step *s, int64_t t)
+static struct edge_piece step_task(const struct step *s, int64_t t, struct edge_piece p)
 {
-    if (s->w.data)
-        step_rows(s, true, t);
-    else
-        step_rows(s, false, t);
+    if (s->near)
+        return s->w.data ? step_rows(s, true, true, t, p) : step_rows(s, false, true, t, p);
+    return s->w.data ? step_rows(s, true, false, t, p) : step_rows(s, false, false, t, p);
 }
 
 /* If task t has the end of a hub, adds its earlier pieces. */
@@ -137,16 +141,27 @@ void CPU(laplacian)(const void *args)
                      a->w,
                      (float)a->alpha,
                      (float)a->beta,
-                     a->call.scratch};
+                     a->call.scratch,
+                     false};
     int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->y.cols, 1 << 17);
+    s.near = threads == 1 && 2 * mat_size(a->x) <= NEAR;
+    bool hubs = false;
 #pragma omp parallel num_threads(threads)
     {
-#pragma omp for schedule(static)
-        for (int64_t t = 0; t < s.tasks.count; t++)
-            step_task(&s, t);
+        struct edge_piece first = {0};
+        int64_t of = -1;
+#pragma omp for schedule(static) reduction(|| : hubs)
+        for (int64_t t = 0; t < s.tasks.count; t++) {
+            if (of != t)
+                first = edge_first(&s.tasks, t);
+            hubs = hubs || !first.begins;
+            first = step_task(&s, t, first);
+            of = t + 1;
+        }
+        if (hubs)
 #pragma omp for schedule(static) nowait
-        for (int64_t t = 0; t < s.tasks.count; t++)
-            add_parts(&s, t);
+            for (int64_t t = 0; t < s.tasks.count; t++)
+                add_parts(&s, t);
     }
 }
 

@@ -25,7 +25,9 @@
  * prolonged block.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "models/encodings/eigen_block.h"
 #include "models/encodings/eigen_coarsen.h"
@@ -45,10 +47,11 @@ static const double SMOOTH_FROM = 0.1; /* of the bound: filters from here on pre
 
 enum {
     DEGREE_LEAST = 4,
-    SMOOTH_DEGREE = 5, /* of the filter starting there */
-    COARSEST = 400,    /* nodes */
-    IDLE = 5,          /* steps without progress at rounding level before giving up */
-    IDLE_MOST = 20     /* the same above rounding level */
+    SMOOTH_DEGREE = 5,  /* of the filter starting there */
+    COARSEST = 400,     /* nodes */
+    IN_CACHE = 1 << 19, /* floats */
+    IDLE = 5,           /* steps without progress at rounding level before giving up */
+    IDLE_MOST = 20      /* the same above rounding level */
 };
 
 double eigen_allowed(double value, double norm)
@@ -174,9 +177,22 @@ static bool smooth(const struct iteration *s)
     return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
 }
 
-/* Filters the block until all pairs meet their targets. */
+/* Whether waiting threads sleep at once, so that each op must wake them. */
+static bool threads_sleep(void)
+{
+    const char *policy = getenv("OMP_WAIT_POLICY");
+    return policy && !strcasecmp(policy, "passive");
+}
+
+/*
+ * Filters the block until all pairs meet their targets. With one thread if others would sleep between the
+ * ops, and a core's own cache holds the block and its products: an op is then too short to pay for a wake.
+ */
 static bool iterate_block(struct iteration *s, int64_t most)
 {
+    int threads = s->e->threads;
+    if (2 * mat_size(s->x) <= IN_CACHE && threads_sleep())
+        s->e->threads = 1;
     bool done = block_ritz(s);
     double least = INFINITY, now = excess(s);
     for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < patience(s) && s->count < most;
@@ -190,6 +206,7 @@ static bool iterate_block(struct iteration *s, int64_t most)
         idle = now < 0.9 * least ? 0 : idle + 1;
         least = fmin(least, now);
     }
+    s->e->threads = threads;
     return done;
 }
 
