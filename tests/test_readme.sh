@@ -1,5 +1,5 @@
 #!/bin/sh
-# The figures of the README's tables stand in the published results.
+# The figures of the README's tables stand in the published results, and its file of ceilings has some.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -40,4 +40,9 @@ check 'times of the README' "$(unpublished README.md)" ''
 check 'ratios of the README' "$(unmeasured README.md)" ''
 check 'times that nobody measured are found' "$(unpublished "$planted/README.md" | wc -l)" 1
 check 'ratios that nobody measured are found' "$(unmeasured "$planted/README.md" | wc -l)" 2
+for file in $(grep -o -e '--ceilings results/[^ `]*' README.md | cut -d' ' -f2); do
+    "${GTMARK_BUILD:-build}/bench_node_scaling" --device meta --nodes 8 --ceilings "$file" --no-charts --output "$planted/x.json" \
+        >"$planted/said" 2>&1
+    check "the ceilings of $file" $? 0
+done
 tap_end
