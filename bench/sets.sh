@@ -14,12 +14,12 @@ build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
 quick_set()
 {
     cat <<'END'
-bench_node_scaling|bench_node_scaling|80|--budget 36 --nodes 100,500,1000,2000 --count auto
-bench_layer_scaling|bench_layer_scaling|50|--budget 25 --layers 2,4,8,16 --count auto
-bench_batch_scaling|bench_batch_scaling|30|--budget 15
-bench_pe_scaling|bench_pe_scaling|65|--budget 15 --nodes 500,5000 --solver auto --count auto
-bench_kernels|bench_kernels|70|--budget 20
-bench_model|bench_model|20|--budget 10
+bench_node_scaling|bench_node_scaling|75|--budget 28 --nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|bench_layer_scaling|45|--budget 20 --layers 2,4,8,16 --count auto
+bench_batch_scaling|bench_batch_scaling|35|--budget 15
+bench_pe_scaling|bench_pe_scaling|50|--budget 15 --nodes 500,5000 --solver auto --count auto
+bench_kernels|bench_kernels|65|--budget 16
+bench_model|bench_model|15|--budget 10
 END
 }
 full_set()

@@ -224,13 +224,13 @@ static void test_signal(void **state)
     unsetenv("TMPDIR");
 }
 
-/* Two programs of two rows warm up for 0.1 s each; what a run takes is not known without a calibration. */
+/* Two programs of two rows warm up for 0.01 s each; what a run takes is not known without a calibration. */
 static void test_least_duration(void **state)
 {
     (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "8,16"};
     struct options o = options_of(&bench, "--no-roofline --hidden 16 --heads 2");
-    assert_true(fabs(estimate_least(&o) - 0.4) < 1e-9);
+    assert_true(fabs(estimate_least(&o) - 0.04) < 1e-9);
     options_free(&o);
     o = options_of(&bench, "--no-roofline --hidden 16 --heads 2 --warmup 0");
     assert_true(estimate_least(&o) == 0);

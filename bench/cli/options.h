@@ -57,7 +57,7 @@ enum action {
 };
 
 struct sampling_options {
-    int warmup; /* runs before the first sample; -1: 0.1 s, at least one run */
+    int warmup; /* runs before the first sample; -1: by time, at least one run */
     int runs;   /* samples of all turns; 0: by the budget */
     int turns;
     int cold;       /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */

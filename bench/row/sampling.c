@@ -6,6 +6,13 @@
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
 
+/* The clocks of a device rise only under load; those of processors have risen during the probes before a row.
+ */
+double sampling_warm_seconds(const struct options *o, bool first)
+{
+    return first && o->device.context ? 0.1 : 0.01;
+}
+
 struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
                               double deadline)
 {
@@ -13,7 +20,7 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
     const struct block_plan *block = &plan->block[timed];
     int part = SAMPLES_WANTED / o->turns;
     return (struct sampling){.warmup = o->warmup < 0 && block->is_long ? 0 : o->warmup,
-                             .warm_seconds = plan->first ? 0.1 : 0.01,
+                             .warm_seconds = sampling_warm_seconds(job->options, plan->first),
                              .runs = block->runs,
                              .most = part > BLOCK_LEAST ? part : BLOCK_LEAST,
                              .budget = block->seconds,

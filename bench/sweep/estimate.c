@@ -67,8 +67,6 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     return e;
 }
 
-static const double warmup_seconds = 0.1; /* of a program, unless --warmup is given */
-
 double estimate_least(const struct options *o)
 {
     struct ceilings ceilings;
@@ -82,7 +80,7 @@ double estimate_least(const struct options *o)
         double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
             double runs = e.program[p].seconds * estimate_runs(o) / excess;
-            seconds += config_runs(o, &c, p) && o->sampling.warmup < 0 ? warmup_seconds : 0;
+            seconds += config_runs(o, &c, p) && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
             seconds += runs > 0 ? runs : 0;
         }
     }
