@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 100000, FROM_HUB = 20000, OTHERS = 5000, HUB = 417 };
+enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 30000, FROM_HUB = 6000, OTHERS = 3000, HUB = 417 };
 enum { E = TO_HUB + FROM_HUB + OTHERS };
 
 static void *zeros(int64_t count, size_t size)
