@@ -104,6 +104,17 @@ static inline struct mat mat_cols(struct mat m, int64_t first, int64_t cols)
     return m;
 }
 
+/* Rows first .. first + rows - 1 of m: the same columns and storage. */
+static inline struct mat mat_rows(struct mat m, int64_t first, int64_t rows)
+{
+    int64_t bytes = first * m.ld * (int64_t)dtype_size(m.dtype);
+    m.rows = rows;
+    m.offset += bytes;
+    if (m.data)
+        m.data = (char *)m.data + bytes;
+    return m;
+}
+
 /*
  * The rows of each graph of a batch: graph g has rows at[g] .. at[g + 1] - 1, at least one; for sums over
  * rows (sum_pool) it may have none, and its sum is zero, and so may a part of a batch in attention. `pairs`

@@ -46,6 +46,12 @@ struct mat operand_of(const struct operands *o, const char *name)
 
 /* Shapes, attributes and memory. */
 
+/* The sums of norms over ranks are of columns of their own, or of all. */
+static int64_t columns_of_sums(const struct sample *s)
+{
+    return s->seed % 2 ? s->dims[DIM_D] : 1;
+}
+
 /*
  * For attributes without a SAMPLE in ops.def: neither 0 nor 1, which would hide a term, and different for
  * each name, so that mixed-up attributes are detected.
@@ -347,6 +353,8 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
     o->sample.dims[DIM_P] = pairs_of(s);
     o->sample.dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
     o->sample.dims[DIM_S] = senders_of_part(s);
+    if (operand_named(s->op, "n"))
+        o->sample.dims[DIM_M] = columns_of_sums(s);
     o->sample.dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
     o->dtype = dtype;
     if (shaped(o, pad))

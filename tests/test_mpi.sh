@@ -133,9 +133,16 @@ ok,"",12,whole'
 check 'more ranks than were started' "$(bench 2 --ranks 3)" 2
 check 'say so' "$(said)" \
     'bench_rank_scaling: --ranks 3: 2 ranks were started; begin the command with mpirun -n 3'
-check 'batch norm' "$(bench 2 --ranks 2 --norm batch)" 2
-check 'is refused' "$(said)" \
-    'bench_rank_scaling: --ranks 2: not with batch norm, which has statistics of all graphs'
+check 'norms over graphs that ranks divide' \
+    "$(bench 3 --ranks 3 --norm batch,graph --parallel data,ring --batch 2 --phase forward,step --format csv \
+        --columns norm,ranks.parallel,checked)" 'status,reason,norm,ranks.parallel,checked
+ok,"",batch,data,whole
+ok,"",batch,ring,whole
+ok,"",graph,data,whole
+ok,"",graph,ring,whole
+0'
+check 'norms of edges' "$(bench 2 --ranks 2 --model gps --mpnn gatedgcn)" 2
+check 'are refused' "$(said)" 'bench_rank_scaling: --ranks 2: not with batch norm of edges or features'
 check 'a part of a sweep' "$(bench 2 --ranks 1 --batch 2,4 --shard 1/2)" 2
 check 'is refused too' "$(said)" 'bench_rank_scaling: --shard 1/2: not with 2 ranks'
 check 'a bad flag' "$(bench 2 --ranks 2 --nodes x)" 2
@@ -203,6 +210,8 @@ bytes halo 2 --parallel halo --model gps_sparse --batch 3
 [ -z "$metis" ] || bytes 'halo by METIS' 2 --parallel halo --model gps_sparse --batch 3 --partition metis
 bytes ulysses 2 --parallel ulysses --batch 3
 bytes ring 2 --parallel ring --batch 3
+bytes 'batch norm' 2 --batch 3 --norm batch
+bytes 'graph norm' 2 --parallel halo --model gps_sparse --batch 3 --norm graph
 small="--nodes 2 ${small#--nodes 12 }"
 check 'keys and values go around where a rank has no nodes' \
     "$(bench 3 --ranks 3 --parallel ring --batch 1 --format csv --columns checked,ranks.nodes_min)" \

@@ -10,6 +10,8 @@
 #include "tests/rank_threads.h"
 #include "tests/test.h"
 
+#include <math.h>
+
 static struct batch made(int64_t nodes, double degree, int64_t graphs, const struct ranks *r, bool by_nodes,
                          const struct partition *partition)
 {
@@ -41,13 +43,15 @@ static void test_stream(void **state)
 
 struct trial {
     struct model_config model;
+    bool forward; /* not a step */
     bool divided; /* the nodes, not the graphs */
     const struct partition *partition;
     int64_t nodes, graphs;
     double degree;
     const struct backend *backend;
     struct check check;
-    double loss; /* of all ranks */
+    double loss;       /* of all ranks */
+    double statistics; /* largest error of a running mean or variance */
 };
 
 static struct recording record(const struct trial *c, const struct batch *b, const struct backend *backend,
@@ -56,9 +60,54 @@ static struct recording record(const struct trial *c, const struct batch *b, con
     struct tape_config tape = {.backend = backend, .dtype = dtype, .threads = 1, .seed = 5, .ranks = ranks};
     if (ranks && c->partition && c->model.task == TASK_NODE)
         tape.number = c->partition->number;
-    struct recording r = program_record(PROGRAM_STEP, &c->model, b, NULL, tape);
+    struct recording r =
+        program_record(c->forward ? PROGRAM_FORWARD : PROGRAM_STEP, &c->model, b, NULL, tape);
     assert_true(tape_layout(r.tape));
     return r;
+}
+
+/* The running mean and variance of the next norm from entry e on; false: there is none. */
+static bool next_statistics(const struct tape *t, int *e, struct mat *mean, struct mat *var)
+{
+    for (; *e < tape_entry_count(t); ++*e) {
+        const struct entry *entry = tape_entry(t, *e);
+        const struct batch_norm_args *one = entry->args;
+        const struct move_statistics_args *several = entry->args;
+        if (entry->phase != PHASE_FORWARD || (entry->op != OP_batch_norm && entry->op != OP_move_statistics))
+            continue; /* recomputation moves copies */
+        *mean = entry->op == OP_batch_norm ? one->running_mean : several->running_mean;
+        *var = entry->op == OP_batch_norm ? one->running_var : several->running_var;
+        ++*e;
+        return true;
+    }
+    return false;
+}
+
+/* The largest error of the running statistics; NAN if they are not of as many norms. */
+static double statistics_error(const struct tape *program, const struct tape *oracle)
+{
+    struct mat own[2], its[2];
+    double error = 0;
+    int p = 0, e = 0;
+    while (next_statistics(oracle, &e, &its[0], &its[1])) {
+        if (!next_statistics(program, &p, &own[0], &own[1]))
+            return NAN;
+        for (int i = 0; i < 2; i++)
+            for (int64_t k = 0; k < own[i].cols; k++)
+                error = fmax(error, fabs(mat_get(own[i], 0, k) - mat_get(its[i], 0, k)));
+    }
+    return next_statistics(program, &p, &own[0], &own[1]) ? NAN : error;
+}
+
+/* Within what float allows, as bench/row/verify.c does. */
+static void check_again(struct trial *c, struct recording *r, struct recording *oracle,
+                        const struct batch *whole)
+{
+    struct recording rounded = record(c, whole, &backend_oracle, F32, NULL);
+    struct check again;
+    assert_true(check_whole_again(&again, r, oracle, &rounded));
+    c->check = again;
+    tape_free(rounded.tape);
 }
 
 static void compare_with_one(struct trial *c, struct recording *r)
@@ -68,7 +117,12 @@ static void compare_with_one(struct trial *c, struct recording *r)
     tape_init(r->tape);
     tape_init(oracle.tape);
     check_whole(&c->check, r, &oracle);
-    c->loss = tape_gather_loss(r->tape, r->loss);
+    if (c->model.norm == NORM_BATCH &&
+        c->check.excess > 1) /* gradients of biases before it are rounding errors */
+        check_again(c, r, &oracle, &whole);
+    c->statistics = statistics_error(r->tape, oracle.tape);
+    if (!c->forward)
+        c->loss = tape_gather_loss(r->tape, r->loss);
     tape_free(oracle.tape);
     batch_free(&whole);
 }
@@ -119,10 +173,14 @@ static void check_trial(struct trial *c, int kind, int ranks)
 {
     rank_threads_run(ranks, run_rank, c);
     if (!(c->check.excess <= 1) || *c->check.found)
-        fail_msg("model %d, task %d, %lld graphs, %d ranks: %s is %g times its limit; %s", kind,
-                 (int)c->model.task, (long long)c->graphs, ranks, c->check.tensor, c->check.excess,
-                 c->check.found);
-    assert_true(c->check.tensors > 2);
+        fail_msg("model %d, norm %d, forward %d, divided %d, task %d, %lld graphs, %d ranks: %s is %g times "
+                 "its limit; %s",
+                 kind, (int)c->model.norm, c->forward, c->divided, (int)c->model.task, (long long)c->graphs,
+                 ranks, c->check.tensor, c->check.excess, c->check.found);
+    if (!(c->statistics <= 1e-5))
+        fail_msg("%lld graphs, %d ranks: running statistics differ by %g", (long long)c->graphs, ranks,
+                 c->statistics);
+    assert_true(c->forward ? c->check.tensors == 1 : c->check.tensors > 2);
 }
 
 /* With degree 1 some nodes have no edges; with fewer graphs than ranks a rank has no nodes. */
@@ -173,6 +231,33 @@ static void test_ring(void **state)
     (void)state;
     check_divided(0, true);
     check_divided(3, true);
+}
+
+/*
+ * Norms over rows of several ranks, in training and in inference: of whole graphs and of divided nodes, with
+ * a rank without any, with segments that are computed again.
+ */
+static void test_norms(void **state)
+{
+    (void)state;
+    static const int64_t graphs[] = {2, 3, 5}, nodes[] = {30, 1, 9};
+    for (int divided = 0; divided < 2; divided++)
+        for (enum norm_kind norm = NORM_BATCH; norm <= NORM_GRAPH; norm++)
+            for (enum task_kind task = 0; task < TASK_EDGE; task++)
+                for (int k = 0; k < 3; k++)
+                    for (int way = 0; way < 8; way++) {
+                        int ranks = 1 + way % 4;
+                        struct trial c = trial_of(k == 2 ? 1 : 0, task, graphs[k]);
+                        c.forward = way >= 4;
+                        c.divided = divided;
+                        c.nodes = nodes[k];
+                        c.degree = 2;
+                        c.model.heads = 4;
+                        c.model.norm = norm;
+                        c.model.pool = POOL_MEAN;
+                        c.model.checkpoint = k == 0 ? "layer" : NULL;
+                        check_trial(&c, k, ranks);
+                    }
 }
 
 /* With nodes of several graphs on each rank, in an order of their own, and a rank without any. */
@@ -297,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_divided_programs),
         cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_norms),
         cmocka_unit_test(test_partitioned_programs),
         cmocka_unit_test(test_no_sum),
         cmocka_unit_test(test_no_wait),

@@ -17,7 +17,6 @@ static const char *not_divided(const struct config *c)
            : c->parallel != PARALLEL_HALO && !dense    ? "a model without dense attention (--parallel halo)"
            : c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks
                ? "fewer heads than ranks (--parallel ring)"
-           : p->norm == NORM_GRAPH                        ? "--norm graph"
            : p->task == TASK_EDGE                         ? "--task edge"
            : p->task == TASK_GRAPH && p->pool == POOL_MAX ? "--pool max"
                                                           : NULL;
@@ -28,9 +27,8 @@ static const char *needs_others(const struct config *c)
 {
     const struct model_config *p = &c->parts;
     bool divided = c->parallel != PARALLEL_DATA;
-    bool batch_norm = p->norm == NORM_BATCH || p->mpnn == MPNN_GATEDGCN || p->features.normalised ||
-                      p->edge_features.normalised;
-    return batch_norm                                      ? "batch norm, which has statistics of all graphs"
+    bool batch_norm = p->mpnn == MPNN_GATEDGCN || p->features.normalised || p->edge_features.normalised;
+    return batch_norm                                      ? "batch norm of edges or features"
            : p->dropout > 0 || p->attention_dropout > 0    ? "dropout"
            : p->pe.kind != ENCODING_NONE                   ? "--pe"
            : graph_is_file(c->graph.family)                ? "graphs from files"

@@ -15,19 +15,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 8192 /* elements */, LEAST_ROWS = 16, STRIP = NORM_STRIP, GRAIN = 1 << 13 };
+enum { STRIP = NORM_STRIP, GRAIN = 1 << 13 };
 
 /* Moments of a chunk: the rounded mean, then the sums of x - mean and of its square. */
 enum { MEAN, REST, SQUARES, MOMENTS };
 
-static int64_t chunk_rows(int64_t d)
-{
-    return max_of(LEAST_ROWS, CHUNK / d);
-}
-
 static int64_t chunk_count(struct mat x)
 {
-    return blocks_of(x.rows, chunk_rows(x.cols));
+    return blocks_of(x.rows, norm_block_rows(x.cols));
 }
 
 static void chunk_moments(struct mat x, int64_t first, int64_t end, float *moments)
@@ -56,7 +51,7 @@ static void chunk_moments(struct mat x, int64_t first, int64_t end, float *momen
 static void merge_chunks(struct mat x, const float *moments, int64_t k, int64_t n, double *restrict mean,
                          double *restrict squares)
 {
-    int64_t d = x.cols, rows = chunk_rows(d);
+    int64_t d = x.cols, rows = norm_block_rows(d);
     memset(mean, 0, (size_t)n * sizeof *mean);
     memset(squares, 0, (size_t)n * sizeof *squares);
     for (int64_t first = 0; first < x.rows; first += rows, moments += MOMENTS * d) {
@@ -121,7 +116,7 @@ static void finish_columns(const struct batch_norm_args *a, const float *moments
 void CPU(batch_norm)(const void *args)
 {
     const struct batch_norm_args *a = args;
-    int64_t n = a->x.rows, d = a->x.cols, rows = chunk_rows(d), chunks = chunk_count(a->x);
+    int64_t n = a->x.rows, d = a->x.cols, rows = norm_block_rows(d), chunks = chunk_count(a->x);
     float *moments = a->call.scratch;
     struct coefficients coefficients = coefficients_at(moments + chunks * MOMENTS * d, d);
     int threads = threads_for(&a->call, n * d, GRAIN);
@@ -219,7 +214,7 @@ static void row_backward(const struct batch_norm_backward_args *a, const float *
 void CPU(batch_norm_backward)(const void *args)
 {
     const struct batch_norm_backward_args *a = args;
-    int64_t n = a->x.rows, d = a->x.cols, rows = chunk_rows(d), chunks = chunk_count(a->x);
+    int64_t n = a->x.rows, d = a->x.cols, rows = norm_block_rows(d), chunks = chunk_count(a->x);
     int64_t rows_out = mat_present(a->dx) ? n : 0;
     float *sums = a->call.scratch, *means = sums + chunks * 2 * d;
     int threads = threads_for(&a->call, n * d, GRAIN);

@@ -16,16 +16,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 8192 /* elements */, LEAST_ROWS = 16, CHUNKS = 64, GRAIN = 1 << 13 };
-
-static int64_t block_rows(int64_t d)
-{
-    return max_of(LEAST_ROWS, BLOCK / d);
-}
+enum { CHUNKS = 64, GRAIN = 1 << 13 };
 
 static int64_t blocks_in(struct offsets graphs, struct mat x)
 {
-    return block_count(graphs, x.rows, block_rows(x.cols));
+    return block_count(graphs, x.rows, norm_block_rows(x.cols));
 }
 
 static bool whole_graph(struct offsets graphs, struct block b)
@@ -81,7 +76,7 @@ static void normalise(const struct graph_norm_args *a, struct block b, struct sc
 /* Graphs of several blocks. */
 static void merge_graph(const struct forward *f, int64_t g)
 {
-    int64_t d = f->a->x.cols, rows = block_rows(d), n = graph_size(f->a->graphs, g);
+    int64_t d = f->a->x.cols, rows = norm_block_rows(d), n = graph_size(f->a->graphs, g);
     const struct graph_moments *its = f->blocks + block_first(f->a->graphs, rows, g);
     struct graph_moments m = {0};
     for (int64_t first = 0; n > rows && first < n; first += rows, its++)
@@ -104,7 +99,7 @@ static struct forward forward_of(const struct graph_norm_args *a, int64_t *bytes
 void CPU(graph_norm)(const void *args)
 {
     const struct graph_norm_args *a = args;
-    int64_t bytes, rows = block_rows(a->x.cols), blocks = blocks_in(a->graphs, a->x);
+    int64_t bytes, rows = norm_block_rows(a->x.cols), blocks = blocks_in(a->graphs, a->x);
     struct forward f = forward_of(a, &bytes);
     int threads = threads_for(&a->call, mat_size(a->x), GRAIN);
 #pragma omp parallel num_threads(threads)
@@ -185,7 +180,8 @@ static void block_backward(const struct graph_norm_backward_args *a, struct bloc
 static void chunk_backward(const struct backward *s, int64_t c)
 {
     const struct graph_norm_backward_args *a = s->a;
-    int64_t d = a->x.cols, rows = block_rows(d), end = min_of(blocks_in(a->graphs, a->x), (c + 1) * s->run);
+    int64_t d = a->x.cols, rows = norm_block_rows(d),
+            end = min_of(blocks_in(a->graphs, a->x), (c + 1) * s->run);
     float *dgain = s->chunks + c * 2 * d;
     memset(dgain, 0, (size_t)(2 * d) * sizeof(float));
     for (int64_t i = c * s->run; i < end; i++) {
@@ -198,7 +194,7 @@ static void chunk_backward(const struct backward *s, int64_t c)
 
 static void add_blocks(const struct backward *s, int64_t g)
 {
-    int64_t rows = block_rows(s->a->x.cols), n = graph_size(s->a->graphs, g);
+    int64_t rows = norm_block_rows(s->a->x.cols), n = graph_size(s->a->graphs, g);
     const struct norm_sums *its = s->blocks + block_first(s->a->graphs, rows, g);
     struct norm_sums sums = {0};
     for (int64_t b = 0; b < blocks_of(n, rows); b++) {
@@ -211,7 +207,7 @@ static void add_blocks(const struct backward *s, int64_t g)
 void CPU(graph_norm_backward)(const void *args)
 {
     const struct graph_norm_backward_args *a = args;
-    int64_t bytes, d = a->x.cols, rows = block_rows(d), blocks = blocks_in(a->graphs, a->x);
+    int64_t bytes, d = a->x.cols, rows = norm_block_rows(d), blocks = blocks_in(a->graphs, a->x);
     struct backward s = backward_of(a, &bytes);
     int threads = threads_for(&a->call, mat_size(a->x), GRAIN);
 #pragma omp parallel num_threads(threads)

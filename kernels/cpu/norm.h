@@ -14,6 +14,13 @@
 
 enum { NORM_STRIP = 64 }; /* columns that a task sums over chunks of rows */
 
+/* Of a chunk of rows that fits the first two levels of cache. */
+static inline int64_t norm_block_rows(int64_t d)
+{
+    enum { ELEMENTS = 8192, LEAST_ROWS = 16 };
+    return max_of(LEAST_ROWS, ELEMENTS / d);
+}
+
 /* Vectors that sums over a row are kept in, so that additions need not wait for one another. */
 enum { NORM_WAYS = 4 };
 

@@ -107,16 +107,21 @@ static void gather_for_next(void *tape, int entry)
             gather_column(next->args, k);
 }
 
-/* Gives the program the statistics of the oracle, which has the same entries. */
+/* The first batch_norm_inference from entry e on; null: there is none. */
+static const struct batch_norm_inference_args *next_inference(const struct tape *t, int *e)
+{
+    while (*e < tape_entry_count(t) && tape_entry(t, *e)->op != OP_batch_norm_inference)
+        ++*e;
+    return *e < tape_entry_count(t) ? tape_entry(t, (*e)++)->args : NULL;
+}
+
+/* Gives the program the statistics of the oracle, which has the same norms. */
 static void hand_back_statistics(const struct tape *oracle, const struct tape *program)
 {
-    for (int e = 0; e < tape_entry_count(oracle); e++) {
-        if (tape_entry(oracle, e)->op != OP_batch_norm_inference)
-            continue;
-        const struct batch_norm_inference_args *from = tape_entry(oracle, e)->args,
-                                               *to = tape_entry(program, e)->args;
-        tape_write(program, to->running_mean, from->running_mean);
-        tape_write(program, to->running_var, from->running_var);
+    const struct batch_norm_inference_args *from, *to;
+    for (int e = 0, p = 0; (from = next_inference(oracle, &e)) && (to = next_inference(program, &p));) {
+        tape_spread(program, to->running_mean, from->running_mean);
+        tape_spread(program, to->running_var, from->running_var);
     }
 }
 

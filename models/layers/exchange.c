@@ -60,9 +60,5 @@ struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s,
 
 struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s)
 {
-    if (!s->division.ranks)
-        return x;
-    const struct sum_ranks_start_args *sum = op(t, sum_ranks_start, .x = x);
-    op(t, all_reduce_wait, .y = sum->y, .request = sum->request);
-    return sum->y;
+    return s->division.ranks ? tape_sum_ranks(t, x) : x;
 }

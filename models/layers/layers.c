@@ -184,15 +184,20 @@ struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
     return y;
 }
 
-static struct mat normalise_batch(struct tape *t, struct mat x, struct mat gain, struct mat bias)
+/* s is null where all rows are this rank's. */
+static struct mat normalise_batch(struct tape *t, struct mat x, struct mat gain, struct mat bias,
+                                  const struct structure *s)
 {
     struct mat mean = state(t, "running_mean", 1, x.cols, 0), var = state(t, "running_var", 1, x.cols, 1);
-    if (tape_config(t)->training)
-        return op(t, batch_norm, .x = x, .gain = gain, .bias = bias, .running_mean = mean, .running_var = var,
-                  .eps = norm_eps, .momentum = 0.1)
+    const double momentum = 0.1;
+    if (!tape_config(t)->training)
+        return op(t, batch_norm_inference, .x = x, .gain = gain, .bias = bias, .running_mean = mean,
+                  .running_var = var, .eps = norm_eps)
             ->y;
-    return op(t, batch_norm_inference, .x = x, .gain = gain, .bias = bias, .running_mean = mean,
-              .running_var = var, .eps = norm_eps)
+    if (s && mat_present(s->statistics.entries))
+        return norm_over_ranks(t, x, gain, bias, s, (struct norm_state){mean, var, momentum, norm_eps});
+    return op(t, batch_norm, .x = x, .gain = gain, .bias = bias, .running_mean = mean, .running_var = var,
+              .eps = norm_eps, .momentum = momentum)
         ->y;
 }
 
@@ -201,7 +206,7 @@ struct mat batch_norm(struct tape *t, const char *name, struct mat x)
     span_enter(t, name);
     struct mat gain = param_constant(t, "weight", 1, x.cols, 1);
     struct mat bias = param_constant(t, "bias", 1, x.cols, 0);
-    struct mat y = normalise_batch(t, x, gain, bias);
+    struct mat y = normalise_batch(t, x, gain, bias, NULL);
     span_leave(t);
     return y;
 }
@@ -229,7 +234,9 @@ static struct mat normalise(struct tape *t, enum norm_kind kind, struct mat x, s
     if (kind == NORM_LAYER)
         return op(t, layer_norm, .x = h, .gain = gain, .bias = bias, .eps = norm_eps)->y;
     if (kind == NORM_BATCH)
-        return normalise_batch(t, h, gain, bias);
+        return normalise_batch(t, h, gain, bias, s);
+    if (mat_present(s->statistics.entries))
+        return norm_over_ranks(t, h, gain, bias, s, (struct norm_state){.eps = norm_eps});
     return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = norm_eps)->y;
 }
 

@@ -29,6 +29,16 @@ struct division {
 };
 
 /*
+ * What norms over the rows of several ranks need: the own rows in each group, all nodes (batch norm) or those
+ * of a graph (graph norm), and the entries that all ranks have in it, B x 1, F64. Absent: each rank has its
+ * groups whole.
+ */
+struct statistics {
+    struct offsets rows;
+    struct mat entries;
+};
+
+/*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
  * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
  * graph. On a rank that has a part of the nodes they are those of its own. `place`, N x D, is the encoding by
@@ -40,6 +50,7 @@ struct structure {
     struct offsets graphs;
     struct mat mask, share;
     struct division division;
+    struct statistics statistics;
     struct edges adj;
     struct mat place;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
@@ -76,6 +87,21 @@ struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s,
 struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s);
 struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure *s, int heads);
 void ring_blocks(struct tape *t, struct structure *s, const struct batch *b);
+
+/* The running statistics of batch norm, 1 x D each, absent in other norms; and what all have. */
+struct norm_state {
+    struct mat mean, var;
+    double momentum, eps;
+};
+
+/*
+ * The norm of rows of which other ranks have some: batch norm with a state, else graph norm. norm_statistics
+ * declares its inputs, for a norm of this kind and matrices of this width, if ranks share its groups.
+ */
+struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct mat bias,
+                           const struct structure *s, struct norm_state state);
+void norm_statistics(struct tape *t, struct structure *s, const struct batch *b, enum norm_kind kind,
+                     int64_t width);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);

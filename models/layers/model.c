@@ -141,6 +141,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->ring && batch->halo.ranks)
         ring_blocks(t, &s, batch);
+    norm_statistics(t, &s, batch, c->norm, c->hidden);
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
     struct mat x = program_input(t, c, features, batch, encoding);

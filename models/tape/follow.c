@@ -11,7 +11,7 @@
 
 struct order {
     enum order_kind kind;
-    int kept; /* the matrix it is about, among those that are kept */
+    int number; /* of the matrix it is about, among those that are kept or, to spread it, are state */
 };
 
 static void send_order(const struct tape *t, struct order o)
@@ -28,9 +28,9 @@ void order(const struct tape *t, enum order_kind kind)
 static void order_kept(const struct tape *t, enum order_kind kind, struct mat m)
 {
     struct order o = {.kind = kind};
-    while (o.kept < t->kept_count && t->kept[o.kept].storage != m.storage)
-        o.kept++;
-    if (o.kept == t->kept_count)
+    while (o.number < t->kept_count && t->kept[o.number].storage != m.storage)
+        o.number++;
+    if (o.number == t->kept_count)
         tape_contract("what is gathered from all ranks must be kept");
     send_order(t, o);
 }
@@ -171,11 +171,40 @@ bool tape_replicas_agree(const struct tape *t)
     return compare_parameters(t);
 }
 
+/* The part of every rank in tape_spread: a dense matrix, from rank 0. */
+static void spread(const struct tape *t, struct mat m)
+{
+    const struct ranks *r = t->config.ranks;
+    r->broadcast(r, tape_view(t, m).data, mat_bytes(m));
+}
+
+/* The storage of state number n, from 0. */
+static int state_storage(const struct tape *t, int n)
+{
+    int id = 0;
+    while (n >= 0)
+        n -= t->storages[++id].category == MEMORY_STATE;
+    return id;
+}
+
+void tape_spread(const struct tape *t, struct mat m, struct mat from)
+{
+    tape_write(t, m, from);
+    if (!t->leads)
+        return;
+    struct order o = {.kind = ORDER_SPREAD};
+    while (state_storage(t, o.number) != m.storage)
+        o.number++;
+    send_order(t, o);
+    spread(t, m);
+}
+
 void tape_follow(struct tape *t)
 {
     const struct ranks *r = t->config.ranks;
     for (;;) {
         struct order o;
+        int id;
         r->broadcast(r, &o, sizeof o);
         switch (o.kind) {
         case ORDER_INIT:
@@ -189,13 +218,17 @@ void tape_follow(struct tape *t)
             tape_run(t);
             break;
         case ORDER_GATHER:
-            gather(t, t->kept[o.kept]);
+            gather(t, t->kept[o.number]);
             break;
         case ORDER_LOSS:
-            sum_loss(t, t->kept[o.kept]);
+            sum_loss(t, t->kept[o.number]);
             break;
         case ORDER_COMPARE:
             compare_parameters(t);
+            break;
+        case ORDER_SPREAD:
+            id = state_storage(t, o.number);
+            spread(t, whole_view(&t->storages[id], id));
             break;
         case ORDER_FREE:
             return;

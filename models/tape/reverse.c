@@ -17,11 +17,6 @@ static struct storage *of(struct tape *t, struct mat m)
     return &t->storages[m.storage];
 }
 
-static struct mat whole_view(const struct storage *s, int id)
-{
-    return (struct mat){.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
-}
-
 static int64_t first_column(const struct storage *s, struct mat m)
 {
     return m.offset / (int64_t)dtype_size(s->dtype);

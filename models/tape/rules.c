@@ -50,6 +50,28 @@ RULE(graph_norm)
        .stats = a->stats, .graphs = a->graphs);
 }
 
+struct mat tape_sum_ranks(struct tape *t, struct mat x)
+{
+    const struct sum_ranks_start_args *sum = op(t, sum_ranks_start, .x = x);
+    op(t, all_reduce_wait, .y = sum->y, .request = sum->request);
+    return sum->y;
+}
+
+/* The sums' part of the gradient is in it: norm_sums has no rule. Those of gain and bias are summed with all
+ * others. */
+RULE(norm_by_sums)
+{
+    int64_t graphs = a->sum.rows;
+    struct mat sums = tape_matrix(t, 2 * graphs, a->sum.cols), dy = grad_from(t, a->y);
+    op(t, norm_gradient_sums, .s = mat_rows(sums, 0, graphs), .t = mat_rows(sums, graphs, graphs),
+       .dgain = grad_into(t, a->gain), .dbias = grad_into(t, a->bias), .dy = dy, .x = a->x, .gain = a->gain,
+       .sum = a->sum, .squares = a->squares, .n = a->n, .graphs = a->graphs, .eps = a->eps);
+    sums = tape_sum_ranks(t, sums);
+    op(t, norm_gradient, .dx = grad_into(t, a->x), .dy = dy, .x = a->x, .gain = a->gain, .sum = a->sum,
+       .squares = a->squares, .s = mat_rows(sums, 0, graphs), .t = mat_rows(sums, graphs, graphs), .n = a->n,
+       .graphs = a->graphs, .eps = a->eps);
+}
+
 void attention_gradient(struct tape *t, const struct attention_args *a)
 {
     op(t, attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k), .dv = grad_into(t, a->v),
@@ -283,9 +305,7 @@ RULE(binary_cross_entropy)
 /* The sum of what the ranks' losses say about it. */
 RULE(sum_ranks_start)
 {
-    const struct sum_ranks_start_args *sum = op(t, sum_ranks_start, .x = grad_from(t, a->y));
-    op(t, all_reduce_wait, .y = sum->y, .request = sum->request);
-    grad_pass(t, a->x, sum->y);
+    grad_pass(t, a->x, tape_sum_ranks(t, grad_from(t, a->y)));
 }
 
 RULE(halo_start)
@@ -350,6 +370,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(add_layer_norm)
         APPLY(batch_norm)
         APPLY(graph_norm)
+        APPLY(norm_by_sums)
         APPLY(attention)
         APPLY(dropout_attention)
         APPLY(masked_attention)

@@ -235,7 +235,10 @@ void tape_follow(struct tape *t);
  * that the caller frees. */
 struct mat tape_gather(const struct tape *t, struct mat m);
 
-/* The same: the loss of all ranks. */
+/* As tape_write, but of state, and on all ranks: on rank 0, that leads, or the only one. */
+void tape_spread(const struct tape *t, struct mat m, struct mat from);
+
+/* On rank 0, that leads: the loss of all ranks. */
 double tape_gather_loss(const struct tape *t, struct mat loss);
 
 /* The same: whether all ranks have the same parameters, bit by bit. */

@@ -102,6 +102,7 @@ enum order_kind {
     ORDER_GATHER,
     ORDER_LOSS,
     ORDER_COMPARE,
+    ORDER_SPREAD,
     ORDER_FREE
 };
 void order(const struct tape *t, enum order_kind kind);
@@ -143,6 +144,14 @@ void ring_backward(struct tape *t, const struct attention_args *a);
 
 /* Attention's own part of that: the gradients by its own keys. */
 void attention_gradient(struct tape *t, const struct attention_args *a);
+
+static inline struct mat whole_view(const struct storage *s, int id)
+{
+    return (struct mat){.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
+}
+
+/* The sum of x over the ranks, begun and waited for. */
+struct mat tape_sum_ranks(struct tape *t, struct mat x);
 
 /* For rules: adds dy to the gradient of an operand of the same shape; shares dy's storage where possible. */
 void grad_pass(struct tape *t, struct mat operand, struct mat dy);

@@ -1,0 +1,61 @@
+/*
+ * Norms of rows that several ranks have: two sums over the ranks, of the entries and of their squared
+ * distances from the mean; the backward pass, in models/tape/rules.c, has a third.
+ */
+#include "kernels/ranks.h"
+#include "models/layers/layers.h"
+#include "models/tape/tape_internal.h"
+
+/* Batch norm: all nodes as one graph. */
+static void bound_batch(const struct batch *b, int64_t *at, double *entries)
+{
+    at[0] = 0;
+    at[1] = b->part.empty ? 0 : b->adj.nodes;
+    entries[0] = (double)b->part.nodes;
+}
+
+/* Graph norm: the own nodes of each graph. */
+static void bound_graphs(const struct batch *b, int64_t width, int64_t *at, double *entries)
+{
+    for (int64_t g = 0; g <= b->graphs; g++)
+        at[g] = b->part.empty ? 0 : b->offset[g];
+    for (int64_t g = 0; g < b->graphs; g++)
+        entries[g] = (double)((b->halo.offset[g + 1] - b->halo.offset[g]) * width);
+}
+
+void norm_statistics(struct tape *t, struct structure *s, const struct batch *b, enum norm_kind kind,
+                     int64_t width)
+{
+    const struct ranks *r = tape_config(t)->ranks;
+    bool graphs = kind == NORM_GRAPH && b->halo.ranks > 1;
+    if (!r || r->count == 1 || (kind != NORM_BATCH && !graphs))
+        return;
+    int64_t count = graphs ? b->graphs : 1;
+    int64_t *at = arena_alloc(t->metadata, (size_t)(count + 1) * sizeof *at);
+    double *entries = arena_alloc(t->metadata, (size_t)count * sizeof *entries);
+    if (graphs)
+        bound_graphs(b, width, at, entries);
+    else
+        bound_batch(b, at, entries);
+    s->statistics.rows.at = input_copy(t, "norm.rows", I64, count + 1, 1, at);
+    s->statistics.entries = input_copy(t, "norm.entries", F64, count, 1, entries);
+}
+
+struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct mat bias,
+                           const struct structure *s, struct norm_state state)
+{
+    struct offsets rows = s->statistics.rows;
+    struct mat n = s->statistics.entries, none = {0};
+    bool batch = mat_present(state.mean);
+    struct mat sum = tape_matrix(t, n.rows, batch ? x.cols : 1), squares = tape_matrix(t, sum.rows, sum.cols);
+    op(t, norm_sums, .y = sum, .x = x, .sum = none, .n = n, .graphs = rows);
+    sum = tape_sum_ranks(t, sum);
+    op(t, norm_sums, .y = squares, .x = x, .sum = sum, .n = n, .graphs = rows);
+    squares = tape_sum_ranks(t, squares);
+    if (batch)
+        op(t, move_statistics, .running_mean = state.mean, .running_var = state.var, .sum = sum,
+           .squares = squares, .n = n, .momentum = state.momentum);
+    return op(t, norm_by_sums, .x = x, .sum = sum, .squares = squares, .n = n, .gain = gain, .bias = bias,
+              .graphs = rows, .eps = state.eps)
+        ->y;
+}
