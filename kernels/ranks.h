@@ -11,13 +11,18 @@
 
 #include "kernels/mat.h"
 
+enum reduction { REDUCE_SUM, REDUCE_MAX };
+
 struct ranks {
     const char *mpi; /* name and version */
     int rank, count; /* this one, and how many */
     int hosts;       /* how many different machines they are on */
-    /* y becomes the sum of all ranks' y, of `count` elements, in any order of addition; the same bits on all.
+    /*
+     * y becomes the sum of all ranks' y, of `count` elements, in any order of addition, or the largest of
+     * each element; the same bits on all.
      */
-    void (*sum_start)(const struct ranks *r, void *y, int64_t count, enum dtype dtype, int64_t *request);
+    void (*reduce_start)(const struct ranks *r, enum reduction by, void *y, int64_t count, enum dtype dtype,
+                         int64_t *request);
     /*
      * Rank p gets the bytes from_at[p] .. from_at[p + 1] - 1 of `from`; what it sends comes to
      * to_at[p] .. to_at[p + 1] - 1 of `to`. Both have ranks + 1 entries.

@@ -1,18 +1,20 @@
 #include "tests/rank_threads.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PENDING = 16 };
 
-/* What a rank has begun: a sum if from is null. */
+/* What a rank has begun: a reduction if count is above 0. */
 struct pending {
     void *to;
     const void *from;
     int64_t to_at[RANKS_MOST + 1], from_at[RANKS_MOST + 1];
     int64_t count;
     enum dtype dtype;
+    enum reduction by;
 };
 
 struct team {
@@ -45,7 +47,7 @@ static const void *shown_by(const struct ranks *r, int rank)
     return seat_of(r)->team->seats[rank].shown;
 }
 
-/* Ends a sum, also one that nobody waited for. */
+/* Ends a reduction, also one that nobody waited for. */
 static void drop(struct pending *p)
 {
     if (p->count > 0)
@@ -61,7 +63,8 @@ static struct pending *begin(const struct ranks *r, int64_t *request)
     return &s->pending[*request];
 }
 
-static void sum_start(const struct ranks *r, void *y, int64_t count, enum dtype dtype, int64_t *request)
+static void reduce_start(const struct ranks *r, enum reduction by, void *y, int64_t count, enum dtype dtype,
+                         int64_t *request)
 {
     struct pending *p = begin(r, request);
     size_t bytes = (size_t)count * dtype_size(dtype);
@@ -70,7 +73,7 @@ static void sum_start(const struct ranks *r, void *y, int64_t count, enum dtype 
         abort();
     memcpy(copy, y, bytes);
     memset(y, 0xff, bytes);
-    *p = (struct pending){.to = y, .from = copy, .count = count, .dtype = dtype};
+    *p = (struct pending){.to = y, .from = copy, .count = count, .dtype = dtype, .by = by};
 }
 
 static void exchange_start(const struct ranks *r, void *to, const int64_t *to_at, const void *from,
@@ -85,15 +88,15 @@ static void exchange_start(const struct ranks *r, void *to, const int64_t *to_at
         memset(to, 0xff, (size_t)to_at[r->count]);
 }
 
-static void sum(const struct ranks *r, const struct pending *own)
+static void reduce(const struct ranks *r, const struct pending *own)
 {
     struct mat y = {.data = own->to, .rows = 1, .cols = own->count, .ld = own->count, .dtype = own->dtype};
     for (int64_t k = 0; k < own->count; k++) {
-        double total = 0;
+        double total = own->by == REDUCE_SUM ? 0 : -INFINITY;
         for (int p = 0; p < r->count; p++) {
             struct mat x = y;
             x.data = (void *)(uintptr_t)((const struct pending *)shown_by(r, p))->from;
-            total += mat_get(x, 0, k);
+            total = own->by == REDUCE_SUM ? total + mat_get(x, 0, k) : fmax(total, mat_get(x, 0, k));
         }
         mat_set(y, 0, k, total);
     }
@@ -117,7 +120,7 @@ static void wait_for(const struct ranks *r, int64_t *request)
     struct pending *own = &seat_of(r)->pending[*request];
     seat_of(r)->shown = own;
     meet(r);
-    (own->count > 0 ? sum : exchange)(r, own);
+    (own->count > 0 ? reduce : exchange)(r, own);
     meet(r);
     drop(own);
 }
@@ -159,7 +162,7 @@ void rank_threads_run(int count, void (*body)(const struct ranks *r, void *conte
                                            .rank = p,
                                            .count = count,
                                            .hosts = 1,
-                                           .sum_start = sum_start,
+                                           .reduce_start = reduce_start,
                                            .exchange_start = exchange_start,
                                            .wait = wait_for,
                                            .barrier = meet,

@@ -141,6 +141,11 @@ ok,"",batch,ring,whole
 ok,"",graph,data,whole
 ok,"",graph,ring,whole
 0'
+check 'the maximum of nodes that ranks divide' \
+    "$(bench 3 --ranks 3 --pool max --parallel ring --batch 2 --phase forward,step --format csv --columns checked)" \
+    'status,reason,nodes,checked
+ok,"",12,whole
+0'
 check 'norms of edges' "$(bench 2 --ranks 2 --model gps --mpnn gatedgcn)" 2
 check 'are refused' "$(said)" 'bench_rank_scaling: --ranks 2: not with batch norm of edges or features'
 check 'a part of a sweep' "$(bench 2 --ranks 1 --batch 2,4 --shard 1/2)" 2
@@ -211,7 +216,7 @@ bytes halo 2 --parallel halo --model gps_sparse --batch 3
 bytes ulysses 2 --parallel ulysses --batch 3
 bytes ring 2 --parallel ring --batch 3
 bytes 'batch norm' 2 --batch 3 --norm batch
-bytes 'graph norm' 2 --parallel halo --model gps_sparse --batch 3 --norm graph
+bytes 'graph norm and maxima' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max
 small="--nodes 2 ${small#--nodes 12 }"
 check 'keys and values go around where a rank has no nodes' \
     "$(bench 3 --ranks 3 --parallel ring --batch 1 --format csv --columns checked,ranks.nodes_min)" \

@@ -212,7 +212,7 @@ static void check_divided(int kind, bool ring)
                 c.model.heads = ring ? 2 : 4;
                 c.model.ring = ring;
                 c.model.norm = NORM_LAYER;
-                c.model.pool = kind == 1 ? POOL_SUM : POOL_MEAN;
+                c.model.pool = kind == 1 ? POOL_SUM : kind == 2 || ring ? POOL_MAX : POOL_MEAN;
                 c.model.checkpoint = k == 1 ? "layer" : NULL;
                 check_trial(&c, kind, ranks);
             }
@@ -223,6 +223,21 @@ static void test_divided_programs(void **state)
     (void)state;
     for (int kind = 0; kind < 4; kind++)
         check_divided(kind, false);
+}
+
+/* Maxima that nodes of several ranks share: all have one type, and those without edges are equal. */
+static void test_shared_maxima(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 4; ranks++) {
+        struct trial c = trial_of(2, TASK_GRAPH, 2);
+        c.divided = true;
+        c.nodes = 12;
+        c.model.norm = NORM_LAYER;
+        c.model.pool = POOL_MAX;
+        c.model.features = (struct feature_config){.tables = 1, .types = {1}};
+        check_trial(&c, 2, ranks);
+    }
 }
 
 /* Dense attention whose keys and values go around, of fewer heads than ranks. */
@@ -381,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_divided_programs),
+        cmocka_unit_test(test_shared_maxima),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_norms),
         cmocka_unit_test(test_partitioned_programs),

@@ -99,7 +99,7 @@ static void sum_of_floats(const struct ranks *r, int64_t count)
     EXPECT(y && all);
     for (int64_t i = 0; i < count; i++)
         y[i] = term(r->rank, i);
-    r->sum_start(r, y, count, F32, &request);
+    r->reduce_start(r, REDUCE_SUM, y, count, F32, &request);
     r->wait(r, &request);
     for (int64_t i = 0; i < count; i++) {
         double sum = 0, sizes = 0;
@@ -133,10 +133,10 @@ static void sums(const struct ranks *r)
         i32[i] = r->rank + i;
         i64[i] = ((int64_t)1 << 40) * i + r->rank;
     }
-    r->sum_start(r, f64, 300, F64, &request[0]);
+    r->reduce_start(r, REDUCE_SUM, f64, 300, F64, &request[0]);
     exchange_begin(r, &e, 5, -1);
-    r->sum_start(r, i32, 300, I32, &request[1]);
-    r->sum_start(r, i64, 300, I64, &request[2]);
+    r->reduce_start(r, REDUCE_SUM, i32, 300, I32, &request[1]);
+    r->reduce_start(r, REDUCE_SUM, i64, 300, I64, &request[2]);
     r->wait(r, &request[2]);
     exchange_end(r, &e, 5);
     r->wait(r, &request[1]);
@@ -194,7 +194,7 @@ static void killed(const struct ranks *r, const char *how)
         raise(SIGKILL);
     if (strcmp(how, "broadcast") == 0)
         r->broadcast(r, &byte, 1);
-    r->sum_start(r, &y, 1, F64, &request);
+    r->reduce_start(r, REDUCE_SUM, &y, 1, F64, &request);
     r->wait(r, &request);
     EXPECT(!"reached");
 }
@@ -212,7 +212,7 @@ static void known_bytes(const struct ranks *r)
     }
     r->exchange_start(r, to, to_at, from, from_at, &request);
     r->wait(r, &request);
-    r->sum_start(r, y, 10, F32, &request);
+    r->reduce_start(r, REDUCE_SUM, y, 10, F32, &request);
     r->wait(r, &request);
 }
 

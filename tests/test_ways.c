@@ -175,7 +175,7 @@ static void test_heads(void **state)
                  {"--ranks=8", false},
                  {"--ranks=8,16", false},
                  {"--ranks=2,8 --list-tape", false},
-                 {"--ranks=2,8 --norm=graph", false}};
+                 {"--ranks=2,8 --task=edge", false}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char words[256];
         struct message error;

@@ -17,9 +17,8 @@ static const char *not_divided(const struct config *c)
            : c->parallel != PARALLEL_HALO && !dense    ? "a model without dense attention (--parallel halo)"
            : c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks
                ? "fewer heads than ranks (--parallel ring)"
-           : p->task == TASK_EDGE                         ? "--task edge"
-           : p->task == TASK_GRAPH && p->pool == POOL_MAX ? "--pool max"
-                                                          : NULL;
+           : p->task == TASK_EDGE ? "--task edge"
+                                  : NULL;
 }
 
 /* What a rank cannot compute from its own graphs alone, or cannot generate by itself; null: nothing. */

@@ -75,7 +75,7 @@ static void run_one(const struct trial *t, enum link_kind kind, int64_t bytes)
         exchange(t);
         break;
     default:
-        r->sum_start(r, t->to, bytes / (int64_t)sizeof(float), F32, &request);
+        r->reduce_start(r, REDUCE_SUM, t->to, bytes / (int64_t)sizeof(float), F32, &request);
         r->wait(r, &request);
     }
 }

@@ -10,6 +10,8 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/offsets.h"
 
+#include <string.h>
+
 struct block {
     int64_t graph, first, rows; /* rows first .. first + rows - 1 of the batch */
 };
@@ -37,6 +39,13 @@ static inline struct block block_at(struct offsets graphs, int64_t size, int64_t
     }
     int64_t first = graph_first(graphs, low) + (number - block_first(graphs, size, low)) * size;
     return (struct block){low, first, max_of(0, min_of(size, graph_first(graphs, low + 1) - first))};
+}
+
+/* Sets the rows after the last graph to zero, unless m is added to. */
+static inline void clear_rows_of_none(struct mat m, struct offsets graphs)
+{
+    for (int64_t i = graph_first(graphs, graph_count(graphs)); i < m.rows && !m.acc; i++)
+        memset(row_of(m, i), 0, (size_t)m.cols * sizeof(float));
 }
 
 /*

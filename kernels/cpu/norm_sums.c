@@ -54,12 +54,6 @@ static void find_moments(const struct moments *m)
     }
 }
 
-static void clear_rows_of_none(struct mat m, struct offsets graphs)
-{
-    for (int64_t i = graph_first(graphs, graph_count(graphs)); i < m.rows && !m.acc; i++)
-        memset(row_of(m, i), 0, (size_t)m.cols * sizeof(float));
-}
-
 /* --- sums of blocks */
 
 /* `kinds` sums of D columns for each block, and of each graph. */

@@ -11,6 +11,7 @@
  */
 #include "kernels/cpu/blocks.h"
 
+#include <float.h>
 #include <string.h>
 
 enum { RUN = 256, GRAIN = 1 << 13 };
@@ -70,11 +71,15 @@ static void reduce_graph(const struct reduce *r, int64_t g)
 {
     int64_t d = r->x.cols, blocks = blocks_of(graph_size(r->graphs, g), RUN);
     const float *from = r->blocks + block_first(r->graphs, RUN, g) * d;
+    float *to = row_of(r->to, g);
     if (blocks == 1)
         return;
-    begin(r->reduction, d, row_of(r->to, g), from);
+    if (blocks > 0)
+        begin(r->reduction, d, to, from);
+    for (int64_t k = 0; k < d && blocks == 0; k++)
+        to[k] = r->reduction == LARGEST ? -FLT_MAX : 0;
     for (int64_t b = 0; b < blocks; b++)
-        combine(r->reduction == LARGEST ? LARGEST : SUM, d, row_of(r->to, g), from + b * d, NULL);
+        combine(r->reduction == LARGEST ? LARGEST : SUM, d, to, from + b * d, NULL);
 }
 
 /* To be called by all threads of a parallel region. */
@@ -217,4 +222,35 @@ int64_t CPU(max_pool_backward_scratch)(const void *args)
 {
     const struct max_pool_backward_args *a = args;
     return float_bytes(graph_count(a->graphs) * a->x.cols) + block_bytes(a->graphs, a->x);
+}
+
+void CPU(count_largest)(const void *args)
+{
+    const struct count_largest_args *a = args;
+    pool(a->call, (struct reduce){MATCHES, a->graphs, a->x, a->y, a->count, NULL}, false);
+}
+
+int64_t CPU(count_largest_scratch)(const void *args)
+{
+    const struct count_largest_args *a = args;
+    return block_bytes(a->graphs, a->x);
+}
+
+void CPU(share_largest)(const void *args)
+{
+    const struct share_largest_args *a = args;
+    int64_t d = a->x.cols;
+    struct mat share = {.data = a->call.scratch, .rows = a->dy.rows, .cols = d, .ld = d, .dtype = F32};
+    for (int64_t g = 0; g < share.rows; g++)
+        for (int64_t k = 0; k < d; k++)
+            row_of(share, g)[k] = row_of(a->dy, g)[k] / row_of(a->count, g)[k];
+    clear_rows_of_none(a->dx, a->graphs);
+    int threads = threads_for(&a->call, mat_size(a->x), GRAIN);
+#pragma omp parallel num_threads(threads)
+    spread(a->graphs, a->dx, share, false, a->x, a->y);
+}
+
+int64_t CPU(share_largest_scratch)(const void *args)
+{
+    return float_bytes(mat_size(((const struct share_largest_args *)args)->dy));
 }

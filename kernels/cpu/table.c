@@ -103,6 +103,8 @@ static const struct kernel kernels[] = {
     ROW(scale_rows_backward, "simd", f32, scale_rows_backward),
     ROW(activate, "simd", f32, activate),
     ROW(activate_backward, "simd", f32, activate_backward),
+    ROW_SCRATCH(count_largest, "simd", f32, count_largest),
+    ROW_SCRATCH(share_largest, "simd", f32, share_largest),
     ROW_SCRATCH(norm_sums, "simd", f32, norm_sums),
     ROW_SCRATCH(norm_by_sums, "simd", f32, norm_by_sums),
     ROW_SCRATCH(norm_gradient_sums, "simd", f32, norm_gradient_sums),

@@ -93,7 +93,8 @@ static struct messages *request_new(struct world *w, int64_t most, int64_t *requ
     return &w->in_use[i];
 }
 
-static void sum_start(const struct ranks *r, void *y, int64_t count, enum dtype dtype, int64_t *request)
+static void reduce_start(const struct ranks *r, enum reduction by, void *y, int64_t count, enum dtype dtype,
+                         int64_t *request)
 {
     struct world *w = world_of(r);
     MPI_Datatype type = dtype == F32   ? MPI_FLOAT
@@ -104,7 +105,7 @@ static void sum_start(const struct ranks *r, void *y, int64_t count, enum dtype 
     struct messages *m = request_new(w, (count + step - 1) / step, request);
     for (int64_t at = 0; at < count; at += step)
         MUST(MPI_Iallreduce, MPI_IN_PLACE, (char *)y + at * size, (int)smaller(step, count - at), type,
-             MPI_SUM, w->comm, &m->all[m->count++]);
+             by == REDUCE_SUM ? MPI_SUM : MPI_MAX, w->comm, &m->all[m->count++]);
 }
 
 static void exchange_start(const struct ranks *r, void *to, const int64_t *to_at, const void *from,
@@ -215,7 +216,7 @@ static struct world *world_new(MPI_Comm comm, int64_t piece)
     int length;
     w->comm = comm, w->piece = piece;
     w->ranks = (struct ranks){.mpi = w->library,
-                              .sum_start = sum_start,
+                              .reduce_start = reduce_start,
                               .exchange_start = exchange_start,
                               .wait = wait_for,
                               .barrier = barrier,

@@ -170,13 +170,25 @@ static inline void put(struct mat m, int64_t i, int64_t k, real value)
         AT(m, i, k) = value;
 }
 
-/* Initialises the sums in the requested rows of m: to zero unless m is accumulated. */
-static inline void begin_sums(struct call call, struct mat m)
+/* Sets rows to zero that nothing is added to. */
+static inline void clear_rows(struct mat m, struct rows rows)
 {
-    struct rows rows = rows_wanted(call, m);
     for (int64_t i = rows.first; i < rows.end && !m.acc; i++)
         for (int64_t k = 0; k < m.cols; k++)
             AT(m, i, k) = R(0);
+}
+
+/* Initialises the sums in the requested rows of m: to zero unless m is accumulated. */
+static inline void begin_sums(struct call call, struct mat m)
+{
+    clear_rows(m, rows_wanted(call, m));
+}
+
+/* Of those wanted, the rows after the last graph. */
+static inline struct rows rows_of_none(struct offsets graphs, struct rows wanted)
+{
+    struct rows last = graph_rows(graphs, graph_count(graphs) - 1), rest = {last.end, wanted.end};
+    return rows_common(rest, wanted);
 }
 
 /* x_i . y_j */

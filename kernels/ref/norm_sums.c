@@ -71,13 +71,6 @@ static void normalise(const struct norm_by_sums_args *a, int64_t g, int64_t c, s
             AT(a->y, i, k) = (AT(a->x, i, k) - m.mean) * m.rstd * AT(a->gain, 0, k) + AT(a->bias, 0, k);
 }
 
-/* The rows after the last graph. */
-static struct rows rows_of_none(struct offsets graphs, struct rows wanted)
-{
-    struct rows last = graph_rows(graphs, graph_count(graphs) - 1), rest = {last.end, wanted.end};
-    return rows_common(rest, wanted);
-}
-
 REF(norm_by_sums, 0)
 {
     struct rows all = rows_wanted(a->call, a->y), none = rows_of_none(a->graphs, all);
@@ -86,9 +79,7 @@ REF(norm_by_sums, 0)
         for (int64_t c = 0; c < a->sum.cols && rows_any(wanted); c++)
             normalise(a, g, c, wanted);
     }
-    for (int64_t i = none.first; i < none.end; i++)
-        for (int64_t k = 0; k < a->y.cols; k++)
-            AT(a->y, i, k) = R(0);
+    clear_rows(a->y, none);
 }
 
 static void add_sums(const struct norm_gradient_sums_args *a, int64_t g, int64_t c, bool dgain, bool dbias)
@@ -144,9 +135,7 @@ REF(norm_gradient, 0)
         for (int64_t c = 0; c < a->sum.cols && rows_any(wanted); c++)
             pass_back(a, g, c, wanted);
     }
-    for (int64_t i = none.first; i < none.end && !a->dx.acc; i++)
-        for (int64_t k = 0; k < a->dx.cols; k++)
-            AT(a->dx, i, k) = R(0);
+    clear_rows(a->dx, none);
 }
 
 static void move(struct mat running, int64_t k, double momentum, real value)

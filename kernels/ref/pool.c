@@ -4,8 +4,12 @@
  *   mean   y_g = sum of x_i over i in g / n_g    dx_i = dy_g / n_g for i in g
  *   sum    y_g = sum of x_i over i in g          dx_i = dy_g
  *   max    y_g = max of x_i over i in g          dx_i = dy_g / (number of largest entries) where x_i is y_g
+ *
+ * Of graphs whose rows several ranks have, the largest entries and their number are found over all ranks.
  */
 #include "kernels/ref/loops.h"
+
+#include <float.h>
 
 REF(mean_pool, 0)
 {
@@ -64,8 +68,8 @@ REF(max_pool, 0)
     for (int64_t g = rows.first; g < rows.end; g++) {
         struct rows graph = graph_rows(a->graphs, g);
         for (int64_t k = 0; k < a->y.cols; k++) {
-            real top = AT(a->x, graph.first, k);
-            for (int64_t i = graph.first + 1; i < graph.end; i++)
+            real top = R(-FLT_MAX); /* of no rows */
+            for (int64_t i = graph.first; i < graph.end; i++)
                 top = r_max(top, AT(a->x, i, k));
             AT(a->y, g, k) = top;
         }
@@ -86,4 +90,40 @@ REF(max_pool_backward, 0)
                 put(a->dx, i, k, r_match(AT(a->x, i, k), AT(a->y, g, k), share));
         }
     }
+}
+
+REF(max_shared, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t g = rows.first; g < rows.end; g++)
+        for (int64_t k = 0; k < a->y.cols; k++)
+            AT(a->y, g, k) = AT(a->top, g, k);
+}
+
+REF(count_largest, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->count);
+    for (int64_t g = rows.first; g < rows.end; g++) {
+        struct rows graph = graph_rows(a->graphs, g);
+        for (int64_t k = 0; k < a->count.cols; k++) {
+            real matches = R(0);
+            for (int64_t i = graph.first; i < graph.end; i++)
+                matches += r_match(AT(a->x, i, k), AT(a->y, g, k), R(1));
+            AT(a->count, g, k) = matches;
+        }
+    }
+}
+
+REF(share_largest, 0)
+{
+    struct rows all = rows_wanted(a->call, a->dx), none = rows_of_none(a->graphs, all);
+    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
+        struct rows wanted = rows_common(graph_rows(a->graphs, g), all);
+        for (int64_t k = 0; k < a->dy.cols && rows_any(wanted); k++) {
+            real share = AT(a->dy, g, k) / AT(a->count, g, k);
+            for (int64_t i = wanted.first; i < wanted.end; i++)
+                put(a->dx, i, k, r_match(AT(a->x, i, k), AT(a->y, g, k), share));
+        }
+    }
+    clear_rows(a->dx, none);
 }

@@ -62,3 +62,14 @@ struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *
 {
     return s->division.ranks ? tape_sum_ranks(t, x) : x;
 }
+
+struct mat max_over_ranks(struct tape *t, const char *name, struct mat x, const struct structure *s)
+{
+    span_enter(t, name);
+    const struct max_ranks_start_args *max =
+        op(t, max_ranks_start, .x = op(t, max_pool, .x = x, .graphs = s->division.own)->y);
+    op(t, all_reduce_wait, .y = max->y, .request = max->request);
+    struct mat y = op(t, max_shared, .top = max->y, .x = x, .graphs = s->division.own)->y;
+    span_leave(t);
+    return y;
+}

@@ -69,6 +69,7 @@ static struct division input_division(struct tape *t, const struct batch *b)
                          .all = b->part.nodes};
     if (!h->ranks)
         return d;
+    const int64_t *none = arena_alloc(t->metadata, (size_t)(b->graphs + 1) * sizeof *none);
     if (!tape_config(t)->ranks)
         tape_contract("the nodes are divided, but the tape has one rank");
     d.rank = tape_config(t)->ranks->rank;
@@ -76,6 +77,7 @@ static struct division input_division(struct tape *t, const struct batch *b)
     d.get_at = input_rows(t, "ranks.get_at", h->ranks, h->get_at);
     d.send_at = input_rows(t, "ranks.send_at", h->ranks, h->send_at);
     d.send = input_copy(t, "ranks.send", I32, h->sends, 1, h->send);
+    d.own = (struct offsets){input_rows(t, "ranks.own", b->graphs, b->part.empty ? none : b->offset), 0};
     d.graphs = (struct offsets){input_rows(t, "ranks.graphs", b->graphs, h->offset), b->pairs};
     return d;
 }

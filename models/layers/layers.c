@@ -275,6 +275,8 @@ struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, str
 {
     if (!mat_present(s->mask))
         return pool(t, name, kind, x, &s->graphs);
+    if (kind == POOL_MAX)
+        return max_over_ranks(t, name, x, s);
     struct mat own = op(t, scale_rows, .x = x, .w = kind == POOL_MEAN ? s->share : s->mask)->y;
     return sum_over_ranks(t, pool(t, name, POOL_SUM, own, &s->graphs), s);
 }

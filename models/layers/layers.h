@@ -25,6 +25,7 @@ struct division {
     int64_t rows, all; /* those of matrices of nodes; nodes of all ranks */
     struct mat first, get_at, send_at, send;
     struct offsets graphs;         /* of all nodes */
+    struct offsets own;            /* the own nodes of each graph, none with a placeholder */
     const struct key_block *block; /* of each rank, for ring_attention; null: heads are divided instead */
 };
 
@@ -76,6 +77,7 @@ int heads_here(const struct structure *s, int heads);
  * scatter_heads   x has all heads of the own nodes; the own heads of all nodes
  * gather_heads    the reverse
  * sum_over_ranks  the sum of x
+ * max_over_ranks  the largest of x over the nodes of each graph
  *
  * ring_attention is attention among all nodes of a graph, to blocks of keys and values that go around the
  * ranks: Liu et al., "Ring attention with blockwise transformers for near-infinite context", 2024.
@@ -85,6 +87,7 @@ struct mat with_ghosts(struct tape *t, struct mat x, const struct structure *s);
 struct mat scatter_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
 struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
 struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s);
+struct mat max_over_ranks(struct tape *t, const char *name, struct mat x, const struct structure *s);
 struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure *s, int heads);
 void ring_blocks(struct tape *t, struct structure *s, const struct batch *b);
 

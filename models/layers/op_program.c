@@ -76,6 +76,16 @@ static struct mat remember(struct op_program *s, const char *name, struct mat m)
     return s->made[s->count++].m = m;
 }
 
+/* The numbers of entries of norms: those of graphs of the mean size. */
+static struct mat make_numbers(struct op_program *s, const struct operand *o)
+{
+    int64_t rows = s->dims[o->rows];
+    double *n = arena_alloc(s->t->metadata, (size_t)rows * sizeof *n);
+    for (int64_t g = 0; g < rows; g++)
+        n[g] = (double)s->dims[DIM_N] / (double)rows;
+    return input_copy(s->t, o->name, F64, rows, 1, n);
+}
+
 static struct mat make_input(struct op_program *s, const struct operand *o)
 {
     /* As after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
@@ -89,7 +99,7 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     case VALUES_INDEX:
         return input_index(s->t, o->name, all_rows(rows), cols, (int)s->dims[o->limit]);
     case VALUES_POSITIVE:
-        return state(s->t, o->name, rows, cols, 1);
+        return o->dtype == F64 ? make_numbers(s, o) : state(s->t, o->name, rows, cols, 1);
     default:
         return input_uniform(s->t, o->name, all_rows(rows), cols);
     }

@@ -7,38 +7,34 @@
 #include "models/tape/tape_internal.h"
 
 /* Batch norm: all nodes as one graph. */
-static void bound_batch(const struct batch *b, int64_t *at, double *entries)
+static struct statistics of_batch(struct tape *t, const struct batch *b)
 {
+    int64_t *at = arena_alloc(t->metadata, 2 * sizeof *at);
+    double *entries = arena_alloc(t->metadata, sizeof *entries);
     at[0] = 0;
     at[1] = b->part.empty ? 0 : b->adj.nodes;
     entries[0] = (double)b->part.nodes;
+    return (struct statistics){{input_copy(t, "norm.rows", I64, 2, 1, at), 0},
+                               input_copy(t, "norm.entries", F64, 1, 1, entries)};
 }
 
 /* Graph norm: the own nodes of each graph. */
-static void bound_graphs(const struct batch *b, int64_t width, int64_t *at, double *entries)
+static struct statistics of_graphs(struct tape *t, const struct batch *b, struct offsets own, int64_t width)
 {
-    for (int64_t g = 0; g <= b->graphs; g++)
-        at[g] = b->part.empty ? 0 : b->offset[g];
+    double *entries = arena_alloc(t->metadata, (size_t)b->graphs * sizeof *entries);
     for (int64_t g = 0; g < b->graphs; g++)
         entries[g] = (double)((b->halo.offset[g + 1] - b->halo.offset[g]) * width);
+    return (struct statistics){own, input_copy(t, "norm.entries", F64, b->graphs, 1, entries)};
 }
 
 void norm_statistics(struct tape *t, struct structure *s, const struct batch *b, enum norm_kind kind,
                      int64_t width)
 {
     const struct ranks *r = tape_config(t)->ranks;
-    bool graphs = kind == NORM_GRAPH && b->halo.ranks > 1;
-    if (!r || r->count == 1 || (kind != NORM_BATCH && !graphs))
-        return;
-    int64_t count = graphs ? b->graphs : 1;
-    int64_t *at = arena_alloc(t->metadata, (size_t)(count + 1) * sizeof *at);
-    double *entries = arena_alloc(t->metadata, (size_t)count * sizeof *entries);
-    if (graphs)
-        bound_graphs(b, width, at, entries);
-    else
-        bound_batch(b, at, entries);
-    s->statistics.rows.at = input_copy(t, "norm.rows", I64, count + 1, 1, at);
-    s->statistics.entries = input_copy(t, "norm.entries", F64, count, 1, entries);
+    if (r && r->count > 1 && kind == NORM_BATCH)
+        s->statistics = of_batch(t, b);
+    else if (s->division.ranks > 1 && kind == NORM_GRAPH)
+        s->statistics = of_graphs(t, b, s->division.own, width);
 }
 
 struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct mat bias,

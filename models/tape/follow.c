@@ -106,7 +106,7 @@ static double sum_loss(const struct tape *t, struct mat loss)
     const struct ranks *r = t->config.ranks;
     int64_t request;
     double sum = t->config.share > 0 ? t->config.share * mat_get(tape_view(t, loss), 0, 0) : 0;
-    r->sum_start(r, &sum, 1, F64, &request);
+    r->reduce_start(r, REDUCE_SUM, &sum, 1, F64, &request);
     r->wait(r, &request);
     return sum;
 }

@@ -72,6 +72,18 @@ RULE(norm_by_sums)
        .graphs = a->graphs, .eps = a->eps);
 }
 
+/* Of all ranks: what they say about y, and how many rows share it. */
+RULE(max_shared)
+{
+    int64_t graphs = a->y.rows;
+    struct mat own = tape_matrix(t, 2 * graphs, a->y.cols);
+    op(t, copy, .y = mat_rows(own, 0, graphs), .x = grad_from(t, a->y));
+    op(t, count_largest, .count = mat_rows(own, graphs, graphs), .x = a->x, .y = a->top, .graphs = a->graphs);
+    struct mat all = tape_sum_ranks(t, own);
+    op(t, share_largest, .dx = grad_into(t, a->x), .dy = mat_rows(all, 0, graphs),
+       .count = mat_rows(all, graphs, graphs), .x = a->x, .y = a->top, .graphs = a->graphs);
+}
+
 void attention_gradient(struct tape *t, const struct attention_args *a)
 {
     op(t, attention_backward, .dq = grad_into(t, a->q), .dk = grad_into(t, a->k), .dv = grad_into(t, a->v),
@@ -371,6 +383,7 @@ void rule_apply(struct tape *t, enum op op, const void *args)
         APPLY(batch_norm)
         APPLY(graph_norm)
         APPLY(norm_by_sums)
+        APPLY(max_shared)
         APPLY(attention)
         APPLY(dropout_attention)
         APPLY(masked_attention)
