@@ -323,11 +323,12 @@ report: $(BUILD)/report
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare
 ##   compare-torch operations, models, presets and encodings against PyTorch, PyTorch Geometric and SciPy, in turns
-##                (an hour): tables, one of all ratios, and result files in results/local/torch; installs the peers
-##                in build/torch (several GB), or uses PYTHON=/venv/bin/python
+##                (an hour; with ROUNDS=1, and no intervals, a quarter of that): tables, one of all ratios, and
+##                result files in results/local/torch; installs the peers in build/torch (several GB), or uses
+##                PYTHON=/venv/bin/python
 compare-torch: $(addprefix $(BUILD)/,bench_kernels bench_node_scaling bench_pe_scaling compare tests/dump_encoding) \
     $(if $(PYTHON),,build/torch/installed)
-	@tests/golden/compare_all.sh $(BUILD) $(or $(PYTHON),build/torch/bin/python) results/local/torch
+	@ROUNDS='$(ROUNDS)' tests/golden/compare_all.sh $(BUILD) $(or $(PYTHON),build/torch/bin/python) results/local/torch
 build/torch/installed:
 	python3 -m venv $(@D) && $(@D)/bin/pip install numpy torch torch_geometric scipy pyamg && touch $@
 ##   test         all tests, then their small shapes again with clang and both sanitizers

@@ -1,7 +1,7 @@
 #!/bin/sh
 # compare_all.sh BUILD PYTHON FOLDER: gtmark's operations, models, presets and encodings against other programs, and at
 # the end one table of the ratios of all but the operations. FOLDER gets the result files; what a run before left there
-# is replaced.
+# is replaced. From the environment: ROUNDS, 7 unless given; fewer than 6 give no intervals.
 set -eu
 build=$1 python=$2 folder=$3
 rm -rf "$folder"
@@ -11,7 +11,7 @@ compare()
     what=$1
     shift
     echo "$(date +%H:%M) compare_$what.py $*" >&2
-    "$python" -W ignore "tests/golden/compare_$what.py" --rounds 7 --output "$folder" "$@"
+    "$python" -W ignore "tests/golden/compare_$what.py" --rounds "${ROUNDS:-7}" --output "$folder" "$@"
     echo
 }
 
