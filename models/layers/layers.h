@@ -91,7 +91,7 @@ struct mat max_over_ranks(struct tape *t, const char *name, struct mat x, const 
 struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure *s, int heads);
 void ring_blocks(struct tape *t, struct structure *s, const struct batch *b);
 
-/* The running statistics of batch norm, 1 x D each, absent in other norms; and what all have. */
+/* Running statistics, 1 x D each, and their momentum: of batch norm alone. eps: of any norm. */
 struct norm_state {
     struct mat mean, var;
     double momentum, eps;

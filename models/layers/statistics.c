@@ -41,12 +41,12 @@ struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct
                            const struct structure *s, struct norm_state state)
 {
     struct offsets rows = s->statistics.rows;
-    struct mat n = s->statistics.entries, none = {0};
+    struct mat n = s->statistics.entries;
     bool batch = mat_present(state.mean);
-    struct mat sum = tape_matrix(t, n.rows, batch ? x.cols : 1), squares = tape_matrix(t, sum.rows, sum.cols);
-    op(t, norm_sums, .y = sum, .x = x, .sum = none, .n = n, .graphs = rows);
+    struct mat sum = tape_matrix(t, n.rows, batch ? x.cols : 1);
+    op(t, norm_sums, .y = sum, .x = x, .n = n, .graphs = rows);
     sum = tape_sum_ranks(t, sum);
-    op(t, norm_sums, .y = squares, .x = x, .sum = sum, .n = n, .graphs = rows);
+    struct mat squares = op(t, norm_sums, .x = x, .sum = sum, .n = n, .graphs = rows)->y;
     squares = tape_sum_ranks(t, squares);
     if (batch)
         op(t, move_statistics, .running_mean = state.mean, .running_var = state.var, .sum = sum,
