@@ -117,6 +117,11 @@ static wide known(struct mat m, wide bound)
 #define END(name, formula, ...)  };
 #include "kernels/ops_list.h"
 
+#define OP(name, doc)       enum { moves_##name = 0
+#define MOVES()             | 1
+#define END(name, formula, ...)  };
+#include "kernels/ops_list.h"
+
 struct op_row {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
@@ -173,7 +178,7 @@ struct op_row {
         };                                                                                                      \
         static const struct op_row entry = {                                                                     \
             {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
-             host_##name, exchange_##name, sums_##name, shifts_##name},                                                        \
+             host_##name, exchange_##name, sums_##name, shifts_##name, moves_##name},                                         \
             flops_##name, exps_##name, sent_##name, check_##name};                                              \
         return &entry;                                                                                          \
     }

@@ -134,6 +134,7 @@ struct op_info {
     bool exchange; /* with other ranks */
     bool sums;     /* what it sends, over the ranks */
     bool shifts;   /* what it sends, to one other rank */
+    bool moves;    /* rows: before it sends them, or after they came */
 };
 
 const struct op_info *op_info(enum op op);

@@ -77,6 +77,9 @@
 #ifndef SHIFTS
 #define SHIFTS()
 #endif
+#ifndef MOVES
+#define MOVES()
+#endif
 #ifndef END
 #define END(name, formula, ...)
 #endif
@@ -108,4 +111,5 @@
 #undef SENDS
 #undef SUMS
 #undef SHIFTS
+#undef MOVES
 #undef END

@@ -19,28 +19,13 @@ static const struct operand *request_of(const struct op_info *info)
     return i < info->operand_count ? &info->operands[i] : NULL;
 }
 
-/*
- * Whether the rank moves rows for the exchange: before a start into what is packed, after a wait out of what
- * came. Other waits only name the rows that are complete.
- */
-static bool moves_rows(const struct op_info *info)
-{
-    const struct operand *request = info->exchange ? request_of(info) : NULL;
-    bool packs = false, completes = false;
-    for (int i = 0; i < info->operand_count; i++) {
-        packs = packs || strcmp(info->operands[i].name, "packed") == 0;
-        completes = completes || info->operands[i].role == ROLE_INOUT;
-    }
-    return request && (operand_writes(request) ? packs : !completes);
-}
-
 /* The bytes of all rows that are moved in a run: too many for caches, even if each exchange has few. */
 static int64_t moved_bytes(const struct tape *t)
 {
     int64_t bytes = 0;
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
-        bytes += moves_rows(op_info(e->op)) ? min_of(e->bytes, BYTES_MOST - bytes) : 0;
+        bytes += op_info(e->op)->moves ? min_of(e->bytes, BYTES_MOST - bytes) : 0;
     }
     return bytes;
 }
@@ -49,7 +34,7 @@ static int64_t moved_bytes(const struct tape *t)
 static double moving_time(const struct entry *e, const struct calibration *ceilings, int64_t all)
 {
     struct cost cost = entry_cost(e);
-    if (!moves_rows(op_info(e->op)) || cost.bytes == 0)
+    if (!op_info(e->op)->moves || cost.bytes == 0)
         return 0;
     return ceilings && cost.bytes > 0 ? roofline_place(ceilings, &cost, 1, all).percent / 100 : NAN;
 }
