@@ -24,5 +24,5 @@ compare torch --peers $all --model gps $deep --nodes 100,1000
 compare torch --peers eager,onednn,pyg --model gps $deep --nodes 23 --batch 32
 compare torch --peers $all --model gps_sparse --hidden 64 --layers 2 --heads 4 --degree 8 --nodes 20000
 compare presets
-compare encodings
+compare encodings --limit 20
 "$build/compare" "$folder/ours.json" "$folder"/[!o]*.json
