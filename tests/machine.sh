@@ -173,7 +173,7 @@ find_mpi()
     [ "$MPI" = 0 ] && found="left out: $lack" && return
     mpirun=mpirun${MPI##*mpicc}
     link '#include <mpi.h>\nint main(int n, char **v) { return MPI_Init(&n, &v); }' "$($MPI -show 2>/dev/null | cut -d ' ' -f 2-)" &&
-        command -v "$mpirun" >/dev/null && mpi_flags=$found found=$($mpirun --version | head -n 1)
+        command -v "$mpirun" >/dev/null && mpi_flags=$found found="$mpirun $($mpirun --version | sed -n 's/.*(Open MPI)/(Open MPI)/p; s/^ *Version: */(MPICH) /p')"
 }
 
 find_metis()
