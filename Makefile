@@ -323,8 +323,8 @@ report: $(BUILD)/report
 compare-gpus: $(BUILD)/compare
 	@analysis/compare_results.sh $(BUILD)/compare
 ##   compare-torch operations, models, presets and encodings against PyTorch, PyTorch Geometric and SciPy, in turns
-##                (an hour; with ROUNDS=1, and no intervals, a quarter of that): tables, one of all ratios, and
-##                result files in results/local/torch; installs the peers in build/torch (several GB), or uses
+##                (an hour; with ROUNDS=1, and no intervals, half an hour): tables, one of all ratios, and result
+##                files in results/local/torch; installs the peers in build/torch (several GB), or uses
 ##                PYTHON=/venv/bin/python
 compare-torch: $(addprefix $(BUILD)/,bench_kernels bench_node_scaling bench_pe_scaling compare tests/dump_encoding) \
     $(if $(PYTHON),,build/torch/installed)
