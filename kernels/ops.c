@@ -171,7 +171,7 @@ struct op_row {
 #define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name, N) NUMBERS(name)
 #define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, .carried = true) NUMBERS(name, .carried = true)
 #define PART_EDGES_OUT(name)                 RECEIVERS(name, .carried = true) SENDERS(name, S) NUMBERS(name, .carried = true)
-#define PART_EDGES_BOTH(name)                RECEIVERS(name) SENDERS(name, S) NUMBERS(name, .carried = true)
+#define PART_EDGES_BOTH_NUMBERED(name)       RECEIVERS(name) SENDERS(name, S) NUMBERS(name)
 #define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
 #define END(name, formula, ...)                                                                                 \

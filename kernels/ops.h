@@ -60,7 +60,7 @@ struct call {
 #define EDGES_BOTH_NUMBERED(name)            struct edges name;
 #define PART_EDGES(name)                     struct edges name;
 #define PART_EDGES_OUT(name)                 struct edges name;
-#define PART_EDGES_BOTH(name)                struct edges name;
+#define PART_EDGES_BOTH_NUMBERED(name)       struct edges name;
 #define SIZE(name, size)                     int name;
 #define ATTR(type, name, ...)                type name;
 #define END(name, formula, ...)                                                                              \

@@ -50,8 +50,8 @@
 #ifndef PART_EDGES_OUT
 #define PART_EDGES_OUT(name)
 #endif
-#ifndef PART_EDGES_BOTH
-#define PART_EDGES_BOTH(name)
+#ifndef PART_EDGES_BOTH_NUMBERED
+#define PART_EDGES_BOTH_NUMBERED(name)
 #endif
 #ifndef OFFSETS
 #define OFFSETS(name, size)
@@ -102,7 +102,7 @@
 #undef EDGES_BOTH_NUMBERED
 #undef PART_EDGES
 #undef PART_EDGES_OUT
-#undef PART_EDGES_BOTH
+#undef PART_EDGES_BOTH_NUMBERED
 #undef OFFSETS
 #undef SIZE
 #undef ATTR

@@ -389,7 +389,8 @@ static void test_edges(void **state)
     assert_false(op_bind(OP_spmm_backward, &b, dims, error, sizeof error));
     assert_string_equal(error, "spmm_backward: adj.out_row is missing");
 
-    struct mat m = shape(5, 4), lse = shape(5, 2);
+    struct mat m = shape(5, 4), lse = shape(5, 2), numbers = col;
+    numbers.data = memory + 24;
     struct sparse_attention_backward_args c = {.dq = m,
                                                .dk = m,
                                                .dv = m,
@@ -399,7 +400,7 @@ static void test_edges(void **state)
                                                .k = m,
                                                .v = m,
                                                .lse = lse,
-                                               .adj = {row, col, row, col, {0}},
+                                               .adj = {row, col, row, col, numbers},
                                                .heads = 2};
     int64_t symmetric = op_bytes(OP_sparse_attention_backward, &c);
     other.data = memory + 16;

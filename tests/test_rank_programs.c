@@ -24,8 +24,7 @@ static struct batch made(int64_t nodes, double degree, int64_t graphs, const str
     }
     struct batch b;
     char error[256];
-    if (!batch_generate(&b, &c, error, sizeof error) ||
-        (!by_nodes && !batch_number_edges(&b, &c, error, sizeof error)))
+    if (!batch_generate(&b, &c, error, sizeof error) || !batch_number_edges(&b, &c, error, sizeof error))
         fail_msg("%s", error);
     return b;
 }

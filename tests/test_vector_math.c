@@ -161,6 +161,26 @@ static void test_normal_density(void **state)
     assert_true(vm_normal_density(1e4f) == 0);
 }
 
+static void test_log(void **state)
+{
+    (void)state;
+    double far = 0, near = 0;
+    float far_at = 0, near_at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = exp2f(point(i, -126, 127.99f)), z = point(i, 0.5, 2);
+        double y = log((double)x), error = fabs(vm_log(x) - y) / ulp(y);
+        if ((x < 0.5f || x > 2) && is_worse(error, far))
+            far = error, far_at = x;
+        error = z == 1 ? fabs(vm_log(z)) : fabs(vm_log(z) - log((double)z)) / fabs(z - 1.0);
+        if (is_worse(error, near))
+            near = error, near_at = z;
+    }
+    expect_below("log (ulp)", far, far_at, 1.6);
+    expect_below("log near 1", near, near_at, 1e-7);
+    assert_true(vm_log(1) == 0);
+    assert_true(isnan(vm_log(NAN)) && isnan(vm_log(INFINITY)));
+}
+
 static void test_logistic(void **state)
 {
     (void)state;
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_half_exp2),  cmocka_unit_test(test_dot),
         cmocka_unit_test(test_normal_cdf), cmocka_unit_test(test_normal_density),
         cmocka_unit_test(test_logistic),   cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
  *
  *   p_e = exp(scale s_e - lse_i)    ds_e = p_e (dp_e - delta_i) scale
  *
- * A pass over receivers computes the gradients of their rows, and delta for the next pass; a pass over
- * senders computes those of theirs. Both compute the scores s and the products dp of a row's edges: p and ds
- * are computed twice, but nothing is stored per edge and each gradient is written by one task.
+ * A pass over receivers computes the gradients of their rows, a pass over senders those of theirs, so each
+ * gradient is written by one task. For the second pass, the first stores either p and ds of every edge, or
+ * delta of every node, with which p and ds are computed again.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGE_GRADIENTS_H
 #define GTMARK_KERNELS_CPU_EDGE_GRADIENTS_H
@@ -21,7 +21,7 @@ enum { EDGE_EXTRA = 4 };
 struct edge_pass {
     const struct edge_gradients *of;
     struct edge_tasks tasks;
-    struct mat own[2], other[2], out[2]; /* out[1] may be absent */
+    struct mat own[2], other[2], out[2]; /* own, and out[1], may be absent */
     bool sends;
     float *parts;  /* scratch: one part per task */
     int64_t width; /* floats per part: D per output */
@@ -56,7 +56,7 @@ static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *a
                                          {&r->own[1], spread},
                                          {&r->sum[0], spread},
                                          {&r->sum[1], spread},
-                                         {&r->softmax, 2 * round_up(h->heads, 4)},
+                                         {&r->softmax, round_up(h->heads, 4) + h->units},
                                          {&r->p, h->units},
                                          {&r->ds, h->units},
                                          {&r->lse, h->units},
@@ -163,9 +163,10 @@ INLINE void edge_pass_piece(const struct edge_pass *w, const struct edge_back *r
                             float *part, edge_piece_backward *piece)
 {
     const struct edge_heads *h = &w->of->heads;
-    const float *own[2];
+    const float *own[2] = {NULL, NULL};
     for (int m = 0; m < 2; m++) {
-        own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
+        if (mat_present(w->own[m]))
+            own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
         edge_clear(h, r->sum[m]);
     }
     piece(w, r, p, own);

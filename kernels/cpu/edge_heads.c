@@ -3,8 +3,7 @@
  *
  * A pass over edges processes up to WIDE vectors of every row at a time, whole heads or a part of one, so
  * that the node's own row (or its accumulators) stays in registers. Horizontal sums are deferred: the
- * products of an edge and a head are stored as a vector, and four such vectors are then reduced by one
- * transposition.
+ * products of an edge and a head are stored as a vector, and LANES such vectors are then reduced together.
  */
 #include "kernels/cpu/edge_heads.h"
 
@@ -99,23 +98,35 @@ struct part {
     int64_t head, first, heads, vectors;
 };
 
+/* The columns of a part's vectors; `whole`: in order. */
+struct columns {
+    int64_t first;
+    const int64_t *each;
+    bool whole;
+};
+
+INLINE int64_t column(struct columns at, int u)
+{
+    return at.whole ? at.first + u * LANES : at.each[u];
+}
+
 /* Prefetches `count` vectors of the row AHEAD of row e. */
-INLINE void fetch(struct edge_rows r, int64_t e, int count, const int64_t *at)
+INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
     const float *row = r.at + r.col[min_of(e + AHEAD, r.last)] * r.ld;
     UNROLL
     for (int u = 0; u < count; u += STEP)
-        __builtin_prefetch(row + at[u]);
+        __builtin_prefetch(row + column(at, u));
 }
 
 /* `heads` and `vectors` are p's, as compile-time constants. */
-INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
+INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     bool fetches = w->fetch;
     struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
     int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    const int64_t *restrict at = w->s->columns + number;
+    struct columns at = {number * LANES, w->s->columns + number, whole};
     float *to = w->products + p->head * LANES;
     const float *from = w->own + number * LANES;
     bool more = heads == 1 && p->first > 0;
@@ -129,10 +140,10 @@ INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, in
             fetch(ahead, e, heads * vectors, at);
         UNROLL
         for (int g = 0; g < heads; g++) {
-            vec sum = own[g * vectors] * load(row + at[g * vectors]);
+            vec sum = own[g * vectors] * load(row + column(at, g * vectors));
             UNROLL
             for (int v = 1; v < vectors; v++)
-                sum += own[g * vectors + v] * load(row + at[g * vectors + v]);
+                sum += own[g * vectors + v] * load(row + column(at, g * vectors + v));
             if (more)
                 sum += load(to);
             store(to + g * LANES, sum);
@@ -140,12 +151,12 @@ INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, in
     }
 }
 
-INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors)
+INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     bool fetches = w->fetch;
     struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
     int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
-    const int64_t *restrict at = w->s->columns + number;
+    struct columns at = {number * LANES, w->s->columns + number, whole};
     const float *weight = w->weights + p->head;
     float *to = w->sum + number * LANES;
     vec sum[WIDE];
@@ -158,7 +169,7 @@ INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int v
             fetch(ahead, e, heads * vectors, at);
         UNROLL
         for (int u = 0; u < heads * vectors; u++)
-            sum[u] += weight[u / vectors] * load(row + at[u]);
+            sum[u] += weight[u / vectors] * load(row + column(at, u));
     }
     UNROLL
     for (int u = 0; u < heads * vectors; u++)
@@ -172,11 +183,11 @@ INLINE vec choose(vec z, vec high, vec low)
     return (vec)(((vm_ints)high & positive) | ((vm_ints)low & ~positive));
 }
 
-INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int heads, int vectors)
+INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     struct edge_rows r = *w->rows;
     int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    const int64_t *restrict at = w->s->columns + number;
+    struct columns at = {number * LANES, w->s->columns + number, whole};
     float *to = w->products + p->head * LANES, slope = w->slope;
     const float *from = w->own + number * LANES, *att = w->att + number * LANES;
     bool more = heads == 1 && p->first > 0;
@@ -192,7 +203,7 @@ INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int hea
             vec sum = {0};
             UNROLL
             for (int u = g * vectors; u < (g + 1) * vectors; u++) {
-                vec z = own[u] + load(row + at[u]);
+                vec z = own[u] + load(row + column(at, u));
                 sum += choose(z, z, slope * z) * load(att + u * LANES);
             }
             if (more)
@@ -202,11 +213,11 @@ INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int hea
     }
 }
 
-INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors)
+INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     struct edge_rows r = *w->rows;
     int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
-    const int64_t *restrict at = w->s->columns + number;
+    struct columns at = {number * LANES, w->s->columns + number, whole};
     const float *weight = w->weights + p->head, *own = w->own + number * LANES;
     float *to = w->sum + number * LANES, *values_to = w->values + number * LANES, slope = w->slope;
     vec sum[WIDE], values[WIDE];
@@ -219,7 +230,7 @@ INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads,
         const float *row = r.at + r.col[e] * r.ld;
         UNROLL
         for (int u = 0; u < heads * vectors; u++) {
-            vec z = load(own + u * LANES) + load(row + at[u]);
+            vec z = load(own + u * LANES) + load(row + column(at, u));
             vec whole = (vec){0} + weight[u / vectors], share = choose(z, whole, slope * whole);
             sum[u] += share;
             values[u] += share * z;
@@ -233,34 +244,25 @@ INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads,
 }
 
 /* Dispatches to the shapes of parts that sweep_all produces. */
+#define SHAPE(pass, heads, vectors)                                                                          \
+    case heads * 16 + vectors:                                                                               \
+        if (w->s->dh % LANES == 0)                                                                           \
+            pass(w, p, heads, vectors, true);                                                                \
+        else                                                                                                 \
+            pass(w, p, heads, vectors, false);                                                               \
+        break;
 #define OF_PARTS(pass)                                                                                       \
     static void pass##_part(const struct sweeps *w, const struct part *p)                                    \
     {                                                                                                        \
         switch (p->heads * 16 + p->vectors) {                                                                \
-        case 0x11:                                                                                           \
-            pass(w, p, 1, 1);                                                                                \
-            break;                                                                                           \
-        case 0x41:                                                                                           \
-            pass(w, p, 4, 1);                                                                                \
-            break;                                                                                           \
-        case 0x81:                                                                                           \
-            pass(w, p, 8, 1);                                                                                \
-            break;                                                                                           \
-        case 0x12:                                                                                           \
-            pass(w, p, 1, 2);                                                                                \
-            break;                                                                                           \
-        case 0x42:                                                                                           \
-            pass(w, p, 4, 2);                                                                                \
-            break;                                                                                           \
-        case 0x14:                                                                                           \
-            pass(w, p, 1, 4);                                                                                \
-            break;                                                                                           \
-        case 0x24:                                                                                           \
-            pass(w, p, 2, 4);                                                                                \
-            break;                                                                                           \
-        case 0x18:                                                                                           \
-            pass(w, p, 1, 8);                                                                                \
-            break;                                                                                           \
+            SHAPE(pass, 1, 1)                                                                                \
+            SHAPE(pass, 4, 1)                                                                                \
+            SHAPE(pass, 8, 1)                                                                                \
+            SHAPE(pass, 1, 2)                                                                                \
+            SHAPE(pass, 4, 2)                                                                                \
+            SHAPE(pass, 1, 4)                                                                                \
+            SHAPE(pass, 2, 4)                                                                                \
+            SHAPE(pass, 1, 8)                                                                                \
         }                                                                                                    \
     }
 
@@ -283,24 +285,38 @@ static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *
     }
 }
 
-/* to[u] = sum of the lanes of from[u], for four units. */
+/* The sums of lanes 0 and 1, 2 and 3, ... of x, then of y. */
+#if VM_LANES == 4
+#define EVERY_OTHER(i) (i), (i) + 2, (i) + 4, (i) + 6
+#elif VM_LANES == 8
+#define EVERY_OTHER(i) (i), (i) + 2, (i) + 4, (i) + 6, (i) + 8, (i) + 10, (i) + 12, (i) + 14
+#else
+#define EVERY_OTHER(i)                                                                                       \
+    (i), (i) + 2, (i) + 4, (i) + 6, (i) + 8, (i) + 10, (i) + 12, (i) + 14, (i) + 16, (i) + 18, (i) + 20,     \
+        (i) + 22, (i) + 24, (i) + 26, (i) + 28, (i) + 30
+#endif
+INLINE vec add_neighbours(vec x, vec y)
+{
+    return __builtin_shufflevector(x, y, EVERY_OTHER(0)) + __builtin_shufflevector(x, y, EVERY_OTHER(1));
+}
+
+/*
+ * to[u] = sum of the lanes of vector u at `from`, for LANES units. They are stored together because a load of
+ * more than one store has to wait until both have left the store buffer.
+ */
 INLINE void sum_lanes(const float *from, float *to)
 {
-    vec4 part[4];
+    vec sum[LANES];
     UNROLL
-    for (int u = 0; u < 4; u++) {
-        part[u] = load4(from + u * LANES);
+    for (int u = 0; u < LANES; u++)
+        sum[u] = load(from + u * LANES);
+    UNROLL
+    for (int n = LANES / 2; n > 0; n /= 2) {
         UNROLL
-        for (int l = 4; l < LANES; l += 4)
-            part[u] += load4(from + u * LANES + l);
+        for (int u = 0; u < n; u++)
+            sum[u] = add_neighbours(sum[2 * u], sum[2 * u + 1]);
     }
-    vec4 a = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
-    vec4 b = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
-    vec4 c = __builtin_shufflevector(part[2], part[3], 0, 4, 1, 5);
-    vec4 d = __builtin_shufflevector(part[2], part[3], 2, 6, 3, 7);
-    a += b;
-    c += d;
-    store4(to, __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(a, c, 2, 3, 6, 7));
+    store(to, sum[0]);
 }
 
 void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
@@ -308,7 +324,7 @@ void edge_dots(const struct edge_heads *s, const float *spread, const struct edg
 {
     struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products, .fetch = fetch};
     sweep_all(&w, multiply_part);
-    for (int64_t u = 0; u < n * s->heads; u += 4)
+    for (int64_t u = 0; u < n * s->heads; u += LANES)
         sum_lanes(products + u * LANES, dots + u);
 }
 
@@ -326,7 +342,7 @@ void edge_leaky_dots(const struct edge_heads *s, struct edge_leaky l, const stru
     w.att = l.att;
     w.slope = l.slope;
     sweep_all(&w, leaky_multiply_part);
-    for (int64_t u = 0; u < n * s->heads; u += 4)
+    for (int64_t u = 0; u < n * s->heads; u += LANES)
         sum_lanes(products + u * LANES, dots + u);
 }
 

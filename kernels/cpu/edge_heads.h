@@ -74,6 +74,16 @@ INLINE void edge_claim_row(struct mat m, int64_t i)
         __builtin_prefetch(row_of(m, i) + k, 1);
 }
 
+/* Copies a number per head, and writes nothing beyond them. */
+INLINE void edge_put_heads(const float *from, int64_t heads, float *to)
+{
+    int64_t h = 0;
+    for (; h + 4 <= heads; h += 4)
+        store4(to + h, load4(from + h));
+    for (; h < heads; h++)
+        to[h] = from[h];
+}
+
 #define edge_heads_of     CPU(edge_heads_of)
 #define edge_find_columns CPU(edge_find_columns)
 #define edge_spread       CPU(edge_spread)
@@ -107,8 +117,8 @@ static inline struct edge_rows edge_ends(const struct edge_heads *s, const struc
 }
 
 /*
- * dots[e * heads + h] = the product in head h of a spread row with row e. Meanwhile prefetches rows of
- * `fetch`, a few edges ahead; null: none.
+ * dots[e * heads + h] = the product in head h of a spread row with row e, undefined up to the end of the last
+ * vector. Meanwhile prefetches rows of `fetch`, a few edges ahead; null: none.
  */
 void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
                const struct edge_rows *fetch, float *products, float *dots);

@@ -108,19 +108,17 @@ static inline int64_t edge_softmax_lay_out(struct edge_softmax *s, const struct 
     return 4 * floats;
 }
 
-/*
- * Whether all scores are within SAFE of zero. Bit patterns of floats without sign are ordered like the
- * floats.
- */
+/* Whether all scores are within SAFE of zero. Bit patterns of floats without sign are ordered like the
+ * floats. */
 static inline bool edge_all_safe(int64_t n, const float *scores, float scale)
 {
-    uint32_t most = 0;
-#pragma omp simd reduction(max : most)
-    for (int64_t u = 0; u < n; u++) {
-        uint32_t bits = vm_bits(scores[u]) & 0x7fffffff;
-        most = bits > most ? bits : most;
-    }
-    return most < 0x7f800000 && vm_float(most) * scale <= SAFE;
+    int32_t most = (int32_t)vm_bits(SAFE / scale);
+    vm_ints large = {0}, lane;
+    for (int l = 0; l < LANES; l++)
+        lane[l] = l;
+    for (int64_t u = 0; u < n; u += LANES)
+        large |= (((vm_ints)load(scores + u) & 0x7fffffff) > most) & (lane < (int32_t)(n - u));
+    return vm_sum((vec)(large & (int32_t)vm_bits(1))) == 0;
 }
 
 /* Multiplies head h of a spread row by a factor. */
@@ -171,10 +169,11 @@ static inline void edge_exponentials(int64_t n, int64_t heads, float *restrict s
 /* Begins a piece of a row. */
 static inline void edge_softmax_begin(const struct edge_softmax *s, struct edge_work *r)
 {
-    int64_t size = 2 * round_up(s->heads.heads, 4) + edge_spread_size(&s->heads);
     r->shifted = false;
-    for (int64_t k = 0; k < size; k += 4)
-        store4(r->state.top + k, (vec4){0});
+    for (float *at = r->state.top; at < r->state.y; at += 4)
+        store4(at, (vec4){0});
+    for (int64_t k = 0; k < edge_spread_size(&s->heads); k += LANES)
+        store(r->state.y + k, (vec){0});
 }
 
 /*
@@ -204,9 +203,13 @@ static inline void edge_add_bias(const struct edge_softmax *s, int64_t i)
 
 static inline void edge_put_lse(const struct edge_softmax *s, struct edge_state from, int64_t i, bool empty)
 {
-    float *lse = row_of(s->lse, i);
-    for (int64_t h = 0, heads = lse ? s->heads.heads : 0; h < heads; h++)
-        lse[h] = empty ? 0 : from.top[h] * s->scale + logf(from.sum[h]);
+    float *lse = row_of(s->lse, i), four[4];
+    for (int64_t h = 0, heads = lse ? s->heads.heads : 0; h < heads; h += 4) {
+#pragma omp simd
+        for (int l = 0; l < 4; l++)
+            four[l] = empty ? 0 : from.top[h + l] * s->scale + vm_log(from.sum[h + l]);
+        edge_put_heads(four, min_of(4, heads - h), lse + h);
+    }
 }
 
 /* y and lse of row i, whose only piece is the current one; `empty`: it has no edges. */

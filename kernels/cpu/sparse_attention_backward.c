@@ -5,60 +5,89 @@
  *   p_e = exp(q_i . k_j scale - lse_i)    delta_i = dy_i . y_i    ds_e = p_e (dy_i . v_j - delta_i) scale
  *   dq_i (+)= sum of ds_e k_j    dk_j (+)= sum of ds_e q_i    dv_j (+)= sum of p_e dy_i
  *
- * by edge_gradients.h. Dropout replaces dy_i . v_j, and p_e in dv, as in kernels/ref/attention.c.
+ * by edge_gradients.h. Dropout replaces dy_i . v_j, and p_e in dv, as in kernels/ref/attention.c. The pass
+ * over receivers stores ds and p of every edge, so that the pass over senders only has to weigh rows with
+ * them.
  */
 #include "kernels/cpu/edge_gradients.h"
 #include "kernels/cpu/mask.h"
 #include "kernels/dropped.h"
 
-struct dropped {
+enum { AHEAD = 64 }; /* edges by which prefetches run ahead */
+
+struct attention {
     const struct sparse_attention_backward_args *a;
     const struct mask *mask; /* of dropout; null: none */
+    float *slopes;           /* scratch: ds and p of every edge, H each */
 };
 
 /* delta of node i, whose dy is spread, and lse. */
-static void find_softmax(const struct edge_pass *w, const struct edge_back *r, const float *dy, int64_t i,
-                         bool keep)
+static void find_softmax(const struct edge_pass *w, const struct edge_back *r, const float *dy, int64_t i)
 {
     const struct edge_gradients *s = w->of;
-    const struct dropped *d = s->args;
+    const struct attention *t = s->args;
     const int32_t self = 0;
     struct edge_rows y = {row_of(s->y, i), 0, &self, 0};
     if (s->heads.d < LANES)
         y = edge_copy(&s->heads, y, 1, r->copies[0]);
     edge_dots(&s->heads, dy, &y, 1, NULL, r->products, r->softmax + s->padded);
-    edge_put_softmax(s, r, row_of(d->a->lse, i), i, keep);
+    edge_put_softmax(s, r, row_of(t->a->lse, i), i, false);
 }
 
-/* Dropout of numbers per edge and head. */
-static void drop(const struct edge_pass *w, int64_t first, int64_t n, float *x)
-{
-    const struct dropped *d = w->of->args;
-    const int32_t *number = d->a->adj.out_edge.data;
-    int64_t heads = w->of->heads.heads;
-    if (d->mask && !w->sends)
-        mask_in_place(*d->mask, first * heads, n * heads, x);
-    for (int64_t e = 0; e < n && d->mask && w->sends; e++)
-        mask_in_place(*d->mask, number[first + e] * heads, heads, x + e * heads);
-}
-
-static void edges_backward(const struct edge_pass *w, const struct edge_back *r, const float *const own[2],
-                           int64_t first, int64_t n)
+/* dq of a receiver, ds and p, of n of its edges. */
+static void receive(const struct edge_pass *w, const struct edge_back *r, const float *const own[2],
+                    int64_t first, int64_t n)
 {
     const struct edge_heads *h = &w->of->heads;
+    const struct attention *t = w->of->args;
+    int64_t at = first * h->heads, count = n * h->heads;
     struct edge_rows other[2];
     for (int m = 0; m < 2; m++)
         other[m] = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
+    edge_spread_softmax(w, r, NULL, n, 0);
     edge_dots(h, own[0], &other[0], n, &other[0], r->products, r->p);
-    edge_dots(h, own[1], &other[1], n, NULL, r->products, r->ds);
-    drop(w, first, n, r->ds);
-    edge_spread_softmax(w, r, w->tasks.col + first, n, w->tasks.edges - 1 - first);
-    edge_slopes(n * h->heads, r->p, r->ds, r->lse, r->delta, w->of->scale);
-    edge_weigh(h, r->ds, &other[0], n, &other[1], r->sum[0]);
-    if (!w->sends)
-        return;
-    drop(w, first, n, r->p);
-    edge_weigh(h, r->p, &other[1], n, NULL, r->sum[1]);
+    edge_dots(h, own[1], &other[1], n, &other[1], r->products, r->ds);
+    if (t->mask)
+        mask_in_place(*t->mask, at, count, r->ds);
+    edge_slopes(count, r->p, r->ds, r->lse, r->delta, w->of->scale);
+    edge_weigh(h, r->ds, &other[0], n, NULL, r->sum[0]);
+    if (t->mask)
+        mask_in_place(*t->mask, at, count, r->p);
+    for (int64_t e = 0; e < n; e++) {
+        float *to = t->slopes + 2 * (first + e) * h->heads;
+        edge_put_heads(r->ds + e * h->heads, h->heads, to);
+        edge_put_heads(r->p + e * h->heads, h->heads, to + h->heads);
+    }
+}
+
+/* ds and p of n edges; prefetches those AHEAD of them, up to number[last]. */
+static void gather(const struct edge_pass *w, const struct edge_back *r, const int32_t *number, int64_t n,
+                   int64_t last)
+{
+    const struct attention *t = w->of->args;
+    int64_t heads = w->of->heads.heads;
+    for (int64_t e = 0; e < n; e++) {
+        const float *from = t->slopes + 2 * number[e] * heads;
+        __builtin_prefetch(t->slopes + 2 * number[min_of(e + AHEAD, last)] * heads);
+        for (int64_t h = 0; h < heads; h += 4) {
+            store4(r->ds + e * heads + h, load4(from + h));
+            store4(r->p + e * heads + h, load4(from + heads + h));
+        }
+    }
+}
+
+/* dk and dv of a sender, of n of its edges. */
+static void send(const struct edge_pass *w, const struct edge_back *r, int64_t first, int64_t n)
+{
+    const struct edge_heads *h = &w->of->heads;
+    const struct attention *t = w->of->args;
+    const int32_t *number = (const int32_t *)t->a->adj.out_edge.data + first;
+    const float *weights[] = {r->ds, r->p};
+    gather(w, r, number, n, w->tasks.edges - 1 - first);
+    for (int m = 0; m < 2; m++) {
+        struct edge_rows other = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
+        edge_weigh(h, weights[m], &other, n, &other, r->sum[m]);
+    }
 }
 
 static void piece_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
@@ -66,9 +95,12 @@ static void piece_backward(const struct edge_pass *w, const struct edge_back *r,
 {
     int64_t most = w->of->heads.most;
     if (!w->sends)
-        find_softmax(w, r, own[1], p.row, p.begins);
+        find_softmax(w, r, own[1], p.row);
     for (int64_t e = p.first; e < p.end; e += most)
-        edges_backward(w, r, own, e, min_of(most, p.end - e));
+        if (w->sends)
+            send(w, r, e, min_of(most, p.end - e));
+        else
+            receive(w, r, own, e, min_of(most, p.end - e));
 }
 
 static void task_backward(const void *pass, int64_t t, void *back)
@@ -87,11 +119,11 @@ static struct edge_gradients gradients_of(const struct sparse_attention_backward
                                    .out = {a->dq},
                                    .width = d};
     s.send = (struct edge_pass){.tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
-                                .own = {a->k, a->v},
                                 .other = {a->q, a->dy},
                                 .out = {a->dk, a->dv},
                                 .width = 2 * d,
                                 .sends = true};
+    s.wanted = 2 * a->adj.col.rows * a->heads + 4;
     *bytes = edge_gradients_lay_out(&s, &a->call);
     return s;
 }
@@ -100,7 +132,7 @@ static void backward(const struct sparse_attention_backward_args *a, const struc
 {
     int64_t bytes;
     struct edge_gradients s = gradients_of(a, &bytes);
-    s.args = &(struct dropped){a, mask};
+    s.args = &(struct attention){a, mask, s.shared};
     int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
 #pragma omp parallel num_threads(threads)
     edge_gradients_run(&s, task_backward);

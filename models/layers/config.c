@@ -138,7 +138,7 @@ bool model_has_edge_state(const struct model_config *c)
 
 bool model_numbers_edges(const struct model_config *c)
 {
-    return model_has_edge_state(c) || (c->attention == ATTENTION_SPARSE && c->attention_dropout > 0);
+    return model_has_edge_state(c) || c->attention == ATTENTION_SPARSE;
 }
 
 static int64_t linear_parameters(int64_t inputs, int64_t outputs)
