@@ -26,7 +26,7 @@ static struct batch padded_of(const struct batch *from)
         for (int64_t e = b.adj.row_ptr[i]; e < b.adj.row_ptr[i + 1]; e++)
             edge[n++] = csr_edge(b.adj.col[e], i);
     b.offset = offset;
-    b.out_edge = NULL; /* not padded */
+    b.out_edge = NULL;
     assert_true(
         csr_build(&b.adj, from->adj.nodes, edge, from->adj.edges, NEVER_CANCELLED, error, sizeof error));
     b.out = b.adj;
@@ -34,6 +34,7 @@ static struct batch padded_of(const struct batch *from)
         assert_true(csr_transpose(&b.out, &b.adj, NEVER_CANCELLED, error, sizeof error));
     free(edge);
     assert_true(batch_pad(&b, error, sizeof error));
+    assert_true(batch_number_edges(&b, &(struct graph_config){0}, error, sizeof error));
     return b;
 }
 
