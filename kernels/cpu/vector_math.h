@@ -195,21 +195,16 @@ static inline float vm_half_exp2(float x)
  *
  * With z = |x|, 2 Phi(-z) = 2^(z q(z)), q of degree 9 fitted on [0, 10] with weight Phi(-z) + 1e-4, because
  * an error of the exponent is multiplied by the result: no cancellation for negative x, and no second branch
- * as in erf. Horner's rule, which takes fewer operations: those of many elements overlap.
+ * as in erf.
  */
 static inline float vm_normal_cdf(float x)
 {
     uint32_t bits = vm_bits(x) & 0x7fffffff, most = 0x41200000; /* 10 */
     float z = vm_float(bits < most ? bits : most);
-    float q = -5.18081311e-09f * z + 2.23553741e-07f;
-    q = q * z + -3.93436312e-06f;
-    q = q * z + 3.51096569e-05f;
-    q = q * z + -1.40384218e-04f;
-    q = q * z + -2.72712234e-04f;
-    q = q * z + 7.25013763e-03f;
-    q = q * z + -5.26206233e-02f;
-    q = q * z + -4.59171802e-01f;
-    q = q * z + -1.15110850e+00f;
+    float z2 = z * z, z4 = z2 * z2;
+    float low = (-1.15110850e+00f - 4.59171802e-01f * z) + (-5.26206233e-02f + 7.25013763e-03f * z) * z2;
+    float high = (-2.72712234e-04f - 1.40384218e-04f * z) + (3.51096569e-05f - 3.93436312e-06f * z) * z2;
+    float q = low + (high + (2.23553741e-07f - 5.18081311e-09f * z) * z4) * z4;
     float tail = vm_half_exp2(z * q);
     return x < 0 ? tail : 1.0f - tail;
 }
