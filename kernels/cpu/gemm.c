@@ -283,16 +283,19 @@ static void transpose4(int64_t k, const float *const row[4], float *to, int64_t 
 
 /*
  * Packs a panel of `width` columns, of which `cols` exist; the others are copies of the last. One cache line
- * of each column at a time, so that source and destination stay in the first-level cache.
+ * of each column at a time, so that source and destination stay in the first-level cache; in this order the
+ * hardware does not prefetch.
  */
 static void pack_transposed(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
 {
-    enum { LINE = 16 /* floats */ };
+    enum { LINE = 16 /* floats */, AHEAD = 4 * LINE };
     for (int64_t p = 0; p < k; p += LINE)
         for (int64_t j = 0; j < width; j += 4) {
             const float *row[4];
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 4; i++) {
                 row[i] = b.at + min_of(j + i, cols - 1) * b.col + p;
+                __builtin_prefetch(row[i] + AHEAD);
+            }
             transpose4(min_of(LINE, k - p), row, to + p * width + j, width);
         }
 }
