@@ -93,7 +93,7 @@ static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const str
 
 static inline void edge_clear(const struct edge_heads *s, float *spread)
 {
-    for (int64_t k = 0; k < edge_spread_size(s); k += LANES)
+    for (int64_t k = 0, size = edge_spread_size(s); k < size; k += LANES)
         store(spread + k, (vec){0});
 }
 
@@ -121,13 +121,15 @@ static inline void edge_spread_softmax(const struct edge_pass *w, const struct e
                                        const int32_t *ends, int64_t n, int64_t last)
 {
     const struct edge_gradients *s = w->of;
+    int64_t heads = s->heads.heads, padded = s->padded;
+    float *lse = r->lse, *delta = r->delta;
     for (int64_t e = n; e <= min_of(2 * n, last) && w->sends; e++)
         __builtin_prefetch(edge_softmax_at(s, ends[e]));
-    for (int64_t e = 0; e < n; e++) {
+    for (int64_t e = 0; e < n; e++, lse += heads, delta += heads) {
         const float *from = w->sends ? edge_softmax_at(s, ends[e]) : r->softmax;
-        for (int64_t h = 0; h < s->heads.heads; h += 4) {
-            store4(r->lse + e * s->heads.heads + h, load4(from + h));
-            store4(r->delta + e * s->heads.heads + h, load4(from + s->padded + h));
+        for (int64_t h = 0; h < heads; h += 4) {
+            store4(lse + h, load4(from + h));
+            store4(delta + h, load4(from + padded + h));
         }
     }
 }

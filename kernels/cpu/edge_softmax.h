@@ -170,10 +170,11 @@ static inline void edge_exponentials(int64_t n, int64_t heads, float *restrict s
 static inline void edge_softmax_begin(const struct edge_softmax *s, struct edge_work *r)
 {
     r->shifted = false;
-    for (float *at = r->state.top; at < r->state.y; at += 4)
+    float *y = r->state.y;
+    for (float *at = r->state.top; at < y; at += 4)
         store4(at, (vec4){0});
-    for (int64_t k = 0; k < edge_spread_size(&s->heads); k += LANES)
-        store(r->state.y + k, (vec){0});
+    for (int64_t k = 0, size = edge_spread_size(&s->heads); k < size; k += LANES)
+        store(y + k, (vec){0});
 }
 
 /*

@@ -53,10 +53,10 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     edge_weigh(h, r->ds, &other[0], n, NULL, r->sum[0]);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->p);
-    for (int64_t e = 0; e < n; e++) {
-        float *to = t->slopes + 2 * (first + e) * h->heads;
-        edge_put_heads(r->ds + e * h->heads, h->heads, to);
-        edge_put_heads(r->p + e * h->heads, h->heads, to + h->heads);
+    float *to = t->slopes + 2 * at;
+    for (int64_t u = 0, heads = h->heads; u < count; u += heads, to += 2 * heads) {
+        edge_put_heads(r->ds + u, heads, to);
+        edge_put_heads(r->p + u, heads, to + heads);
     }
 }
 
@@ -64,14 +64,15 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
 static void gather(const struct edge_pass *w, const struct edge_back *r, const int32_t *number, int64_t n,
                    int64_t last)
 {
-    const struct attention *t = w->of->args;
+    const float *slopes = ((const struct attention *)w->of->args)->slopes;
     int64_t heads = w->of->heads.heads;
-    for (int64_t e = 0; e < n; e++) {
-        const float *from = t->slopes + 2 * number[e] * heads;
-        __builtin_prefetch(t->slopes + 2 * number[min_of(e + AHEAD, last)] * heads);
+    float *ds = r->ds, *p = r->p;
+    for (int64_t e = 0; e < n; e++, ds += heads, p += heads) {
+        const float *from = slopes + 2 * number[e] * heads;
+        __builtin_prefetch(slopes + 2 * number[min_of(e + AHEAD, last)] * heads);
         for (int64_t h = 0; h < heads; h += 4) {
-            store4(r->ds + e * heads + h, load4(from + h));
-            store4(r->p + e * heads + h, load4(from + heads + h));
+            store4(ds + h, load4(from + h));
+            store4(p + h, load4(from + heads + h));
         }
     }
 }

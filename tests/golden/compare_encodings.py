@@ -32,6 +32,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = THREADS  # the same for both sides
 os.environ["OMP_WAIT_POLICY"] = "passive"  # of the peers; gtmark's processes do not get it
 
+import keep_memory  # noqa: E402, F401
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402
 import scipy.sparse.linalg as sla  # noqa: E402

@@ -17,7 +17,6 @@ with events and launch op by op, and products are in float32, not TF32.
 """
 
 import argparse
-import ctypes
 import json
 import math
 import os
@@ -36,13 +35,7 @@ for _name in [n for n in os.environ if n.startswith(("OPENBLAS_", "OMP_", "GOMP_
     del os.environ[_name]
 ENVIRONMENT = dict(os.environ)
 
-# glibc may return large freed blocks to the system, and then each run waits for new pages: up to four fifths of the
-# time of PyTorch's single operations, or none, as the heap happens to be. The peers keep their memory, as gtmark's
-# arena does.
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
-for _option, _value in ((M_MMAP_THRESHOLD, 1 << 30), (M_TRIM_THRESHOLD, (1 << 31) - 1), (M_ARENA_MAX, 1)):
-    getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(_option, _value)
-
+import keep_memory  # noqa: E402, F401
 import torch  # noqa: E402
 import torch_batch  # noqa: E402
 import torch_model  # noqa: E402
