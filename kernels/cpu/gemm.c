@@ -29,6 +29,8 @@ struct tile_out {
     int64_t ldc;
     int rows, cols;
     bool acc;
+    const float *ahead; /* what follows in B: prefetched, `pace` floats per step of k */
+    int64_t pace;
     struct gemm_end end;
 };
 
@@ -123,6 +125,8 @@ INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads,
     }
     for (int64_t p = 0; p < k; p++, b += vectors * LANES) {
         vec line[GEMM_VECTORS];
+        if (kind == GEMM_STORE)
+            __builtin_prefetch(o.ahead + p * o.pace, 0, 2);
         UNROLL
         for (int v = 0; v < vectors; v++)
             line[v] = *(const vec *)(b + v * LANES);
@@ -142,12 +146,16 @@ INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads,
 
 /*
  * A column of tiles: all rows of C for one panel of B. Tiles of A are `step` floats apart; the last has half
- * the height if that suffices.
+ * the height if that suffices. Each tile prefetches its share of the panel that follows in B to the
+ * second-level cache: the first tile of a panel would wait for the third level otherwise.
  */
 INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
                   const float *b, struct tile_out o)
 {
-    for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc) {
+    int64_t tiles = blocks_of(m, MR);
+    o.pace = max_of(1, vectors * LANES / tiles);
+    o.ahead = b + k * vectors * LANES;
+    for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc, o.ahead += k * o.pace) {
         o.rows = (int)min_of(MR, m - i);
         if (o.rows <= MR / 2)
             tile(vectors, MR / 2, kind, BY_EDGE, k, a, b, o);
