@@ -40,8 +40,9 @@ struct edge_gradients {
     struct edge_pass receive, send;
     struct mat y; /* of the receivers */
     float scale;
-    float *softmax, *shared; /* scratch: lse and delta of every node, `padded` floats each; for the kernel */
-    float *workspaces;       /* scratch: per thread */
+    bool keeps;                        /* the first pass keeps lse and delta of every node for the second */
+    float *softmax, *shared;           /* scratch: those, `padded` floats each; for the kernel */
+    float *workspaces;                 /* scratch: per thread */
     int64_t padded, per_thread;        /* floats */
     int64_t wanted, extra[EDGE_EXTRA]; /* floats that the kernel wants in `shared`, and for each thread */
     struct task_queue *queues;
@@ -80,7 +81,7 @@ static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const str
     s->per_thread = edge_back_lay_out(s, NULL, &unused);
     const struct scratch_part parts[] = {{&columns, edge_columns_size(&s->heads)},
                                          {&queues, task_queues_size(call->threads)},
-                                         {&s->softmax, 2 * s->padded * s->y.rows},
+                                         {&s->softmax, s->keeps ? 2 * s->padded * s->y.rows : 0},
                                          {&s->shared, s->wanted},
                                          {&s->receive.parts, s->receive.tasks.count * s->receive.width},
                                          {&s->send.parts, s->send.tasks.count * s->send.width},

@@ -136,7 +136,7 @@ static void task_backward(const void *pass, int64_t t, void *back)
 static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args *a, int64_t *bytes)
 {
     int64_t d = a->y.cols;
-    struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y};
+    struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y, .keeps = true};
     s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
                                    .own = {a->r, a->dy},
                                    .other = {a->l, a->l},

@@ -65,11 +65,11 @@ static void gather(const struct edge_pass *w, const struct edge_back *r, const i
                    int64_t last)
 {
     const float *slopes = ((const struct attention *)w->of->args)->slopes;
-    int64_t heads = w->of->heads.heads;
+    int64_t heads = w->of->heads.heads, each = 2 * heads;
     float *ds = r->ds, *p = r->p;
     for (int64_t e = 0; e < n; e++, ds += heads, p += heads) {
-        const float *from = slopes + 2 * number[e] * heads;
-        __builtin_prefetch(slopes + 2 * number[min_of(e + AHEAD, last)] * heads);
+        const float *from = slopes + number[e] * each;
+        __builtin_prefetch(slopes + number[min_of(e + AHEAD, last)] * each);
         for (int64_t h = 0; h < heads; h += 4) {
             store4(ds + h, load4(from + h));
             store4(p + h, load4(from + heads + h));
