@@ -44,6 +44,7 @@ import torch_record  # noqa: E402
 from torch_ops import FEWEST, MOST  # noqa: E402
 
 BUSY = 0.05  # share of the cores that other programs may use during a round
+WAITED = 1e-5  # seconds: pings from here on waited for another program, so that their round is in no state
 FEWEST_OF_INTERVAL = 6  # rounds
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = "adds the rows to the result files there, one of each contestant, for build/compare"
@@ -205,10 +206,10 @@ def measure(contestants, args):
         others, start = Others(), time.perf_counter()
         medians = {name: contestant.median() for name, contestant in contestants.items()}
         tried += 1
-        if not on_cores or others.share() <= BUSY:
+        ping, bound = (getattr(contestants["ours"], name, None) or 0 for name in ("ping", "bound"))
+        if not on_cores or (others.share() <= BUSY and ping < WAITED):
             samples = {name: getattr(contestant, "samples", []) for name, contestant in contestants.items()}
-            ping, bound = (getattr(contestants["ours"], name, None) for name in ("ping", "bound"))
-            rounds.append({**medians, "ping": ping or 0, "bound": bound, "samples": samples})
+            rounds.append({**medians, "ping": ping, "bound": bound, "samples": samples})
             until += time.perf_counter() - start
     if not rounds:
         print(f"busy: in each of {tried} rounds other programs used more than {BUSY:.0%} of the cores", file=sys.stderr)
