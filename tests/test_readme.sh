@@ -26,11 +26,11 @@ unmeasured()
             return ratio
         }
         FNR == 1 { page = page + 1 }
-        page == 1 && $2 ~ /^[0-9]+$/ { measured[$2, $4, least($(NF - 3))] = 1 }
+        page == 1 && $2 ~ /^[0-9]+$/ { measured[$2, $3, least($(NF - 3))] = 1 }
         page == 2 && NF == 6 && $3 ~ /^[0-9]+$/ {
             if (!measured[$3, "forward", $4 + 0] || !measured[$3, "step", $5 + 0])
                 print $2 ", " $3 " nodes: " $4 ", " $5
-        }' results/epyc-zen4-2core/pytorch.md "$1"
+        }' results/epyc-zen5-2core/pytorch.md "$1"
 }
 
 planted=$(mktemp -d) || exit 1
