@@ -231,7 +231,7 @@ INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads,
         UNROLL
         for (int u = 0; u < heads * vectors; u++) {
             vec z = load(own + u * LANES) + load(row + column(at, u));
-            vec whole = (vec){0} + weight[u / vectors], share = choose(z, whole, slope * whole);
+            vec high = (vec){0} + weight[u / vectors], share = choose(z, high, slope * high);
             sum[u] += share;
             values[u] += share * z;
         }

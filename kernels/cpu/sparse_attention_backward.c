@@ -124,7 +124,7 @@ static struct edge_gradients gradients_of(const struct sparse_attention_backward
                                 .out = {a->dk, a->dv},
                                 .width = 2 * d,
                                 .sends = true};
-    s.wanted = 2 * a->adj.col.rows * a->heads + 4;
+    s.wanted = 2 * a->adj.col.rows * a->heads + 4; /* whole vec4s are read */
     *bytes = edge_gradients_lay_out(&s, &a->call);
     return s;
 }
