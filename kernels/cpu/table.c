@@ -92,7 +92,7 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(walk_returns, "simd", f32, walk_returns),
     ROW_SCRATCH(walk_returns_half, "simd", f32, walk_returns_half),
     ROW_SCRATCH(heat_diagonal, "simd", f32, heat_diagonal),
-    ROW_SCRATCH(laplacian, "simd", f32, laplacian),
+    ROW_SCRATCH(chebyshev, "simd", f32, chebyshev),
     ROW_SCRATCH(gram, "simd", f32, gram),
     ROW(add, "simd", f32, add),
     ROW(copy, "simd", f32, copy),

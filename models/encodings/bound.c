@@ -83,9 +83,9 @@ static double block_scratch(int64_t n, int64_t edges, int64_t w, int threads)
     struct call call = {.threads = threads};
     struct gram_args gram = {.call = call, .g = square, .x = x, .y = x, .m = shape(F32, n, 1)};
     struct linear_args linear = {.call = call, .y = x, .x = x, .w = shape(F32, w, w), .b = row};
-    struct laplacian_args product = {.call = call, .y = x, .x = x, .q = shape(F32, n, 1), .adj = adj};
+    struct chebyshev_args filter = {.call = call, .y = x, .x = x, .q = shape(F32, n, 1), .adj = adj};
     return (double)max_of(op_scratch(OP_gram, &gram),
-                          max_of(op_scratch(OP_linear, &linear), op_scratch(OP_laplacian, &product)));
+                          max_of(op_scratch(OP_linear, &linear), op_scratch(OP_chebyshev, &filter)));
 }
 
 /*

@@ -5,7 +5,9 @@
 #include "models/encodings/eigen_block.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
@@ -15,14 +17,19 @@ static const double DEPENDENT =
 
 enum {
     GUARDS = 8,
-    UNIT = 16 /* columns: one vector of the widest instruction set */
+    UNIT = 16,         /* columns: one vector of the widest instruction set */
+    IN_CACHE = 1 << 19 /* floats */
 };
 
-void block_product(struct iteration *s, struct mat y, struct mat x, double alpha, double beta)
+void block_polynomial(struct iteration *s, int64_t degree, double alpha, double beta)
 {
-    run_op(s->e, laplacian, .y = y, .x = x, .q = s->p->q, .w = s->p->weight, .adj = s->p->adj, .alpha = alpha,
-           .beta = beta);
-    s->count++;
+    const struct pencil *p = s->p;
+    run_op(s->e, chebyshev, .y = s->z, .z = s->y, .x = s->x, .q = p->q, .w = p->weight, .adj = p->adj,
+           .degree = (int)degree, .alpha = alpha, .beta = beta);
+    s->count += degree;
+    /* Charged to the op: one pass through memory. */
+    int64_t edges = mat_bytes(p->weight) + mat_bytes(p->adj.row) + mat_bytes(p->adj.col);
+    eager_charge(s->e, 0, (degree - 1) * (3 * mat_bytes(s->x) + mat_bytes(p->q) + edges));
 }
 
 void block_swap(struct mat *a, struct mat *b)
@@ -110,7 +117,7 @@ void block_randomise(struct iteration *s, int64_t first)
 /* The Gram matrix and the energy of the current block; the constant is projected out of the former. */
 static void inner_products(struct iteration *s)
 {
-    block_product(s, s->z, s->x, 1, 0);
+    block_polynomial(s, 1, 1, 0);
     run_op(s->e, gram, .g = s->gram, .x = s->x, .y = s->x, .m = s->p->mass);
     run_op(s->e, gram, .g = s->energy, .x = s->x, .y = s->z, .m = s->p->mass);
     run_op(s->e, gram, .g = s->sums, .x = s->p->mass, .y = s->x);
@@ -170,7 +177,8 @@ static void remove_constant(struct iteration *s)
     block_swap(&s->x, &s->y);
 }
 
-bool block_ritz(struct iteration *s)
+/* The Rayleigh-Ritz step. */
+static bool ritz(struct iteration *s)
 {
     int64_t n = s->wide, square = n * n;
     double *c = s->work, *half = c + square, *small = half + square, *v = small + square, *rest = v + square;
@@ -194,6 +202,27 @@ bool block_ritz(struct iteration *s)
     find_residuals(s);
     remove_constant(s);
     return eager_good(s->e);
+}
+
+/* Whether waiting threads sleep at once, so that each op must wake them. */
+static bool threads_sleep(void)
+{
+    const char *policy = getenv("OMP_WAIT_POLICY");
+    return policy && !strcasecmp(policy, "passive");
+}
+
+/*
+ * With one thread if others would sleep between the ops, and a core's own cache nearly holds the block and
+ * its products: an op is then too short to pay for a wake.
+ */
+bool block_ritz(struct iteration *s)
+{
+    int threads = s->e->threads;
+    if (2 * mat_size(s->x) <= IN_CACHE && threads_sleep())
+        s->e->threads = 1;
+    bool done = ritz(s);
+    s->e->threads = threads;
+    return done;
 }
 
 bool block_alloc(struct iteration *s, struct eager *e, const struct pencil *p, int64_t wanted)

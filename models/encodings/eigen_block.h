@@ -31,8 +31,8 @@ void block_free(struct iteration *s);
 /* Fills the columns from `first` on with random numbers. */
 void block_randomise(struct iteration *s, int64_t first);
 
-/* y (+)= alpha T x + beta x. */
-void block_product(struct iteration *s, struct mat y, struct mat x, double alpha, double beta);
+/* z = T_m(alpha T + beta) x, a Chebyshev polynomial of the Laplacian T, m = degree; overwrites y. */
+void block_polynomial(struct iteration *s, int64_t degree, double alpha, double beta);
 void block_swap(struct mat *a, struct mat *b);
 
 /*

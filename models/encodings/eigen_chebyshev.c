@@ -10,9 +10,6 @@
  * the gain stays below GAIN: beyond that, rounding errors along the lowest eigenvectors would swamp the other
  * columns.
  *
- * The recurrence t_(k+1) = 2 A t_k - t_(k-1) runs with alternating signs, u_k = t_k except u_2 = -t_2, u_3 =
- * -t_3, u_6, u_7 and so on: u_(k+1) = -+ 2 A u_k + u_(k-1), which accumulates in place.
- *
  * The block starts random and is iterated as a whole to the end, so every eigenvector below a has received
  * the gain that the last wanted pair needed: none is missed, however close its neighbours are.
  *
@@ -25,9 +22,7 @@
  * prolonged block.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "models/encodings/eigen_block.h"
 #include "models/encodings/eigen_coarsen.h"
@@ -47,11 +42,10 @@ static const double SMOOTH_FROM = 0.1; /* of the bound: filters from here on pre
 
 enum {
     DEGREE_LEAST = 4,
-    SMOOTH_DEGREE = 5,  /* of the filter starting there */
-    COARSEST = 400,     /* nodes */
-    IN_CACHE = 1 << 19, /* floats */
-    IDLE = 5,           /* steps without progress at rounding level before giving up */
-    IDLE_MOST = 20      /* the same above rounding level */
+    SMOOTH_DEGREE = 5, /* of the filter starting there */
+    COARSEST = 400,    /* nodes */
+    IDLE = 5,          /* steps without progress at rounding level before giving up */
+    IDLE_MOST = 20     /* the same above rounding level */
 };
 
 double eigen_allowed(double value, double norm)
@@ -62,15 +56,9 @@ double eigen_allowed(double value, double norm)
 /* Multiplies the block by T_m(A). */
 static void filter(struct iteration *s, double a, int64_t degree)
 {
-    double b = s->p->bound, alpha = 2 / (b - a), beta = -(a + b) / (b - a), sign = -1;
-    block_product(s, s->z, s->x, alpha, beta);
+    double b = s->p->bound;
+    block_polynomial(s, degree, 2 / (b - a), -(a + b) / (b - a));
     block_swap(&s->x, &s->z);
-    for (int64_t k = 1; k < degree; k++, sign = -sign) {
-        s->z.acc = true;
-        block_product(s, s->z, s->x, sign * 2 * alpha, sign * 2 * beta);
-        s->z.acc = false;
-        block_swap(&s->x, &s->z);
-    }
 }
 
 /* The target residual of a pair; the error of its eigenvalue is the squared residual over the gap. */
@@ -177,22 +165,9 @@ static bool smooth(const struct iteration *s)
     return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
 }
 
-/* Whether waiting threads sleep at once, so that each op must wake them. */
-static bool threads_sleep(void)
-{
-    const char *policy = getenv("OMP_WAIT_POLICY");
-    return policy && !strcasecmp(policy, "passive");
-}
-
-/*
- * Filters the block until all pairs meet their targets. With one thread if others would sleep between the
- * ops, and a core's own cache holds the block and its products: an op is then too short to pay for a wake.
- */
+/* Filters the block until all pairs meet their targets. */
 static bool iterate_block(struct iteration *s, int64_t most)
 {
-    int threads = s->e->threads;
-    if (2 * mat_size(s->x) <= IN_CACHE && threads_sleep())
-        s->e->threads = 1;
     bool done = block_ritz(s);
     double least = INFINITY, now = excess(s);
     for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < patience(s) && s->count < most;
@@ -206,7 +181,6 @@ static bool iterate_block(struct iteration *s, int64_t most)
         idle = now < 0.9 * least ? 0 : idle + 1;
         least = fmin(least, now);
     }
-    s->e->threads = threads;
     return done;
 }
 

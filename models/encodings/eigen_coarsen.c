@@ -3,9 +3,9 @@
  * method", 2010): with P the indicators of the aggregates, P' L P is the Laplacian of the graph of
  * aggregates, whose weights are sums, and P' M P holds their masses.
  *
- * Nodes are visited in order, which is breadth first. Each free node is paired with the free neighbour of
- * least m_i m_j / (m_i + m_j) / w: averaging a vector v over the pairs moves it by at most the largest of
- * these times its energy v' L v, so a smooth vector is nearly constant on each pair.
+ * Nodes are visited in order, which is breadth first but for short windows. Each free node is paired with the
+ * free neighbour of least m_i m_j / (m_i + m_j) / w: averaging a vector v over the pairs moves it by at most
+ * the largest of these times its energy v' L v, so a smooth vector is nearly constant on each pair.
  */
 #include "models/encodings/eigen_coarsen.h"
 

@@ -11,7 +11,10 @@ enum {
     LAPPE_PRODUCTS = 100000  /* with the Laplacian, after which a solver stops */
 };
 
-/* Component c: node[start[c]] .. node[start[c + 1] - 1], in breadth-first order from its smallest node. */
+/*
+ * Component c: node[start[c]] .. node[start[c + 1] - 1], in breadth-first order from its smallest node, but
+ * sorted by degree within short windows.
+ */
 struct components {
     int64_t count, nodes;
     int64_t *start; /* count + 1, with capacity nodes + 1 */

@@ -1,27 +1,33 @@
 /*
- * The Laplacian applied to a block of columns: y_i (+)= alpha q_i sum of w_e (x_i - x_j) + beta x_i.
+ * Chebyshev polynomials of the Laplacian, applied to a block of columns; kernels/ref/chebyshev.c has the
+ * mathematics. All steps are in one parallel region.
  *
  * A piece of a row (edges.h) is summed in registers, up to WIDE vectors of columns at a time, and the
  * remaining columns one by one. The last piece of a row writes it; a hub's earlier pieces are added when all
- * tasks are done. A thread has the same tasks in every call, so much of what it reads it wrote itself in the
- * previous call.
+ * tasks are done. A thread has the same tasks in every step and every call, so much of what it reads it wrote
+ * itself in the step before.
  */
+#include "kernels/cpu/barrier.h"
 #include "kernels/cpu/edges.h"
 #include "kernels/cpu/vectors.h"
+
+#include <limits.h>
+#include <omp.h>
+#include <string.h>
 
 enum {
     WIDE = 4,
     AHEAD = 8,     /* edges by which prefetches run ahead */
     LINE = 16,     /* floats per cache line */
-    NEAR = 1 << 19 /* floats of x and y that stay in a core's own cache */
+    NEAR = 1 << 23 /* floats of x and y: a cache holds so many, and prefetches cost more than they save */
 };
 
 struct step {
     struct edge_tasks tasks;
-    struct mat y, x, q, w; /* w absent: ones */
+    struct mat y, x, old, q, w; /* y = S x - old, S x if there is no old; w absent: ones */
     float alpha, beta;
     float *parts; /* scratch: D per task */
-    bool near;    /* whether the only thread's own cache holds x and y: nothing to prefetch */
+    bool near;    /* whether x and y are in a cache, and prefetches cost more than they save */
 };
 
 static float weight_of(const struct step *s, int64_t e)
@@ -66,8 +72,8 @@ INLINE void step_columns(const struct step *s, int vectors, bool weighted, bool 
     for (int v = 0; v < vectors; v++) {
         if (!part)
             sum[v] = scale * sum[v] + s->beta * own[v];
-        if (!part && s->y.acc)
-            sum[v] += load(to + v * LANES);
+        if (!part && s->old.data)
+            sum[v] -= load(row_of(s->old, p.row) + k + v * LANES);
         store(to + v * LANES, sum[v]);
     }
 }
@@ -83,7 +89,7 @@ static void step_column(const struct step *s, struct edge_piece p, float *part, 
         return;
     }
     float *to = row_of(s->y, p.row) + k;
-    *to = scale_of(s, p.row) * sum + s->beta * own + (s->y.acc ? *to : 0);
+    *to = scale_of(s, p.row) * sum + s->beta * own - (s->old.data ? row_of(s->old, p.row)[k] : 0);
 }
 
 INLINE void step_piece(const struct step *s, bool weighted, bool near, struct edge_piece p, float *part)
@@ -131,42 +137,83 @@ static void add_parts(const struct step *s, int64_t t)
     }
 }
 
-void CPU(laplacian)(const void *args)
+/* The calling thread's tasks. Returns whether one of them begins within a hub. */
+static bool step_tasks(const struct step *s, int thread, int threads)
 {
-    const struct laplacian_args *a = args;
-    struct step s = {edge_tasks(a->adj.row, a->adj.col),
-                     a->y,
-                     a->x,
-                     a->q,
-                     a->w,
-                     (float)a->alpha,
-                     (float)a->beta,
-                     a->call.scratch,
-                     false};
-    int threads = threads_for(&a->call, (s.tasks.nodes + s.tasks.edges) * a->y.cols, 1 << 17);
-    s.near = threads == 1 && 2 * mat_size(a->x) <= NEAR;
+    int64_t t = s->tasks.count * thread / threads, end = s->tasks.count * (thread + 1) / threads;
+    struct edge_piece first = edge_first(&s->tasks, t);
     bool hubs = false;
-#pragma omp parallel num_threads(threads)
-    {
-        struct edge_piece first = {0};
-        int64_t of = -1;
-#pragma omp for schedule(static) reduction(|| : hubs)
-        for (int64_t t = 0; t < s.tasks.count; t++) {
-            if (of != t)
-                first = edge_first(&s.tasks, t);
-            hubs = hubs || !first.begins;
-            first = step_task(&s, t, first);
-            of = t + 1;
-        }
-        if (hubs)
-#pragma omp for schedule(static) nowait
-            for (int64_t t = 0; t < s.tasks.count; t++)
-                add_parts(&s, t);
+    for (; t < end; t++) {
+        hubs = hubs || !first.begins;
+        first = step_task(s, t, first);
     }
+    return hubs;
 }
 
-int64_t CPU(laplacian_scratch)(const void *args)
+static void add_hubs(const struct step *s, int thread, int threads)
 {
-    const struct laplacian_args *a = args;
+    int64_t t = s->tasks.count * thread / threads, end = s->tasks.count * (thread + 1) / threads;
+    for (; t < end; t++)
+        add_parts(s, t);
+}
+
+/* What the threads of a call share: whether there are hubs, and the step after which to stop. */
+struct team {
+    struct barrier barrier;
+    atomic_bool hubs;
+    atomic_int last;
+};
+
+/* Step m. The last one writes y, the one before z, and so on in turns. */
+static void choose_operands(const struct chebyshev_args *a, struct step *s, int m)
+{
+    bool last = (a->degree - m) % 2 == 0;
+    struct mat own = last ? a->y : a->z, other = last ? a->z : a->y, none = {0};
+    s->x = m == 1 ? a->x : other;
+    s->y = own;
+    s->old = m == 1 ? none : m == 2 ? a->x : own;
+    s->alpha = (float)((m == 1 ? 1 : 2) * a->alpha);
+    s->beta = (float)((m == 1 ? 1 : 2) * a->beta);
+}
+
+/* The calling thread's share of all steps. */
+static void take_steps(const struct chebyshev_args *a, struct step s, struct team *team)
+{
+    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    for (int m = 1; m <= atomic_load(&team->last); m++) {
+        choose_operands(a, &s, m);
+        if (step_tasks(&s, thread, threads))
+            atomic_store(&team->hubs, true);
+        if (thread == 0 && is_cancelled(a->call.cancel))
+            atomic_store(&team->last, m);
+        barrier_wait(&team->barrier, threads);
+        if (!atomic_load(&team->hubs))
+            continue;
+        add_hubs(&s, thread, threads);
+        barrier_wait(&team->barrier, threads);
+    }
+    int64_t first = row_share(a->x.rows, thread, threads), end = row_share(a->x.rows, thread + 1, threads);
+    for (int64_t i = first; a->degree == 1 && i < end; i++)
+        memcpy(row_of(a->z, i), row_of(a->x, i), (size_t)a->x.cols * sizeof(float));
+}
+
+void CPU(chebyshev)(const void *args)
+{
+    const struct chebyshev_args *a = args;
+    struct step s = {.tasks = edge_tasks(a->adj.row, a->adj.col),
+                     .q = a->q,
+                     .w = a->w,
+                     .parts = a->call.scratch,
+                     .near = 2 * mat_size(a->x) <= NEAR};
+    int64_t entries = (s.tasks.nodes + s.tasks.edges) * a->x.cols;
+    int threads = threads_for(&a->call, a->degree * entries, 1 << 17);
+    struct team team = {.last = a->degree};
+#pragma omp parallel num_threads(threads)
+    take_steps(a, s, &team);
+}
+
+int64_t CPU(chebyshev_scratch)(const void *args)
+{
+    const struct chebyshev_args *a = args;
     return float_bytes(edge_tasks(a->adj.row, a->adj.col).count * a->x.cols);
 }
