@@ -40,69 +40,87 @@ static float scale_of(const struct step *s, int64_t row)
     return s->alpha * *row_of(s->q, row);
 }
 
-/* Columns k .. k + vectors * LANES - 1 of a piece: to its task's part if given, otherwise to the row. */
-INLINE void step_columns(const struct step *s, int vectors, bool weighted, bool near, struct edge_piece p,
-                         float *part, int64_t k)
+/* Successive rows, whole, or a piece of a single one, whose sums go to `part` unless it ends the row. */
+struct stretch {
+    struct edge_piece piece; /* the first row's */
+    int64_t rows;
+    float *part;
+};
+
+static int64_t end_of(const struct step *s, const struct stretch *t, int64_t i)
 {
-    const int32_t *col = s->tasks.col;
-    const float *x = (const float *)s->x.data + k;
-    int64_t ld = s->x.ld, last = s->tasks.edges - 1;
-    vec own[WIDE], sum[WIDE];
-    UNROLL
-    for (int v = 0; v < vectors; v++) {
-        own[v] = load(x + p.row * ld + v * LANES);
-        sum[v] = (vec){0};
-    }
-    for (int64_t e = p.first; e < p.end; e++) {
-        const float *from = x + col[e] * ld, *ahead = near ? NULL : x + col[min_of(e + AHEAD, last)] * ld;
-        float weight = weighted ? weight_of(s, e) : 1;
+    return t->rows > 1 ? s->tasks.row[t->piece.row + i + 1] : t->piece.end;
+}
+
+/* Columns k .. k + vectors * LANES - 1. */
+INLINE void step_columns(const struct step *all, int vectors, bool weighted, bool near,
+                         const struct stretch *t, int64_t k)
+{
+    const struct step s = *all; /* no store can change it */
+    const int32_t *col = s.tasks.col;
+    const float *x = (const float *)s.x.data + k;
+    int64_t ld = s.x.ld, last = s.tasks.edges - 1, e = t->piece.first;
+    for (int64_t i = 0; i < t->rows; i++) {
+        int64_t row = t->piece.row + i, end = end_of(&s, t, i);
+        vec own[WIDE], sum[WIDE];
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            if (!near && v * LANES % LINE == 0)
-                __builtin_prefetch(ahead + v * LANES);
-            vec d = own[v] - load(from + v * LANES);
-            if (weighted)
-                sum[v] += weight * d;
-            else
-                sum[v] += d;
+            own[v] = load(x + row * ld + v * LANES);
+            sum[v] = (vec){0};
+        }
+        for (; e < end; e++) {
+            const float *from = x + col[e] * ld, *ahead = near ? NULL : x + col[min_of(e + AHEAD, last)] * ld;
+            float weight = weighted ? weight_of(&s, e) : 1;
+            UNROLL
+            for (int v = 0; v < vectors; v++) {
+                if (!near && v * LANES % LINE == 0)
+                    __builtin_prefetch(ahead + v * LANES);
+                vec d = own[v] - load(from + v * LANES);
+                if (weighted)
+                    sum[v] += weight * d;
+                else
+                    sum[v] += d;
+            }
+        }
+        float scale = scale_of(&s, row), *to = t->part ? t->part + k : row_of(s.y, row) + k;
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            if (!t->part)
+                sum[v] = scale * sum[v] + s.beta * own[v];
+            if (!t->part && s.old.data)
+                sum[v] -= load(row_of(s.old, row) + k + v * LANES);
+            store(to + v * LANES, sum[v]);
         }
     }
-    float scale = scale_of(s, p.row), *to = part ? part + k : row_of(s->y, p.row) + k;
-    UNROLL
-    for (int v = 0; v < vectors; v++) {
-        if (!part)
-            sum[v] = scale * sum[v] + s->beta * own[v];
-        if (!part && s->old.data)
-            sum[v] -= load(row_of(s->old, p.row) + k + v * LANES);
-        store(to + v * LANES, sum[v]);
-    }
 }
 
-static void step_column(const struct step *s, struct edge_piece p, float *part, int64_t k)
+static void step_column(const struct step *s, const struct stretch *t, int64_t k)
 {
     const float *x = (const float *)s->x.data + k;
-    float own = x[p.row * s->x.ld], sum = 0;
-    for (int64_t e = p.first; e < p.end; e++)
-        sum += (s->w.data ? weight_of(s, e) : 1) * (own - x[s->tasks.col[e] * s->x.ld]);
-    if (part) {
-        part[k] = sum;
-        return;
+    for (int64_t i = 0, e = t->piece.first; i < t->rows; i++) {
+        int64_t row = t->piece.row + i, end = end_of(s, t, i);
+        float own = x[row * s->x.ld], sum = 0;
+        for (; e < end; e++)
+            sum += (s->w.data ? weight_of(s, e) : 1) * (own - x[s->tasks.col[e] * s->x.ld]);
+        float next = scale_of(s, row) * sum + s->beta * own - (s->old.data ? row_of(s->old, row)[k] : 0);
+        if (t->part)
+            t->part[k] = sum;
+        else
+            row_of(s->y, row)[k] = next;
     }
-    float *to = row_of(s->y, p.row) + k;
-    *to = scale_of(s, p.row) * sum + s->beta * own - (s->old.data ? row_of(s->old, p.row)[k] : 0);
 }
 
-INLINE void step_piece(const struct step *s, bool weighted, bool near, struct edge_piece p, float *part)
+INLINE void step_stretch(const struct step *s, bool weighted, bool near, struct stretch t)
 {
     int64_t d = s->y.cols, k = 0;
     for (; k + 4 * LANES <= d; k += 4 * LANES)
-        step_columns(s, 4, weighted, near, p, part, k);
+        step_columns(s, 4, weighted, near, &t, k);
     for (; k + 2 * LANES <= d; k += 2 * LANES)
-        step_columns(s, 2, weighted, near, p, part, k);
+        step_columns(s, 2, weighted, near, &t, k);
     for (; k + LANES <= d; k += LANES)
-        step_columns(s, 1, weighted, near, p, part, k);
+        step_columns(s, 1, weighted, near, &t, k);
     for (; k < d; k++)
-        step_column(s, p, part, k);
+        step_column(s, &t, k);
 }
 
 /* Task t, from its first piece on. Returns the first piece of the next. */
@@ -111,8 +129,11 @@ INLINE struct edge_piece step_rows(const struct step *s, bool weighted, bool nea
 {
     struct edge_piece next = edge_first_from(&s->tasks, t + 1, p.row);
     for (; edge_before(p, next); p = edge_next(&s->tasks, p)) {
-        struct edge_piece own = edge_clip(p, next);
-        step_piece(s, weighted, near, own, own.ends ? NULL : s->parts + t * s->y.cols);
+        p = edge_clip(p, next);
+        int64_t rows = p.begins && p.ends ? next.row - p.row : 1;
+        step_stretch(s, weighted, near, (struct stretch){p, rows, p.ends ? NULL : s->parts + t * s->y.cols});
+        p.row += rows - 1;
+        p.end = s->tasks.row[p.row + 1];
     }
     return next;
 }
