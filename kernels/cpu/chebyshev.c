@@ -2,161 +2,21 @@
  * Chebyshev polynomials of the Laplacian, applied to a block of columns; kernels/ref/chebyshev.c has the
  * mathematics. All steps are in one parallel region.
  *
- * A piece of a row (edges.h) is summed in registers, up to WIDE vectors of columns at a time, and the
- * remaining columns one by one. The last piece of a row writes it; a hub's earlier pieces are added when all
- * tasks are done. A thread has the same tasks in every step and every call, so much of what it reads it wrote
- * itself in the step before.
+ * The threads share the rows, and a thread has the same tasks in every step and every call, so much of what
+ * it reads it wrote itself in the step before. Where neighbours are anywhere in the graph, that is not so:
+ * half of the block, or more, would move between the cores in each step. If a core's own cache holds enough
+ * columns for it, each thread has columns instead, in panels of its own in scratch.
  */
 #include "kernels/cpu/barrier.h"
-#include "kernels/cpu/edges.h"
-#include "kernels/cpu/vectors.h"
+#include "kernels/cpu/laplacian.h"
 
-#include <limits.h>
 #include <omp.h>
 #include <string.h>
 
 enum {
-    WIDE = 4,
-    AHEAD = 8,     /* edges by which prefetches run ahead */
-    LINE = 16,     /* floats per cache line */
-    NEAR = 1 << 23 /* floats of x and y: a cache holds so many, and prefetches cost more than they save */
+    OWN = 1 << 18, /* floats of a panel's two vectors: a core's own cache holds so many */
+    SEEN = 256     /* rows by which a graph is judged */
 };
-
-struct step {
-    struct edge_tasks tasks;
-    struct mat y, x, old, q, w; /* y = S x - old, S x if there is no old; w absent: ones */
-    float alpha, beta;
-    float *parts; /* scratch: D per task */
-    bool near;    /* whether x and y are in a cache, and prefetches cost more than they save */
-};
-
-static float weight_of(const struct step *s, int64_t e)
-{
-    return *row_of(s->w, e);
-}
-
-static float scale_of(const struct step *s, int64_t row)
-{
-    return s->alpha * *row_of(s->q, row);
-}
-
-/* Successive rows, whole, or a piece of a single one, whose sums go to `part` unless it ends the row. */
-struct stretch {
-    struct edge_piece piece; /* the first row's */
-    int64_t rows;
-    float *part;
-};
-
-static int64_t end_of(const struct step *s, const struct stretch *t, int64_t i)
-{
-    return t->rows > 1 ? s->tasks.row[t->piece.row + i + 1] : t->piece.end;
-}
-
-/* Columns k .. k + vectors * LANES - 1. */
-INLINE void step_columns(const struct step *all, int vectors, bool weighted, bool near,
-                         const struct stretch *t, int64_t k)
-{
-    const struct step s = *all; /* no store can change it */
-    const int32_t *col = s.tasks.col;
-    const float *x = (const float *)s.x.data + k;
-    int64_t ld = s.x.ld, last = s.tasks.edges - 1, e = t->piece.first;
-    for (int64_t i = 0; i < t->rows; i++) {
-        int64_t row = t->piece.row + i, end = end_of(&s, t, i);
-        vec own[WIDE], sum[WIDE];
-        UNROLL
-        for (int v = 0; v < vectors; v++) {
-            own[v] = load(x + row * ld + v * LANES);
-            sum[v] = (vec){0};
-        }
-        for (; e < end; e++) {
-            const float *from = x + col[e] * ld, *ahead = near ? NULL : x + col[min_of(e + AHEAD, last)] * ld;
-            float weight = weighted ? weight_of(&s, e) : 1;
-            UNROLL
-            for (int v = 0; v < vectors; v++) {
-                if (!near && v * LANES % LINE == 0)
-                    __builtin_prefetch(ahead + v * LANES);
-                vec d = own[v] - load(from + v * LANES);
-                if (weighted)
-                    sum[v] += weight * d;
-                else
-                    sum[v] += d;
-            }
-        }
-        float scale = scale_of(&s, row), *to = t->part ? t->part + k : row_of(s.y, row) + k;
-        UNROLL
-        for (int v = 0; v < vectors; v++) {
-            if (!t->part)
-                sum[v] = scale * sum[v] + s.beta * own[v];
-            if (!t->part && s.old.data)
-                sum[v] -= load(row_of(s.old, row) + k + v * LANES);
-            store(to + v * LANES, sum[v]);
-        }
-    }
-}
-
-static void step_column(const struct step *s, const struct stretch *t, int64_t k)
-{
-    const float *x = (const float *)s->x.data + k;
-    for (int64_t i = 0, e = t->piece.first; i < t->rows; i++) {
-        int64_t row = t->piece.row + i, end = end_of(s, t, i);
-        float own = x[row * s->x.ld], sum = 0;
-        for (; e < end; e++)
-            sum += (s->w.data ? weight_of(s, e) : 1) * (own - x[s->tasks.col[e] * s->x.ld]);
-        float next = scale_of(s, row) * sum + s->beta * own - (s->old.data ? row_of(s->old, row)[k] : 0);
-        if (t->part)
-            t->part[k] = sum;
-        else
-            row_of(s->y, row)[k] = next;
-    }
-}
-
-INLINE void step_stretch(const struct step *s, bool weighted, bool near, struct stretch t)
-{
-    int64_t d = s->y.cols, k = 0;
-    for (; k + 4 * LANES <= d; k += 4 * LANES)
-        step_columns(s, 4, weighted, near, &t, k);
-    for (; k + 2 * LANES <= d; k += 2 * LANES)
-        step_columns(s, 2, weighted, near, &t, k);
-    for (; k + LANES <= d; k += LANES)
-        step_columns(s, 1, weighted, near, &t, k);
-    for (; k < d; k++)
-        step_column(s, &t, k);
-}
-
-/* Task t, from its first piece on. Returns the first piece of the next. */
-INLINE struct edge_piece step_rows(const struct step *s, bool weighted, bool near, int64_t t,
-                                   struct edge_piece p)
-{
-    struct edge_piece next = edge_first_from(&s->tasks, t + 1, p.row);
-    for (; edge_before(p, next); p = edge_next(&s->tasks, p)) {
-        p = edge_clip(p, next);
-        int64_t rows = p.begins && p.ends ? next.row - p.row : 1;
-        step_stretch(s, weighted, near, (struct stretch){p, rows, p.ends ? NULL : s->parts + t * s->y.cols});
-        p.row += rows - 1;
-        p.end = s->tasks.row[p.row + 1];
-    }
-    return next;
-}
-
-static struct edge_piece step_task(const struct step *s, int64_t t, struct edge_piece p)
-{
-    if (s->near)
-        return s->w.data ? step_rows(s, true, true, t, p) : step_rows(s, false, true, t, p);
-    return s->w.data ? step_rows(s, true, false, t, p) : step_rows(s, false, false, t, p);
-}
-
-/* If task t has the end of a hub, adds its earlier pieces. */
-static void add_parts(const struct step *s, int64_t t)
-{
-    int64_t d = s->y.cols, row = edge_first(&s->tasks, t).row;
-    for (int64_t before = edge_pieces_before(&s->tasks, t); before > 0; before--) {
-        float *to = row_of(s->y, row), scale = scale_of(s, row);
-        const float *from = s->parts + (t - before) * d;
-#pragma omp simd
-        for (int64_t k = 0; k < d; k++)
-            to[k] += scale * from[k];
-    }
-}
 
 /* The calling thread's tasks. Returns whether one of them begins within a hub. */
 static bool step_tasks(const struct step *s, int thread, int threads)
@@ -189,7 +49,7 @@ struct team {
 static void choose_operands(const struct chebyshev_args *a, struct step *s, int m)
 {
     bool last = (a->degree - m) % 2 == 0;
-    struct mat own = last ? a->y : a->z, other = last ? a->z : a->y, none = {0};
+    struct mat own = last ? a->y : a->z, other = last ? a->z : a->y, none = {.data = s->zeros};
     s->x = m == 1 ? a->x : other;
     s->y = own;
     s->old = m == 1 ? none : m == 2 ? a->x : own;
@@ -197,10 +57,10 @@ static void choose_operands(const struct chebyshev_args *a, struct step *s, int 
     s->beta = (float)((m == 1 ? 1 : 2) * a->beta);
 }
 
-/* The calling thread's share of all steps. */
-static void take_steps(const struct chebyshev_args *a, struct step s, struct team *team)
+/* The share of thread `thread` in all steps. */
+static void take_steps(const struct chebyshev_args *a, struct step s, struct team *team, int thread,
+                       int threads)
 {
-    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     for (int m = 1; m <= atomic_load(&team->last); m++) {
         choose_operands(a, &s, m);
         if (step_tasks(&s, thread, threads))
@@ -213,9 +73,86 @@ static void take_steps(const struct chebyshev_args *a, struct step s, struct tea
         add_hubs(&s, thread, threads);
         barrier_wait(&team->barrier, threads);
     }
-    int64_t first = row_share(a->x.rows, thread, threads), end = row_share(a->x.rows, thread + 1, threads);
-    for (int64_t i = first; a->degree == 1 && i < end; i++)
-        memcpy(row_of(a->z, i), row_of(a->x, i), (size_t)a->x.cols * sizeof(float));
+}
+
+/* Whether many neighbours are far away in the order of the nodes. */
+static bool neighbours_far(const struct chebyshev_args *a)
+{
+    const int64_t *row = a->adj.row.data, n = a->x.rows;
+    const int32_t *col = a->adj.col.data;
+    int far = 0;
+    for (int64_t k = 0; k < SEEN; k++) {
+        int64_t i = n * k / SEEN, distance = row[i] < row[i + 1] ? col[row[i]] - i : 0;
+        far += 4 * (distance < 0 ? -distance : distance) > n;
+    }
+    return 4 * far > SEEN;
+}
+
+/* The columns of a thread's panel; 0 if they do not fit. */
+static int64_t panel_width(const struct chebyshev_args *a)
+{
+    int64_t threads = a->call.threads, width = a->x.cols / threads / EIGHT * EIGHT;
+    bool fits = threads > 1 && width && a->x.cols % width == 0 && 2 * a->x.rows * width <= OWN;
+    return fits ? width : 0;
+}
+
+/* Floats of scratch before the panels: zeros, and parts of rows. */
+static int64_t zeros_size(const struct chebyshev_args *a)
+{
+    return float_bytes(a->x.cols) / 4;
+}
+
+static int64_t parts_size(const struct chebyshev_args *a)
+{
+    return float_bytes(edge_tasks(a->adj.row, a->adj.col).count * a->x.cols) / 4;
+}
+
+/* The panels that begin at column k: of y, and after all those of z. */
+static struct mat panel_of(const struct chebyshev_args *a, bool z, int64_t k)
+{
+    int64_t n = a->x.rows, w = panel_width(a), at = zeros_size(a) + parts_size(a) + n * (k + z * a->x.cols);
+    return (struct mat){.data = (float *)a->call.scratch + at, .rows = n, .cols = w, .ld = w, .dtype = F32};
+}
+
+static void copy_rows(struct mat to, struct mat from, int64_t first, int64_t end)
+{
+    for (int64_t i = first; i < end; i++)
+        memcpy(row_of(to, i), row_of(from, i), (size_t)to.cols * sizeof(float));
+}
+
+/* The copies are shared by rows, as in other ops. The input is where the second step writes. */
+static void run_panels(const struct chebyshev_args *a, struct step s, struct barrier *barrier)
+{
+    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    int64_t n = a->x.rows, first = row_share(n, thread, threads), end = row_share(n, thread + 1, threads);
+    int64_t d = a->x.cols, width = panel_width(a);
+    for (int64_t k = 0; k < d; k += width)
+        copy_rows(panel_of(a, a->degree % 2, k), mat_cols(a->x, k, width), first, end);
+    barrier_wait(barrier, threads);
+    for (int64_t k = thread * width; k < d; k += threads * width) {
+        struct chebyshev_args own = *a;
+        struct team alone = {.last = a->degree};
+        struct step part = s;
+        part.parts += s.tasks.count * k;
+        own.y = panel_of(a, false, k);
+        own.z = panel_of(a, true, k);
+        own.x = a->degree % 2 ? own.z : own.y;
+        take_steps(&own, part, &alone, 0, 1);
+    }
+    barrier_wait(barrier, threads);
+    for (int64_t k = 0; k < d; k += width) {
+        copy_rows(mat_cols(a->y, k, width), panel_of(a, false, k), first, end);
+        copy_rows(mat_cols(a->z, k, width), panel_of(a, true, k), first, end);
+    }
+}
+
+static void run_rows(const struct chebyshev_args *a, struct step s, struct team *team)
+{
+    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    int64_t n = a->x.rows, first = row_share(n, thread, threads), end = row_share(n, thread + 1, threads);
+    take_steps(a, s, team, thread, threads);
+    if (a->degree == 1)
+        copy_rows(a->z, a->x, first, end);
 }
 
 void CPU(chebyshev)(const void *args)
@@ -224,17 +161,24 @@ void CPU(chebyshev)(const void *args)
     struct step s = {.tasks = edge_tasks(a->adj.row, a->adj.col),
                      .q = a->q,
                      .w = a->w,
-                     .parts = a->call.scratch,
+                     .zeros = a->call.scratch,
+                     .parts = (float *)a->call.scratch + zeros_size(a),
                      .near = 2 * mat_size(a->x) <= NEAR};
     int64_t entries = (s.tasks.nodes + s.tasks.edges) * a->x.cols;
     int threads = threads_for(&a->call, a->degree * entries, 1 << 17);
+    bool panels = threads > 1 && a->degree > 1 && panel_width(a) && neighbours_far(a);
     struct team team = {.last = a->degree};
+    memset(s.zeros, 0, (size_t)a->x.cols * sizeof *s.zeros);
 #pragma omp parallel num_threads(threads)
-    take_steps(a, s, &team);
+    if (panels)
+        run_panels(a, s, &team.barrier);
+    else
+        run_rows(a, s, &team);
 }
 
 int64_t CPU(chebyshev_scratch)(const void *args)
 {
     const struct chebyshev_args *a = args;
-    return float_bytes(edge_tasks(a->adj.row, a->adj.col).count * a->x.cols);
+    int64_t panels = panel_width(a) ? 2 * mat_size(a->x) : 0;
+    return float_bytes(zeros_size(a) + parts_size(a) + panels);
 }
