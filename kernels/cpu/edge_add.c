@@ -18,7 +18,7 @@ static void write_edges(const void *args, struct edge_piece p, float *const sums
     for (int64_t e = p.first; e < p.end; e++) {
         const float *restrict b = row_of(r->b, col[e]), *restrict c = row_of(r->c, e);
         float *restrict y = row_of(r->y, e);
-        edge_fetch_row(r->b, col[min_of(e + EDGES_AHEAD, last)]);
+        edge_fetch_row(r->b, col[min_of(e + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++)
             y[k] = a[k] + b[k] + (c ? c[k] : 0);
@@ -51,7 +51,7 @@ static void add_edges(const struct edge_add_backward_args *a, struct edge_piece 
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict dy = row_of(a->dy, number ? number[n] : n);
         if (number)
-            edge_fetch_row(a->dy, number[min_of(n + EDGES_AHEAD, last)]);
+            edge_fetch_row(a->dy, number[min_of(n + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++)
             sum[k] += dy[k];

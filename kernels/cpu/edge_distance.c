@@ -16,7 +16,7 @@ static void write_distances(const void *args, struct edge_piece p, float *const 
     for (int64_t e = p.first; e < p.end; e++) {
         const float *restrict x = row_of(a->x, col[e]);
         float sum = 0;
-        edge_fetch_row(a->x, col[min_of(e + EDGES_AHEAD, last)]);
+        edge_fetch_row(a->x, col[min_of(e + edges_ahead(d), last)]);
 #pragma omp simd reduction(+ : sum)
         for (int64_t k = 0; k < d; k++)
             sum += (own[k] - x[k]) * (own[k] - x[k]);
@@ -45,7 +45,7 @@ static void add_differences(const struct edge_distance_backward_args *a, struct 
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict x = row_of(a->x, end[n]);
         float twice = 2 * *row_of(a->dy, number ? number[n] : n);
-        edge_fetch_row(a->x, end[min_of(n + EDGES_AHEAD, last)]);
+        edge_fetch_row(a->x, end[min_of(n + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++)
             sum[k] += twice * (own[k] - x[k]);

@@ -9,10 +9,7 @@
 
 #include <string.h>
 
-enum {
-    WIDE = 8,
-    AHEAD = 8 /* edges by which prefetches run ahead */
-};
+enum { WIDE = 8 };
 
 /* The largest power of two up to n. */
 static int64_t power_of_two(int64_t n)
@@ -110,11 +107,11 @@ INLINE int64_t column(struct columns at, int u)
     return at.whole ? at.first + u * LANES : at.each[u];
 }
 
-/* Prefetches `count` vectors of the row AHEAD of row e. */
+/* Prefetches `count` vectors of the row edges_ahead of row e; most kernels read rows of two matrices. */
 INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
-    const float *row = r.at + r.col[min_of(e + AHEAD, r.last)] * r.ld;
+    const float *row = r.at + r.col[min_of(e + edges_ahead(2 * count * LANES), r.last)] * r.ld;
     UNROLL
     for (int u = 0; u < count; u += STEP)
         __builtin_prefetch(row + column(at, u));

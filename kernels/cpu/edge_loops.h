@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/edge_heads.h"
 
-enum { EDGE_LIST_AHEAD = 8 /* ends listed beyond those of the piece, for prefetching */ };
+enum { EDGE_LIST_AHEAD = 16 /* ends listed beyond those of the piece, for prefetching */ };
 
 struct looped_edges {
     int32_t *ends; /* the other ends of `count` edges, up to ends[last] for prefetching */

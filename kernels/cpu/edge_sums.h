@@ -11,11 +11,7 @@
 
 #include "kernels/cpu/edge_heads.h"
 
-enum {
-    EDGE_SUMS = 2,
-    EDGES_AHEAD = 4, /* edges by which prefetches run ahead */
-    EDGE_GRAIN = 1 << 14
-};
+enum { EDGE_SUMS = 2, EDGE_GRAIN = 1 << 14 };
 
 /* Adds the terms of a piece's edges to the sums of its row; null: not summed. Pieces contain each edge once.
  */

@@ -22,6 +22,16 @@ struct edge_tasks {
     int64_t nodes, edges, size, count;
 };
 
+/*
+ * The number of edges by which prefetches of so many floats for each run ahead: so many bytes at once cover
+ * the latency of memory, and leave room in the first-level cache.
+ */
+INLINE int64_t edges_ahead(int64_t floats)
+{
+    enum { FLIGHT = 2048 /* floats */, MOST = 64 };
+    return max_of(1, min_of(MOST, FLIGHT / floats));
+}
+
 /* Edges first .. end - 1 of a row. */
 struct edge_piece {
     int64_t row, first, end;

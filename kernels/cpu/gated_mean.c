@@ -32,7 +32,7 @@ static inline void add_gated(const struct gated *m, struct edge_piece p, float *
     for (int64_t e = p.first; e < p.end; e++) {
         const float *restrict h = row_of(a->h, e), *restrict b = row_of(a->b, col[e]);
         float w = weighted ? edge_weight(m->g, e) : 1;
-        edge_fetch_row(a->b, col[min_of(e + EDGES_AHEAD, last)]);
+        edge_fetch_row(a->b, col[min_of(e + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
             float s = weighted ? w * vm_logistic(h[k]) : vm_logistic(h[k]);
@@ -129,7 +129,7 @@ static inline void add_gradients(const struct gated_gradients *m, struct edge_pi
         const float *restrict f = (const float *)a->call.scratch + receiver[n] * d;
         float *restrict dh = row_of(a->dh, number[n]);
         float w = weighted ? edge_weight(m->g, number[n]) : 1, all = 0;
-        int64_t ahead = min_of(n + EDGES_AHEAD, last);
+        int64_t ahead = min_of(n + edges_ahead(2 * d), last);
         edge_fetch_row(a->h, number[ahead]);
         edge_fetch_row(a->y, receiver[ahead]);
         if (!a->dh.acc) /* here, because gcc does not vectorise the loop if it is there */

@@ -37,7 +37,7 @@ static inline void add_messages(const struct messages *m, struct edge_piece p, f
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict x = row_of(a->x, col[n]), *restrict e = row_of(a->e, n);
         float w = weighted ? edge_weight(m->g, n) : 1;
-        edge_fetch_row(a->x, col[min_of(n + EDGES_AHEAD, last)]);
+        edge_fetch_row(a->x, col[min_of(n + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
             float z = x[k] + e[k] > 0 ? x[k] + e[k] : 0;
@@ -108,7 +108,7 @@ static inline void add_gradients(const struct message_gradients *m, struct edge_
         const float *restrict e = row_of(a->e, number[n]), *restrict dy = row_of(a->dy, receiver[n]);
         float *restrict de = row_of(a->de, number[n]);
         float w = weighted ? edge_weight(m->g, number[n]) : 1, along = 0;
-        int64_t ahead = min_of(n + EDGES_AHEAD, last);
+        int64_t ahead = min_of(n + edges_ahead(2 * d), last);
         edge_fetch_row(a->e, number[ahead]);
         edge_fetch_row(a->dy, receiver[ahead]);
 #pragma omp simd reduction(+ : along)

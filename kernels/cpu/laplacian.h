@@ -15,9 +15,8 @@
 enum {
     WIDE = 4,
     EIGHT = 8,     /* floats of a vector, which are the columns of a panel */
-    AHEAD = 8,     /* edges by which prefetches run ahead */
     LINE = 16,     /* floats per cache line */
-    NEAR = 1 << 23 /* floats of x and y: a cache holds so many, and prefetches cost more than they save */
+    NEAR = 1 << 19 /* floats of x and y that nearly fit a core's own cache: prefetches would only cost */
 };
 
 typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
@@ -28,7 +27,7 @@ struct step {
     float alpha, beta;
     float *zeros; /* D: what step 1 subtracts */
     float *parts; /* D per task */
-    bool near;    /* whether x and y are in a cache, and prefetches cost more than they save */
+    bool near;    /* whether x and y nearly fit that */
 };
 
 static float weight_of(const struct step *s, int64_t e)
@@ -70,7 +69,8 @@ INLINE void step_columns(const struct step *all, int vectors, bool weighted, boo
             sum[v] = (eight){0};
         }
         for (; e < end; e++) {
-            const float *from = x + col[e] * ld, *ahead = near ? NULL : x + col[min_of(e + AHEAD, last)] * ld;
+            const float *from = x + col[e] * ld,
+                        *ahead = near ? NULL : x + col[min_of(e + edges_ahead(vectors * EIGHT), last)] * ld;
             float weight = weighted ? weight_of(&s, e) : 1;
             UNROLL
             for (int v = 0; v < vectors; v++) {

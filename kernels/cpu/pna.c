@@ -19,8 +19,7 @@
 
 enum {
     WIDE = 4,
-    AHEAD = 8, /* edges by which prefetches run ahead */
-    LINE = 16  /* floats per cache line */
+    LINE = 16 /* floats per cache line */
 };
 
 /* What is reduced over the edges of a row, to one or two rows of D floats. */
@@ -80,8 +79,9 @@ INLINE void reduce_columns(const struct reduce *r, enum reduction kind, int vect
         if (kind != STATISTICS)
             its[v] = load(own + k + v * LANES);
     }
+    int rows = kind == SHARES ? 3 : 1;
     for (int64_t e = p.first; e < p.end; e++) {
-        int64_t j = col[e], ahead = col[min_of(e + AHEAD, last)];
+        int64_t j = col[e], ahead = col[min_of(e + edges_ahead(rows * vectors * LANES), last)];
         if (kind == SHARES) {
             fetch(bases + ahead * r->shares.ld, vectors);
             fetch(shares + ahead * r->shares.ld, vectors);

@@ -16,8 +16,7 @@
 
 enum {
     WIDE = 8,
-    AHEAD = 8, /* edges by which prefetches run ahead */
-    LINE = 16  /* floats per cache line */
+    LINE = 16 /* floats per cache line */
 };
 
 struct sums {
@@ -54,7 +53,8 @@ INLINE void sum_columns(const struct sums *s, bool weighted, int vectors, struct
             sum[v] += o.self * load(self + v * LANES);
     }
     for (int64_t e = p.first; e < p.end; e++) {
-        const float *from = x + col[e] * ld, *ahead = x + col[min_of(e + AHEAD, last)] * ld;
+        const float *from = x + col[e] * ld,
+                    *ahead = x + col[min_of(e + edges_ahead(vectors * LANES), last)] * ld;
         float weight = weighted ? w[col[e] * s->w.ld] : 1;
         UNROLL
         for (int v = 0; v < vectors; v++) {
