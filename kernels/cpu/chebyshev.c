@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum {
+    NARROW = 8,    /* columns of the narrowest panel */
     OWN = 1 << 18, /* floats of a panel's two vectors: a core's own cache holds so many */
     SEEN = 256     /* rows by which a graph is judged */
 };
@@ -91,7 +92,7 @@ static bool neighbours_far(const struct chebyshev_args *a)
 /* The columns of a thread's panel; 0 if they do not fit. */
 static int64_t panel_width(const struct chebyshev_args *a)
 {
-    int64_t threads = a->call.threads, width = a->x.cols / threads / EIGHT * EIGHT;
+    int64_t threads = a->call.threads, width = a->x.cols / threads / NARROW * NARROW;
     bool fits = threads > 1 && width && a->x.cols % width == 0 && 2 * a->x.rows * width <= OWN;
     return fits ? width : 0;
 }

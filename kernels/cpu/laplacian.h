@@ -14,12 +14,12 @@
 
 enum {
     WIDE = 4,
-    EIGHT = 8,     /* floats of a vector, which are the columns of a panel */
-    LINE = 16,     /* floats per cache line */
+    PART = LANES < 8 ? LANES : 8, /* floats of a vector, no more than the narrowest panel has (chebyshev.c) */
+    LINE = 16,                    /* floats per cache line */
     NEAR = 1 << 19 /* floats of x and y that nearly fit a core's own cache: prefetches would only cost */
 };
 
-typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float part_vec __attribute__((vector_size(4 * PART), aligned(4), may_alias));
 
 struct step {
     struct edge_tasks tasks;
@@ -62,21 +62,21 @@ INLINE void step_columns(const struct step *all, int vectors, bool weighted, boo
     int64_t ld = s.x.ld, last = s.tasks.edges - 1, e = t->piece.first;
     for (int64_t i = 0; i < t->rows; i++) {
         int64_t row = t->piece.row + i, end = end_of(&s, t, i);
-        eight own[WIDE], sum[WIDE];
+        part_vec own[WIDE], sum[WIDE];
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            own[v] = *(const eight *)(x + row * ld + v * EIGHT);
-            sum[v] = (eight){0};
+            own[v] = *(const part_vec *)(x + row * ld + v * PART);
+            sum[v] = (part_vec){0};
         }
         for (; e < end; e++) {
             const float *from = x + col[e] * ld,
-                        *ahead = near ? NULL : x + col[min_of(e + edges_ahead(vectors * EIGHT), last)] * ld;
+                        *ahead = near ? NULL : x + col[min_of(e + edges_ahead(vectors * PART), last)] * ld;
             float weight = weighted ? weight_of(&s, e) : 1;
             UNROLL
             for (int v = 0; v < vectors; v++) {
-                if (!near && v * EIGHT % LINE == 0)
-                    __builtin_prefetch(ahead + v * EIGHT);
-                eight d = own[v] - *(const eight *)(from + v * EIGHT);
+                if (!near && v * PART % LINE == 0)
+                    __builtin_prefetch(ahead + v * PART);
+                part_vec d = own[v] - *(const part_vec *)(from + v * PART);
                 if (weighted)
                     sum[v] += weight * d;
                 else
@@ -88,8 +88,8 @@ INLINE void step_columns(const struct step *all, int vectors, bool weighted, boo
         UNROLL
         for (int v = 0; v < vectors; v++) {
             if (!t->part)
-                sum[v] = scale * sum[v] + (s.beta * own[v] - *(const eight *)(old + v * EIGHT));
-            *(eight *)(to + v * EIGHT) = sum[v];
+                sum[v] = scale * sum[v] + (s.beta * own[v] - *(const part_vec *)(old + v * PART));
+            *(part_vec *)(to + v * PART) = sum[v];
         }
     }
 }
@@ -113,11 +113,11 @@ static void step_column(const struct step *s, const struct stretch *t, int64_t k
 INLINE void step_stretch(const struct step *s, bool weighted, bool near, struct stretch t)
 {
     int64_t d = s->y.cols, k = 0;
-    for (; k + 4 * EIGHT <= d; k += 4 * EIGHT)
+    for (; k + 4 * PART <= d; k += 4 * PART)
         step_columns(s, 4, weighted, near, &t, k);
-    for (; k + 2 * EIGHT <= d; k += 2 * EIGHT)
+    for (; k + 2 * PART <= d; k += 2 * PART)
         step_columns(s, 2, weighted, near, &t, k);
-    for (; k + EIGHT <= d; k += EIGHT)
+    for (; k + PART <= d; k += PART)
         step_columns(s, 1, weighted, near, &t, k);
     for (; k < d; k++)
         step_column(s, &t, k);
