@@ -52,7 +52,7 @@ static int64_t end_of(const struct step *s, const struct stretch *t, int64_t i)
     return t->rows > 1 ? s->tasks.row[t->piece.row + i + 1] : t->piece.end;
 }
 
-/* Columns k .. k + vectors * LANES - 1. */
+/* Columns k .. k + vectors * PART - 1. */
 INLINE void step_columns(const struct step *all, int vectors, bool weighted, bool near,
                          const struct stretch *t, int64_t k)
 {
