@@ -133,12 +133,12 @@ static void run_panels(const struct chebyshev_args *a, struct step s, struct bar
     for (int64_t k = thread * width; k < d; k += threads * width) {
         struct chebyshev_args own = *a;
         struct team alone = {.last = a->degree};
-        struct step part = s;
-        part.parts += s.tasks.count * k;
+        struct step share = s;
+        share.parts += s.tasks.count * k;
         own.y = panel_of(a, false, k);
         own.z = panel_of(a, true, k);
         own.x = a->degree % 2 ? own.z : own.y;
-        take_steps(&own, part, &alone, 0, 1);
+        take_steps(&own, share, &alone, 0, 1);
     }
     barrier_wait(barrier, threads);
     for (int64_t k = 0; k < d; k += width) {

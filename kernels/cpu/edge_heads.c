@@ -107,11 +107,12 @@ INLINE int64_t column(struct columns at, int u)
     return at.whole ? at.first + u * LANES : at.each[u];
 }
 
-/* Prefetches `count` vectors of the row edges_ahead of row e; most kernels read rows of two matrices. */
+/* Prefetches `count` vectors of a row after row e; most kernels read rows of two matrices. */
 INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
-    const float *row = r.at + r.col[min_of(e + edges_ahead(2 * count * LANES), r.last)] * r.ld;
+    int64_t ahead = min_of(EDGE_AHEAD, edges_ahead(2 * count * LANES));
+    const float *row = r.at + r.col[min_of(e + ahead, r.last)] * r.ld;
     UNROLL
     for (int u = 0; u < count; u += STEP)
         __builtin_prefetch(row + column(at, u));

@@ -15,6 +15,7 @@
 
 enum {
     EDGE_LINE = 16,     /* floats per cache line */
+    EDGE_AHEAD = 16,    /* edges by which prefetches run ahead, at most: lists (edge_loops.h) end there */
     EDGE_ROWS_AHEAD = 2 /* nodes by which prefetches run ahead */
 };
 

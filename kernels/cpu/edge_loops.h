@@ -7,8 +7,6 @@
 
 #include "kernels/cpu/edge_heads.h"
 
-enum { EDGE_LIST_AHEAD = 16 /* ends listed beyond those of the piece, for prefetching */ };
-
 struct looped_edges {
     int32_t *ends; /* the other ends of `count` edges, up to ends[last] for prefetching */
     int32_t *at;   /* their positions in the matrix of edges; -1: the loop */
@@ -19,13 +17,13 @@ struct looped_edges {
 /* Floats of scratch for `ends` and `at`. */
 static inline int64_t looped_size(const struct edge_heads *s)
 {
-    return 2 * round_up(s->most + EDGE_LIST_AHEAD, EDGE_LINE);
+    return 2 * round_up(s->most + EDGE_AHEAD, EDGE_LINE);
 }
 
 static inline struct looped_edges looped_begin(const struct edge_heads *s, struct edge_piece p,
                                                float *scratch)
 {
-    int32_t *ends = (int32_t *)(void *)scratch, *at = ends + s->most + EDGE_LIST_AHEAD;
+    int32_t *ends = (int32_t *)(void *)scratch, *at = ends + s->most + EDGE_AHEAD;
     return (struct looped_edges){.ends = ends, .at = at, .next = p.first, .looped = !p.ends};
 }
 
@@ -45,7 +43,7 @@ static inline bool looped_more(struct looped_edges *l, const struct edge_tasks *
         l->looped = true;
     }
     l->count = l->last = n;
-    for (int64_t a = e; a < min_of(e + EDGE_LIST_AHEAD, tasks->edges); a++)
+    for (int64_t a = e; a < min_of(e + EDGE_AHEAD, tasks->edges); a++)
         l->ends[l->last++] = tasks->col[a];
     l->last--;
     l->next = e;
@@ -79,12 +77,12 @@ static inline struct edge_rows looped_sums(const struct edge_heads *s, const str
     for (int64_t e = 0; e < l->count; e++) {
         const float *restrict row = row_of(m, l->ends[e]), *restrict own = row_of(loop, l->ends[e]);
         float *restrict sum = sums + e * ld;
-        int64_t at = l->at[e], ahead = l->at[min_of(e + EDGE_LIST_AHEAD / 2, l->count - 1)];
+        int64_t at = l->at[e], ahead = l->at[min_of(e + EDGE_AHEAD / 2, l->count - 1)];
         if (at >= 0)
             own = row_of(c, number ? number[at] : at);
         if (number && ahead >= 0)
             edge_fetch_row(c, number[ahead]);
-        edge_fetch_row(m, l->ends[min_of(e + EDGE_LIST_AHEAD / 2, l->last)]);
+        edge_fetch_row(m, l->ends[min_of(e + EDGE_AHEAD / 2, l->last)]);
 #pragma omp simd
         for (int64_t k = 0; k < s->d; k++)
             sum[k] = row[k] + own[k];

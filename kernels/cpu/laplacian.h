@@ -14,12 +14,13 @@
 
 enum {
     WIDE = 4,
-    PART = LANES < 8 ? LANES : 8, /* floats of a vector, no more than the narrowest panel has (chebyshev.c) */
-    LINE = 16,                    /* floats per cache line */
+    SHORT =
+        LANES < 8 ? LANES : 8, /* floats of a vector, no more than the narrowest panel has (chebyshev.c) */
+    LINE = 16,                 /* floats per cache line */
     NEAR = 1 << 19 /* floats of x and y that nearly fit a core's own cache: prefetches would only cost */
 };
 
-typedef float part_vec __attribute__((vector_size(4 * PART), aligned(4), may_alias));
+typedef float short_vec __attribute__((vector_size(4 * SHORT), aligned(4), may_alias));
 
 struct step {
     struct edge_tasks tasks;
@@ -52,7 +53,7 @@ static int64_t end_of(const struct step *s, const struct stretch *t, int64_t i)
     return t->rows > 1 ? s->tasks.row[t->piece.row + i + 1] : t->piece.end;
 }
 
-/* Columns k .. k + vectors * PART - 1. */
+/* Columns k .. k + vectors * SHORT - 1. */
 INLINE void step_columns(const struct step *all, int vectors, bool weighted, bool near,
                          const struct stretch *t, int64_t k)
 {
@@ -62,21 +63,21 @@ INLINE void step_columns(const struct step *all, int vectors, bool weighted, boo
     int64_t ld = s.x.ld, last = s.tasks.edges - 1, e = t->piece.first;
     for (int64_t i = 0; i < t->rows; i++) {
         int64_t row = t->piece.row + i, end = end_of(&s, t, i);
-        part_vec own[WIDE], sum[WIDE];
+        short_vec own[WIDE], sum[WIDE];
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            own[v] = *(const part_vec *)(x + row * ld + v * PART);
-            sum[v] = (part_vec){0};
+            own[v] = *(const short_vec *)(x + row * ld + v * SHORT);
+            sum[v] = (short_vec){0};
         }
         for (; e < end; e++) {
             const float *from = x + col[e] * ld,
-                        *ahead = near ? NULL : x + col[min_of(e + edges_ahead(vectors * PART), last)] * ld;
+                        *ahead = near ? NULL : x + col[min_of(e + edges_ahead(vectors * SHORT), last)] * ld;
             float weight = weighted ? weight_of(&s, e) : 1;
             UNROLL
             for (int v = 0; v < vectors; v++) {
-                if (!near && v * PART % LINE == 0)
-                    __builtin_prefetch(ahead + v * PART);
-                part_vec d = own[v] - *(const part_vec *)(from + v * PART);
+                if (!near && v * SHORT % LINE == 0)
+                    __builtin_prefetch(ahead + v * SHORT);
+                short_vec d = own[v] - *(const short_vec *)(from + v * SHORT);
                 if (weighted)
                     sum[v] += weight * d;
                 else
@@ -88,8 +89,8 @@ INLINE void step_columns(const struct step *all, int vectors, bool weighted, boo
         UNROLL
         for (int v = 0; v < vectors; v++) {
             if (!t->part)
-                sum[v] = scale * sum[v] + (s.beta * own[v] - *(const part_vec *)(old + v * PART));
-            *(part_vec *)(to + v * PART) = sum[v];
+                sum[v] = scale * sum[v] + (s.beta * own[v] - *(const short_vec *)(old + v * SHORT));
+            *(short_vec *)(to + v * SHORT) = sum[v];
         }
     }
 }
@@ -113,11 +114,11 @@ static void step_column(const struct step *s, const struct stretch *t, int64_t k
 INLINE void step_stretch(const struct step *s, bool weighted, bool near, struct stretch t)
 {
     int64_t d = s->y.cols, k = 0;
-    for (; k + 4 * PART <= d; k += 4 * PART)
+    for (; k + 4 * SHORT <= d; k += 4 * SHORT)
         step_columns(s, 4, weighted, near, &t, k);
-    for (; k + 2 * PART <= d; k += 2 * PART)
+    for (; k + 2 * SHORT <= d; k += 2 * SHORT)
         step_columns(s, 2, weighted, near, &t, k);
-    for (; k + PART <= d; k += PART)
+    for (; k + SHORT <= d; k += SHORT)
         step_columns(s, 1, weighted, near, &t, k);
     for (; k < d; k++)
         step_column(s, &t, k);

@@ -108,8 +108,8 @@ static void sort_window(const struct csr *g, int64_t count, int32_t *node)
 }
 
 /*
- * Sorts every WINDOW successive nodes of a component by degree: the end of a row's loop is then predicted,
- * which otherwise costs as much as its edges.
+ * Sorts every WINDOW successive nodes of a component by degree: processors then predict where a row's
+ * loop over its edges ends.
  */
 static void sort_by_degree(const struct csr *g, const struct components *c)
 {
