@@ -23,6 +23,31 @@ typedef vm_four vec4;
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/*
+ * Steps of k in the body of a tile's loop. A core whose other hyperthread is busy starts half as many
+ * instructions in a cycle. With AVX2, a loop of one step then has too many besides its multiply-adds: it
+ * reached 68 % of a Zen 3's peak, with four steps 80 %. Wider vectors need fewer of all.
+ */
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(ROLLED)
+#define STEPS 4
+#else
+#define STEPS 1
+#endif
+
+/*
+ * sum + s * line. gcc may add to a register of a factor instead, and then copies and spills sums, of which a
+ * tile has as many as fit.
+ */
+INLINE vec multiply_add(vec sum, vec s, vec line)
+{
+#if STEPS > 1
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(s), "x"(line));
+    return sum;
+#else
+    return sum + s * line;
+#endif
+}
+
 /* The destination of a tile of C, of which `rows` and `cols` exist. */
 struct tile_out {
     float *c;
@@ -110,9 +135,29 @@ INLINE float element(enum reads reads, struct gemm_in a, const float *const row[
     return reads == BY_COLUMNS ? a.at[p * a.col + i] : row[i][reads == BY_ROWS ? p : p * a.col];
 }
 
-/* One tile of `height` rows; all but k, a, b and o are compile-time constants after inlining. */
-INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads, int64_t k, struct gemm_in a,
-                 const float *b, struct tile_out o)
+/* Step p of k: `b` is its line of the packed B. */
+INLINE void tile_step(int vectors, int height, enum reads reads, struct gemm_in a, const float *const row[MR],
+                      int64_t p, const float *b, vec sum[MR][GEMM_VECTORS])
+{
+    vec line[GEMM_VECTORS];
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        line[v] = *(const vec *)(b + v * LANES);
+    UNROLL
+    for (int i = 0; i < height; i++) {
+        vec s = element(reads, a, row, i, p) - (vec){0}; /* in all lanes */
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[i][v] = multiply_add(sum[i][v], s, line[v]);
+    }
+}
+
+/*
+ * One tile of `height` rows; all but k (a multiple of `steps`), a, b and o are compile-time constants after
+ * inlining.
+ */
+INLINE void tile(int vectors, int height, int steps, enum gemm_kind kind, enum reads reads, int64_t k,
+                 struct gemm_in a, const float *b, struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
     const float *row[MR];
@@ -123,20 +168,12 @@ INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads,
         for (int v = 0; v < vectors; v++)
             sum[i][v] = (vec){0};
     }
-    for (int64_t p = 0; p < k; p++, b += vectors * LANES) {
-        vec line[GEMM_VECTORS];
-        if (kind == GEMM_STORE)
-            __builtin_prefetch(o.ahead + p * o.pace, 0, 2);
+    for (int64_t p = 0; p < k; p += steps)
         UNROLL
-        for (int v = 0; v < vectors; v++)
-            line[v] = *(const vec *)(b + v * LANES);
-        UNROLL
-        for (int i = 0; i < height; i++) {
-            float s = element(reads, a, row, i, p);
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[i][v] += s * line[v];
-        }
+    for (int q = 0; q < steps; q++, b += vectors * LANES) {
+        if (kind == GEMM_STORE && q % 2 == 0)
+            __builtin_prefetch(o.ahead + (p + q) * o.pace, 0, 2);
+        tile_step(vectors, height, reads, a, row, p + q, b, sum);
     }
     if (kind == GEMM_STORE)
         tile_store(vectors, height, sum, o);
@@ -149,8 +186,8 @@ INLINE void tile(int vectors, int height, enum gemm_kind kind, enum reads reads,
  * the height if that suffices. Each tile prefetches its share of the panel that follows in B to the
  * second-level cache: the first tile of a panel would wait for the third level otherwise.
  */
-INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
-                  const float *b, struct tile_out o)
+INLINE void panel(int vectors, int steps, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
+                  int64_t step, const float *b, struct tile_out o)
 {
     int64_t tiles = blocks_of(m, MR);
     o.pace = max_of(1, vectors * LANES / tiles);
@@ -158,13 +195,13 @@ INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct
     for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc, o.ahead += k * o.pace) {
         o.rows = (int)min_of(MR, m - i);
         if (o.rows <= MR / 2)
-            tile(vectors, MR / 2, kind, BY_EDGE, k, a, b, o);
+            tile(vectors, MR / 2, steps, kind, BY_EDGE, k, a, b, o);
         else if (o.rows < MR)
-            tile(vectors, MR, kind, BY_EDGE, k, a, b, o);
+            tile(vectors, MR, steps, kind, BY_EDGE, k, a, b, o);
         else if (a.col == 1)
-            tile(vectors, MR, kind, BY_ROWS, k, a, b, o);
+            tile(vectors, MR, steps, kind, BY_ROWS, k, a, b, o);
         else
-            tile(vectors, MR, kind, BY_COLUMNS, k, a, b, o);
+            tile(vectors, MR, steps, kind, BY_COLUMNS, k, a, b, o);
         if (o.end.shift)
             o.end.shift += MR;
         if (kind == GEMM_WEIGHTS)
@@ -174,50 +211,60 @@ INLINE void panel(int vectors, enum gemm_kind kind, int64_t m, int64_t k, struct
     }
 }
 
-INLINE void panel_of_width(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
-                           const float *b, struct tile_out o)
+INLINE void panel_of_width(int steps, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
+                           int64_t step, const float *b, struct tile_out o)
 {
     switch (blocks_of(o.cols, LANES)) {
     case 1:
-        panel(1, kind, m, k, a, step, b, o);
+        panel(1, steps, kind, m, k, a, step, b, o);
         break;
     case 2:
-        panel(2, kind, m, k, a, step, b, o);
+        panel(2, steps, kind, m, k, a, step, b, o);
         break;
 #if GEMM_VECTORS > 2
     case 3:
-        panel(3, kind, m, k, a, step, b, o);
+        panel(3, steps, kind, m, k, a, step, b, o);
         break;
     case 4:
-        panel(4, kind, m, k, a, step, b, o);
+        panel(4, steps, kind, m, k, a, step, b, o);
         break;
 #endif
     }
+}
+
+/* Two loops in one tile would make gcc move its sums between them. */
+INLINE void panel_of_steps(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
+                           const float *b, struct tile_out o)
+{
+    if (k % STEPS == 0)
+        panel_of_width(STEPS, kind, m, k, a, step, b, o);
+    else
+        panel_of_width(1, kind, m, k, a, step, b, o);
 }
 
 /* One function per kind, so that the constants of one do not occupy registers in another. */
 NOINLINE void panel_store(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                           struct tile_out o)
 {
-    panel_of_width(GEMM_STORE, m, k, a, step, b, o);
+    panel_of_steps(GEMM_STORE, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_weights(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                             struct tile_out o)
 {
-    panel_of_width(GEMM_WEIGHTS, m, k, a, step, b, o);
+    panel_of_steps(GEMM_WEIGHTS, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_probabilities(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                                   struct tile_out o)
 {
-    panel_of_width(GEMM_PROBABILITIES, m, k, a, step, b, o);
+    panel_of_steps(GEMM_PROBABILITIES, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_gradients(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                               struct tile_out o)
 {
-    panel_of_width(GEMM_GRADIENTS, m, k, a, step, b, o);
+    panel_of_steps(GEMM_GRADIENTS, m, k, a, step, b, o);
 }
 
 static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
