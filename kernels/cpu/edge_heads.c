@@ -283,19 +283,31 @@ static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *
     }
 }
 
-/* The sums of lanes 0 and 1, 2 and 3, ... of x, then of y. */
+/* Lanes i and i + 2 of the f-th four lanes of x, then of y; and all lanes of the f-th four of both, counted
+ * on. */
+#define EVERY_OTHER(i, f) 4 * (f) + (i), 4 * (f) + (i) + 2, LANES + 4 * (f) + (i), LANES + 4 * (f) + (i) + 2
+#define FOUR(f)           4 * (f), 4 * (f) + 1, 4 * (f) + 2, 4 * (f) + 3
 #if VM_LANES == 4
-#define EVERY_OTHER(i) (i), (i) + 2, (i) + 4, (i) + 6
+#define LANES_OF(i) EVERY_OTHER(i, 0)
+#define FOURS_OF(i) FOUR(i)
 #elif VM_LANES == 8
-#define EVERY_OTHER(i) (i), (i) + 2, (i) + 4, (i) + 6, (i) + 8, (i) + 10, (i) + 12, (i) + 14
+#define LANES_OF(i) EVERY_OTHER(i, 0), EVERY_OTHER(i, 1)
+#define FOURS_OF(i) FOUR(i), FOUR((i) + 2)
 #else
-#define EVERY_OTHER(i)                                                                                       \
-    (i), (i) + 2, (i) + 4, (i) + 6, (i) + 8, (i) + 10, (i) + 12, (i) + 14, (i) + 16, (i) + 18, (i) + 20,     \
-        (i) + 22, (i) + 24, (i) + 26, (i) + 28, (i) + 30
+#define LANES_OF(i) EVERY_OTHER(i, 0), EVERY_OTHER(i, 1), EVERY_OTHER(i, 2), EVERY_OTHER(i, 3)
+#define FOURS_OF(i) FOUR(i), FOUR((i) + 2), FOUR((i) + 4), FOUR((i) + 6)
 #endif
+
+/* In each four lanes, the sums of neighbours in x, then of those in y: shuffles across fours are slow. */
 INLINE vec add_neighbours(vec x, vec y)
 {
-    return __builtin_shufflevector(x, y, EVERY_OTHER(0)) + __builtin_shufflevector(x, y, EVERY_OTHER(1));
+    return __builtin_shufflevector(x, y, LANES_OF(0)) + __builtin_shufflevector(x, y, LANES_OF(1));
+}
+
+/* The sums of neighbouring fours of x, then of y. */
+INLINE vec add_fours(vec x, vec y)
+{
+    return __builtin_shufflevector(x, y, FOURS_OF(0)) + __builtin_shufflevector(x, y, FOURS_OF(1));
 }
 
 /*
@@ -312,7 +324,8 @@ INLINE void sum_lanes(const float *from, float *to)
     for (int n = LANES / 2; n > 0; n /= 2) {
         UNROLL
         for (int u = 0; u < n; u++)
-            sum[u] = add_neighbours(sum[2 * u], sum[2 * u + 1]);
+            sum[u] = n >= LANES / 4 ? add_neighbours(sum[2 * u], sum[2 * u + 1])
+                                    : add_fours(sum[2 * u], sum[2 * u + 1]);
     }
     store(to, sum[0]);
 }
