@@ -283,8 +283,10 @@ static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *
     }
 }
 
-/* Lanes i and i + 2 of the f-th four lanes of x, then of y; and all lanes of the f-th four of both, counted
- * on. */
+/*
+ * Lanes i and i + 2 of four lanes, the f-th of x and of y; and four whole lanes, the f-th, those of y counted
+ * on from those of x.
+ */
 #define EVERY_OTHER(i, f) 4 * (f) + (i), 4 * (f) + (i) + 2, LANES + 4 * (f) + (i), LANES + 4 * (f) + (i) + 2
 #define FOUR(f)           4 * (f), 4 * (f) + 1, 4 * (f) + 2, 4 * (f) + 3
 #if VM_LANES == 4

@@ -24,14 +24,14 @@ typedef vm_four vec4;
 #endif
 
 /*
- * Steps of k in the body of a tile's loop. A core whose other hyperthread is busy starts half as many
- * instructions in a cycle. With AVX2, a loop of one step then has too many besides its multiply-adds: it
- * reached 68 % of a Zen 3's peak, with four steps 80 %. Wider vectors need fewer of all.
+ * Steps of k in the body of a tile's loop. While its other hyperthread is busy, a core has about half its
+ * instructions per cycle for this one: with AVX2, fewer than keep the multiply-adds of a loop of one step
+ * busy. Wider vectors need fewer of all.
  */
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(ROLLED)
-#define STEPS 4
+#if defined(__FMA__) && !defined(__AVX512F__) && !defined(ROLLED)
+#define UNROLLED 4
 #else
-#define STEPS 1
+#define UNROLLED 1
 #endif
 
 /*
@@ -40,7 +40,7 @@ typedef vm_four vec4;
  */
 INLINE vec multiply_add(vec sum, vec s, vec line)
 {
-#if STEPS > 1
+#if UNROLLED > 1
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(s), "x"(line));
     return sum;
 #else
@@ -153,10 +153,10 @@ INLINE void tile_step(int vectors, int height, enum reads reads, struct gemm_in 
 }
 
 /*
- * One tile of `height` rows; all but k (a multiple of `steps`), a, b and o are compile-time constants after
- * inlining.
+ * One tile of `height` rows; all but k (a multiple of `unrolled`), a, b and o are compile-time constants
+ * after inlining.
  */
-INLINE void tile(int vectors, int height, int steps, enum gemm_kind kind, enum reads reads, int64_t k,
+INLINE void tile(int vectors, int height, int unrolled, enum gemm_kind kind, enum reads reads, int64_t k,
                  struct gemm_in a, const float *b, struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
@@ -168,12 +168,13 @@ INLINE void tile(int vectors, int height, int steps, enum gemm_kind kind, enum r
         for (int v = 0; v < vectors; v++)
             sum[i][v] = (vec){0};
     }
-    for (int64_t p = 0; p < k; p += steps)
+    for (int64_t p = 0; p < k; p += unrolled) {
         UNROLL
-    for (int q = 0; q < steps; q++, b += vectors * LANES) {
-        if (kind == GEMM_STORE && q % 2 == 0)
-            __builtin_prefetch(o.ahead + (p + q) * o.pace, 0, 2);
-        tile_step(vectors, height, reads, a, row, p + q, b, sum);
+        for (int q = 0; q < unrolled; q++, b += vectors * LANES) {
+            if (kind == GEMM_STORE && q % 2 == 0)
+                __builtin_prefetch(o.ahead + (p + q) * o.pace, 0, 2);
+            tile_step(vectors, height, reads, a, row, p + q, b, sum);
+        }
     }
     if (kind == GEMM_STORE)
         tile_store(vectors, height, sum, o);
@@ -184,9 +185,10 @@ INLINE void tile(int vectors, int height, int steps, enum gemm_kind kind, enum r
 /*
  * A column of tiles: all rows of C for one panel of B. Tiles of A are `step` floats apart; the last has half
  * the height if that suffices. Each tile prefetches its share of the panel that follows in B to the
- * second-level cache: the first tile of a panel would wait for the third level otherwise.
+ * second-level cache, in every other step of an unrolled loop: the first tile of a panel would wait for the
+ * third level otherwise.
  */
-INLINE void panel(int vectors, int steps, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
+INLINE void panel(int vectors, int unrolled, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
                   int64_t step, const float *b, struct tile_out o)
 {
     int64_t tiles = blocks_of(m, MR);
@@ -195,13 +197,13 @@ INLINE void panel(int vectors, int steps, enum gemm_kind kind, int64_t m, int64_
     for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc, o.ahead += k * o.pace) {
         o.rows = (int)min_of(MR, m - i);
         if (o.rows <= MR / 2)
-            tile(vectors, MR / 2, steps, kind, BY_EDGE, k, a, b, o);
+            tile(vectors, MR / 2, unrolled, kind, BY_EDGE, k, a, b, o);
         else if (o.rows < MR)
-            tile(vectors, MR, steps, kind, BY_EDGE, k, a, b, o);
+            tile(vectors, MR, unrolled, kind, BY_EDGE, k, a, b, o);
         else if (a.col == 1)
-            tile(vectors, MR, steps, kind, BY_ROWS, k, a, b, o);
+            tile(vectors, MR, unrolled, kind, BY_ROWS, k, a, b, o);
         else
-            tile(vectors, MR, steps, kind, BY_COLUMNS, k, a, b, o);
+            tile(vectors, MR, unrolled, kind, BY_COLUMNS, k, a, b, o);
         if (o.end.shift)
             o.end.shift += MR;
         if (kind == GEMM_WEIGHTS)
@@ -211,33 +213,33 @@ INLINE void panel(int vectors, int steps, enum gemm_kind kind, int64_t m, int64_
     }
 }
 
-INLINE void panel_of_width(int steps, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
+INLINE void panel_of_width(int unrolled, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
                            int64_t step, const float *b, struct tile_out o)
 {
     switch (blocks_of(o.cols, LANES)) {
     case 1:
-        panel(1, steps, kind, m, k, a, step, b, o);
+        panel(1, unrolled, kind, m, k, a, step, b, o);
         break;
     case 2:
-        panel(2, steps, kind, m, k, a, step, b, o);
+        panel(2, unrolled, kind, m, k, a, step, b, o);
         break;
 #if GEMM_VECTORS > 2
     case 3:
-        panel(3, steps, kind, m, k, a, step, b, o);
+        panel(3, unrolled, kind, m, k, a, step, b, o);
         break;
     case 4:
-        panel(4, steps, kind, m, k, a, step, b, o);
+        panel(4, unrolled, kind, m, k, a, step, b, o);
         break;
 #endif
     }
 }
 
 /* Two loops in one tile would make gcc move its sums between them. */
-INLINE void panel_of_steps(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
+INLINE void panel_of_depth(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
                            const float *b, struct tile_out o)
 {
-    if (k % STEPS == 0)
-        panel_of_width(STEPS, kind, m, k, a, step, b, o);
+    if (k % UNROLLED == 0)
+        panel_of_width(UNROLLED, kind, m, k, a, step, b, o);
     else
         panel_of_width(1, kind, m, k, a, step, b, o);
 }
@@ -246,25 +248,25 @@ INLINE void panel_of_steps(enum gemm_kind kind, int64_t m, int64_t k, struct gem
 NOINLINE void panel_store(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                           struct tile_out o)
 {
-    panel_of_steps(GEMM_STORE, m, k, a, step, b, o);
+    panel_of_depth(GEMM_STORE, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_weights(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                             struct tile_out o)
 {
-    panel_of_steps(GEMM_WEIGHTS, m, k, a, step, b, o);
+    panel_of_depth(GEMM_WEIGHTS, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_probabilities(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                                   struct tile_out o)
 {
-    panel_of_steps(GEMM_PROBABILITIES, m, k, a, step, b, o);
+    panel_of_depth(GEMM_PROBABILITIES, m, k, a, step, b, o);
 }
 
 NOINLINE void panel_gradients(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                               struct tile_out o)
 {
-    panel_of_steps(GEMM_GRADIENTS, m, k, a, step, b, o);
+    panel_of_depth(GEMM_GRADIENTS, m, k, a, step, b, o);
 }
 
 static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
