@@ -1,7 +1,7 @@
 /*
  * Ops over edges with long rows: a hub with far more edges than a task, whose row is split and recombined,
- * and scores far from zero along it, so that its running maximum increases from piece to piece. Kernels for
- * all instruction sets, on one to three threads, against ref in double.
+ * and scores far from zero along it, so that its running maximum increases from piece to piece; a node
+ * without edges. Kernels for all instruction sets, on one to three threads, against ref in double.
  */
 #include "kernels/rng.h"
 #include "tests/operands.h"
@@ -9,7 +9,8 @@
 
 #include <math.h>
 
-enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 30000, FROM_HUB = 6000, OTHERS = 3000, HUB = 417 };
+enum { N = 1000, D = 48, HEADS = 3, TO_HUB = 30000, FROM_HUB = 6000, OTHERS = 3000 };
+enum { HUB = 417, ALONE = 420 /* a node without edges */ };
 enum { E = TO_HUB + FROM_HUB + OTHERS };
 
 static void *zeros(int64_t count, size_t size)
@@ -31,7 +32,8 @@ static int64_t edge_end(int64_t e, int end)
 {
     if (e < TO_HUB + FROM_HUB && end == (e < TO_HUB))
         return HUB;
-    return (int64_t)(rng_bits(7, (uint64_t)(2 * e + end)) % N);
+    int64_t node = (int64_t)(rng_bits(7, (uint64_t)(2 * e + end)) % N);
+    return node == ALONE ? ALONE + 1 : node;
 }
 
 /* The edges as rows of one end, each with the other ends in ascending order. */

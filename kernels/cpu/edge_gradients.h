@@ -27,10 +27,10 @@ struct edge_pass {
     int64_t width; /* floats per part: D per output */
 };
 
-/* Scratch of a thread: spread rows and sums of the node; the rest for the current edges. */
+/* Scratch of a thread: copies and sums of a group's spread rows; the rest for its edges. */
 struct edge_back {
     float *own[2], *sum[2];
-    float *softmax; /* the node's lse and delta, if it receives */
+    float *softmax; /* lse and delta of each row, if it receives, `padded` floats each */
     float *products, *p, *ds, *lse, *delta, *copies[2], *extra[EDGE_EXTRA];
 };
 
@@ -41,6 +41,7 @@ struct edge_gradients {
     struct mat y; /* of the receivers */
     float scale;
     bool keeps;                        /* the first pass keeps lse and delta of every node for the second */
+    bool indirect;                     /* sums are not yet the outputs when they are complete */
     float *softmax, *shared;           /* scratch: those, `padded` floats each; for the kernel */
     float *workspaces;                 /* scratch: per thread */
     int64_t padded, per_thread;        /* floats */
@@ -52,12 +53,12 @@ struct edge_gradients {
 static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *at, struct edge_back *r)
 {
     const struct edge_heads *h = &s->heads;
-    int64_t spread = edge_spread_size(h), copies = edge_copies_size(h);
-    const struct scratch_part parts[] = {{&r->own[0], spread},
-                                         {&r->own[1], spread},
-                                         {&r->sum[0], spread},
-                                         {&r->sum[1], spread},
-                                         {&r->softmax, round_up(h->heads, 4) + h->units},
+    int64_t spreads = EDGE_NODES * edge_spread_size(h), copies = edge_copies_size(h);
+    const struct scratch_part parts[] = {{&r->own[0], edge_spreads_size(h)},
+                                         {&r->own[1], edge_spreads_size(h)},
+                                         {&r->sum[0], spreads},
+                                         {&r->sum[1], spreads},
+                                         {&r->softmax, EDGE_NODES * 2 * s->padded},
                                          {&r->p, h->units},
                                          {&r->ds, h->units},
                                          {&r->lse, h->units},
@@ -92,47 +93,43 @@ static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const str
     return 4 * floats;
 }
 
-static inline void edge_clear(const struct edge_heads *s, float *spread)
-{
-    for (int64_t k = 0, size = edge_spread_size(s); k < size; k += LANES)
-        store(spread + k, (vec){0});
-}
-
 /* lse and delta of node i. */
 static inline float *edge_softmax_at(const struct edge_gradients *s, int64_t i)
 {
     return s->softmax + 2 * s->padded * i;
 }
 
-/* Stores lse and delta of receiver i, of which delta is in the workspace; for the next pass too if `keep`. */
-static inline void edge_put_softmax(const struct edge_gradients *s, const struct edge_back *r,
-                                    const float *lse, int64_t i, bool keep)
+/* Stores lse and delta of receiver i, which is row k of its group; for the next pass too if `keep`. */
+static inline void edge_put_softmax(const struct edge_gradients *s, const struct edge_back *r, int64_t k,
+                                    const float *lse, const float *delta, int64_t i, bool keep)
 {
-    for (int64_t h = 0; h < s->heads.heads; h++)
-        r->softmax[h] = lse[h];
+    float *to = r->softmax + 2 * s->padded * k;
+    edge_put_heads(lse, s->heads.heads, to);
+    edge_put_heads(delta, s->heads.heads, to + s->padded);
     for (int64_t h = 0; h < 2 * s->padded && keep; h += 4)
-        store4(edge_softmax_at(s, i) + h, load4(r->softmax + h));
+        store4(edge_softmax_at(s, i) + h, load4(to + h));
 }
 
 /*
- * Copies the receivers' lse and delta for each of n edges, laid out like the dots. Copies whole vec4s: the
- * next edge overwrites the excess. Prefetches those of as many edges more, up to ends[last].
+ * Copies the receivers' lse and delta for each edge of a group, laid out like the dots. Copies whole vec4s:
+ * the next edge overwrites the excess. Prefetches those of as many edges more, up to ends[last].
  */
 static inline void edge_spread_softmax(const struct edge_pass *w, const struct edge_back *r,
-                                       const int32_t *ends, int64_t n, int64_t last)
+                                       const struct edge_nodes *nodes, const int32_t *ends, int64_t last)
 {
     const struct edge_gradients *s = w->of;
-    int64_t heads = s->heads.heads, padded = s->padded;
+    int64_t heads = s->heads.heads, padded = s->padded, n = nodes->begins[nodes->count];
     float *lse = r->lse, *delta = r->delta;
     for (int64_t e = n; e <= min_of(2 * n, last) && w->sends; e++)
         __builtin_prefetch(edge_softmax_at(s, ends[e]));
-    for (int64_t e = 0; e < n; e++, lse += heads, delta += heads) {
-        const float *from = w->sends ? edge_softmax_at(s, ends[e]) : r->softmax;
-        for (int64_t h = 0; h < heads; h += 4) {
-            store4(lse + h, load4(from + h));
-            store4(delta + h, load4(from + padded + h));
+    for (int64_t k = 0, e = 0; k < nodes->count; k++)
+        for (; e < nodes->begins[k + 1]; e++, lse += heads, delta += heads) {
+            const float *from = w->sends ? edge_softmax_at(s, ends[e]) : r->softmax + 2 * padded * k;
+            for (int64_t h = 0; h < heads; h += 4) {
+                store4(lse + h, load4(from + h));
+                store4(delta + h, load4(from + padded + h));
+            }
         }
-    }
 }
 
 /*
@@ -154,43 +151,53 @@ static inline void edge_slopes(int64_t n, float *restrict p, float *restrict dp,
 }
 
 /*
- * The kernel's work: `piece` computes the outputs of a piece of a row, as spread rows in r->sum, which are
- * zero at first; `task` is edge_pass_task with it.
+ * The kernel's work: `group` computes the sums of a group's rows, or adds to them, at `to`; `task` is
+ * edge_pass_task with it.
  */
-typedef void edge_piece_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
-                                 const float *const own[2]);
+typedef void edge_group_backward(const struct edge_pass *w, const struct edge_back *r,
+                                 const struct edge_group *g, const struct edge_own own[2],
+                                 const struct edge_target to[2]);
 typedef void edge_pass_work(const void *pass, int64_t t, void *back);
 
-/* A piece of a row, whose outputs without the row's end go to the part of its task. */
-INLINE void edge_pass_piece(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
-                            float *part, edge_piece_backward *piece)
+/* A group, whose outputs go to the part of its task if its row ends in another. */
+INLINE void edge_pass_group(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                            float *part, edge_group_backward *group)
 {
     const struct edge_heads *h = &w->of->heads;
-    const float *own[2] = {NULL, NULL};
+    int64_t row = g->piece.row, size = edge_spread_size(h);
+    bool direct = edge_is_spread(h) && edge_group_whole(g) && !w->of->indirect;
+    struct edge_own own[2] = {{NULL, 0}, {NULL, 0}};
+    struct edge_target to[2];
     for (int m = 0; m < 2; m++) {
+        struct mat out = w->out[m];
         if (mat_present(w->own[m]))
-            own[m] = edge_spread(h, row_of(w->own[m], p.row), r->own[m]);
-        edge_clear(h, r->sum[m]);
+            own[m] = edge_spreads(h, w->own[m], row, g->nodes.count, r->own[m]);
+        to[m] = (struct edge_target){.at = r->sum[m], .ld = size, .add = !edge_group_opens(g)};
+        if (direct && mat_present(out))
+            to[m] = (struct edge_target){.at = row_of(out, row), .ld = out.ld, .add = out.acc};
     }
-    piece(w, r, p, own);
-    for (int m = 0; m < 2 && mat_present(w->out[m]); m++) {
-        float *to = p.ends ? row_of(w->out[m], p.row) : part + m * h->d;
-        edge_collect(h, r->sum[m], to, p.ends && w->out[m].acc);
-    }
+    group(w, r, g, own, to);
+    bool ends = g->piece.ends;
+    for (int m = 0; m < 2 && mat_present(w->out[m]) && edge_group_closes(g) && !direct; m++)
+        for (int64_t k = 0; k < g->nodes.count; k++)
+            edge_collect(h, r->sum[m] + k * size, ends ? row_of(w->out[m], row + k) : part + m * h->d,
+                         ends && w->out[m].acc);
 }
 
 INLINE void edge_pass_task(const struct edge_pass *w, int64_t t, const struct edge_back *back,
-                           edge_piece_backward *piece)
+                           edge_group_backward *group)
 {
-    struct edge_piece next = edge_first(&w->tasks, t + 1);
-    for (struct edge_piece p = edge_first(&w->tasks, t); edge_before(p, next); p = edge_next(&w->tasks, p)) {
-        for (int m = 0; m < 2; m++) {
-            edge_fetch_row(w->own[m], p.row + EDGE_ROWS_AHEAD);
-            edge_claim_row(w->out[m], p.row + EDGE_ROWS_AHEAD);
+    struct edge_walk walk = edge_walk(&w->tasks, t);
+    for (struct edge_group g; edge_group_next(&w->tasks, &walk, w->of->heads.most, &g);) {
+        for (int64_t i = g.piece.row + g.nodes.count; i < g.piece.row + 2 * g.nodes.count; i++) {
+            for (int m = 0; m < 2; m++) {
+                edge_fetch_row(w->own[m], i);
+                edge_claim_row(w->out[m], i);
+            }
+            if (!w->sends)
+                edge_fetch_row(w->of->y, i);
         }
-        if (!w->sends)
-            edge_fetch_row(w->of->y, p.row + EDGE_ROWS_AHEAD);
-        edge_pass_piece(w, back, edge_clip(p, next), w->parts + t * w->width, piece);
+        edge_pass_group(w, back, &g, w->parts + t * w->width, group);
     }
 }
 

@@ -23,7 +23,7 @@ struct edge_heads edge_heads_of(int64_t d, int64_t heads)
     struct edge_heads s = {.d = d, .dh = d / heads, .heads = heads};
     s.per = blocks_of(s.dh, LANES);
     s.together = s.per <= WIDE && s.per == power_of_two(s.per) ? WIDE / s.per : 0;
-    s.most = max_of(1, min_of(EDGES, UNITS / heads));
+    s.most = max_of(2, min_of(EDGES, UNITS / heads));
     s.units = round_up(s.most * heads, LANES) + LANES;
     return s;
 }
@@ -82,12 +82,14 @@ struct edge_rows edge_copy(const struct edge_heads *s, struct edge_rows rows, in
 /* Arguments shared by all passes of a call. */
 struct sweeps {
     const struct edge_heads *s;
-    const struct edge_rows *rows;
-    int64_t n;
-    const float *weights, *own, *att; /* `own`, `att`: spread rows */
-    float *sum, *values, *products;   /* spread rows; a vector per edge and head */
+    const struct edge_nodes *nodes;
+    struct edge_rows rows;
+    struct edge_own own;
+    struct edge_target sums;
+    const float *weights, *att; /* att: a spread row */
+    float *values, *products;   /* a spread row; a vector per edge and head */
     float slope;
-    const struct edge_rows *fetch;
+    bool ahead; /* prefetch rows */
 };
 
 /* One pass: `heads` whole heads starting at `head`, or `vectors` vectors of one, starting at `first`. */
@@ -95,16 +97,27 @@ struct part {
     int64_t head, first, heads, vectors;
 };
 
-/* The columns of a part's vectors; `whole`: in order. */
+/* The columns of a part's vectors, from `first` on; `whole`: in order, at constant distances. */
 struct columns {
     int64_t first;
     const int64_t *each;
     bool whole;
 };
 
+static inline struct columns columns_of(const struct edge_heads *s, int64_t number, bool whole)
+{
+    return (struct columns){whole ? number * LANES : 0, s->columns + number, whole};
+}
+
 INLINE int64_t column(struct columns at, int u)
 {
-    return at.whole ? at.first + u * LANES : at.each[u];
+    return at.whole ? u * LANES : at.each[u];
+}
+
+/* Row e from a part's first column on. */
+INLINE const float *row_at(struct edge_rows r, int64_t e, struct columns at)
+{
+    return r.at + at.first + r.col[e] * r.ld;
 }
 
 /* Prefetches `count` vectors of a row after row e; most kernels read rows of two matrices. */
@@ -112,7 +125,7 @@ INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
     int64_t ahead = min_of(EDGE_AHEAD, edges_ahead(2 * count * LANES));
-    const float *row = r.at + r.col[min_of(e + ahead, r.last)] * r.ld;
+    const float *row = row_at(r, min_of(e + ahead, r.last), at);
     UNROLL
     for (int u = 0; u < count; u += STEP)
         __builtin_prefetch(row + column(at, u));
@@ -121,57 +134,66 @@ INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 /* `heads` and `vectors` are p's, as compile-time constants. */
 INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
-    bool fetches = w->fetch;
-    struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
-    int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    struct columns at = {number * LANES, w->s->columns + number, whole};
+    const struct edge_rows r = w->rows;
+    const bool ahead = w->ahead, more = heads == 1 && p->first > 0;
+    int64_t stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
+    struct columns at = columns_of(w->s, number, whole);
     float *to = w->products + p->head * LANES;
-    const float *from = w->own + number * LANES;
-    bool more = heads == 1 && p->first > 0;
-    vec own[WIDE];
-    UNROLL
-    for (int u = 0; u < heads * vectors; u++)
-        own[u] = load(from + u * LANES);
-    for (int64_t e = 0; e < n; e++, to += stride) {
-        const float *row = r.at + r.col[e] * r.ld;
-        if (fetches)
-            fetch(ahead, e, heads * vectors, at);
+    const float *from = w->own.at + number * LANES;
+    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, from += w->own.ld) {
+        vec own[WIDE];
         UNROLL
-        for (int g = 0; g < heads; g++) {
-            vec sum = own[g * vectors] * load(row + column(at, g * vectors));
+        for (int u = 0; u < heads * vectors; u++)
+            own[u] = load(from + u * LANES);
+        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, to += stride) {
+            const float *row = row_at(r, e, at);
+            if (ahead)
+                fetch(r, e, heads * vectors, at);
             UNROLL
-            for (int v = 1; v < vectors; v++)
-                sum += own[g * vectors + v] * load(row + column(at, g * vectors + v));
-            if (more)
-                sum += load(to);
-            store(to + g * LANES, sum);
+            for (int g = 0; g < heads; g++) {
+                vec sum = own[g * vectors] * load(row + column(at, g * vectors));
+                UNROLL
+                for (int v = 1; v < vectors; v++)
+                    sum += own[g * vectors + v] * load(row + column(at, g * vectors + v));
+                if (more)
+                    sum += load(to);
+                store(to + g * LANES, sum);
+            }
         }
     }
 }
 
 INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
-    bool fetches = w->fetch;
-    struct edge_rows r = *w->rows, ahead = fetches ? *w->fetch : r;
-    int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
-    struct columns at = {number * LANES, w->s->columns + number, whole};
-    const float *weight = w->weights + p->head;
-    float *to = w->sum + number * LANES;
-    vec sum[WIDE];
-    UNROLL
-    for (int u = 0; u < heads * vectors; u++)
-        sum[u] = load(to + u * LANES);
-    for (int64_t e = 0; e < n; e++, weight += stride) {
-        const float *row = r.at + r.col[e] * r.ld;
-        if (fetches)
-            fetch(ahead, e, heads * vectors, at);
+    const struct edge_rows r = w->rows;
+    const bool ahead = w->ahead;
+    int64_t stride = w->s->heads, number = p->head * w->s->per + p->first;
+    struct columns at = columns_of(w->s, number, whole);
+    const float *weight = w->weights + p->head, *factors = w->sums.factors;
+    float *to = w->sums.at + number * LANES;
+    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, to += w->sums.ld) {
+        vec sum[WIDE];
         UNROLL
         for (int u = 0; u < heads * vectors; u++)
-            sum[u] += weight[u / vectors] * load(row + column(at, u));
+            sum[u] = w->sums.add ? load(to + u * LANES) : (vec){0};
+        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, weight += stride) {
+            const float *row = row_at(r, e, at);
+            if (ahead)
+                fetch(r, e, heads * vectors, at);
+            UNROLL
+            for (int u = 0; u < heads * vectors; u++)
+                sum[u] += weight[u / vectors] * load(row + column(at, u));
+        }
+        if (factors) {
+            const float *factor = factors + k * w->sums.padded + p->head;
+            UNROLL
+            for (int u = 0; u < heads * vectors; u++)
+                sum[u] *= factor[u / vectors];
+        }
+        UNROLL
+        for (int u = 0; u < heads * vectors; u++)
+            store(to + u * LANES, sum[u]);
     }
-    UNROLL
-    for (int u = 0; u < heads * vectors; u++)
-        store(to + u * LANES, sum[u]);
 }
 
 /* `high` where z is positive, otherwise `low`. */
@@ -183,62 +205,69 @@ INLINE vec choose(vec z, vec high, vec low)
 
 INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
-    struct edge_rows r = *w->rows;
-    int64_t n = w->n, stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    struct columns at = {number * LANES, w->s->columns + number, whole};
+    const struct edge_rows r = w->rows;
+    const bool more = heads == 1 && p->first > 0;
+    int64_t stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
+    struct columns at = columns_of(w->s, number, whole);
     float *to = w->products + p->head * LANES, slope = w->slope;
-    const float *from = w->own + number * LANES, *att = w->att + number * LANES;
-    bool more = heads == 1 && p->first > 0;
-    vec own[WIDE];
-    UNROLL
-    for (int u = 0; u < heads * vectors; u++)
-        own[u] = load(from + u * LANES);
-    for (int64_t e = 0; e < n; e++, to += stride) {
-        const float *row = r.at + r.col[e] * r.ld;
-        fetch(r, e, heads * vectors, at);
+    const float *from = w->own.at + number * LANES, *att = w->att + number * LANES;
+    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, from += w->own.ld) {
+        vec own[WIDE];
         UNROLL
-        for (int g = 0; g < heads; g++) {
-            vec sum = {0};
+        for (int u = 0; u < heads * vectors; u++)
+            own[u] = load(from + u * LANES);
+        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, to += stride) {
+            const float *row = row_at(r, e, at);
+            fetch(r, e, heads * vectors, at);
             UNROLL
-            for (int u = g * vectors; u < (g + 1) * vectors; u++) {
-                vec z = own[u] + load(row + column(at, u));
-                sum += choose(z, z, slope * z) * load(att + u * LANES);
+            for (int g = 0; g < heads; g++) {
+                vec sum = {0};
+                UNROLL
+                for (int u = g * vectors; u < (g + 1) * vectors; u++) {
+                    vec z = own[u] + load(row + column(at, u));
+                    sum += choose(z, z, slope * z) * load(att + u * LANES);
+                }
+                if (more)
+                    sum += load(to);
+                store(to + g * LANES, sum);
             }
-            if (more)
-                sum += load(to);
-            store(to + g * LANES, sum);
         }
     }
 }
 
 INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
-    struct edge_rows r = *w->rows;
-    int64_t n = w->n, stride = w->s->heads, number = p->head * w->s->per + p->first;
-    struct columns at = {number * LANES, w->s->columns + number, whole};
-    const float *weight = w->weights + p->head, *own = w->own + number * LANES;
-    float *to = w->sum + number * LANES, *values_to = w->values + number * LANES, slope = w->slope;
-    vec sum[WIDE], values[WIDE];
+    const struct edge_rows r = w->rows;
+    int64_t stride = w->s->heads, number = p->head * w->s->per + p->first;
+    struct columns at = columns_of(w->s, number, whole);
+    const float *weight = w->weights + p->head, *own = w->own.at + number * LANES;
+    float *to = w->sums.at + number * LANES, *values_to = w->values + number * LANES, slope = w->slope;
+    vec values[WIDE];
     UNROLL
-    for (int u = 0; u < heads * vectors; u++) {
-        sum[u] = load(to + u * LANES);
+    for (int u = 0; u < heads * vectors; u++)
         values[u] = load(values_to + u * LANES);
-    }
-    for (int64_t e = 0; e < n; e++, weight += stride) {
-        const float *row = r.at + r.col[e] * r.ld;
+    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, to += w->sums.ld, own += w->own.ld) {
+        vec sum[WIDE];
         UNROLL
-        for (int u = 0; u < heads * vectors; u++) {
-            vec z = load(own + u * LANES) + load(row + column(at, u));
-            vec high = (vec){0} + weight[u / vectors], share = choose(z, high, slope * high);
-            sum[u] += share;
-            values[u] += share * z;
+        for (int u = 0; u < heads * vectors; u++)
+            sum[u] = w->sums.add ? load(to + u * LANES) : (vec){0};
+        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, weight += stride) {
+            const float *row = row_at(r, e, at);
+            UNROLL
+            for (int u = 0; u < heads * vectors; u++) {
+                vec z = load(own + u * LANES) + load(row + column(at, u));
+                vec high = (vec){0} + weight[u / vectors], share = choose(z, high, slope * high);
+                sum[u] += share;
+                values[u] += share * z;
+            }
         }
+        UNROLL
+        for (int u = 0; u < heads * vectors; u++)
+            store(to + u * LANES, sum[u]);
     }
     UNROLL
-    for (int u = 0; u < heads * vectors; u++) {
-        store(to + u * LANES, sum[u]);
+    for (int u = 0; u < heads * vectors; u++)
         store(values_to + u * LANES, values[u]);
-    }
 }
 
 /* Dispatches to the shapes of parts that sweep_all produces. */
@@ -332,37 +361,46 @@ INLINE void sum_lanes(const float *from, float *to)
     store(to, sum[0]);
 }
 
-void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
-               const struct edge_rows *fetch, float *products, float *dots)
+/* Of all edges and heads. */
+static void sum_products(const struct sweeps *w, float *dots)
 {
-    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = spread, .products = products, .fetch = fetch};
-    sweep_all(&w, multiply_part);
-    for (int64_t u = 0; u < n * s->heads; u += LANES)
-        sum_lanes(products + u * LANES, dots + u);
+    for (int64_t u = 0, n = w->nodes->begins[w->nodes->count] * w->s->heads; u < n; u += LANES)
+        sum_lanes(w->products + u * LANES, dots + u);
 }
 
-void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
-                const struct edge_rows *fetch, float *spread)
+void edge_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_own own,
+               const struct edge_rows *rows, bool ahead, float *products, float *dots)
 {
-    struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .sum = spread, .fetch = fetch};
+    struct sweeps w = {
+        .s = s, .nodes = nodes, .rows = *rows, .own = own, .products = products, .ahead = ahead};
+    sweep_all(&w, multiply_part);
+    sum_products(&w, dots);
+}
+
+void edge_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, const float *weights,
+                const struct edge_rows *rows, bool ahead, struct edge_target sums)
+{
+    struct sweeps w = {
+        .s = s, .nodes = nodes, .rows = *rows, .weights = weights, .sums = sums, .ahead = ahead};
     sweep_all(&w, weigh_part);
 }
 
-void edge_leaky_dots(const struct edge_heads *s, struct edge_leaky l, const struct edge_rows *rows, int64_t n,
-                     float *products, float *dots)
+void edge_leaky_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
+                     const struct edge_rows *rows, float *products, float *dots)
 {
-    struct sweeps w = {.s = s, .rows = rows, .n = n, .own = l.own, .products = products};
+    struct sweeps w = {.s = s, .nodes = nodes, .rows = *rows, .own = l.own, .products = products};
     w.att = l.att;
     w.slope = l.slope;
     sweep_all(&w, leaky_multiply_part);
-    for (int64_t u = 0; u < n * s->heads; u += LANES)
-        sum_lanes(products + u * LANES, dots + u);
+    sum_products(&w, dots);
 }
 
-void edge_leaky_weigh(const struct edge_heads *s, struct edge_leaky l, const float *weights,
-                      const struct edge_rows *rows, int64_t n, float *slopes, float *values)
+void edge_leaky_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
+                      const float *weights, const struct edge_rows *rows, struct edge_target slopes,
+                      float *values)
 {
-    struct sweeps w = {.s = s, .rows = rows, .n = n, .weights = weights, .own = l.own, .sum = slopes};
+    struct sweeps w = {
+        .s = s, .nodes = nodes, .rows = *rows, .weights = weights, .own = l.own, .sums = slopes};
     w.values = values;
     w.slope = l.slope;
     sweep_all(&w, leaky_weigh_part);

@@ -10,7 +10,7 @@
 #ifndef GTMARK_KERNELS_CPU_EDGE_HEADS_H
 #define GTMARK_KERNELS_CPU_EDGE_HEADS_H
 
-#include "kernels/cpu/edges.h"
+#include "kernels/cpu/edge_groups.h"
 #include "kernels/cpu/vectors.h"
 
 enum {
@@ -36,10 +36,37 @@ struct edge_rows {
     int64_t last; /* col[0 .. last] may be read: beyond these edges, for prefetching */
 };
 
-/* Floats of a spread row, and of the products of `most` edges before they are reduced. */
+/* Spread rows of consecutive nodes. */
+struct edge_own {
+    const float *at;
+    int64_t ld;
+};
+
+/* Where sums of consecutive nodes go: to spread rows. */
+struct edge_target {
+    float *at;
+    int64_t ld;
+    bool add;             /* to what they contain */
+    const float *factors; /* of the results, per node and head, `padded` heads each; null: 1 */
+    int64_t padded;
+};
+
+/* Floats of a spread row, of those of a group, and of the products of `most` edges before they are reduced.
+ */
 static inline int64_t edge_spread_size(const struct edge_heads *s)
 {
     return s->heads * s->per * LANES;
+}
+
+/* Whether spread rows are identical to rows. */
+static inline bool edge_is_spread(const struct edge_heads *s)
+{
+    return s->dh % LANES == 0;
+}
+
+static inline int64_t edge_spreads_size(const struct edge_heads *s)
+{
+    return edge_is_spread(s) ? 0 : EDGE_NODES * edge_spread_size(s);
 }
 
 static inline int64_t edge_products_size(const struct edge_heads *s)
@@ -117,30 +144,47 @@ static inline struct edge_rows edge_ends(const struct edge_heads *s, const struc
     return s->d < LANES ? edge_copy(s, rows, n, copies) : rows;
 }
 
+/* Rows row .. row + count - 1 of m as spread rows, in `copies` unless they are identical. */
+static inline struct edge_own edge_spreads(const struct edge_heads *s, struct mat m, int64_t row,
+                                           int64_t count, float *copies)
+{
+    int64_t size = edge_spread_size(s);
+    if (edge_is_spread(s))
+        return (struct edge_own){row_of(m, row), m.ld};
+    for (int64_t k = 0; k < count; k++)
+        edge_spread(s, row_of(m, row + k), copies + k * size);
+    return (struct edge_own){copies, size};
+}
+
 /*
- * dots[e * heads + h] = the product in head h of a spread row with row e, undefined up to the end of the last
- * vector. Meanwhile prefetches rows of `fetch`, a few edges ahead; null: none.
+ * dots[e * heads + h] = the product in head h of row e with its node's spread row, undefined up to the end of
+ * the last vector. Meanwhile prefetches rows a few edges ahead, if `ahead`.
  */
-void edge_dots(const struct edge_heads *s, const float *spread, const struct edge_rows *rows, int64_t n,
-               const struct edge_rows *fetch, float *products, float *dots);
+void edge_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_own own,
+               const struct edge_rows *rows, bool ahead, float *products, float *dots);
 
-/* Adds weights[e * heads + h] times head h of row e to a spread row, with the same prefetching. */
-void edge_weigh(const struct edge_heads *s, const float *weights, const struct edge_rows *rows, int64_t n,
-                const struct edge_rows *fetch, float *spread);
+/* Per node, sums weights[e * heads + h] times head h of row e, with the same prefetching. */
+void edge_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, const float *weights,
+                const struct edge_rows *rows, bool ahead, struct edge_target sums);
 
 /*
- * The same of leaky(own + row e), leaky(x) = x for x > 0, otherwise slope x, where `own` and `att` are spread
- * rows: dots[e * heads + h] = its product with att in head h; prefetches `rows`.
+ * The same of leaky(own + row e), leaky(x) = x for x > 0, otherwise slope x, where `att` is a spread row:
+ * dots[e * heads + h] = its product with att in head h; prefetches `rows`.
  */
 struct edge_leaky {
-    const float *own, *att;
+    struct edge_own own;
+    const float *att;
     float slope;
 };
-void edge_leaky_dots(const struct edge_heads *s, struct edge_leaky l, const struct edge_rows *rows, int64_t n,
-                     float *products, float *dots);
+void edge_leaky_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
+                     const struct edge_rows *rows, float *products, float *dots);
 
-/* Adds weights[e * heads + h] leaky'(own + row e) and weights[...] leaky(own + row e) to two spread rows. */
-void edge_leaky_weigh(const struct edge_heads *s, struct edge_leaky l, const float *weights,
-                      const struct edge_rows *rows, int64_t n, float *slopes, float *values);
+/*
+ * Per node, sums weights[e * heads + h] leaky'(own + row e); adds weights[...] leaky(own + row e) to one
+ * spread row.
+ */
+void edge_leaky_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
+                      const float *weights, const struct edge_rows *rows, struct edge_target slopes,
+                      float *values);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The edges of a row as GATv2 has them: without the loops of the graph, but with one loop behind the last
- * edge. A piece of a row is listed a few dozen edges at a time.
+ * edge.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGE_LOOPS_H
 #define GTMARK_KERNELS_CPU_EDGE_LOOPS_H
@@ -9,9 +9,8 @@
 
 struct looped_edges {
     int32_t *ends; /* the other ends of `count` edges, up to ends[last] for prefetching */
-    int32_t *at;   /* their positions in the matrix of edges; -1: the loop */
-    int64_t count, last, next;
-    bool looped;
+    int32_t *at;   /* their positions in the matrix of edges; -1: a loop */
+    int64_t count, last;
 };
 
 /* Floats of scratch for `ends` and `at`. */
@@ -20,34 +19,33 @@ static inline int64_t looped_size(const struct edge_heads *s)
     return 2 * round_up(s->most + EDGE_AHEAD, EDGE_LINE);
 }
 
-static inline struct looped_edges looped_begin(const struct edge_heads *s, struct edge_piece p,
-                                               float *scratch)
+/* Lists the edges of a group, in scratch; `nodes`: of each row. */
+static inline struct looped_edges looped_edges(const struct edge_heads *s, const struct edge_tasks *tasks,
+                                               const struct edge_group *g, float *scratch,
+                                               struct edge_nodes *nodes)
 {
     int32_t *ends = (int32_t *)(void *)scratch, *at = ends + s->most + EDGE_AHEAD;
-    return (struct looped_edges){.ends = ends, .at = at, .next = p.first, .looped = !p.ends};
-}
-
-/* Lists the next edges, `most` at most; false if there are none left. */
-static inline bool looped_more(struct looped_edges *l, const struct edge_tasks *tasks, struct edge_piece p,
-                               int64_t most)
-{
-    int64_t n = 0, e = l->next;
-    for (; e < p.end && n < most; e++) {
-        l->ends[n] = tasks->col[e];
-        l->at[n] = (int32_t)e;
-        n += tasks->col[e] != p.row;
+    bool looped = edge_group_closes(g) && g->piece.ends;
+    int64_t n = 0, e = g->first;
+    nodes->count = g->nodes.count;
+    nodes->begins[0] = 0;
+    for (int64_t k = 0; k < g->nodes.count; k++) {
+        int64_t row = g->piece.row + k;
+        for (; e < g->first + g->nodes.begins[k + 1]; e++) {
+            ends[n] = tasks->col[e];
+            at[n] = (int32_t)e;
+            n += tasks->col[e] != row;
+        }
+        if (looped) {
+            ends[n] = (int32_t)row;
+            at[n++] = -1;
+        }
+        nodes->begins[k + 1] = n;
     }
-    if (e == p.end && n < most && !l->looped) {
-        l->ends[n] = (int32_t)p.row;
-        l->at[n++] = -1;
-        l->looped = true;
-    }
-    l->count = l->last = n;
+    struct looped_edges l = {ends, at, n, n - 1};
     for (int64_t a = e; a < min_of(e + EDGE_AHEAD, tasks->edges); a++)
-        l->ends[l->last++] = tasks->col[a];
-    l->last--;
-    l->next = e;
-    return n > 0;
+        ends[++l.last] = tasks->col[a];
+    return l;
 }
 
 /* The rows of m at the listed ends. */

@@ -12,26 +12,24 @@
 #include "kernels/cpu/edge_softmax.h"
 
 /* In the extra scratch of a thread: the listed edges, and if there is a c, their sums l_j + c_e. */
-static bool attend(const struct edge_softmax *s, struct edge_work *r, struct edge_piece p)
+static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r, const struct edge_group *g)
 {
     const struct edge_gatv2_args *a = s->args;
     const struct edge_heads *h = &s->heads;
-    struct edge_leaky leaky = {edge_spread(h, row_of(a->r, p.row), r->own), s->shared, (float)a->slope};
-    struct looped_edges list = looped_begin(h, p, r->extra);
-    float *sums = r->extra + looped_size(h);
-    for (bool first = true; looped_more(&list, &s->tasks, p, h->most); first = false) {
-        struct edge_rows l = looped_rows(h, &list, a->l, r->copies[0]), keys = l;
-        if (mat_present(a->loop))
-            keys = looped_sums(h, &list, a->l, a->c, a->loop, NULL, sums);
-        edge_leaky_dots(h, leaky, &keys, list.count, r->products, r->scores);
-        edge_softmax_add(s, r, 0, list.count, first, &l);
-    }
-    return true;
+    struct edge_leaky leaky = {edge_spreads(h, a->r, g->piece.row, g->nodes.count, r->own), s->shared,
+                               (float)a->slope};
+    struct looped_edges list = looped_edges(h, &s->tasks, g, r->extra, &r->looped);
+    r->nodes = &r->looped;
+    struct edge_rows l = looped_rows(h, &list, a->l, r->copies[0]), keys = l;
+    if (mat_present(a->loop))
+        keys = looped_sums(h, &list, a->l, a->c, a->loop, NULL, r->extra + looped_size(h));
+    edge_leaky_dots(h, r->nodes, leaky, &keys, r->products, r->scores);
+    return l;
 }
 
 static void attend_task(const void *softmax, int64_t t, void *work)
 {
-    edge_softmax_task(softmax, t, work, attend);
+    edge_softmax_task(softmax, t, work, score);
 }
 
 static struct edge_softmax softmax_of(const struct edge_gatv2_args *a, int64_t *bytes)

@@ -31,91 +31,99 @@ static const struct edge_gatv2_backward_args *args_of(const struct edge_pass *w)
  * and db. */
 enum { ENDS, SUMS, DATT, DB };
 
-/* lse and delta of receiver i. */
-static void find_softmax(const struct edge_pass *w, const struct edge_back *r, int64_t i, bool keep)
+/* lse and delta of a group's rows. */
+static void find_softmax(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g)
 {
     const struct edge_gradients *s = w->of;
     const struct edge_gatv2_backward_args *a = args_of(w);
+    const float *b = a->b.data;
     int64_t dh = s->heads.dh;
-    const float *dy = row_of(a->dy, i), *y = row_of(a->y, i), *b = a->b.data;
-    for (int64_t h = 0; h < s->heads.heads; h++)
-        r->softmax[s->padded + h] = vm_dot(dh, dy + h * dh, y + h * dh) - vm_dot(dh, dy + h * dh, b + h * dh);
-    edge_put_softmax(s, r, row_of(a->lse, i), i, keep);
+    for (int64_t k = 0, i = g->piece.row; k < g->nodes.count; k++, i++) {
+        const float *dy = row_of(a->dy, i), *y = row_of(a->y, i);
+        for (int64_t h = 0, c = 0; h < s->heads.heads; h++, c += dh)
+            r->delta[h] = vm_dot(dh, dy + c, y + c) - vm_dot(dh, dy + c, b + c);
+        edge_put_softmax(s, r, k, row_of(a->lse, i), r->delta, i, g->piece.begins);
+    }
 }
 
-/* dc of the listed edges, dloop of the loop: ds att leaky', of the receiver's row of r. */
-static void put_edges(const struct edge_pass *w, const struct edge_back *r, const float *own,
-                      const struct looped_edges *l, struct edge_rows rows)
+/* dc of an edge, listed as number e, or dloop of a loop: ds att leaky', of the receiver's row `own`. */
+static void put_edge(const struct edge_pass *w, const struct edge_back *r, const float *own,
+                     const struct looped_edges *l, const struct edge_rows *rows, int64_t e)
 {
     const struct edge_gatv2_backward_args *a = args_of(w);
-    int64_t dh = w->of->heads.dh, heads = w->of->heads.heads;
-    const float *att = a->att.data;
-    float slope = (float)a->slope;
-    for (int64_t e = 0; e < l->count; e++) {
-        int64_t at = l->at[e];
-        struct mat to = at < 0 ? a->dloop : a->dc;
-        float *out = row_of(to, at < 0 ? l->ends[e] : at);
-        for (int64_t h = 0; h < heads; h++) {
-            float ds = r->ds[e * heads + h];
+    int64_t dh = w->of->heads.dh, heads = w->of->heads.heads, at = l->at[e];
+    struct mat to = at < 0 ? a->dloop : a->dc;
+    const float *att = a->att.data, *row = rows->at + e * rows->ld;
+    float *out = row_of(to, at < 0 ? l->ends[e] : at), slope = (float)a->slope;
+    for (int64_t h = 0; h < heads; h++) {
+        float ds = r->ds[e * heads + h];
 #pragma omp simd
-            for (int64_t k = h * dh; k < (h + 1) * dh; k++) {
-                float g = ds * att[k], z = own[k] + rows.at[e * rows.ld + k];
-                out[k] = (to.acc ? out[k] : 0) + (z > 0 ? g : slope * g);
-            }
+        for (int64_t k = h * dh; k < (h + 1) * dh; k++) {
+            float g = ds * att[k], z = own[k] + row[k];
+            out[k] = (to.acc ? out[k] : 0) + (z > 0 ? g : slope * g);
         }
     }
 }
 
-/* Zeros in dc of the piece's loops, which are left out. */
-static void clear_loops(const struct edge_pass *w, struct edge_piece p)
+/* Zeros in dc of the group's loops, which are left out. */
+static void clear_loops(const struct edge_pass *w, const struct edge_group *g)
 {
-    const int32_t *col = w->tasks.col;
+    const int32_t *col = w->tasks.col + g->first;
     struct mat dc = args_of(w)->dc;
-    for (int64_t e = p.first; e < p.end && mat_present(dc) && !dc.acc; e++)
-        if (col[e] == p.row)
-            memset(row_of(dc, e), 0, (size_t)dc.cols * sizeof(float));
+    for (int64_t k = 0, e = 0; k < g->nodes.count && mat_present(dc) && !dc.acc; k++)
+        for (; e < g->nodes.begins[k + 1]; e++)
+            if (col[e] == g->piece.row + k)
+                memset(row_of(dc, g->first + e), 0, (size_t)dc.cols * sizeof(float));
 }
 
-static void edges_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_leaky leaky,
-                           const float *dy, int64_t row, const struct looped_edges *l)
+/* sum[0] and sum[1] of a group's rows: of p other[1], if they send, and of ds leaky'. */
+static void edges_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                           const struct edge_own own[2], const struct edge_target to[2])
 {
-    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct attention *t = w->of->args;
+    const struct edge_gatv2_backward_args *a = t->a;
     const struct edge_heads *h = &w->of->heads;
-    int64_t n = l->count;
+    struct edge_leaky leaky = {own[0], t->att, (float)a->slope};
+    struct edge_nodes nodes;
     struct edge_rows other[2];
+    struct looped_edges l = looped_edges(h, &w->tasks, g, r->extra[ENDS], &nodes);
     for (int m = 0; m < 2; m++)
-        other[m] = looped_rows(h, l, w->other[m], r->copies[m]);
+        other[m] = looped_rows(h, &l, w->other[m], r->copies[m]);
     if (mat_present(a->loop))
-        other[0] = looped_sums(h, l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
+        other[0] = looped_sums(h, &l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
                                r->extra[SUMS]);
-    edge_leaky_dots(h, leaky, &other[0], n, r->products, r->p);
-    edge_dots(h, dy, &other[1], n, w->sends ? &other[1] : NULL, r->products, r->ds);
-    edge_spread_softmax(w, r, l->ends, n, l->last);
-    edge_slopes(n * h->heads, r->p, r->ds, r->lse, r->delta, 1);
-    edge_leaky_weigh(h, leaky, r->ds, &other[0], n, r->sum[1], r->extra[DATT]);
+    edge_leaky_dots(h, &nodes, leaky, &other[0], r->products, r->p);
+    edge_dots(h, &nodes, own[1], &other[1], w->sends, r->products, r->ds);
+    edge_spread_softmax(w, r, &nodes, l.ends, l.last);
+    edge_slopes(l.count * h->heads, r->p, r->ds, r->lse, r->delta, 1);
+    edge_leaky_weigh(h, &nodes, leaky, r->ds, &other[0], to[1], r->extra[DATT]);
     if (w->sends)
-        edge_weigh(h, r->p, &other[1], n, NULL, r->sum[0]);
-    else if (mat_present(a->loop))
-        put_edges(w, r, row_of(a->r, row), l, other[0]);
+        edge_weigh(h, &nodes, r->p, &other[1], false, to[0]);
+    for (int64_t k = 0, e = 0; k < g->nodes.count && !w->sends && mat_present(a->loop); k++)
+        for (; e < nodes.begins[k + 1]; e++)
+            put_edge(w, r, row_of(a->r, g->piece.row + k), &l, &other[0], e);
 }
 
-/* sum[0] and sum[1]: of p other[1], and of ds leaky'; the output is sum[0] + att * sum[1]. */
-static void piece_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
-                           const float *const own[2])
+/* The outputs are sum[0] + att * sum[1]. */
+static void group_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                           const struct edge_own own[2], const struct edge_target to[2])
 {
-    const struct attention *g = w->of->args;
+    const struct attention *t = w->of->args;
     const struct edge_heads *h = &w->of->heads;
-    struct edge_leaky leaky = {own[0], g->att, (float)g->a->slope};
-    if (!w->sends) {
-        find_softmax(w, r, p.row, p.begins);
-        clear_loops(w, p);
-    }
-    for (struct looped_edges l = looped_begin(h, p, r->extra[ENDS]); looped_more(&l, &w->tasks, p, h->most);)
-        edges_backward(w, r, leaky, own[1], p.row, &l);
-    for (int64_t k = 0; k < edge_spread_size(h); k += LANES)
-        store(r->sum[0] + k, load(r->sum[0] + k) + load(g->att + k) * load(r->sum[1] + k));
-    if (p.ends && !w->sends)
-        add_accumulators(h->d, r->extra[DB], true, row_of(g->a->dy, p.row), 1, 0);
+    int64_t size = edge_spread_size(h);
+    if (!w->sends && edge_group_opens(g))
+        find_softmax(w, r, g);
+    if (!w->sends)
+        clear_loops(w, g);
+    edges_backward(w, r, g, own, to);
+    if (!edge_group_closes(g))
+        return;
+    for (float *sum = r->sum[0], *slope = r->sum[1], *end = sum + g->nodes.count * size; sum < end;)
+        for (int64_t k = 0; k < size; k += LANES, sum += LANES, slope += LANES)
+            store(sum, (w->sends ? load(sum) : (vec){0}) + load(t->att + k) * load(slope));
+    if (g->piece.ends && !w->sends)
+        add_accumulators(h->d, r->extra[DB], true, row_of(t->a->dy, g->piece.row), g->nodes.count,
+                         t->a->dy.ld);
 }
 
 static void task_backward(const void *pass, int64_t t, void *back)
@@ -124,9 +132,9 @@ static void task_backward(const void *pass, int64_t t, void *back)
     const struct attention *g = w->of->args;
     const struct edge_heads *h = &w->of->heads;
     const struct edge_back *r = back;
-    edge_clear(h, r->extra[DATT]);
+    memset(r->extra[DATT], 0, (size_t)edge_spread_size(h) * sizeof(float));
     memset(r->extra[DB], 0, (size_t)h->d * sizeof(float));
-    edge_pass_task(w, t, r, piece_backward);
+    edge_pass_task(w, t, r, group_backward);
     if (w->sends)
         return;
     edge_collect(h, r->extra[DATT], g->sums + 2 * h->d * t, false);
@@ -136,7 +144,8 @@ static void task_backward(const void *pass, int64_t t, void *back)
 static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args *a, int64_t *bytes)
 {
     int64_t d = a->y.cols;
-    struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y, .keeps = true};
+    struct edge_gradients s = {
+        .heads = edge_heads_of(d, a->heads), .y = a->y, .keeps = true, .indirect = true};
     s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
                                    .own = {a->r, a->dy},
                                    .other = {a->l, a->l},

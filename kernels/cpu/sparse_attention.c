@@ -8,24 +8,21 @@
 #include "kernels/cpu/edge_softmax.h"
 #include "kernels/dropped.h"
 
-static bool attend(const struct edge_softmax *s, struct edge_work *r, struct edge_piece p)
+static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r, const struct edge_group *g)
 {
     const struct sparse_attention_args *a = s->args;
     const struct edge_heads *h = &s->heads;
-    const float *q = edge_spread(h, row_of(a->q, p.row), r->own);
-    for (int64_t e = p.first; e < p.end; e += h->most) {
-        int64_t n = min_of(h->most, p.end - e);
-        struct edge_rows k = edge_ends(h, &s->tasks, a->k, e, n, r->copies[0]);
-        struct edge_rows v = edge_ends(h, &s->tasks, a->v, e, n, r->copies[1]);
-        edge_dots(h, q, &k, n, &k, r->products, r->scores);
-        edge_softmax_add(s, r, e, n, e == p.first, &v);
-    }
-    return p.first < p.end;
+    int64_t n = g->end - g->first;
+    struct edge_own q = edge_spreads(h, a->q, g->piece.row, g->nodes.count, r->own);
+    struct edge_rows k = edge_ends(h, &s->tasks, a->k, g->first, n, r->copies[0]);
+    r->nodes = &g->nodes;
+    edge_dots(h, &g->nodes, q, &k, true, r->products, r->scores);
+    return edge_ends(h, &s->tasks, a->v, g->first, n, r->copies[1]);
 }
 
 static void attend_task(const void *softmax, int64_t t, void *work)
 {
-    edge_softmax_task(softmax, t, work, attend);
+    edge_softmax_task(softmax, t, work, score);
 }
 
 static struct edge_softmax softmax_of(const struct sparse_attention_args *a, int64_t *bytes)

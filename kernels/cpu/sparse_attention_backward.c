@@ -21,36 +21,44 @@ struct attention {
     float *slopes;           /* scratch: ds and p of every edge, H each */
 };
 
-/* delta of node i, whose dy is spread, and lse. */
-static void find_softmax(const struct edge_pass *w, const struct edge_back *r, const float *dy, int64_t i)
+/* lse and delta of a group's rows. */
+static void find_softmax(const struct edge_pass *w, const struct edge_back *r, struct edge_own dy,
+                         const struct edge_group *g)
 {
     const struct edge_gradients *s = w->of;
     const struct attention *t = s->args;
-    const int32_t self = 0;
-    struct edge_rows y = {row_of(s->y, i), 0, &self, 0};
-    if (s->heads.d < LANES)
-        y = edge_copy(&s->heads, y, 1, r->copies[0]);
-    edge_dots(&s->heads, dy, &y, 1, NULL, r->products, r->softmax + s->padded);
-    edge_put_softmax(s, r, row_of(t->a->lse, i), i, false);
+    const struct edge_heads *h = &s->heads;
+    int32_t self[EDGE_NODES];
+    struct edge_nodes nodes = {.count = g->nodes.count};
+    for (int64_t k = 0; k < g->nodes.count; k++) {
+        self[k] = (int32_t)k;
+        nodes.begins[k + 1] = k + 1;
+    }
+    struct edge_rows y = {row_of(s->y, g->piece.row), s->y.ld, self, g->nodes.count - 1};
+    if (h->d < LANES)
+        y = edge_copy(h, y, g->nodes.count, r->copies[0]);
+    edge_dots(h, &nodes, dy, &y, false, r->products, r->delta);
+    for (int64_t k = 0, i = g->piece.row; k < g->nodes.count; k++, i++)
+        edge_put_softmax(s, r, k, row_of(t->a->lse, i), r->delta + k * h->heads, i, false);
 }
 
-/* dq of a receiver, ds and p, of n of its edges. */
-static void receive(const struct edge_pass *w, const struct edge_back *r, const float *const own[2],
-                    int64_t first, int64_t n)
+/* dq of the receivers; ds and p of their edges. */
+static void receive(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                    const struct edge_own own[2], struct edge_target dq)
 {
     const struct edge_heads *h = &w->of->heads;
     const struct attention *t = w->of->args;
-    int64_t at = first * h->heads, count = n * h->heads;
+    int64_t n = g->end - g->first, at = g->first * h->heads, count = n * h->heads;
     struct edge_rows other[2];
     for (int m = 0; m < 2; m++)
-        other[m] = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
-    edge_spread_softmax(w, r, NULL, n, 0);
-    edge_dots(h, own[0], &other[0], n, &other[0], r->products, r->p);
-    edge_dots(h, own[1], &other[1], n, &other[1], r->products, r->ds);
+        other[m] = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
+    edge_spread_softmax(w, r, &g->nodes, NULL, 0);
+    edge_dots(h, &g->nodes, own[0], &other[0], true, r->products, r->p);
+    edge_dots(h, &g->nodes, own[1], &other[1], true, r->products, r->ds);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->ds);
     edge_slopes(count, r->p, r->ds, r->lse, r->delta, w->of->scale);
-    edge_weigh(h, r->ds, &other[0], n, NULL, r->sum[0]);
+    edge_weigh(h, &g->nodes, r->ds, &other[0], false, dq);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->p);
     float *to = t->slopes + 2 * at;
@@ -77,36 +85,37 @@ static void gather(const struct edge_pass *w, const struct edge_back *r, const i
     }
 }
 
-/* dk and dv of a sender, of n of its edges. */
-static void send(const struct edge_pass *w, const struct edge_back *r, int64_t first, int64_t n)
+/* dk and dv of senders. */
+static void send(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                 const struct edge_target to[2])
 {
     const struct edge_heads *h = &w->of->heads;
     const struct attention *t = w->of->args;
-    const int32_t *number = (const int32_t *)t->a->adj.out_edge.data + first;
+    const int32_t *number = (const int32_t *)t->a->adj.out_edge.data + g->first;
     const float *weights[] = {r->ds, r->p};
-    gather(w, r, number, n, w->tasks.edges - 1 - first);
+    int64_t n = g->end - g->first;
+    gather(w, r, number, n, w->tasks.edges - 1 - g->first);
     for (int m = 0; m < 2; m++) {
-        struct edge_rows other = edge_ends(h, &w->tasks, w->other[m], first, n, r->copies[m]);
-        edge_weigh(h, weights[m], &other, n, &other, r->sum[m]);
+        struct edge_rows other = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
+        edge_weigh(h, &g->nodes, weights[m], &other, true, to[m]);
     }
 }
 
-static void piece_backward(const struct edge_pass *w, const struct edge_back *r, struct edge_piece p,
-                           const float *const own[2])
+static void group_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                           const struct edge_own own[2], const struct edge_target to[2])
 {
-    int64_t most = w->of->heads.most;
-    if (!w->sends)
-        find_softmax(w, r, own[1], p.row);
-    for (int64_t e = p.first; e < p.end; e += most)
-        if (w->sends)
-            send(w, r, e, min_of(most, p.end - e));
-        else
-            receive(w, r, own, e, min_of(most, p.end - e));
+    if (w->sends) {
+        send(w, r, g, to);
+        return;
+    }
+    if (edge_group_opens(g))
+        find_softmax(w, r, own[1], g);
+    receive(w, r, g, own, to[0]);
 }
 
 static void task_backward(const void *pass, int64_t t, void *back)
 {
-    edge_pass_task(pass, t, back, piece_backward);
+    edge_pass_task(pass, t, back, group_backward);
 }
 
 static struct edge_gradients gradients_of(const struct sparse_attention_backward_args *a, int64_t *bytes)
