@@ -111,25 +111,37 @@ static inline void edge_put_softmax(const struct edge_gradients *s, const struct
 }
 
 /*
- * Copies the receivers' lse and delta for each edge of a group, laid out like the dots. Copies whole vec4s:
- * the next edge overwrites the excess. Prefetches those of as many edges more, up to ends[last].
+ * Copies lse and delta of a group's rows, which receive, for each of their edges, laid out like the dots. The
+ * last whole vec4s of an edge exceed it, and are overwritten by the first of the next.
  */
 static inline void edge_spread_softmax(const struct edge_pass *w, const struct edge_back *r,
-                                       const struct edge_nodes *nodes, const int32_t *ends, int64_t last)
+                                       const struct edge_nodes *nodes)
 {
-    const struct edge_gradients *s = w->of;
-    int64_t heads = s->heads.heads, padded = s->padded, n = nodes->begins[nodes->count];
-    float *lse = r->lse, *delta = r->delta;
-    for (int64_t e = n; e <= min_of(2 * n, last) && w->sends; e++)
-        __builtin_prefetch(edge_softmax_at(s, ends[e]));
-    for (int64_t k = 0, e = 0; k < nodes->count; k++)
-        for (; e < nodes->begins[k + 1]; e++, lse += heads, delta += heads) {
-            const float *from = w->sends ? edge_softmax_at(s, ends[e]) : r->softmax + 2 * padded * k;
-            for (int64_t h = 0; h < heads; h += 4) {
-                store4(lse + h, load4(from + h));
-                store4(delta + h, load4(from + padded + h));
+    int64_t heads = w->of->heads.heads, padded = w->of->padded;
+    for (int64_t h = padded - 4; h >= 0; h -= 4)
+        for (int64_t k = 0, e = 0; k < nodes->count; k++) {
+            const float *from = r->softmax + 2 * padded * k + h;
+            vec4 lse = load4(from), delta = load4(from + padded);
+            for (; e < nodes->begins[k + 1]; e++) {
+                store4(r->lse + e * heads + h, lse);
+                store4(r->delta + e * heads + h, delta);
             }
         }
+}
+
+/* The same of n receivers `ends`, which keep theirs; prefetches those of as many more, up to ends[last]. */
+static inline void edge_gather_softmax(const struct edge_pass *w, const struct edge_back *r,
+                                       const int32_t *ends, int64_t n, int64_t last)
+{
+    const struct edge_gradients *s = w->of;
+    int64_t heads = s->heads.heads;
+    for (int64_t e = n; e <= min_of(2 * n, last); e++)
+        __builtin_prefetch(edge_softmax_at(s, ends[e]));
+    for (int64_t e = 0; e < n; e++) {
+        const float *from = edge_softmax_at(s, ends[e]);
+        edge_copy_heads(from, heads, r->lse + e * heads);
+        edge_copy_heads(from + s->padded, heads, r->delta + e * heads);
+    }
 }
 
 /*

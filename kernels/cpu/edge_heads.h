@@ -102,7 +102,14 @@ INLINE void edge_claim_row(struct mat m, int64_t i)
         __builtin_prefetch(row_of(m, i) + k, 1);
 }
 
-/* Copies a number per head, and writes nothing beyond them. */
+/* Copies a number per head, as whole vec4s. */
+INLINE void edge_copy_heads(const float *from, int64_t heads, float *to)
+{
+    for (int64_t h = 0; h < heads; h += 4)
+        store4(to + h, load4(from + h));
+}
+
+/* The same, without writing anything beyond them. */
 INLINE void edge_put_heads(const float *from, int64_t heads, float *to)
 {
     int64_t h = 0;

@@ -18,7 +18,7 @@
 
 struct edge_tasks {
     const int64_t *row; /* nodes + 1 */
-    const int32_t *col;
+    const int32_t *col; /* never null */
     int64_t nodes, edges, size, count;
 };
 
@@ -44,8 +44,11 @@ struct edge_piece {
  */
 static inline struct edge_tasks edge_tasks(struct mat row, struct mat col)
 {
-    enum { LEAST = 64, MOST = 2048, WANTED = 256 };
-    struct edge_tasks t = {.row = row.data, .col = col.data, .nodes = row.rows - 1, .edges = col.rows};
+    enum { LEAST = 128, MOST = 2048, WANTED = 256 };
+    static const int32_t none;
+    struct edge_tasks t = {.row = row.data, .col = &none, .nodes = row.rows - 1, .edges = col.rows};
+    if (mat_present(col))
+        t.col = col.data;
     int64_t cost = t.nodes + t.edges;
     t.size = max_of(LEAST, min_of(MOST, blocks_of(cost, WANTED)));
     t.count = blocks_of(cost, t.size);

@@ -94,7 +94,10 @@ static void edges_backward(const struct edge_pass *w, const struct edge_back *r,
                                r->extra[SUMS]);
     edge_leaky_dots(h, &nodes, leaky, &other[0], r->products, r->p);
     edge_dots(h, &nodes, own[1], &other[1], w->sends, r->products, r->ds);
-    edge_spread_softmax(w, r, &nodes, l.ends, l.last);
+    if (w->sends)
+        edge_gather_softmax(w, r, l.ends, l.count, l.last);
+    else
+        edge_spread_softmax(w, r, &nodes);
     edge_slopes(l.count * h->heads, r->p, r->ds, r->lse, r->delta, 1);
     edge_leaky_weigh(h, &nodes, leaky, r->ds, &other[0], to[1], r->extra[DATT]);
     if (w->sends)

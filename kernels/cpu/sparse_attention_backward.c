@@ -42,6 +42,20 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
         edge_put_softmax(s, r, k, row_of(t->a->lse, i), r->delta + k * h->heads, i, false);
 }
 
+/* ds and p of n edges; whole vec4s exceed an edge, and are overwritten by the next. */
+static void put_slopes(int64_t heads, int64_t n, const struct edge_back *r, float *to)
+{
+    const float *ds = r->ds, *p = r->p;
+    for (int64_t e = 1; e < n; e++, ds += heads, p += heads, to += 2 * heads) {
+        edge_copy_heads(ds, heads, to);
+        edge_copy_heads(p, heads, to + heads);
+    }
+    for (int64_t h = 0; h < heads && n > 0; h++) {
+        to[h] = ds[h];
+        to[heads + h] = p[h];
+    }
+}
+
 /* dq of the receivers; ds and p of their edges. */
 static void receive(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
                     const struct edge_own own[2], struct edge_target dq)
@@ -52,7 +66,7 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     struct edge_rows other[2];
     for (int m = 0; m < 2; m++)
         other[m] = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
-    edge_spread_softmax(w, r, &g->nodes, NULL, 0);
+    edge_spread_softmax(w, r, &g->nodes);
     edge_dots(h, &g->nodes, own[0], &other[0], true, r->products, r->p);
     edge_dots(h, &g->nodes, own[1], &other[1], true, r->products, r->ds);
     if (t->mask)
@@ -61,27 +75,21 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     edge_weigh(h, &g->nodes, r->ds, &other[0], false, dq);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->p);
-    float *to = t->slopes + 2 * at;
-    for (int64_t u = 0, heads = h->heads; u < count; u += heads, to += 2 * heads) {
-        edge_put_heads(r->ds + u, heads, to);
-        edge_put_heads(r->p + u, heads, to + heads);
-    }
+    put_slopes(h->heads, n, r, t->slopes + 2 * at);
 }
 
-/* ds and p of n edges; prefetches those AHEAD of them, up to number[last]. */
-static void gather(const struct edge_pass *w, const struct edge_back *r, const int32_t *number, int64_t n,
-                   int64_t last)
+/* ds and p of the senders' edges first .. first + n - 1; prefetches those AHEAD of them. */
+static void gather(const struct edge_pass *w, const struct edge_back *r, int64_t first, int64_t n)
 {
-    const float *slopes = ((const struct attention *)w->of->args)->slopes;
-    int64_t heads = w->of->heads.heads, each = 2 * heads;
+    const struct attention *t = w->of->args;
+    const int32_t *number = t->a->adj.out_edge.data;
+    int64_t heads = w->of->heads.heads, each = 2 * heads, last = w->tasks.edges - 1;
     float *ds = r->ds, *p = r->p;
-    for (int64_t e = 0; e < n; e++, ds += heads, p += heads) {
-        const float *from = slopes + number[e] * each;
-        __builtin_prefetch(slopes + number[min_of(e + AHEAD, last)] * each);
-        for (int64_t h = 0; h < heads; h += 4) {
-            store4(ds + h, load4(from + h));
-            store4(p + h, load4(from + heads + h));
-        }
+    for (int64_t e = first; e < first + n; e++, ds += heads, p += heads) {
+        const float *from = t->slopes + number[e] * each;
+        __builtin_prefetch(t->slopes + number[min_of(e + AHEAD, last)] * each);
+        edge_copy_heads(from, heads, ds);
+        edge_copy_heads(from + heads, heads, p);
     }
 }
 
@@ -90,11 +98,9 @@ static void send(const struct edge_pass *w, const struct edge_back *r, const str
                  const struct edge_target to[2])
 {
     const struct edge_heads *h = &w->of->heads;
-    const struct attention *t = w->of->args;
-    const int32_t *number = (const int32_t *)t->a->adj.out_edge.data + g->first;
     const float *weights[] = {r->ds, r->p};
     int64_t n = g->end - g->first;
-    gather(w, r, number, n, w->tasks.edges - 1 - g->first);
+    gather(w, r, g->first, n);
     for (int m = 0; m < 2; m++) {
         struct edge_rows other = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
         edge_weigh(h, &g->nodes, weights[m], &other, true, to[m]);
