@@ -9,15 +9,14 @@
 
 enum { EDGE_NODES = 16 }; /* rows in a group, at most */
 
-/* The edges of `count` consecutive rows, counted from the first: begins[k] .. begins[k + 1] - 1 are row k's.
- */
+/* Consecutive rows. Row k has edges begins[k] .. begins[k + 1] - 1, counted from the group's first. */
 struct edge_nodes {
     int64_t count, begins[EDGE_NODES + 1];
 };
 
-/* Edges first .. end - 1, of whole rows or of a single piece. */
+/* Edges first .. end - 1, of whole rows or of one piece. */
 struct edge_group {
-    struct edge_piece piece; /* the only one, or that of the first row */
+    struct edge_piece piece; /* the only one, or the first row */
     int64_t first, end;
     struct edge_nodes nodes;
 };

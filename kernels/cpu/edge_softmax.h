@@ -28,7 +28,7 @@ struct edge_softmax {
     const void *args; /* of the kernel */
     struct edge_heads heads;
     struct edge_tasks tasks;
-    struct mat own, y, lse;  /* own: the receivers' rows that `attend` reads */
+    struct mat own, y, lse;  /* own: the receivers' rows that `score` reads */
     const float *bias;       /* a row; null: none */
     const float *shared;     /* a spread row, in `copy`, for the kernel */
     const struct mask *mask; /* null: none */
