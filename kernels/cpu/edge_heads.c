@@ -163,6 +163,14 @@ INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, in
     }
 }
 
+/* The first `count` of a node's sums, before its edges. */
+INLINE void begin_sums(int count, bool add, const float *to, vec sum[WIDE])
+{
+    UNROLL
+    for (int u = 0; u < count; u++)
+        sum[u] = add ? load(to + u * LANES) : (vec){0};
+}
+
 INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     const struct edge_rows r = w->rows;
@@ -173,9 +181,7 @@ INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int v
     float *to = w->sums.at + number * LANES;
     for (int64_t k = 0, e = 0; k < w->nodes->count; k++, to += w->sums.ld) {
         vec sum[WIDE];
-        UNROLL
-        for (int u = 0; u < heads * vectors; u++)
-            sum[u] = w->sums.add ? load(to + u * LANES) : (vec){0};
+        begin_sums(heads * vectors, w->sums.add, to, sum);
         for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, weight += stride) {
             const float *row = row_at(r, e, at);
             if (ahead)
@@ -248,9 +254,7 @@ INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads,
         values[u] = load(values_to + u * LANES);
     for (int64_t k = 0, e = 0; k < w->nodes->count; k++, to += w->sums.ld, own += w->own.ld) {
         vec sum[WIDE];
-        UNROLL
-        for (int u = 0; u < heads * vectors; u++)
-            sum[u] = w->sums.add ? load(to + u * LANES) : (vec){0};
+        begin_sums(heads * vectors, w->sums.add, to, sum);
         for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, weight += stride) {
             const float *row = row_at(r, e, at);
             UNROLL
