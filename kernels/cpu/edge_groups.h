@@ -67,16 +67,13 @@ static inline bool edge_group_next(const struct edge_tasks *s, struct edge_walk 
     g->first = w->edge;
     g->nodes.count = g->nodes.begins[0] = 0;
     edge_group_add(g, min_of(g->piece.end, g->first + most - 1));
-    w->edge = g->end;
-    if (!edge_group_closes(g))
-        return true;
-    w->at = edge_next(s, w->at);
-    if (edge_group_whole(g))
-        for (; g->nodes.count < EDGE_NODES && w->at.row < w->stop.row; w->at = edge_next(s, w->at)) {
-            if (w->at.end - g->first + g->nodes.count + 1 > most)
-                break;
-            edge_group_add(g, w->at.end);
-        }
+    if (edge_group_closes(g))
+        w->at = edge_next(s, w->at);
+    while (edge_group_whole(g) && g->nodes.count < EDGE_NODES && w->at.row < w->stop.row &&
+           w->at.end - g->first + g->nodes.count + 1 <= most) {
+        edge_group_add(g, w->at.end);
+        w->at = edge_next(s, w->at);
+    }
     w->edge = g->end;
     return true;
 }

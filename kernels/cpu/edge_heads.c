@@ -6,6 +6,7 @@
  * products of an edge and a head are stored as a vector, and LANES such vectors are then reduced together.
  */
 #include "kernels/cpu/edge_heads.h"
+#include "kernels/cpu/sum_lanes.h"
 
 #include <string.h>
 
@@ -314,55 +315,6 @@ static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *
             pass(w, &p);
         }
     }
-}
-
-/*
- * Lanes i and i + 2 of four lanes, the f-th of x and of y; and four whole lanes, the f-th, those of y counted
- * on from those of x.
- */
-#define EVERY_OTHER(i, f) 4 * (f) + (i), 4 * (f) + (i) + 2, LANES + 4 * (f) + (i), LANES + 4 * (f) + (i) + 2
-#define FOUR(f)           4 * (f), 4 * (f) + 1, 4 * (f) + 2, 4 * (f) + 3
-#if VM_LANES == 4
-#define LANES_OF(i) EVERY_OTHER(i, 0)
-#define FOURS_OF(i) FOUR(i)
-#elif VM_LANES == 8
-#define LANES_OF(i) EVERY_OTHER(i, 0), EVERY_OTHER(i, 1)
-#define FOURS_OF(i) FOUR(i), FOUR((i) + 2)
-#else
-#define LANES_OF(i) EVERY_OTHER(i, 0), EVERY_OTHER(i, 1), EVERY_OTHER(i, 2), EVERY_OTHER(i, 3)
-#define FOURS_OF(i) FOUR(i), FOUR((i) + 2), FOUR((i) + 4), FOUR((i) + 6)
-#endif
-
-/* In each four lanes, the sums of neighbours in x, then of those in y: shuffles across fours are slow. */
-INLINE vec add_neighbours(vec x, vec y)
-{
-    return __builtin_shufflevector(x, y, LANES_OF(0)) + __builtin_shufflevector(x, y, LANES_OF(1));
-}
-
-/* The sums of neighbouring fours of x, then of y. */
-INLINE vec add_fours(vec x, vec y)
-{
-    return __builtin_shufflevector(x, y, FOURS_OF(0)) + __builtin_shufflevector(x, y, FOURS_OF(1));
-}
-
-/*
- * to[u] = sum of the lanes of vector u at `from`, for LANES units. They are stored together because a load of
- * more than one store has to wait until both have left the store buffer.
- */
-INLINE void sum_lanes(const float *from, float *to)
-{
-    vec sum[LANES];
-    UNROLL
-    for (int u = 0; u < LANES; u++)
-        sum[u] = load(from + u * LANES);
-    UNROLL
-    for (int n = LANES / 2; n > 0; n /= 2) {
-        UNROLL
-        for (int u = 0; u < n; u++)
-            sum[u] = n >= LANES / 4 ? add_neighbours(sum[2 * u], sum[2 * u + 1])
-                                    : add_fours(sum[2 * u], sum[2 * u + 1]);
-    }
-    store(to, sum[0]);
 }
 
 /* Of all edges and heads. */

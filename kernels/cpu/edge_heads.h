@@ -23,7 +23,7 @@ struct edge_heads {
     int64_t d, dh, heads;
     int64_t per;      /* vectors per head */
     int64_t together; /* heads in one pass over the edges, a power of two; 0: heads are split */
-    int64_t most;     /* edges at a time */
+    int64_t most;     /* edges and rows at a time, together */
     int64_t *columns; /* heads x per: the column that lane 0 of each vector reads; see edge_find_columns */
     int64_t units;    /* capacity for one number per edge and head, padded to whole vectors */
 };
@@ -51,8 +51,7 @@ struct edge_target {
     int64_t padded;
 };
 
-/* Floats of a spread row, of those of a group, and of the products of `most` edges before they are reduced.
- */
+/* Floats of a spread row. */
 static inline int64_t edge_spread_size(const struct edge_heads *s)
 {
     return s->heads * s->per * LANES;
@@ -64,6 +63,7 @@ static inline bool edge_is_spread(const struct edge_heads *s)
     return s->dh % LANES == 0;
 }
 
+/* Floats of the copies of a group's spread rows, and of the products of `most` edges before their sums. */
 static inline int64_t edge_spreads_size(const struct edge_heads *s)
 {
     return edge_is_spread(s) ? 0 : EDGE_NODES * edge_spread_size(s);
