@@ -42,18 +42,23 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
         edge_put_softmax(s, r, k, row_of(t->a->lse, i), r->delta + k * h->heads, i, false);
 }
 
-/* ds and p of n edges; whole vec4s exceed an edge, and are overwritten by the next. */
+/*
+ * ds and p of n edges. Whole vec4s exceed an edge, and are overwritten by the next; the last two edges, one
+ * of which may be exceeded by more than the other has, get nothing else.
+ */
 static void put_slopes(int64_t heads, int64_t n, const struct edge_back *r, float *to)
 {
     const float *ds = r->ds, *p = r->p;
-    for (int64_t e = 1; e < n; e++, ds += heads, p += heads, to += 2 * heads) {
+    int64_t last = max_of(0, n - 2);
+    for (int64_t e = 0; e < last; e++, ds += heads, p += heads, to += 2 * heads) {
         edge_copy_heads(ds, heads, to);
         edge_copy_heads(p, heads, to + heads);
     }
-    for (int64_t h = 0; h < heads && n > 0; h++) {
-        to[h] = ds[h];
-        to[heads + h] = p[h];
-    }
+    for (int64_t e = last; e < n; e++, ds += heads, p += heads, to += 2 * heads)
+        for (int64_t h = 0; h < heads; h++) {
+            to[h] = ds[h];
+            to[heads + h] = p[h];
+        }
 }
 
 /* dq of the receivers; ds and p of their edges. */
